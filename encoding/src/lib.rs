@@ -1,0 +1,52 @@
+//! Bits and text of the SPA 5.0 (Maxwell, SM 5.x and 6.x) load instructions.
+//!
+//! - [`Instruction::decode`] and [`Instruction::encode`] turn a 64-bit word into an
+//!   instruction and back; every word of a known opcode survives the round trip.
+//! - [`Instruction::text`] writes the text that NVIDIA's disassembler writes, without
+//!   allocating; [`parse_line`] reads that text and a documented superset of it.
+//! - [`describe`] names the bit ranges of a word and what their values mean.
+//! - [`control`] reads and writes the scheduling information that stands beside the
+//!   instructions: control words, 32-byte bundles and the four textual notations.
+//!
+//! The fields of each instruction stand in one table, [`layout`]; the struct, the decoder,
+//! the encoder, the description and the documentation are made from it.
+//!
+//! ```
+//! use warpload_encoding::{Instruction, parse_line};
+//!
+//! let line = parse_line("LD.32 R3, [R1 + 20], P0")?;
+//! assert_eq!(line.instruction.encode(), 0x8080000001470103);
+//! // The canonical text leaves out what is default and writes offsets in hexadecimal.
+//! assert_eq!(line.instruction.text().as_str(), "LD R3, [R1+0x14], P0");
+//!
+//! let instruction = Instruction::decode(0x9c90000123470200).expect("opcode of LD");
+//! assert_eq!(instruction.to_string(), "LD.E R0, [R2+0x1234]");
+//! # Ok::<(), warpload_encoding::ParseError>(())
+//! ```
+//!
+//! Numbers with the same name as a field of the hardware keep the hardware's order of bits:
+//! bit 0 is the least significant one, `63:61` means bits 63 down to 61.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod control;
+mod field;
+mod instruction;
+pub mod layout;
+mod operand;
+mod table;
+mod text;
+
+pub use control::{Bundle, Control};
+pub use field::{Bits, Field, FieldOverflow, FieldValue};
+pub use instruction::{Guard, Instruction, describe};
+pub use layout::Ld;
+pub use operand::{CacheOp, Immediate, Offset, Pred, Reg, Size};
+pub use table::{FieldReading, Layout, Row};
+pub use text::{
+    Alias, Expected, Hint, ModifierKind, ParseError, ParseErrorKind, ParsedLine, Span, Text,
+    parse_line,
+};

@@ -1,0 +1,235 @@
+//! Scheduling in text: `&req`, `&rd`, `&wr` and `?NAME` behind an instruction, maxas's and
+//! CuAssembler's notations in front of it.
+
+use super::error::{Expected, ParseError, ParseErrorKind, Span};
+use super::lexer::TokenKind;
+use super::parse::Cursor;
+use crate::control::{Barrier, Control, Schedule, WaitMask};
+use crate::field::Bits;
+
+impl Cursor<'_> {
+    /// Reads the annotations that stand here, in any order; nothing where there are none.
+    pub(crate) fn annotations(&mut self) -> Result<Option<Control>, ParseError> {
+        let (mut wait, mut read, mut write, mut schedule) = (None, None, None, None);
+        loop {
+            let span = self.peek()?.span;
+            let twice = if self.take(b'&')? {
+                let (name, name_span) = self.word(Expected::Annotation)?;
+                match AnnotationName::read(name) {
+                    Some(AnnotationName::Wait) => {
+                        self.expect(b'=')?;
+                        wait.replace(self.wait_set()?).is_some()
+                    }
+                    Some(AnnotationName::Read(digits)) => {
+                        read.replace(self.barrier(digits, name_span)?).is_some()
+                    }
+                    Some(AnnotationName::Write(digits)) => {
+                        write.replace(self.barrier(digits, name_span)?).is_some()
+                    }
+                    None => {
+                        let kind = ParseErrorKind::UnknownAnnotation;
+                        return Err(ParseError { kind, span: name_span });
+                    }
+                }
+            } else if self.take(b'?')? {
+                schedule.replace(self.schedule()?).is_some()
+            } else {
+                break;
+            };
+            if twice {
+                let span = Span { start: span.start, end: self.position() };
+                return Err(ParseError { kind: ParseErrorKind::AnnotationTwice, span });
+            }
+        }
+        if wait.is_none() && read.is_none() && write.is_none() && schedule.is_none() {
+            return Ok(None);
+        }
+        let default = Control::default();
+        let control = Control {
+            wait: wait.unwrap_or(default.wait),
+            read: read.unwrap_or(default.read),
+            write: write.unwrap_or(default.write),
+            ..default
+        };
+        Ok(Some(control.with_schedule(schedule.unwrap_or(default.schedule()))))
+    }
+
+    fn schedule(&mut self) -> Result<Schedule, ParseError> {
+        let (name, span) = self.word(Expected::Schedule)?;
+        Schedule::from_name(name).ok_or(ParseError { kind: ParseErrorKind::UnknownSchedule, span })
+    }
+
+    /// `{0,2}`
+    fn wait_set(&mut self) -> Result<WaitMask, ParseError> {
+        self.expect(b'{')?;
+        let mut mask = 0u8;
+        if self.peek()?.kind != TokenKind::Punctuation(b'}') {
+            loop {
+                mask |= 1 << self.barrier_number()?;
+                if !self.take(b',')? {
+                    break;
+                }
+            }
+        }
+        self.expect(b'}')?;
+        Ok(WaitMask::new(mask).unwrap_or_default())
+    }
+
+    /// The number behind `&rd` or `&wr`: `=N`, or digits that stand in the name itself.
+    fn barrier(&mut self, digits: &str, span: Span) -> Result<Barrier, ParseError> {
+        let number = if digits.is_empty() {
+            self.expect(b'=')?;
+            self.barrier_number()?
+        } else {
+            let within = Span { start: span.end - digits.len(), end: span.end };
+            small_barrier(digits.parse().ok(), within)?
+        };
+        Ok(Barrier::new(number).unwrap_or(Barrier::NONE))
+    }
+
+    /// A barrier's number, 0..=5.
+    fn barrier_number(&mut self) -> Result<u8, ParseError> {
+        let (number, span) = self.number()?;
+        small_barrier(number, span)
+    }
+}
+
+fn small_barrier(number: Option<u64>, span: Span) -> Result<u8, ParseError> {
+    match number {
+        Some(number @ 0..=5) => Ok(number as u8),
+        _ => Err(ParseError { kind: ParseErrorKind::BarrierTooHigh, span }),
+    }
+}
+
+/// The word behind `&`, with the digits that may stand in it.
+enum AnnotationName<'t> {
+    Wait,
+    Read(&'t str),
+    Write(&'t str),
+}
+
+impl<'t> AnnotationName<'t> {
+    fn read(name: &'t str) -> Option<Self> {
+        if name.eq_ignore_ascii_case("req") {
+            return Some(Self::Wait);
+        }
+        let (head, digits) = name.split_at_checked(2)?;
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        match () {
+            () if head.eq_ignore_ascii_case("rd") => Some(Self::Read(digits)),
+            () if head.eq_ignore_ascii_case("wr") => Some(Self::Write(digits)),
+            () => None,
+        }
+    }
+}
+
+/// The notation in front of an instruction, where one stands there, and where the rest of the
+/// line begins.
+///
+/// No instruction begins with `[`, and none has a `:`, so that the two notations cannot be
+/// taken for one.
+pub(crate) fn leading_notation(text: &str) -> Result<(Option<Control>, usize), ParseError> {
+    let start = text.len() - text.trim_start().len();
+    let rest = &text[start..];
+    let (length, control) = if rest.starts_with('[') {
+        let length = rest.find(']').map_or(rest.len(), |at| at + 1);
+        (length, read_cuassembler(&rest[..length]))
+    } else {
+        let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let word = &rest[..length];
+        if !word.contains(':') || word.contains("//") || word.contains("/*") {
+            return Ok((None, start));
+        }
+        (length, read_maxas(word))
+    };
+    let span = Span { start, end: start + length };
+    match control {
+        Some(control) => Ok((Some(control), span.end)),
+        None => Err(ParseError { kind: ParseErrorKind::BadControl, span }),
+    }
+}
+
+/// `wait:read:write:yield:stall`
+fn read_maxas(text: &str) -> Option<Control> {
+    let mut parts = text.split(':');
+    let mut next = || parts.next();
+    let (wait, read, write, yields, stall) = (next()?, next()?, next()?, next()?, next()?);
+    if parts.next().is_some() {
+        return None;
+    }
+    let wait = match wait {
+        "--" => 0,
+        digits if digits.len() == 2 => u8::from_str_radix(digits, 16).ok()?,
+        _ => return None,
+    };
+    let barrier = |text: &str| match text {
+        "-" => Some(Barrier::NONE),
+        _ => Barrier::new(digit(text, 10)?.checked_sub(1)?),
+    };
+    Some(Control {
+        reuse: Bits::default(),
+        wait: WaitMask::new(wait)?,
+        read: barrier(read)?,
+        write: barrier(write)?,
+        yield_bit: read_yield(yields)?,
+        stall: Bits::new(digit(stall, 16)?)?,
+    })
+}
+
+/// `[B------:R-:W-:-:S01]`
+fn read_cuassembler(text: &str) -> Option<Control> {
+    let mut parts = text.strip_prefix('[')?.strip_suffix(']')?.split(':');
+    let mut next = || parts.next();
+    let (waits, read, write, yields, stall) = (next()?, next()?, next()?, next()?, next()?);
+    if parts.next().is_some() {
+        return None;
+    }
+    let waits = strip_letter(waits, 'B')?;
+    if waits.len() != 6 {
+        return None;
+    }
+    let mut mask = 0;
+    for (n, mark) in (0..).zip(waits.bytes()) {
+        match mark {
+            b'-' => {}
+            _ if mark == b'0' + n => mask |= 1 << n,
+            _ => return None,
+        }
+    }
+    let barrier = |text: &str| match text {
+        "-" => Some(Barrier::NONE),
+        _ => Barrier::new(digit(text, 10)?),
+    };
+    let stall = strip_letter(stall, 'S')?;
+    let two_digits = stall.len() == 2 && stall.bytes().all(|byte| byte.is_ascii_digit());
+    Some(Control {
+        reuse: Bits::default(),
+        wait: WaitMask::new(mask)?,
+        read: barrier(strip_letter(read, 'R')?)?,
+        write: barrier(strip_letter(write, 'W')?)?,
+        yield_bit: read_yield(yields)?,
+        stall: Bits::new(stall.parse().ok().filter(|_| two_digits)?)?,
+    })
+}
+
+/// What stands behind `letter`, whatever its case.
+fn strip_letter(text: &str, letter: char) -> Option<&str> {
+    text.strip_prefix([letter, letter.to_ascii_lowercase()])
+}
+
+fn digit(text: &str, radix: u32) -> Option<u8> {
+    let mut characters = text.chars();
+    let value = characters.next()?.to_digit(radix)?;
+    characters.next().is_none().then_some(value as u8)
+}
+
+/// `Y` where bit 4 is 0, `-` where it is 1.
+fn read_yield(text: &str) -> Option<bool> {
+    match text {
+        "Y" | "y" => Some(false),
+        "-" => Some(true),
+        _ => None,
+    }
+}

@@ -1,0 +1,272 @@
+//! What can be wrong with a line, where, and what to write instead.
+
+use core::fmt;
+
+use super::modifier::ModifierKind;
+use crate::instruction::Instruction;
+
+/// A range of bytes of the line that was parsed, `start` included, `end` not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The first byte's offset.
+    pub start: usize,
+    /// The offset behind the last byte.
+    pub end: usize,
+}
+
+/// Why a line could not be read, and which bytes of it are at fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// What is wrong.
+    pub kind: ParseErrorKind,
+    /// The bytes at fault; empty at the line's end where something is missing.
+    pub span: Span,
+}
+
+/// What was expected at a place where something else stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Expected {
+    /// An instruction, where the line is empty.
+    Instruction,
+    /// A mnemonic.
+    Mnemonic,
+    /// A modifier's name behind a dot.
+    Modifier,
+    /// A general register.
+    Register,
+    /// A predicate register.
+    Predicate,
+    /// A register or a number, behind `[`.
+    Address,
+    /// A number.
+    Number,
+    /// This character.
+    Character(char),
+    /// `+`, `-` or `]` behind a base register.
+    OffsetOrBracket,
+    /// `&req`, `&rd` or `&wr`, behind `&`.
+    Annotation,
+    /// The name of a schedule, behind `?`.
+    Schedule,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// A character that no instruction has.
+    UnexpectedCharacter,
+    /// `/*` without `*/`.
+    UnclosedComment,
+    /// Something else was expected here.
+    Expected(Expected),
+    /// No load of that name.
+    UnknownMnemonic,
+    /// No modifier of that name.
+    UnknownModifier,
+    /// `.U` without `.128`.
+    UniformWithoutSize,
+    /// A modifier stands behind one that must come later.
+    ModifierOrder {
+        /// The modifier that comes too late.
+        given: ModifierKind,
+        /// The modifier in front of it.
+        after: ModifierKind,
+    },
+    /// A second modifier of the same kind.
+    ModifierTwice(ModifierKind),
+    /// `R255`, which is written `RZ`.
+    RegisterWrittenAsNumber,
+    /// A register above R254.
+    RegisterTooHigh,
+    /// `P7`, which is written `PT`.
+    PredicateWrittenAsNumber,
+    /// A predicate above P6.
+    PredicateTooHigh,
+    /// `!` in front of an operand that has no negation bit.
+    NegatedOperand,
+    /// Digits that make no number.
+    BadNumber,
+    /// `- -`, or `-` in front of a register's other sign.
+    DoubleSign {
+        /// The number behind the signs.
+        magnitude: u64,
+    },
+    /// A negative address: there is no base to subtract from.
+    NegativeWithoutBase,
+    /// A number outside of what the field holds.
+    OutOfRange {
+        /// The smallest number that fits.
+        min: i64,
+        /// The largest number that fits.
+        max: u64,
+        /// The number, where it has 64 bits at most.
+        value: Option<i128>,
+    },
+    /// A register behind the offset.
+    BaseAfterOffset,
+    /// An annotation that stands there already.
+    AnnotationTwice,
+    /// No such annotation.
+    UnknownAnnotation,
+    /// No schedule of that name.
+    UnknownSchedule,
+    /// A barrier above 5.
+    BarrierTooHigh,
+    /// A control notation in front of the instruction that is neither maxas's nor CuAssembler's.
+    BadControl,
+    /// Annotations both in front of the instruction and behind it.
+    ControlTwice,
+    /// Text behind the instruction's end.
+    TrailingText,
+}
+
+/// What to write instead, in one line. Made by [`ParseError::hint`].
+#[derive(Clone, Copy, Debug)]
+pub struct Hint(ParseErrorKind);
+
+impl ParseError {
+    /// What to write instead, where the mistake is a known one.
+    pub fn hint(&self) -> Option<Hint> {
+        use ParseErrorKind as Kind;
+        match self.kind {
+            Kind::UnknownMnemonic
+            | Kind::UnknownModifier
+            | Kind::UniformWithoutSize
+            | Kind::ModifierOrder { .. }
+            | Kind::RegisterWrittenAsNumber
+            | Kind::PredicateWrittenAsNumber
+            | Kind::NegatedOperand
+            | Kind::DoubleSign { .. }
+            | Kind::NegativeWithoutBase
+            | Kind::BaseAfterOffset
+            | Kind::UnknownAnnotation
+            | Kind::UnknownSchedule
+            | Kind::BadControl
+            | Kind::ControlTwice
+            | Kind::TrailingText => Some(Hint(self.kind)),
+            Kind::OutOfRange { value, .. } if wraps(value).is_some() => Some(Hint(self.kind)),
+            _ => None,
+        }
+    }
+}
+
+/// The negative offset with the same 32 bits, for an offset that was meant to wrap.
+fn wraps(value: Option<i128>) -> Option<u32> {
+    let value = u32::try_from(value?).ok()?;
+    (value > i32::MAX as u32).then(|| value.wrapping_neg())
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use ParseErrorKind as Kind;
+        match self.kind {
+            Kind::UnexpectedCharacter => f.write_str("no instruction has this character"),
+            Kind::UnclosedComment => f.write_str("this comment has no end"),
+            Kind::Expected(expected) => write!(f, "expected {expected}"),
+            Kind::UnknownMnemonic => f.write_str("no load instruction of this name"),
+            Kind::UnknownModifier => f.write_str("no modifier of this name"),
+            Kind::UniformWithoutSize => f.write_str("`.U` alone is no size"),
+            Kind::ModifierOrder { given, after } => {
+                write!(f, "{given} must stand in front of {after}")
+            }
+            Kind::ModifierTwice(kind) => write!(f, "a second modifier for {kind}"),
+            Kind::RegisterWrittenAsNumber => f.write_str("the zero register is not written R255"),
+            Kind::RegisterTooHigh => f.write_str("no such register: they are R0..=R254 and RZ"),
+            Kind::PredicateWrittenAsNumber => f.write_str("the true predicate is not written P7"),
+            Kind::PredicateTooHigh => f.write_str("no such predicate: they are P0..=P6 and PT"),
+            Kind::NegatedOperand => f.write_str("this predicate operand cannot be negated"),
+            Kind::BadNumber => f.write_str("not a number"),
+            Kind::DoubleSign { .. } => f.write_str("two minus signs"),
+            Kind::NegativeWithoutBase => f.write_str("a negative address without a base register"),
+            Kind::OutOfRange { min, max, .. } if min < 0 => {
+                write!(f, "outside the range of an offset, -{:#x}..={max:#x}", min.unsigned_abs())
+            }
+            Kind::OutOfRange { max, .. } => {
+                write!(f, "outside the range of an address without a base, 0..={max:#x}")
+            }
+            Kind::BaseAfterOffset => f.write_str("a register behind the offset"),
+            Kind::AnnotationTwice => f.write_str("this annotation stands here twice"),
+            Kind::UnknownAnnotation => f.write_str("no annotation of this name"),
+            Kind::UnknownSchedule => f.write_str("no schedule of this name"),
+            Kind::BarrierTooHigh => f.write_str("no such barrier: they are 0..=5"),
+            Kind::BadControl => f.write_str("not a control notation"),
+            Kind::ControlTwice => f.write_str("scheduled twice"),
+            Kind::TrailingText => f.write_str("text behind the instruction's end"),
+        }
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Instruction => f.write_str("an instruction"),
+            Self::Mnemonic => f.write_str("a mnemonic"),
+            Self::Modifier => f.write_str("a modifier's name"),
+            Self::Register => f.write_str("a register, R0..=R254 or RZ"),
+            Self::Predicate => f.write_str("a predicate, P0..=P6 or PT"),
+            Self::Address => f.write_str("a base register or an address"),
+            Self::Number => f.write_str("a number, decimal or 0x hexadecimal"),
+            Self::Character(character) => write!(f, "`{character}`"),
+            Self::OffsetOrBracket => f.write_str("`+`, `-` or `]`"),
+            Self::Annotation => f.write_str("`req`, `rd` or `wr`"),
+            Self::Schedule => f.write_str("the name of a schedule"),
+        }
+    }
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use ParseErrorKind as Kind;
+        match self.0 {
+            Kind::UnknownMnemonic => {
+                f.write_str("the loads known here are ")?;
+                for (i, mnemonic) in Instruction::MNEMONICS.iter().enumerate() {
+                    write!(f, "{}{mnemonic}", if i > 0 { ", " } else { "" })?;
+                }
+                Ok(())
+            }
+            Kind::UnknownModifier => f.write_str(
+                "extended addresses are `.E`; cache operators `.CA .CG .CI .CV .CS .LU`; sizes \
+                 `.U8 .S8 .U16 .S16 .32 .64 .128 .U.128`",
+            ),
+            Kind::UniformWithoutSize => f.write_str("the uniform size is `.U.128`"),
+            Kind::ModifierOrder { .. } => {
+                f.write_str("modifiers stand in the order `.E`, cache operator, size")
+            }
+            Kind::RegisterWrittenAsNumber => f.write_str("write RZ"),
+            Kind::PredicateWrittenAsNumber => f.write_str("write PT"),
+            Kind::NegatedOperand => {
+                f.write_str("only the guard in front, `@!P0`, has a negation bit")
+            }
+            Kind::DoubleSign { magnitude } => write!(f, "write `+{magnitude:#x}`"),
+            Kind::NegativeWithoutBase => {
+                f.write_str("without a base the number is the address itself, 0..=0xffffffff")
+            }
+            Kind::OutOfRange { value, .. } => match wraps(value) {
+                Some(magnitude) => {
+                    write!(f, "a 32-bit address wraps: `+-{magnitude:#x}` reaches the same byte")
+                }
+                None => Ok(()),
+            },
+            Kind::BaseAfterOffset => f.write_str("the base comes first: `[R1+0x4]`"),
+            Kind::UnknownAnnotation => {
+                f.write_str("annotations are `&req={0,2}`, `&rd=N`, `&wr=N`")
+            }
+            Kind::UnknownSchedule => f.write_str(
+                "for example `?WAIT4_END_GROUP`, `?trans2`, `?DUAL`, `?YIELD6`, `?DRAIN`",
+            ),
+            Kind::BadControl => {
+                f.write_str("maxas writes `--:-:-:-:1`, CuAssembler `[B------:R-:W-:-:S01]`")
+            }
+            Kind::ControlTwice => {
+                f.write_str("keep the notation in front or the annotations behind, not both")
+            }
+            Kind::TrailingText => f.write_str("one instruction a line"),
+            _ => Ok(()),
+        }
+    }
+}

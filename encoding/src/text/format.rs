@@ -1,0 +1,129 @@
+//! The canonical formatter's buffer: a text of bounded length on the stack.
+
+use core::fmt;
+
+use crate::instruction::Guard;
+use crate::operand::{Offset, Pred, Reg};
+
+/// Longer than the longest text there is, `@!P0 LD.E.CG.U.128 R200, [R200+-0x80000000], P0`.
+const CAPACITY: usize = 64;
+
+/// The canonical text of one instruction, without allocation.
+#[derive(Clone, Copy)]
+pub struct Text {
+    bytes: [u8; CAPACITY],
+    length: usize,
+}
+
+impl Text {
+    pub(crate) fn new() -> Self {
+        Self { bytes: [0; CAPACITY], length: 0 }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        // Never empty-handed: only whole `&str`s and ASCII digits are pushed.
+        core::str::from_utf8(self.as_bytes()).unwrap_or_default()
+    }
+
+    /// The text's bytes, all ASCII.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    #[inline]
+    pub(crate) fn push_str(&mut self, text: &str) {
+        let end = self.length + text.len();
+        self.bytes[self.length..end].copy_from_slice(text.as_bytes());
+        self.length = end;
+    }
+
+    #[inline]
+    fn push_byte(&mut self, byte: u8) {
+        self.bytes[self.length] = byte;
+        self.length += 1;
+    }
+
+    #[inline]
+    pub(crate) fn push_guard(&mut self, guard: Guard) {
+        if guard == Guard::ALWAYS {
+            return;
+        }
+        self.push_byte(b'@');
+        if guard.negated {
+            self.push_byte(b'!');
+        }
+        self.push_predicate(guard.pred);
+        self.push_byte(b' ');
+    }
+
+    #[inline]
+    pub(crate) fn push_predicate(&mut self, predicate: Pred) {
+        self.push_byte(b'P');
+        self.push_byte(if predicate.is_true() { b'T' } else { b'0' + predicate.number() });
+    }
+
+    #[inline]
+    pub(crate) fn push_register(&mut self, register: Reg) {
+        self.push_byte(b'R');
+        if register.is_zero() {
+            self.push_byte(b'Z');
+            return;
+        }
+        let number = register.number();
+        if number >= 100 {
+            self.push_byte(b'0' + number / 100);
+        }
+        if number >= 10 {
+            self.push_byte(b'0' + number / 10 % 10);
+        }
+        self.push_byte(b'0' + number % 10);
+    }
+
+    /// Lower case, no leading zeroes, with `0x`.
+    #[inline]
+    fn push_hexadecimal(&mut self, value: u32) {
+        self.push_str("0x");
+        let digits = (32 - (value | 1).leading_zeros()).div_ceil(4);
+        for i in (0..digits).rev() {
+            self.push_byte(b"0123456789abcdef"[(value >> (4 * i) & 15) as usize]);
+        }
+    }
+
+    /// `[R5]`, `[R5+0x14]`, `[R5+-0x4]`, `[0x1234]`, `[RZ]`.
+    #[inline]
+    pub(crate) fn push_address(&mut self, base: Reg, offset: Offset) {
+        self.push_byte(b'[');
+        match offset {
+            Offset::Signed(0) | Offset::Absolute(0) => self.push_register(base),
+            Offset::Absolute(address) => self.push_hexadecimal(address),
+            Offset::Signed(offset) => {
+                self.push_register(base);
+                self.push_str(if offset < 0 { "+-" } else { "+" });
+                self.push_hexadecimal(offset.unsigned_abs());
+            }
+        }
+        self.push_byte(b']');
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl core::ops::Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}

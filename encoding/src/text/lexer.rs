@@ -1,0 +1,68 @@
+//! Text to tokens: words, punctuation, and nothing for space and comments.
+
+use super::error::{ParseError, ParseErrorKind, Span};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenKind {
+    /// Letters, digits, `_` and `$`: a mnemonic, a register, a number, a name.
+    Word,
+    /// One character of punctuation.
+    Punctuation(u8),
+    /// The end of the text.
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Token {
+    pub(crate) kind: TokenKind,
+    pub(crate) span: Span,
+}
+
+const PUNCTUATION: &[u8] = b"@!.,[]+-;&?={}";
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
+}
+
+/// The token that starts at or after byte `from` of `text`.
+pub(crate) fn token(text: &str, from: usize) -> Result<Token, ParseError> {
+    let bytes = text.as_bytes();
+    let start = skip_blank(bytes, from)?;
+    let Some(&first) = bytes.get(start) else {
+        let span = Span { start: bytes.len(), end: bytes.len() };
+        return Ok(Token { kind: TokenKind::End, span });
+    };
+    if is_word(first) {
+        let length = bytes[start..].iter().take_while(|byte| is_word(**byte)).count();
+        return Ok(Token { kind: TokenKind::Word, span: Span { start, end: start + length } });
+    }
+    if PUNCTUATION.contains(&first) {
+        let span = Span { start, end: start + 1 };
+        return Ok(Token { kind: TokenKind::Punctuation(first), span });
+    }
+    // `start` is a character's first byte: everything skipped so far was ASCII or a comment.
+    let length = text[start..].chars().next().map_or(1, char::len_utf8);
+    let span = Span { start, end: start + length };
+    Err(ParseError { kind: ParseErrorKind::UnexpectedCharacter, span })
+}
+
+/// Where the next token starts: behind white space, `// …` and `/* … */`.
+fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, ParseError> {
+    let mut at = from;
+    loop {
+        match bytes.get(at..).unwrap_or_default() {
+            [byte, ..] if byte.is_ascii_whitespace() => at += 1,
+            [b'/', b'/', rest @ ..] => {
+                at += 2 + rest.iter().take_while(|byte| **byte != b'\n').count();
+            }
+            [b'/', b'*', rest @ ..] => match rest.windows(2).position(|pair| pair == b"*/") {
+                Some(length) => at += length + 4,
+                None => {
+                    let span = Span { start: at, end: bytes.len() };
+                    return Err(ParseError { kind: ParseErrorKind::UnclosedComment, span });
+                }
+            },
+            _ => return Ok(at),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Emulates GPU load instructions from their machine code.
+
+pub mod lines;
+
+pub use warpload_encoding as encoding;

@@ -1,0 +1,199 @@
+//! Lines of untrusted text: bounded, numbered, UTF-8.
+
+use std::io::{self, BufRead};
+
+/// No line of any input is longer; a longer one is refused without being held in memory.
+pub const MAX_LINE_BYTES: usize = 1 << 20;
+
+/// Reads lines one after the other into one buffer. Line ends are `\n` and `\r\n`; the last
+/// line may have none.
+#[derive(Debug)]
+pub struct Lines<R> {
+    input: R,
+    buffer: Vec<u8>,
+    number: u64,
+    offset: u64,
+    failed: bool,
+}
+
+/// One line without its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'l> {
+    /// Its number, from 1.
+    pub number: u64,
+    /// The offset of its first byte in the input.
+    pub offset: u64,
+    /// The text.
+    pub text: &'l str,
+}
+
+/// Why a line could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineError {
+    /// The line is longer than [`MAX_LINE_BYTES`]. Nothing behind it is read.
+    #[error(
+        "line {line} (byte offset {offset}) is longer than {MAX_LINE_BYTES} bytes; \
+         expected lines of text"
+    )]
+    TooLong {
+        /// The line, from 1.
+        line: u64,
+        /// The offset of its first byte in the input.
+        offset: u64,
+    },
+    /// The line is not UTF-8.
+    #[error(
+        "line {line}, column {column} (byte offset {offset}) is not UTF-8; a text in Latin-1 can \
+         be converted with `iconv -f LATIN1 -t UTF-8`"
+    )]
+    NotUtf8 {
+        /// The line, from 1.
+        line: u64,
+        /// The column in bytes, from 1.
+        column: usize,
+        /// The offset of the first bad byte in the input.
+        offset: u64,
+    },
+    /// The input could not be read.
+    #[error("line {line} could not be read")]
+    Io {
+        /// The line, from 1.
+        line: u64,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Lines of `input`, from its current position on.
+    pub fn new(input: R) -> Self {
+        Self { input, buffer: Vec::new(), number: 0, offset: 0, failed: false }
+    }
+
+    /// The next line, or nothing at the end of the input. Behind [`LineError::TooLong`] and
+    /// [`LineError::Io`] there is no further line; behind [`LineError::NotUtf8`] there is.
+    ///
+    /// # Errors
+    /// [`LineError`].
+    pub fn next_line(&mut self) -> Option<Result<Line<'_>, LineError>> {
+        if self.failed {
+            return None;
+        }
+        self.number += 1;
+        self.buffer.clear();
+        let (line, offset) = (self.number, self.offset);
+        let ended = match self.fill() {
+            Ok(Filled::Nothing) => return None,
+            Ok(Filled::Line) => true,
+            Ok(Filled::LastLine) => false,
+            Ok(Filled::TooMuch) => {
+                self.failed = true;
+                return Some(Err(LineError::TooLong { line, offset }));
+            }
+            Err(source) => {
+                self.failed = true;
+                return Some(Err(LineError::Io { line, source }));
+            }
+        };
+        self.offset += self.buffer.len() as u64 + u64::from(ended);
+        let bytes = self.buffer.strip_suffix(b"\r").unwrap_or(&self.buffer);
+        Some(match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Line { number: line, offset, text }),
+            Err(error) => Err(LineError::NotUtf8 {
+                line,
+                column: error.valid_up_to() + 1,
+                offset: offset + error.valid_up_to() as u64,
+            }),
+        })
+    }
+
+    /// Moves bytes into the buffer up to the next line end, which is taken but not kept.
+    fn fill(&mut self) -> io::Result<Filled> {
+        loop {
+            let available = match self.input.fill_buf() {
+                Ok(available) => available,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if available.is_empty() {
+                let nothing = self.buffer.is_empty();
+                return Ok(if nothing { Filled::Nothing } else { Filled::LastLine });
+            }
+            let end = memchr::memchr(b'\n', available);
+            let length = end.unwrap_or(available.len());
+            if self.buffer.len() + length > MAX_LINE_BYTES {
+                return Ok(Filled::TooMuch);
+            }
+            self.buffer.extend_from_slice(&available[..length]);
+            self.input.consume(length + usize::from(end.is_some()));
+            if end.is_some() {
+                return Ok(Filled::Line);
+            }
+        }
+    }
+}
+
+enum Filled {
+    /// The input ended before the line began.
+    Nothing,
+    Line,
+    /// A line that the input's end ends.
+    LastLine,
+    /// More than a line may have.
+    TooMuch,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    fn all(input: &[u8]) -> Vec<Result<(u64, u64, String), String>> {
+        let mut lines = Lines::new(BufReader::with_capacity(3, input));
+        let mut all = Vec::new();
+        while let Some(line) = lines.next_line() {
+            all.push(match line {
+                Ok(line) => Ok((line.number, line.offset, line.text.to_owned())),
+                Err(error) => Err(error.to_string()),
+            });
+        }
+        all
+    }
+
+    #[test]
+    fn line_ends() {
+        let lines = all(b"one\ntwo\r\n\nlast");
+        let expected = [(1, 0, "one"), (2, 4, "two"), (3, 9, ""), (4, 10, "last")];
+        assert_eq!(lines, expected.map(|(n, at, text)| Ok((n, at, text.to_owned()))));
+        assert_eq!(all(b""), []);
+    }
+
+    #[test]
+    fn latin_1_is_located_and_skipped() {
+        let lines = all(b"a\nb\xe9c\nd");
+        assert!(
+            lines[1].as_ref().is_err_and(|e| e.starts_with("line 2, column 2 (byte offset 3)"))
+        );
+        assert_eq!(lines[2], Ok((3, 6, "d".to_owned())));
+    }
+
+    #[test]
+    fn an_endless_line_is_refused_early() {
+        let mut lines = Lines::new(BufReader::new(io::repeat(b'x')));
+        assert!(matches!(lines.next_line(), Some(Err(LineError::TooLong { line: 1, offset: 0 }))));
+        assert!(lines.buffer.capacity() <= 4 * MAX_LINE_BYTES);
+        assert!(lines.next_line().is_none());
+    }
+
+    #[test]
+    fn the_longest_line_is_read() {
+        let mut input = vec![b'x'; MAX_LINE_BYTES];
+        input.push(b'\n');
+        assert!(all(&input)[0].is_ok());
+        input.insert(0, b'x');
+        assert!(all(&input)[0].is_err());
+    }
+}
