@@ -46,7 +46,6 @@ macro_rules! instructions {
     ($($type:ident),+ $(,)?) => {
         /// A load instruction.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
         pub enum Instruction {
             $(
                 #[doc = concat!("`", stringify!($type), "`.")]

@@ -1,0 +1,251 @@
+//! `initial`: the state before a load, of which a memory image manifest is the part without
+//! the warp.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::JsonError;
+use super::sources::{Files, LaidOut, Source, Sources};
+use super::values::{Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, UniqueMap};
+use crate::lane::LaneMask;
+use crate::machine::{Machine, Misaligned, RegisterLimit};
+use crate::memory::{
+    AddressMap, Allocation, ConfigError, ConstantBank, LocalPart, Memory, Regions, Window,
+};
+use crate::warp::Warp;
+
+/// The keys that only a vector has.
+const WARP_KEYS: [&str; 3] = ["active", "registers", "predicates"];
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Initial {
+    register_limit: Option<u64>,
+    address_bits: Option<u32>,
+    misaligned: MisalignedJson,
+    windows: WindowsJson,
+    memory: MemoryJson,
+    active: Option<Hex32>,
+    registers: Option<UniqueMap<RegisterName, Lanes>>,
+    predicates: Option<UniqueMap<PredicateName, Hex32>>,
+}
+
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum MisalignedJson {
+    #[default]
+    Force,
+    Report,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct WindowsJson {
+    shared: Option<WindowJson>,
+    local: Option<WindowJson>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WindowJson {
+    base: Hex64,
+    size: Hex64,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct MemoryJson {
+    global: Vec<GlobalJson>,
+    shared: Option<SharedJson>,
+    local: Option<LocalJson>,
+    constant: Vec<ConstantJson>,
+}
+
+/// The objects that hold bytes: their own keys, then either `hex`, or `file` with `offset` and
+/// `length`. (serde cannot flatten a common part and refuse unknown keys at once.)
+macro_rules! byte_objects {
+    ($($name:ident { $($key:ident: $type:ty),* $(,)? })+) => {
+        $(
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct $name {
+                $(#[serde(default)] $key: $type,)*
+                #[serde(default)]
+                hex: Option<HexBytes>,
+                #[serde(default)]
+                file: Option<PathBuf>,
+                #[serde(default)]
+                offset: Option<u64>,
+                #[serde(default)]
+                length: Option<u64>,
+            }
+
+            impl $name {
+                fn source(&mut self, key: &str) -> Result<Source, JsonError> {
+                    let span = (self.offset.unwrap_or(0), self.length);
+                    match (self.hex.take(), self.file.take()) {
+                        (Some(HexBytes(bytes)), None) if span == (0, None) => {
+                            Ok(Source::Bytes(bytes))
+                        }
+                        (None, Some(path)) => {
+                            Ok(Source::File { path, offset: span.0, length: span.1 })
+                        }
+                        _ => Err(JsonError::at(
+                            key,
+                            "expected either `hex`, or `file` with `offset` and `length`",
+                        )),
+                    }
+                }
+            }
+        )+
+    };
+}
+
+byte_objects! {
+    GlobalJson { base: Option<Hex64> }
+    SharedJson {}
+    LocalJson { bytes_per_lane: Option<usize>, high: Option<HighJson> }
+    HighJson { bytes_per_lane: Option<usize> }
+    ConstantJson { bank: Option<u64> }
+}
+
+impl Initial {
+    /// The keys present here that describe a warp.
+    fn warp_keys(&self) -> impl Iterator<Item = &'static str> {
+        let present = [self.active.is_some(), self.registers.is_some(), self.predicates.is_some()];
+        WARP_KEYS.into_iter().zip(present).filter_map(|(key, present)| present.then_some(key))
+    }
+
+    /// The machine alone, for a manifest.
+    pub(crate) fn machine(self, files: Files<'_>) -> Result<Machine, JsonError> {
+        if let Some(key) = self.warp_keys().next() {
+            return Err(JsonError::at(key, "a memory image has no warp; expected no such key"));
+        }
+        Ok(self.machine_and_warp(files)?.0)
+    }
+
+    pub(crate) fn machine_and_warp(
+        mut self,
+        files: Files<'_>,
+    ) -> Result<(Machine, Warp), JsonError> {
+        let mut warp = Warp::new();
+        if let Some(Hex32(active)) = self.active {
+            warp.active = LaneMask::from_bits(active);
+        }
+        for (RegisterName(register), Lanes(values)) in self.registers.take().unwrap_or_default().0 {
+            warp.set_register(register, values);
+        }
+        for (PredicateName(predicate), Hex32(lanes)) in self.predicates.take().unwrap_or_default().0
+        {
+            warp.set_predicate(predicate, LaneMask::from_bits(lanes));
+        }
+        let register_limit = match self.register_limit {
+            Some(limit) => {
+                RegisterLimit::new(limit).map_err(|error| JsonError::at("register_limit", error))?
+            }
+            None => RegisterLimit::ALL,
+        };
+        let misaligned = match self.misaligned {
+            MisalignedJson::Force => Misaligned::Force,
+            MisalignedJson::Report => Misaligned::Report,
+        };
+        let memory = self.memory(files)?;
+        Ok((Machine { register_limit, misaligned, memory }, warp))
+    }
+
+    fn map(&self) -> Result<AddressMap, JsonError> {
+        let window = |json: &Option<WindowJson>, default: Window| match json {
+            Some(json) => Window { base: json.base.0, size: json.size.0 },
+            None => default,
+        };
+        AddressMap::new(
+            self.address_bits.unwrap_or(AddressMap::default().address_bits()),
+            window(&self.windows.shared, Window::DEFAULT_SHARED),
+            window(&self.windows.local, Window::DEFAULT_LOCAL),
+        )
+        .map_err(|error| JsonError::at("windows", error))
+    }
+
+    fn memory(self, files: Files<'_>) -> Result<Memory, JsonError> {
+        let map = self.map()?;
+        let mut sources = Sources::new(files);
+        let Slots { global, shared, local_low, local_high, constant } =
+            Slots::collect(self.memory, &mut sources)?;
+        let LaidOut { arena, places } = sources.lay_out()?;
+        let part = |slot: Option<(usize, usize)>, key: &str| match slot {
+            Some((bytes_per_lane, slot)) => LocalPart::new(bytes_per_lane, places[slot].clone())
+                .map_err(|error| JsonError::at(key, error)),
+            None => Ok(LocalPart::default()),
+        };
+        let regions = Regions {
+            global: global
+                .into_iter()
+                .map(|(base, slot)| {
+                    let place = &places[slot];
+                    Allocation { base, size: place.len() as u64, start: place.start }
+                })
+                .collect(),
+            shared: shared.map_or(0..0, |slot| places[slot].clone()),
+            local_low: part(local_low, "memory.local")?,
+            local_high: part(local_high, "memory.local.high")?,
+            constant: constant
+                .into_iter()
+                .map(|(bank, slot)| ConstantBank { bank, bytes: places[slot].clone() })
+                .collect(),
+        };
+        Memory::new(map, arena, regions).map_err(|error| JsonError::at("memory", error))
+    }
+}
+
+/// Indices into the sources for everything that has bytes.
+#[derive(Default)]
+struct Slots {
+    global: Vec<(u64, usize)>,
+    shared: Option<usize>,
+    local_low: Option<(usize, usize)>,
+    local_high: Option<(usize, usize)>,
+    constant: Vec<(u8, usize)>,
+}
+
+fn required<T>(value: Option<T>, key: &str, name: &str) -> Result<T, JsonError> {
+    value.ok_or_else(|| JsonError::at(key, format!("missing key `{name}`")))
+}
+
+impl Slots {
+    /// Hands every object's bytes to `sources`.
+    fn collect(memory: MemoryJson, sources: &mut Sources<'_>) -> Result<Self, JsonError> {
+        let mut slots = Self::default();
+        for (i, mut global) in memory.global.into_iter().enumerate() {
+            let key = format!("memory.global[{i}]");
+            let Hex64(base) = required(global.base, &key, "base")?;
+            let source = global.source(&key)?;
+            slots.global.push((base, sources.add(&key, source)));
+        }
+        if let Some(mut shared) = memory.shared {
+            let source = shared.source("memory.shared")?;
+            slots.shared = Some(sources.add("memory.shared", source));
+        }
+        if let Some(mut local) = memory.local {
+            let key = "memory.local";
+            let bytes_per_lane = required(local.bytes_per_lane, key, "bytes_per_lane")?;
+            let source = local.source(key)?;
+            slots.local_low = Some((bytes_per_lane, sources.add(key, source)));
+            if let Some(mut high) = local.high {
+                let key = "memory.local.high";
+                let bytes_per_lane = required(high.bytes_per_lane, key, "bytes_per_lane")?;
+                let source = high.source(key)?;
+                slots.local_high = Some((bytes_per_lane, sources.add(key, source)));
+            }
+        }
+        for (i, mut constant) in memory.constant.into_iter().enumerate() {
+            let key = format!("memory.constant[{i}]");
+            let bank = required(constant.bank, &key, "bank")?;
+            let bank = u8::try_from(bank)
+                .map_err(|_| JsonError::at(&key, ConfigError::ConstantBank { bank }))?;
+            let source = constant.source(&key)?;
+            slots.constant.push((bank, sources.add(&key, source)));
+        }
+        Ok(slots)
+    }
+}

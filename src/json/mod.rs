@@ -1,0 +1,48 @@
+//! The JSON that vectors and memory images share (spec/vectors.md): strict values, and the
+//! state before a load.
+
+pub(crate) mod initial;
+pub(crate) mod sources;
+pub(crate) mod values;
+
+use serde::de::DeserializeOwned;
+
+/// Why a JSON text is not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}{message}", key.as_deref().unwrap_or_default(), if key.is_some() { ": " } else { "" })]
+pub struct JsonError {
+    /// The key at fault, as a path: `initial.registers.R3[4]`; nothing where the text as a
+    /// whole is at fault.
+    pub key: Option<String>,
+    /// Where the text is at fault: line and column, from 1; nothing where a rule is broken that
+    /// is checked after reading.
+    pub position: Option<(usize, usize)>,
+    /// What is wrong, and what was expected.
+    pub message: String,
+}
+
+impl JsonError {
+    /// A broken rule at a key.
+    pub(crate) fn at(key: impl Into<String>, message: impl ToString) -> Self {
+        Self { key: Some(key.into()), position: None, message: message.to_string() }
+    }
+}
+
+/// Reads a value out of a whole JSON text.
+pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let key = error.path().to_string();
+        JsonError { key: (key != ".").then_some(key), ..of_serde(error.inner()) }
+    })?;
+    json.end().map_err(|error| of_serde(&error))?;
+    Ok(value)
+}
+
+fn of_serde(error: &serde_json::Error) -> JsonError {
+    let whole = error.to_string();
+    // serde_json appends the position, which this error carries apart.
+    let tail = format!(" at line {} column {}", error.line(), error.column());
+    let message = whole.strip_suffix(&tail).unwrap_or(&whole).to_owned();
+    JsonError { key: None, position: Some((error.line(), error.column())), message }
+}

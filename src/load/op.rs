@@ -1,0 +1,85 @@
+//! A load operation: what is loaded, apart from the instruction that asks for it.
+
+use warpload_encoding::{Instruction, Ld, Reg, Size};
+
+use crate::lane::{LANES, LaneMask};
+use crate::machine::{Machine, RegisterLimit};
+use crate::warp::Warp;
+
+/// What one lane of a load reads and how it fills registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadOp {
+    /// How many bytes a lane reads, 1, 2, 4, 8 or 16; its address is rounded down to a
+    /// multiple of it.
+    pub bytes: u32,
+    /// Whether a value narrower than 32 bits is sign-extended.
+    pub signed: bool,
+    /// Whether the load may take the broadcast path (`.U.128`).
+    pub uniform: bool,
+}
+
+impl LoadOp {
+    /// How many 32-bit registers a lane's value fills, 1, 2 or 4.
+    pub const fn registers(self) -> u32 {
+        self.bytes.div_ceil(4)
+    }
+}
+
+impl From<Size> for LoadOp {
+    fn from(size: Size) -> Self {
+        Self { bytes: size.bytes(), signed: size.is_signed(), uniform: size.is_uniform() }
+    }
+}
+
+/// Who loads from where: the executing lanes, their Plg and their addresses before rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneAddresses {
+    /// The lanes that execute.
+    pub executing: LaneMask,
+    /// The lanes whose Plg is true.
+    pub plg: LaneMask,
+    /// Each lane's effective address in bytes, lane 0 first; of no meaning where the lane does
+    /// not execute.
+    pub addresses: [u64; LANES],
+}
+
+impl LaneAddresses {
+    /// The addresses that `instruction` forms. Its registers must have been checked.
+    pub(crate) fn of(
+        instruction: &Instruction,
+        executing: LaneMask,
+        machine: &Machine,
+        warp: &Warp,
+    ) -> Self {
+        match instruction {
+            Instruction::Ld(ld) => Self {
+                executing,
+                plg: warp.predicate(ld.plg),
+                addresses: generic_addresses(ld, machine.register_limit, warp),
+            },
+        }
+    }
+}
+
+/// Whether a register is a base for the address, and not "beyond the set of registers supported
+/// for the shader".
+pub(crate) fn is_base(base: Reg, limit: RegisterLimit) -> bool {
+    !base.is_zero() && base.number() < limit.get()
+}
+
+fn generic_addresses(ld: &Ld, limit: RegisterLimit, warp: &Warp) -> [u64; LANES] {
+    if !is_base(ld.base, limit) {
+        return [u64::from(ld.immediate.unsigned()); LANES];
+    }
+    let offset = ld.immediate.signed();
+    let low = warp.register(ld.base);
+    if !ld.extended {
+        return low.map(|low| u64::from(low.wrapping_add_signed(offset)));
+    }
+    // Checked before: an extended base is even and has a register behind it.
+    let high = warp.register(Reg::new(ld.base.number() | 1));
+    std::array::from_fn(|lane| {
+        let base = u64::from(high[lane]) << 32 | u64::from(low[lane]);
+        base.wrapping_add_signed(i64::from(offset))
+    })
+}

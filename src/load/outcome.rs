@@ -1,0 +1,62 @@
+//! What executing one load did.
+
+use warpload_encoding::Reg;
+
+use super::fault::{LaneFaults, WarpFault};
+use crate::lane::LaneMask;
+
+/// Which way a `.U.128` went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UniformPath {
+    /// One fetch served all executing lanes.
+    Broadcast,
+    /// The lanes were served one by one.
+    Divergent,
+}
+
+/// The registers that a load wrote, in its executing lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Destination {
+    /// The first register.
+    pub first: Reg,
+    /// How many there are, 1, 2 or 4.
+    pub count: u32,
+}
+
+/// What executing one load did, apart from the values, which are in the warp.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The lanes that executed: active, and let through by the guard.
+    pub executing: LaneMask,
+    /// What was written; nothing where no lane executed, the warp faulted or Rd is `RZ`.
+    pub destination: Option<Destination>,
+    /// The fault that kept the whole warp from loading.
+    pub warp_fault: Option<WarpFault>,
+    /// The faults of single lanes.
+    pub lane_faults: LaneFaults,
+    /// For `.U.128`, the path it took; nothing for other loads and where none was made.
+    pub uniform: Option<UniformPath>,
+}
+
+impl Outcome {
+    /// The outcome of a load that no lane executes.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            executing: LaneMask::NONE,
+            destination: None,
+            warp_fault: None,
+            lane_faults: LaneFaults::default(),
+            uniform: None,
+        }
+    }
+
+    /// The outcome of a load that faults before it reads memory.
+    pub(crate) fn warp_fault(executing: LaneMask, fault: WarpFault) -> Self {
+        Self { executing, warp_fault: Some(fault), ..Self::nothing() }
+    }
+
+    /// Whether the broadcast path was taken.
+    pub fn is_broadcast(&self) -> bool {
+        self.uniform == Some(UniformPath::Broadcast)
+    }
+}

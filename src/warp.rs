@@ -1,0 +1,110 @@
+//! A warp: registers, predicates and the active mask of 32 lanes.
+
+use warpload_encoding::{Pred, Reg};
+
+use crate::lane::{LANES, LaneMask, LaneValues};
+
+/// How many general registers a warp holds, R0..=R254; a shader's limit may be lower.
+pub const REGISTERS: usize = 255;
+
+static ZEROES: LaneValues = [0; LANES];
+
+/// The state of a warp. Registers lie register by register, the 32 lanes side by side.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Warp {
+    registers: Box<[LaneValues; REGISTERS]>,
+    predicates: [LaneMask; 7],
+    /// The lanes that take part.
+    pub active: LaneMask,
+}
+
+impl Default for Warp {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Warp {
+    /// All lanes active, all registers 0, all predicates false.
+    pub fn new() -> Self {
+        Self {
+            registers: Box::new([ZEROES; REGISTERS]),
+            predicates: [LaneMask::NONE; 7],
+            active: LaneMask::ALL,
+        }
+    }
+
+    /// A register's 32 values, lane 0 first; zeroes for `RZ`.
+    #[inline]
+    pub fn register(&self, register: Reg) -> &LaneValues {
+        // Number 255 is the one that the array does not have.
+        self.registers.get(usize::from(register.number())).unwrap_or(&ZEROES)
+    }
+
+    /// A register's 32 values, to be changed; nothing for `RZ`.
+    #[inline]
+    pub fn register_mut(&mut self, register: Reg) -> Option<&mut LaneValues> {
+        self.registers.get_mut(usize::from(register.number()))
+    }
+
+    /// Sets a register in all lanes, lane 0 first; `RZ` swallows the values.
+    pub fn set_register(&mut self, register: Reg, values: LaneValues) {
+        if let Some(row) = self.register_mut(register) {
+            *row = values;
+        }
+    }
+
+    /// The lanes where a predicate is true; all of them for `PT`.
+    #[inline]
+    pub fn predicate(&self, predicate: Pred) -> LaneMask {
+        self.predicates.get(usize::from(predicate.number())).copied().unwrap_or(LaneMask::ALL)
+    }
+
+    /// Sets a predicate in all lanes; `PT` swallows the values.
+    pub fn set_predicate(&mut self, predicate: Pred, lanes: LaneMask) {
+        if let Some(held) = self.predicates.get_mut(usize::from(predicate.number())) {
+            *held = lanes;
+        }
+    }
+
+    /// The registers whose value differs from `before` in some lane, ascending.
+    pub fn changed_since<'w>(&'w self, before: &'w Warp) -> impl Iterator<Item = Reg> + 'w {
+        (0..=254).map(Reg::new).filter(|reg| self.register(*reg) != before.register(*reg))
+    }
+}
+
+impl std::fmt::Debug for Warp {
+    /// Leaves out the registers that are zero in all lanes.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut warp = f.debug_struct("Warp");
+        warp.field("active", &self.active).field("predicates", &self.predicates);
+        for register in (0..=254).map(Reg::new) {
+            if self.register(register) != &ZEROES {
+                warp.field(&register.to_string(), self.register(register));
+            }
+        }
+        warp.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rz_reads_zero_and_swallows_writes() {
+        let mut warp = Warp::new();
+        warp.set_register(Reg::RZ, [7; LANES]);
+        assert_eq!(warp.register(Reg::RZ), &ZEROES);
+        warp.set_register(Reg::new(254), [7; LANES]);
+        assert_eq!(warp.register(Reg::new(254)), &[7; LANES]);
+    }
+
+    #[test]
+    fn pt_is_always_true() {
+        let mut warp = Warp::new();
+        warp.set_predicate(Pred::PT, LaneMask::NONE);
+        assert_eq!(warp.predicate(Pred::PT), LaneMask::ALL);
+        assert_eq!(Pred::new(0).map(|p| warp.predicate(p)), Some(LaneMask::NONE));
+    }
+}
