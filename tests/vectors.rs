@@ -1,5 +1,7 @@
 //! The 1,000 vectors of `LD`, on both executors.
 
+#![allow(clippy::unwrap_used)]
+
 use warpload::load::Executor;
 use warpload::vector::Vector;
 

@@ -43,9 +43,8 @@ type Values = [LaneValues; 4];
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn execute(instruction: &Instruction, machine: &Machine, warp: &mut Warp) -> Outcome {
-    let guard = instruction.guard();
-    let allowed = warp.predicate(guard.pred);
-    let executing = warp.active & if guard.negated { !allowed } else { allowed };
+    let lanes = LaneAddresses::of(instruction, machine, warp);
+    let executing = lanes.executing;
     if executing.is_empty() {
         return Outcome::nothing();
     }
@@ -54,7 +53,6 @@ pub fn execute(instruction: &Instruction, machine: &Machine, warp: &mut Warp) ->
     if let Some(fault) = register_fault(instruction, destination, machine) {
         return Outcome::warp_fault(executing, fault);
     }
-    let lanes = LaneAddresses::of(instruction, executing, machine, warp);
     let mut values = [[0; LANES]; 4];
     let loaded = load(op, &lanes, machine, &mut values);
     write_back(warp, executing, destination, &values);

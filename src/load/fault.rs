@@ -29,6 +29,12 @@ pub struct WarpError {
     pub exception: &'static str,
 }
 
+impl fmt::Display for WarpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ESR {:#04x} {}, {}", self.code, self.name, self.exception)
+    }
+}
+
 impl WarpFault {
     /// `misaligned_register` or `out_of_range_register`.
     pub const fn name(self) -> &'static str {

@@ -44,13 +44,12 @@ pub struct LaneAddresses {
 }
 
 impl LaneAddresses {
-    /// The addresses that `instruction` forms. Its registers must have been checked.
-    pub(crate) fn of(
-        instruction: &Instruction,
-        executing: LaneMask,
-        machine: &Machine,
-        warp: &Warp,
-    ) -> Self {
+    /// The executing lanes of `instruction` on that warp, and the addresses that it forms. What
+    /// the registers of a load that faults as a whole would give is of no meaning.
+    pub fn of(instruction: &Instruction, machine: &Machine, warp: &Warp) -> Self {
+        let guard = instruction.guard();
+        let allowed = warp.predicate(guard.pred);
+        let executing = warp.active & if guard.negated { !allowed } else { allowed };
         match instruction {
             Instruction::Ld(ld) => Self {
                 executing,

@@ -1,0 +1,1 @@
+//! `decode`: every load of a cubin, a raw stream or a listing.

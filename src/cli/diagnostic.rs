@@ -1,0 +1,77 @@
+//! Messages on standard error, drawn as rustc draws them.
+
+use std::fmt::Display;
+use std::io::Write;
+
+use annotate_snippets::renderer::Renderer;
+use annotate_snippets::{AnnotationKind, Group, Level, Report, Snippet};
+use warpload::encoding::{Alias, ParseError};
+
+/// Where a text comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin<'o> {
+    pub(crate) file: &'o str,
+    /// From 1.
+    pub(crate) line: usize,
+}
+
+pub(crate) fn error(message: impl Display) {
+    draw(&[Group::with_title(Level::ERROR.primary_title(message.to_string()))]);
+}
+
+pub(crate) fn note(message: impl Display) {
+    draw(&[Group::with_title(Level::NOTE.primary_title(message.to_string()))]);
+}
+
+/// An error in a line of SASS: the line, the place, the hint.
+pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError) {
+    let (text, start, end) = visible(text, error.span.start, error.span.end);
+    let title = error.to_string();
+    let snippet = Snippet::source(text)
+        .path(origin.file)
+        .line_start(origin.line)
+        .annotation(AnnotationKind::Primary.span(start..end));
+    let mut group = Level::ERROR.primary_title(title).element(snippet);
+    if let Some(hint) = error.hint() {
+        group = group.element(Level::HELP.message(hint.to_string()));
+    }
+    draw(&[group]);
+}
+
+/// A modifier that assembles as another one.
+pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
+    let (text, start, end) = visible(text, alias.span.start, alias.span.end);
+    let title = format!("`.{}` assembles as `.{}`", alias.written, alias.becomes);
+    let snippet = Snippet::source(text)
+        .path(origin.file)
+        .line_start(origin.line)
+        .annotation(AnnotationKind::Primary.span(start..end));
+    draw(&[Level::NOTE.primary_title(title).element(snippet)]);
+}
+
+/// How much of a long line is drawn on either side of the place at fault, in bytes.
+const CONTEXT: usize = 200;
+
+/// The part of the text that is worth drawing, and the span in it.
+fn visible(text: &str, start: usize, end: usize) -> (&str, usize, usize) {
+    let from = text.floor_char_boundary_before(start.saturating_sub(CONTEXT));
+    let to = text.floor_char_boundary_before(text.len().min(start.saturating_add(CONTEXT)));
+    (&text[from..to], start - from, end.min(to) - from)
+}
+
+trait FloorCharBoundary {
+    /// The last character boundary at or before `at`.
+    fn floor_char_boundary_before(&self, at: usize) -> usize;
+}
+
+impl FloorCharBoundary for str {
+    fn floor_char_boundary_before(&self, at: usize) -> usize {
+        (0..=at.min(self.len())).rev().find(|at| self.is_char_boundary(*at)).unwrap_or(0)
+    }
+}
+
+fn draw(report: Report<'_>) {
+    let drawing = Renderer::styled().render(report);
+    // A closed standard error leaves nobody to tell.
+    let _ = writeln!(anstream::stderr(), "{drawing}");
+}

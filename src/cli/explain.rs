@@ -1,0 +1,1 @@
+//! `explain`: what every bit of a word means.

@@ -1,0 +1,138 @@
+//! Files and standard streams of the command.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, StdoutLock, Write};
+use std::path::Path;
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use super::Progress;
+
+/// Standard output, buffered; every write can fail because its reader has gone.
+pub(crate) struct Output(BufWriter<StdoutLock<'static>>);
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Self(BufWriter::new(io::stdout().lock()))
+    }
+
+    pub(crate) fn line(&mut self, line: impl Display) -> io::Result<()> {
+        writeln!(self.0, "{line}")
+    }
+
+    /// One object on one line.
+    pub(crate) fn json(&mut self, object: &impl Serialize) -> io::Result<()> {
+        // serde_json wraps the stream's own errors; a closed pipe must stay one.
+        serde_json::to_writer(&mut self.0, object).map_err(io::Error::from)?;
+        writeln!(self.0)
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Opens a file, or standard input for `-`; reading moves the progress bar, where one is drawn.
+pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
+    if is_stdin(path) {
+        return Ok(Box::new(BufReader::new(io::stdin())));
+    }
+    let failed = || format!("{}: cannot be read", path.display());
+    let file = File::open(path).with_context(failed)?;
+    let metadata = file.metadata().with_context(failed)?;
+    if metadata.is_dir() {
+        anyhow::bail!("{}: is a folder; expected a file", path.display());
+    }
+    let bar = progress_bar(progress, metadata.len(), path);
+    Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { file, bar })))
+}
+
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// How a path is named in messages.
+pub(crate) fn name(path: &Path) -> String {
+    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn progress_bar(progress: Progress, bytes: u64, path: &Path) -> ProgressBar {
+    // Nobody wants a bar that flashes by.
+    const WORTH_A_BAR: u64 = 4 << 20;
+    let draw = match progress {
+        Progress::Never => false,
+        Progress::Auto => io::stderr().is_terminal() && bytes >= WORTH_A_BAR,
+        Progress::Always => true,
+    };
+    if !draw {
+        return ProgressBar::hidden();
+    }
+    // indicatif hides a bar where standard error is no terminal; `always` means it.
+    let target = if io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::term_like_with_hz(Box::new(PlainStderr), 1)
+    };
+    let bar = ProgressBar::with_draw_target(Some(bytes), target);
+    let template = "{prefix} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.with_prefix(path.display().to_string()).with_finish(indicatif::ProgressFinish::AndLeave)
+}
+
+/// Standard error where it is no terminal: bars are written one below the other.
+#[derive(Debug)]
+struct PlainStderr;
+
+impl indicatif::TermLike for PlainStderr {
+    fn width(&self) -> u16 {
+        80
+    }
+    fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+    fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+    fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+    fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+    fn write_line(&self, line: &str) -> io::Result<()> {
+        writeln!(io::stderr(), "{}", line.trim_end())
+    }
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        let text = text.trim();
+        if text.is_empty() { Ok(()) } else { writeln!(io::stderr(), "{text}") }
+    }
+    fn clear_line(&self) -> io::Result<()> {
+        Ok(())
+    }
+    fn flush(&self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// A file whose reading moves a progress bar.
+struct Observed {
+    file: File,
+    bar: ProgressBar,
+}
+
+impl Read for Observed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.bar.inc(read as u64);
+        Ok(read)
+    }
+}

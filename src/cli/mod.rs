@@ -1,0 +1,115 @@
+//! One file a subcommand; this one reads the arguments and hands over.
+
+mod diagnostic;
+mod encode;
+mod io;
+mod manual;
+mod run;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use io::Output;
+
+/// Decodes, assembles, explains and executes GPU load instructions from their machine code.
+#[derive(Parser)]
+#[command(name = "warpload", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+
+    /// When to draw a progress bar on standard error
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    progress: Progress,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  warpload decode kernel.cubin                  every load of a cubin
+  warpload decode --word 0x9c90000123470200     one word
+  warpload encode 'LD.E R0, [R2 + 0x1234]'      text to word
+  warpload explain 0x84e0000000070104           every bit of a word
+  warpload test vectors.jsonl                   check test vectors
+  warpload run vector.json                      execute one load, lane by lane
+
+`-` is standard input. Exit status: 0 done, 1 the input or the check failed, 2 wrong use or an
+unreadable file.";
+
+#[derive(Subcommand)]
+enum Command {
+    Encode(encode::Arguments),
+    Test(test::Arguments),
+    Run(run::Arguments),
+    Completions(manual::CompletionsArguments),
+    Man(manual::ManArguments),
+}
+
+/// When a progress bar is drawn.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Progress {
+    Never,
+    /// On a terminal
+    #[default]
+    Auto,
+    Always,
+}
+
+/// How a result is written.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    /// One object a line
+    Json,
+}
+
+/// How a command ended that did its work.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Status {
+    Done,
+    /// The input or the check failed.
+    Failed,
+    /// Wrong use, or a file that is not what it says; already reported.
+    Unreadable,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
+}
+
+pub(crate) fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut output = Output::new();
+    let result = dispatch(arguments, &mut output).and_then(|status| {
+        output.flush()?;
+        Ok(status)
+    });
+    match result {
+        Ok(status) => status.into(),
+        // The reader of our output has seen enough.
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            diagnostic::error(format_args!("{error:#}"));
+            Status::Unreadable.into()
+        }
+    }
+}
+
+fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    match arguments.command {
+        Command::Encode(command) => encode::execute(command, output),
+        Command::Test(command) => test::execute(command, arguments.progress, output),
+        Command::Run(command) => run::execute(command, output),
+        Command::Completions(command) => manual::completions(command, output),
+        Command::Man(command) => manual::man(command, output),
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    kind == Some(std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,185 @@
+//! `run`: executes one vector and shows what every lane did.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+use warpload::encoding::Reg;
+use warpload::lane::LANES;
+use warpload::load::{Executor, LaneAddresses, LaneFault, LoadOp, Outcome, UniformPath, WarpError};
+use warpload::memory::GenericAddress;
+use warpload::vector::Vector;
+use warpload::warp::Warp;
+
+use super::io::{self, Output};
+use super::{Format, Progress, Status};
+
+/// A vector larger than this is refused.
+const MAX_VECTOR_BYTES: u64 = 64 << 20;
+
+/// Execute one load and show what every lane did
+///
+/// Reads the instruction and the state before it from a test vector (the key `initial`) and
+/// shows the state after as a table of lanes, or as JSON in the form of the key `final`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload run traces/gather.json
+  warpload run tests/data/ld-vectors.jsonl --line 7 --format json")]
+pub(crate) struct Arguments {
+    /// A file with one vector, or several, one a line
+    file: PathBuf,
+
+    /// Which of several vectors: the number of its line, from 1
+    #[arg(long)]
+    line: Option<usize>,
+
+    #[arg(long, value_enum, default_value_t)]
+    executor: ExecutorName,
+
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum ExecutorName {
+    #[default]
+    Fast,
+    /// The literal one, which follows the specification clause by clause
+    Reference,
+}
+
+pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    let name = io::name(&arguments.file);
+    let text = read(&arguments.file, arguments.line)?;
+    let vector = Vector::from_json(&text).map_err(|error| {
+        let position = match (error.position, arguments.line) {
+            (Some((_, column)), Some(line)) => format!(":{line}:{column}"),
+            (Some((line, column)), None) => format!(":{line}:{column}"),
+            (None, Some(line)) => format!(":{line}"),
+            (None, None) => String::new(),
+        };
+        anyhow::anyhow!("{name}{position}: {error}")
+    })?;
+    let executor = match arguments.executor {
+        ExecutorName::Fast => Executor::Fast,
+        ExecutorName::Reference => Executor::Reference,
+    };
+    let (after, outcome) = vector.run(executor);
+    match arguments.format {
+        Format::Json => output.json(&vector.observed(&after, &outcome))?,
+        Format::Text => output.bytes(table(&vector, &after, &outcome).as_bytes())?,
+    }
+    Ok(Status::Done)
+}
+
+/// The text of the one vector that is asked for.
+fn read(path: &Path, line: Option<usize>) -> anyhow::Result<String> {
+    let name = io::name(path);
+    let mut text = String::new();
+    io::open(path, Progress::Never)?
+        .take(MAX_VECTOR_BYTES + 1)
+        .read_to_string(&mut text)
+        .with_context(|| format!("{name}: cannot be read"))?;
+    if text.len() as u64 > MAX_VECTOR_BYTES {
+        bail!("{name}: longer than {MAX_VECTOR_BYTES} bytes; expected one vector");
+    }
+    let vectors = text.lines().filter(|line| line.starts_with('{')).count();
+    match line {
+        Some(number) => match number.checked_sub(1).and_then(|at| text.lines().nth(at)) {
+            Some(line) => Ok(line.to_owned()),
+            None => bail!("{name}: no line {number}; there are {}", text.lines().count()),
+        },
+        None if vectors > 1 => {
+            bail!("{name}: {vectors} vectors; `--line N` says which of them to run")
+        }
+        None => Ok(text),
+    }
+}
+
+/// The lane table with what is said above and below it.
+fn table(vector: &Vector, after: &Warp, outcome: &Outcome) -> String {
+    let mut text = String::new();
+    if !vector.name.is_empty() {
+        text += &format!("{}\n", vector.name);
+    }
+    let instruction = &vector.instruction;
+    text += &format!("{:#018x}  {instruction}\n", instruction.encode());
+    let lanes = outcome.executing.count();
+    text += &format!(
+        "{lanes} of {LANES} lanes execute (active {:#010x}){}\n\n",
+        vector.warp.active,
+        match outcome.uniform {
+            Some(UniformPath::Broadcast) => ", one fetch broadcast to all of them",
+            Some(UniformPath::Divergent) => ", .U.128 but divergent: served one by one",
+            None => "",
+        }
+    );
+    if let Some(fault) = outcome.warp_fault {
+        let error = fault.warp_error();
+        text += &format!("The warp faults before any lane loads: {fault}\n{error}\n");
+        return text;
+    }
+    text += &rows(vector, after, outcome);
+    text += &faults(outcome);
+    text
+}
+
+/// The lane faults, under what the hardware calls them.
+fn faults(outcome: &Outcome) -> String {
+    let mut groups: Vec<(WarpError, String)> = Vec::new();
+    for fault in &outcome.lane_faults {
+        let error = fault.warp_error();
+        let line = format!("  {fault}\n");
+        match groups.iter_mut().find(|(known, _)| *known == error) {
+            Some((_, lines)) => lines.push_str(&line),
+            None => groups.push((error, line)),
+        }
+    }
+    let section = |(error, lines): &(WarpError, String)| format!("\n{error}\n{lines}");
+    groups.iter().map(section).collect()
+}
+
+fn rows(vector: &Vector, after: &Warp, outcome: &Outcome) -> String {
+    let instruction = &vector.instruction;
+    let op = LoadOp::from(instruction.size());
+    let lanes = LaneAddresses::of(instruction, &vector.machine, &vector.warp);
+    let registers: Vec<Reg> = match outcome.destination {
+        Some(written) => {
+            (0..written.count).map(|i| Reg::new(written.first.number() + i as u8)).collect()
+        }
+        None => Vec::new(),
+    };
+    let mut text = String::from("lane  address             space  ");
+    for register in &registers {
+        text += &format!("  {:<10}", register.to_string());
+    }
+    text.truncate(text.trim_end().len());
+    text += "\n";
+    for lane in 0..LANES {
+        let mut row = format!("{lane:>4}  ");
+        if lanes.executing.contains(lane) {
+            let address = GenericAddress(lanes.addresses[lane]);
+            let found = vector
+                .machine
+                .memory
+                .region(address.align_down(op.bytes), lanes.plg.contains(lane));
+            let space = found.map_or("-", |(space, _)| space.name());
+            row += &format!("{:#018x}  {space:<7}", address.0);
+        } else {
+            row += &format!("{:<18}  {:<7}", "-", "-");
+        }
+        for register in &registers {
+            row += &format!("  {:#010x}", after.register(*register)[lane]);
+        }
+        let faults = outcome.lane_faults.iter().filter(|fault| fault.lane == lane);
+        let names: Vec<&str> = faults.map(|fault: &LaneFault| fault.kind.name()).collect();
+        if !names.is_empty() {
+            row += &format!("  <- {}", names.join(", "));
+        }
+        text += row.trim_end();
+        text += "\n";
+    }
+    text
+}

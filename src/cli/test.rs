@@ -1,0 +1,177 @@
+//! `test`: checks test vectors.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use warpload::lines::{LineError, Lines};
+use warpload::load::Executor;
+use warpload::vector::Vector;
+
+use super::diagnostic;
+use super::io::{self, Output};
+use super::{Format, Progress, Status};
+
+/// Check test vectors
+///
+/// Executes each vector and compares with what it expects. Failures are shown as differences;
+/// the last line counts.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  warpload test tests/data/ld-vectors.jsonl --executor both")]
+pub(crate) struct Arguments {
+    /// Files of vectors, one JSON object a line
+    #[arg(required = true)]
+    file: Vec<PathBuf>,
+
+    /// Which executor must give what the vectors expect; both must also agree
+    #[arg(long, value_enum, default_value_t)]
+    executor: Executors,
+
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Executors {
+    Fast,
+    Reference,
+    #[default]
+    Both,
+}
+
+impl Executors {
+    fn list(self) -> &'static [Executor] {
+        match self {
+            Self::Fast => &[Executor::Fast],
+            Self::Reference => &[Executor::Reference],
+            Self::Both => &[Executor::Reference, Executor::Fast],
+        }
+    }
+}
+
+#[derive(serde::Serialize)]
+struct FailureJson<'f> {
+    file: &'f str,
+    line: u64,
+    name: Option<&'f str>,
+    differences: &'f [String],
+}
+
+#[derive(serde::Serialize)]
+struct CountJson {
+    passed: u64,
+    failed: u64,
+}
+
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let mut run = Run {
+        executors: arguments.executor.list(),
+        format: arguments.format,
+        passed: 0,
+        failed: 0,
+    };
+    let mut status = Status::Done;
+    for path in &arguments.file {
+        if let Err(error) = run.file(path, progress, output) {
+            if super::is_closed_pipe(&error) {
+                return Err(error);
+            }
+            diagnostic::error(format_args!("{error:#}"));
+            status = Status::Unreadable;
+        }
+    }
+    let Run { passed, failed, .. } = run;
+    match arguments.format {
+        Format::Text => output.line(format_args!("{passed} passed, {failed} failed"))?,
+        Format::Json => output.json(&CountJson { passed, failed })?,
+    }
+    Ok(status.max(if failed > 0 { Status::Failed } else { Status::Done }))
+}
+
+struct Run {
+    executors: &'static [Executor],
+    format: Format,
+    passed: u64,
+    failed: u64,
+}
+
+impl Run {
+    fn file(&mut self, path: &Path, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
+        let file = io::name(path);
+        let mut lines = Lines::new(io::open(path, progress)?);
+        while let Some(line) = lines.next_line() {
+            let line = match line {
+                Ok(line) => line,
+                // One bad line fails by itself; behind the others nothing can be read.
+                Err(error @ LineError::NotUtf8 { line, .. }) => {
+                    self.fail(&file, line, None, &[error.to_string()], output)?;
+                    continue;
+                }
+                Err(error) => return Err(anyhow::Error::new(error).context(file)),
+            };
+            if line.text.trim().is_empty() {
+                continue;
+            }
+            let (name, differences) = match Vector::from_json(line.text) {
+                Ok(vector) => {
+                    let differences = self.differences(&vector);
+                    (Some(vector.name), differences)
+                }
+                Err(error) => {
+                    let column = error
+                        .position
+                        .map_or(String::new(), |(_, column)| format!("column {column}: "));
+                    (None, vec![format!("{column}{error}")])
+                }
+            };
+            if differences.is_empty() {
+                self.passed += 1;
+            } else {
+                self.fail(&file, line.number, name.as_deref(), &differences, output)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the vector's outcome is not as expected, and where two executors disagree.
+    fn differences(&self, vector: &Vector) -> Vec<String> {
+        if vector.expected.is_none() {
+            return vec!["final: missing key; expected the state after".to_owned()];
+        }
+        let mut differences = Vec::new();
+        for executor in self.executors {
+            let found = vector.check(*executor);
+            differences.extend(found.iter().map(|d| format!("{}: {d}", executor.name())));
+        }
+        if let [first, second] = self.executors
+            && vector.run(*first) != vector.run(*second)
+        {
+            differences.push("the executors differ".to_owned());
+        }
+        differences
+    }
+
+    fn fail(
+        &mut self,
+        file: &str,
+        line: u64,
+        name: Option<&str>,
+        differences: &[String],
+        output: &mut Output,
+    ) -> std::io::Result<()> {
+        self.failed += 1;
+        if self.format == Format::Json {
+            return output.json(&FailureJson { file, line, name, differences });
+        }
+        output.line(format_args!("FAIL {file}:{line}: {}", name.unwrap_or("not a vector")))?;
+        for difference in differences {
+            output.line(format_args!("  {difference}"))?;
+        }
+        Ok(())
+    }
+}
