@@ -48,7 +48,7 @@ pub(crate) fn check(metadata: &Metadata) -> Result<String> {
         bail!("the workspace promises Rust {supported}, but\n  {}", newer.join("\n  "));
     }
     Ok(format!(
-        "{} packages build with Rust {supported} or do not say ({undeclared})",
+        "{} packages, none asks for more than Rust {supported} ({undeclared} do not say)",
         needed.len()
     ))
 }
@@ -123,7 +123,7 @@ mod tests {
             ("silent", json!(null), json!(null)),
             ("test", json!("dev"), json!("1.99")),
         ]);
-        let told = "3 packages build with Rust 1.88 or do not say (1)";
+        let told = "3 packages, none asks for more than Rust 1.88 (1 do not say)";
         assert_eq!(check(&fine).ok().as_deref(), Some(told));
     }
 }
