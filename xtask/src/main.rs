@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "Development tasks of warpload")]
+#[command(bin_name = "cargo xtask", about = "Development tasks of warpload")]
 enum Task {
     /// Runs every check that CI runs besides the tests; stops at the first that fails
     Ci,
