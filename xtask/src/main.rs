@@ -1,3 +1,38 @@
-//! Development tasks.
+//! Development tasks, `cargo xtask --help`: the single door for CI and for people.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command; it talks to a terminal")]
 
-fn main() {}
+mod ci;
+mod goldens;
+mod metadata;
+mod msrv;
+mod nvdisasm;
+mod oracle;
+mod step;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about = "Development tasks of warpload")]
+enum Task {
+    /// Runs every check that CI runs besides the tests; stops at the first that fails
+    Ci,
+    /// Compares fresh words with NVIDIA's nvdisasm, which it fetches once
+    Oracle(oracle::Arguments),
+    /// Renews the recorded outputs of the command's tests
+    Goldens,
+}
+
+fn main() -> ExitCode {
+    let done = match Task::parse() {
+        Task::Ci => ci::run(),
+        Task::Oracle(arguments) => oracle::run(&arguments),
+        Task::Goldens => goldens::run(),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}

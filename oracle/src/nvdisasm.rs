@@ -1,0 +1,119 @@
+//! Running NVIDIA's disassembler on bare words.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use warpload_encoding::Bundle;
+
+/// The environment variable that names the nvdisasm to use.
+pub const NVDISASM: &str = "NVDISASM";
+
+/// An nvdisasm that can be run.
+#[derive(Clone, Debug)]
+pub struct Nvdisasm {
+    path: PathBuf,
+}
+
+impl Nvdisasm {
+    /// The program at `path`.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// The program that the environment names, if it names one.
+    pub fn from_env() -> Option<Self> {
+        std::env::var_os(NVDISASM).filter(|path| !path.is_empty()).map(Self::new)
+    }
+
+    /// Where the program is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The release it says it is, such as `12.8, V12.8.55`.
+    ///
+    /// # Errors
+    /// Where it cannot be run.
+    pub fn release(&self) -> Result<String> {
+        let output = self.output(Command::new(&self.path).arg("--version"))?;
+        let release = output.lines().find_map(|line| Some(line.split_once("release ")?.1));
+        Ok(release.unwrap_or("unknown").to_owned())
+    }
+
+    /// The text of each word as it is printed, semicolon included.
+    ///
+    /// # Errors
+    /// Where the program cannot be run, fails, or prints anything but one line a word.
+    pub fn disassemble(&self, words: &[u64]) -> Result<Vec<String>> {
+        let mut file = tempfile::NamedTempFile::new().context("cannot make a temporary file")?;
+        file.write_all(&bundles(words)).context("cannot write a temporary file")?;
+        let mut command = Command::new(&self.path);
+        command.args(["--binary", "SM50", "-raw"]).arg(file.path());
+        let mut texts = texts(&self.output(&mut command)?)?;
+        ensure!(texts.len() >= words.len(), "nvdisasm printed too few lines: {}", texts.len());
+        // The NOPs that fill the last bundle.
+        texts.truncate(words.len());
+        Ok(texts)
+    }
+
+    fn output(&self, command: &mut Command) -> Result<String> {
+        let output =
+            command.output().with_context(|| format!("cannot run {}", self.path.display()))?;
+        if !output.status.success() {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            bail!("{} ended with {}: {}", self.path.display(), output.status, errors.trim());
+        }
+        String::from_utf8(output.stdout).context("nvdisasm printed something that is no text")
+    }
+}
+
+/// The words in 32-byte bundles, each word with the default schedule, so that no two issue
+/// together and nvdisasm prints no braces.
+fn bundles(words: &[u64]) -> Vec<u8> {
+    let bundle = |words: &[u64]| {
+        let mut bundle = Bundle::nops();
+        bundle.words[..words.len()].copy_from_slice(words);
+        bundle.to_bytes()
+    };
+    words.chunks(3).flat_map(bundle).collect()
+}
+
+/// The instructions of a listing without any gap, `/*0008*/  TEXT ;` each. The control words
+/// have offsets and no line.
+fn texts(listing: &str) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    for line in listing.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let expected = texts.len() / 3 * 32 + texts.len() % 3 * 8 + 8;
+        let parts = line.strip_prefix("/*").and_then(|line| line.split_once("*/"));
+        match parts.map(|(offset, text)| (usize::from_str_radix(offset, 16), text)) {
+            Some((Ok(offset), text)) if offset == expected => texts.push(text.trim().to_owned()),
+            _ => bail!("nvdisasm printed `{line}` where offset {expected:#06x} was expected"),
+        }
+    }
+    Ok(texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bundles_are_filled_with_nops() {
+        let bytes = bundles(&[1, 2, 3, 4]);
+        assert_eq!(bytes.len(), 64);
+        assert_eq!(bytes[8..16], 1u64.to_le_bytes());
+        assert_eq!(bytes[40..48], 4u64.to_le_bytes());
+        assert_eq!(bytes[56..], warpload_encoding::control::NOP.to_le_bytes());
+    }
+
+    #[test]
+    fn listings_are_read_without_gaps() {
+        let listing =
+            "  /*0008*/   LD.E R4, [R4], P0 ;\n\t/*0010*/ A ;\n/*0018*/ B ;\n/*0028*/ C ;\n";
+        assert_eq!(texts(listing).unwrap(), ["LD.E R4, [R4], P0 ;", "A ;", "B ;", "C ;"]);
+        assert!(texts("/*0008*/ A ;\n/*0018*/ B ;").unwrap_err().to_string().contains("0x0010"));
+        assert!(texts(".L_1:").is_err());
+    }
+}

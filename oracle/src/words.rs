@@ -1,0 +1,143 @@
+//! Which instructions are compared, and fresh words of them.
+
+use warpload_encoding::{Layout, Ld, Row};
+
+/// The instructions that are compared. A further one is one more row.
+pub const TARGETS: &[Target] = &[Target::of::<Ld>(&[])];
+
+/// An instruction that is compared.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// The mnemonic.
+    pub name: &'static str,
+    rows: &'static [Row],
+    hidden: &'static [&'static str],
+}
+
+impl Target {
+    /// The instruction of a layout. `hidden` names the rows that no text shows, which
+    /// assembling that text cannot bring back; most instructions have none.
+    const fn of<L: Layout>(hidden: &'static [&'static str]) -> Self {
+        Self { name: L::NAME, rows: L::ROWS, hidden }
+    }
+
+    /// The bits that the text determines.
+    pub(crate) fn shown(&self) -> u64 {
+        let hidden = self.rows.iter().filter(|row| self.hidden.contains(&row.name));
+        !hidden.fold(0, |mask, row| mask | row.field.mask())
+    }
+
+    /// A random word; with `edges`, about half of the fields have an edge value.
+    fn word(&self, random: &mut Random, edges: bool) -> u64 {
+        let word = random.next();
+        self.rows.iter().fold(word, |word, row| {
+            let value = match row.fixed {
+                Some(opcode) => opcode,
+                None if edges && random.below(2) == 0 => random.edge(row.field.width()),
+                None => return word,
+            };
+            word & !row.field.mask() | value << row.field.low()
+        })
+    }
+}
+
+/// Endless words of the [`TARGETS`], in turn; the same seed gives the same words. Every other
+/// word of a target has many fields at an edge of their range.
+pub struct Words {
+    random: Random,
+    given: usize,
+}
+
+impl Words {
+    /// The words of that seed.
+    pub fn new(seed: u64) -> Self {
+        Self { random: Random(seed), given: 0 }
+    }
+}
+
+impl Iterator for Words {
+    type Item = (&'static Target, u64);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let target = &TARGETS[self.given % TARGETS.len()];
+        let edges = self.given / TARGETS.len() % 2 == 1;
+        self.given += 1;
+        Some((target, target.word(&mut self.random, edges)))
+    }
+}
+
+/// splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// Slightly uneven where `limit` is no power of two, which does not matter here.
+    fn below(&mut self, limit: u32) -> u32 {
+        (self.next() % u64::from(limit)) as u32
+    }
+
+    /// A value at an edge of a field of that many bits: of its unsigned range, of its signed
+    /// range, or one where the number of hexadecimal digits changes.
+    fn edge(&mut self, width: u32) -> u64 {
+        let largest = u64::MAX >> (64 - width);
+        let power = 1 << self.below(width);
+        let value = match self.below(8) {
+            0 => 0,
+            1 => 1,
+            2 => largest,
+            3 => largest - 1,
+            4 => largest / 2,
+            5 => largest / 2 + 1,
+            6 => power,
+            _ => power - 1,
+        };
+        value & largest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use warpload_encoding::Instruction;
+
+    use super::*;
+
+    #[test]
+    fn words_are_of_their_target_and_of_their_seed() {
+        let words: Vec<u64> = Words::new(7).take(1000).map(|(_, word)| word).collect();
+        assert!(words.iter().all(|word| Instruction::decode(*word).is_some()));
+        assert!(Words::new(7).map(|(_, word)| word).take(1000).eq(words.iter().copied()));
+        assert_ne!(Words::new(8).next().map(|(_, word)| word), words.first().copied());
+    }
+
+    #[test]
+    fn every_field_meets_its_edges() {
+        for target in TARGETS {
+            let words: Vec<u64> = Words::new(1)
+                .filter(|(of, _)| of.name == target.name)
+                .map(|(_, word)| word)
+                .take(4000)
+                .collect();
+            for row in target.rows.iter().filter(|row| row.fixed.is_none()) {
+                let values: HashSet<u64> = words.iter().map(|w| row.field.get(*w)).collect();
+                let largest = row.field.get(u64::MAX);
+                for edge in [0, 1, largest / 2, largest / 2 + 1, largest - 1, largest] {
+                    assert!(values.contains(&edge), "{} {}: {edge}", target.name, row.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn hidden_rows_are_not_shown() {
+        assert_eq!(Target::of::<Ld>(&[]).shown(), u64::MAX);
+        assert_eq!(Target::of::<Ld>(&["Rd", "Ra"]).shown(), !0xffff);
+    }
+}

@@ -1,0 +1,114 @@
+//! `cargo xtask ci`: everything that must hold besides the tests.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::metadata::{Metadata, array};
+use crate::msrv;
+use crate::step::{cargo, command, exit_code, timed};
+
+/// The package whose features are tried one by one.
+const PACKAGE: &str = "warpload";
+
+/// Longer files are pointed out.
+const MAX_LINES: usize = 400;
+
+/// Runs the checks, and ends with the exit status of the first that fails.
+pub(crate) fn run() -> Result<ExitCode> {
+    exit_code(steps())
+}
+
+fn steps() -> Result<()> {
+    // `--locked` everywhere: the first of these fails where Cargo.lock is not up to date.
+    let workspace = Metadata::workspace()?;
+    let root = workspace.root()?;
+    let run = |arguments: &str| command(&root, cargo(arguments));
+
+    let mut tracked = Command::new("git");
+    tracked.args(["ls-files", "--error-unmatch", "Cargo.lock"]);
+    command(&root, tracked)?;
+    run("fmt --all --check")?;
+    run("clippy --workspace --all-targets --all-features --locked -- -D warnings")?;
+    let mut doc = cargo("doc --workspace --no-deps --locked");
+    doc.env("RUSTDOCFLAGS", "-D warnings");
+    command(&root, doc)?;
+
+    let package = workspace
+        .packages()
+        .find(|package| package["name"] == PACKAGE)
+        .with_context(|| format!("no package {PACKAGE}"))?;
+    for features in feature_sets(package) {
+        run(&format!("check --lib -p {PACKAGE} --locked {features}"))?;
+    }
+    if array(&package["targets"]).any(|target| array(&target["kind"]).any(|kind| kind == "bin")) {
+        run(&format!("check --bins -p {PACKAGE} --locked"))?;
+    }
+
+    timed("minimum supported Rust version, by cargo metadata", || {
+        println!("{}", msrv::check(&Metadata::resolved()?)?);
+        Ok(())
+    })?;
+    run("bench --workspace --no-run --locked")?;
+    timed(&format!("files of at most {MAX_LINES} lines"), || {
+        for directory in ["src", "encoding/src"] {
+            warn_of_long_files(&root.join(directory), &root)?;
+        }
+        Ok(())
+    })
+}
+
+/// The options for no feature, each alone, and all.
+fn feature_sets(package: &Value) -> Vec<String> {
+    let features = package["features"].as_object().into_iter().flatten();
+    let mut sets = vec!["--no-default-features".to_owned()];
+    sets.extend(features.map(|(name, _)| format!("--no-default-features --features {name}")));
+    if sets.len() > 1 {
+        sets.push("--all-features".to_owned());
+    }
+    sets
+}
+
+fn warn_of_long_files(directory: &Path, root: &Path) -> Result<()> {
+    let reading = || format!("cannot read {}", directory.display());
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory).with_context(reading)? {
+        paths.push(entry.with_context(reading)?.path());
+    }
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            warn_of_long_files(&path, root)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let lines = fs::read_to_string(&path).with_context(reading)?.lines().count();
+            if lines > MAX_LINES {
+                let shown = path.strip_prefix(root).unwrap_or(&path);
+                println!("warning: {} has {lines} lines", shown.display());
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_feature_is_tried_alone() {
+        let package = json!({"features": {"default": ["xz"], "xz": []}});
+        let expected = [
+            "--no-default-features",
+            "--no-default-features --features default",
+            "--no-default-features --features xz",
+            "--all-features",
+        ];
+        assert_eq!(feature_sets(&package), expected);
+        assert_eq!(feature_sets(&json!({"features": {}})), ["--no-default-features"]);
+    }
+}

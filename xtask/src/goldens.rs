@@ -1,0 +1,16 @@
+//! `cargo xtask goldens`: records the outputs of the command's tests anew.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::metadata::Metadata;
+use crate::step::{cargo, command, exit_code};
+
+/// Runs the tests of the command with the variables that make them write what they see.
+/// What changed is then for `git diff` to show and for a person to judge.
+pub(crate) fn run() -> Result<ExitCode> {
+    let mut test = cargo("test --locked --test command");
+    test.envs([("SNAPSHOTS", "overwrite"), ("TRYCMD", "overwrite")]);
+    exit_code(command(&Metadata::workspace()?.root()?, test))
+}

@@ -1,0 +1,89 @@
+//! What cargo says of the workspace.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::step::cargo;
+
+/// The answer of `cargo metadata`.
+pub(crate) struct Metadata {
+    json: Value,
+}
+
+impl Metadata {
+    /// Asks for the workspace alone, dependencies left out.
+    ///
+    /// # Errors
+    /// Where cargo fails, a Cargo.lock that is not up to date included.
+    pub(crate) fn workspace() -> Result<Self> {
+        Self::ask("metadata --format-version 1 --locked --no-deps")
+    }
+
+    /// Asks for everything, the resolved graph of all features and platforms included.
+    ///
+    /// # Errors
+    /// Where cargo fails.
+    pub(crate) fn resolved() -> Result<Self> {
+        Self::ask("metadata --format-version 1 --locked --all-features")
+    }
+
+    fn ask(arguments: &str) -> Result<Self> {
+        let output = cargo(arguments).output().context("cannot run cargo")?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`cargo {arguments}` failed: {}", errors.trim());
+        Ok(Self { json: serde_json::from_slice(&output.stdout)? })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn from_json(json: Value) -> Self {
+        Self { json }
+    }
+
+    /// The workspace's directory.
+    pub(crate) fn root(&self) -> Result<PathBuf> {
+        self.path("workspace_root")
+    }
+
+    /// Where cargo builds.
+    pub(crate) fn target(&self) -> Result<PathBuf> {
+        self.path("target_directory")
+    }
+
+    fn path(&self, key: &str) -> Result<PathBuf> {
+        let path = self.json[key].as_str();
+        Ok(path.with_context(|| format!("cargo metadata without {key}"))?.into())
+    }
+
+    /// The packages: the workspace's, or those of the whole graph.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = &Value> {
+        array(&self.json["packages"])
+    }
+
+    /// The package with that identifier.
+    pub(crate) fn package(&self, id: &str) -> Result<&Value> {
+        let package = self.packages().find(|package| package["id"] == id);
+        package.with_context(|| format!("cargo metadata without package {id}"))
+    }
+
+    /// The identifiers of the workspace's packages.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &str> {
+        array(&self.json["workspace_members"]).filter_map(Value::as_str)
+    }
+
+    /// The packages that package `id` needs to be built, those for its own tests and benches
+    /// left out.
+    pub(crate) fn dependencies<'m>(&'m self, id: &str) -> impl Iterator<Item = &'m str> {
+        let node = array(&self.json["resolve"]["nodes"]).find(|node| node["id"] == id);
+        let dependencies = node.map(|node| array(&node["deps"])).into_iter().flatten();
+        dependencies
+            .filter(|dependency| array(&dependency["dep_kinds"]).any(|kind| kind["kind"] != "dev"))
+            .filter_map(|dependency| dependency["pkg"].as_str())
+    }
+}
+
+/// The elements of an array, none where there is no array.
+pub(crate) fn array(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().map(Vec::as_slice).unwrap_or_default().iter()
+}

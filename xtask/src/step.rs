@@ -1,0 +1,107 @@
+//! One step: a command, shown with the time that it took.
+
+use std::fmt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+/// A step that failed. It has said why; what is left is the exit status.
+#[derive(Debug)]
+pub(crate) struct Failed(u8);
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a step failed with exit status {}", self.0)
+    }
+}
+
+impl std::error::Error for Failed {}
+
+/// The exit status of a run of steps: that of the one that failed, if one did.
+///
+/// # Errors
+/// What is no failed step, such as a command that could not be started.
+pub(crate) fn exit_code(result: Result<()>) -> Result<ExitCode> {
+    match result {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) => error.downcast::<Failed>().map(|failed| ExitCode::from(failed.0)),
+    }
+}
+
+/// The cargo that runs this, with `arguments` separated by spaces.
+pub(crate) fn cargo(arguments: &str) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(arguments.split_whitespace());
+    command
+}
+
+/// Runs `command` in `directory`, says which and how long it took.
+///
+/// # Errors
+/// [`Failed`], or why it could not be started.
+pub(crate) fn command(directory: &Path, mut command: Command) -> Result<()> {
+    let shown = shown(&command);
+    timed(&shown, || {
+        let status = command
+            .current_dir(directory)
+            .status()
+            .with_context(|| format!("cannot run `{shown}`"))?;
+        if status.success() {
+            return Ok(());
+        }
+        // No code: ended by a signal.
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        Err(Failed(code.unwrap_or(1)).into())
+    })
+}
+
+/// Runs `check`, which is no command, and says how long it took.
+///
+/// # Errors
+/// Those of `check`.
+pub(crate) fn timed(name: &str, check: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("\n$ {name}");
+    let start = Instant::now();
+    let result = check();
+    let outcome = if result.is_ok() { "ok" } else { "FAILED" };
+    println!("{outcome}, {:.1} s", start.elapsed().as_secs_f64());
+    result
+}
+
+/// The command as one would type it, the variables set for it included.
+fn shown(command: &Command) -> String {
+    let mut shown = String::new();
+    for (name, value) in command.get_envs() {
+        let value = value.unwrap_or_default().to_string_lossy();
+        let quote = if value.contains(' ') { "'" } else { "" };
+        shown += &format!("{}={quote}{value}{quote} ", name.to_string_lossy());
+    }
+    let program = Path::new(command.get_program());
+    shown += &program.file_stem().unwrap_or_default().to_string_lossy();
+    for argument in command.get_args() {
+        shown.push(' ');
+        shown += &argument.to_string_lossy();
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_shown_as_typed() {
+        let mut command = Command::new("/somewhere/cargo");
+        command.args(["doc", "--workspace"]).env("RUSTDOCFLAGS", "-D warnings");
+        assert_eq!(shown(&command), "RUSTDOCFLAGS='-D warnings' cargo doc --workspace");
+    }
+
+    #[test]
+    fn failed_steps_become_their_status() {
+        assert_eq!(exit_code(Ok(())).ok(), Some(ExitCode::SUCCESS));
+        assert_eq!(exit_code(Err(Failed(101).into())).ok(), Some(ExitCode::from(101)));
+        assert!(exit_code(Err(anyhow::anyhow!("no cargo"))).is_err());
+    }
+}
