@@ -2,6 +2,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod explain;
 #[cfg(feature = "json")]
 pub mod image;
 #[cfg(feature = "json")]

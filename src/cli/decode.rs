@@ -1,1 +1,346 @@
-//! `decode`: every load of a cubin, a raw stream or a listing.
+//! `decode`: every load of a cubin, a raw stream or a listing, or of bare words.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use warpload::encoding::control::Notation;
+use warpload::encoding::{Control, Instruction, parse_line};
+use warpload::lines::Lines;
+use warpload::sass::{self, SassInstruction};
+
+use super::check::{self, Checked};
+use super::diagnostic::{self, Origin};
+use super::encode::hexadecimal;
+use super::io::{self, Output};
+use super::word::read_word;
+use super::{Format, Progress, Status};
+
+/// Show every load of a cubin, a raw stream or a listing
+///
+/// Inputs are told apart by content: cubins (ELF), and listings of cuobjdump (-sass), nvdisasm
+/// (with or without -hex), maxas and CuAssembler. Each load is shown with its function, its
+/// offset (control words count), its word and its text.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload decode traces/gather.sm_50.cubin --control maxas
+  cuobjdump -sass app | warpload decode - --check
+  warpload decode --word 0x9c90000123470200 0x84e0000000070104
+  cut -f1 words.tsv | warpload decode --word -")]
+pub(crate) struct Arguments {
+    /// Files; `-` is standard input
+    #[arg(required_unless_present = "word")]
+    input: Vec<PathBuf>,
+
+    /// Decode bare words; `-` reads one a line. A word that is no load prints `-`
+    #[arg(
+        long,
+        num_args = 1..,
+        value_name = "WORD",
+        conflicts_with_all = ["input", "raw", "check", "function", "control"]
+    )]
+    word: Vec<String>,
+
+    /// The input is a stream of 32-byte bundles without a container
+    #[arg(long)]
+    raw: bool,
+
+    /// Show how each load is scheduled, in this notation
+    #[arg(long, value_enum, default_value_t)]
+    control: ControlNotation,
+
+    /// Show this function only
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+
+    /// Compare a listing's own text with its words; exit status 1 where they differ
+    #[arg(long, conflicts_with = "raw")]
+    check: bool,
+
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum ControlNotation {
+    #[default]
+    None,
+    /// `--:-:-:-:1` in front of the text
+    Maxas,
+    /// `[B------:R-:W-:-:S01]` in front of the text
+    Cuasm,
+    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` behind the text
+    Nvidia,
+}
+
+impl ControlNotation {
+    fn notation(self) -> Option<Notation> {
+        match self {
+            Self::None => None,
+            Self::Maxas => Some(Notation::Maxas),
+            Self::Cuasm => Some(Notation::CuAssembler),
+            Self::Nvidia => Some(Notation::Nvidia),
+        }
+    }
+}
+
+#[derive(serde::Serialize)]
+struct LoadJson<'l> {
+    file: Option<&'l str>,
+    function: Option<&'l str>,
+    offset: Option<String>,
+    word: String,
+    text: String,
+    control: Option<ControlJson>,
+}
+
+#[derive(serde::Serialize)]
+struct ControlJson {
+    stall: u8,
+    r#yield: bool,
+    write_barrier: Option<u8>,
+    read_barrier: Option<u8>,
+    wait_mask: u8,
+    reuse: u8,
+}
+
+impl From<Control> for ControlJson {
+    fn from(control: Control) -> Self {
+        Self {
+            stall: control.stall.get(),
+            r#yield: control.yield_bit,
+            write_barrier: control.write.number(),
+            read_barrier: control.read.number(),
+            wait_mask: control.wait.mask(),
+            reuse: control.reuse.get(),
+        }
+    }
+}
+
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    if !arguments.word.is_empty() {
+        return words(&arguments.word, arguments.format, output);
+    }
+    let mut status = Status::Done;
+    for path in &arguments.input {
+        let mut decoder = Decoder {
+            arguments: &arguments,
+            path,
+            status: Status::Done,
+            checked: Checked::default(),
+        };
+        match decoder.file(progress, output) {
+            Ok(()) => status = status.max(decoder.status),
+            Err(error) if super::is_closed_pipe(&error) => return Err(error),
+            Err(error) => {
+                output.flush()?;
+                diagnostic::error(format_args!("{}: {error:#}", io::name(path)));
+                status = Status::Unreadable;
+            }
+        }
+    }
+    Ok(status)
+}
+
+/// Bare words: one line each, whatever they are.
+fn words(words: &[String], format: Format, output: &mut Output) -> anyhow::Result<Status> {
+    let mut status = Status::Done;
+    if words != ["-"] {
+        for word in words {
+            status = status.max(word_line(word, word, format, output)?);
+        }
+        return Ok(status);
+    }
+    let mut lines = Lines::new(io::open(Path::new("-"), Progress::Never)?);
+    while let Some(line) = lines.next_line() {
+        let line = line?;
+        if !line.text.trim().is_empty() {
+            let origin = format!("line {}", line.number);
+            status = status.max(word_line(line.text, &origin, format, output)?);
+        }
+    }
+    Ok(status)
+}
+
+fn word_line(
+    text: &str,
+    origin: &str,
+    format: Format,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let word = match read_word(text) {
+        Ok(word) => word,
+        Err(error) => {
+            output.flush()?;
+            diagnostic::error(format_args!("{origin}: {error}"));
+            output.line("error")?;
+            return Ok(Status::Failed);
+        }
+    };
+    match (Instruction::decode(word), format) {
+        (Some(load), Format::Text) => output.line(load.text())?,
+        (None, Format::Text) => output.line("-")?,
+        (None, Format::Json) => output.line("null")?,
+        (Some(load), Format::Json) => output.json(&LoadJson {
+            file: None,
+            function: None,
+            offset: None,
+            word: hexadecimal(word),
+            text: load.to_string(),
+            control: None,
+        })?,
+    }
+    Ok(Status::Done)
+}
+
+/// One input on its way to the output.
+struct Decoder<'d> {
+    arguments: &'d Arguments,
+    path: &'d Path,
+    status: Status,
+    checked: Checked,
+}
+
+impl Decoder<'_> {
+    fn file(&mut self, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
+        let input = io::open(self.path, progress)?;
+        let format = if self.arguments.raw { sass::Format::Raw } else { sass::Format::Detect };
+        let instructions = sass::read(input, format)?;
+        if self.arguments.check && instructions.kind() != sass::Kind::Listing {
+            anyhow::bail!("--check compares a listing's text with its words; this is no listing");
+        }
+        let mut others = BTreeSet::new();
+        let mut found = self.arguments.function.is_none();
+        let mut without_words = false;
+        for instruction in instructions {
+            let instruction = instruction?;
+            if let Some(wanted) = &self.arguments.function {
+                if instruction.function.as_deref() != Some(wanted) {
+                    others.extend(instruction.function);
+                    continue;
+                }
+                found = true;
+            }
+            without_words |= instruction.word.is_none();
+            if self.arguments.check {
+                self.check(&instruction, output)?;
+            } else if let Some(load) = self.load(&instruction, output)? {
+                self.show(&instruction, &load, output)?;
+            }
+        }
+        if !found {
+            let wanted = self.arguments.function.as_deref().unwrap_or_default();
+            let known: Vec<&str> = others.iter().map(|name| &**name).take(20).collect();
+            anyhow::bail!("no function {wanted:?}; there are: {}", known.join(", "));
+        }
+        if self.arguments.check {
+            self.finish_check(without_words, output)?;
+        } else if without_words {
+            output.flush()?;
+            diagnostic::note(format_args!(
+                "{}: no words in this listing; they were assembled from its text",
+                io::name(self.path)
+            ));
+        }
+        Ok(())
+    }
+
+    /// The load that an instruction is, from its word or, without one, from its text.
+    fn load(
+        &mut self,
+        instruction: &SassInstruction,
+        output: &mut Output,
+    ) -> anyhow::Result<Option<Instruction>> {
+        if let Some(word) = instruction.word {
+            return Ok(Instruction::decode(word));
+        }
+        let text = instruction.text.as_deref().unwrap_or_default();
+        if !check::names_a_load(text) {
+            return Ok(None);
+        }
+        match parse_line(text) {
+            Ok(parsed) => Ok(Some(parsed.instruction)),
+            Err(error) => {
+                output.flush()?;
+                let file = io::name(self.path);
+                let line = instruction.line.unwrap_or(1) as usize;
+                diagnostic::parse_error(Origin { file: &file, line }, text, &error);
+                self.status = Status::Failed;
+                Ok(None)
+            }
+        }
+    }
+
+    fn show(
+        &self,
+        instruction: &SassInstruction,
+        load: &Instruction,
+        output: &mut Output,
+    ) -> std::io::Result<()> {
+        let file = self.path.display().to_string();
+        let word = hexadecimal(load.encode());
+        let function = instruction.function.as_deref();
+        if self.arguments.format == Format::Json {
+            return output.json(&LoadJson {
+                file: Some(&file),
+                function,
+                offset: instruction.offset.map(|offset| format!("{offset:#x}")),
+                word,
+                text: load.to_string(),
+                control: instruction.control.map(ControlJson::from),
+            });
+        }
+        let mut line = String::new();
+        if self.arguments.input.len() > 1 {
+            line += &format!("{file}  ");
+        }
+        line += function.unwrap_or("-");
+        match instruction.offset {
+            Some(offset) => line += &format!("  {offset:#06x}"),
+            None => line += "  -",
+        }
+        line += &format!("  {word}  ");
+        let control = self
+            .arguments
+            .control
+            .notation()
+            .and_then(|notation| Some((notation, instruction.control?.display(notation))));
+        match control {
+            None => line += load.text().as_str(),
+            Some((notation, control)) if notation.is_behind() => {
+                line += &format!("{load} {control}");
+            }
+            Some((_, control)) => line += &format!("{control}  {load}"),
+        }
+        output.line(line)
+    }
+
+    fn check(&mut self, instruction: &SassInstruction, output: &mut Output) -> anyhow::Result<()> {
+        let Some(difference) = self.checked.instruction(instruction) else { return Ok(()) };
+        output.flush()?;
+        let line = instruction.line.map_or(String::new(), |line| format!(":{line}"));
+        diagnostic::error(format_args!("{}{line}: {difference}", io::name(self.path)));
+        self.status = Status::Failed;
+        Ok(())
+    }
+
+    fn finish_check(&self, without_words: bool, output: &mut Output) -> anyhow::Result<()> {
+        if without_words && self.checked.loads == 0 {
+            anyhow::bail!("--check needs words to compare with; this listing has none");
+        }
+        output.line(format_args!(
+            "{}: {} load{} checked, {} difference{}",
+            io::name(self.path),
+            self.checked.loads,
+            if self.checked.loads == 1 { "" } else { "s" },
+            self.checked.differences,
+            if self.checked.differences == 1 { "" } else { "s" },
+        ))?;
+        Ok(())
+    }
+}

@@ -1,1 +1,149 @@
 //! `explain`: what every bit of a word means.
+
+use warpload::encoding::{FieldReading, Instruction, describe, parse_line};
+use warpload::explain::{effect, remarks};
+use warpload::machine::RegisterLimit;
+
+use super::diagnostic::{self, Origin};
+use super::encode::hexadecimal;
+use super::io::Output;
+use super::word::read_word;
+use super::{Format, Status};
+
+/// Show what every bit of a word means
+///
+/// Draws the 64 bits as a ruler, names each field with its range, raw value and meaning, and
+/// says what executing the instruction would do.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload explain 0x9c90000123470200
+  warpload explain 'LD.U.128 R4, [R1], P1'")]
+pub(crate) struct Arguments {
+    /// A word (0x and hexadecimal digits) or an instruction
+    #[arg(required = true, value_name = "WORD|TEXT")]
+    instruction: Vec<String>,
+
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(serde::Serialize)]
+struct ExplanationJson {
+    word: String,
+    text: String,
+    fields: Vec<FieldJson>,
+    remarks: Vec<String>,
+    effect: String,
+}
+
+#[derive(serde::Serialize)]
+struct FieldJson {
+    bits: String,
+    name: &'static str,
+    raw: String,
+    meaning: String,
+    purpose: &'static str,
+}
+
+pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    // Words of an instruction that was not quoted come as separate arguments.
+    let text = arguments.instruction.join(" ");
+    let instruction = if text.trim_start().starts_with(|first: char| first.is_ascii_digit()) {
+        let word = read_word(&text)?;
+        let Some(instruction) = Instruction::decode(word) else {
+            diagnostic::error(format_args!(
+                "{} is no load that is known here; expected an opcode of {}",
+                hexadecimal(word),
+                Instruction::MNEMONICS.join(", ")
+            ));
+            return Ok(Status::Failed);
+        };
+        instruction
+    } else {
+        match parse_line(&text) {
+            Ok(parsed) => parsed.instruction,
+            Err(error) => {
+                diagnostic::parse_error(Origin { file: "<argument>", line: 1 }, &text, &error);
+                return Ok(Status::Failed);
+            }
+        }
+    };
+    let word = instruction.encode();
+    let readings: Vec<FieldReading> = describe(word).into_iter().flatten().collect();
+    let remarks = remarks(&instruction, RegisterLimit::ALL);
+    match arguments.format {
+        Format::Json => output.json(&ExplanationJson {
+            word: hexadecimal(word),
+            text: instruction.to_string(),
+            fields: readings.iter().map(field_json).collect(),
+            remarks,
+            effect: effect(&instruction),
+        })?,
+        Format::Text => {
+            output.line(format_args!("{}  {instruction}\n", hexadecimal(word)))?;
+            output.bytes(ruler(&readings).as_bytes())?;
+            output.line("")?;
+            output.bytes(table(&readings).as_bytes())?;
+            output.line("")?;
+            for remark in remarks {
+                output.line(format_args!("- {remark}"))?;
+            }
+            output.line("")?;
+            output.line(effect(&instruction))?;
+        }
+    }
+    Ok(Status::Done)
+}
+
+fn field_json(reading: &FieldReading) -> FieldJson {
+    FieldJson {
+        bits: reading.row.field.to_string(),
+        name: reading.row.name,
+        raw: format!("{:#x}", reading.raw),
+        meaning: reading.to_string(),
+        purpose: reading.row.purpose,
+    }
+}
+
+/// The letters that tie the ruler to the table.
+fn keys() -> impl Iterator<Item = char> {
+    'a'..='z'
+}
+
+/// The bits in groups of fields, the fields' keys below their highest bits.
+fn ruler(readings: &[FieldReading]) -> String {
+    let (mut bits, mut below) = (String::new(), String::new());
+    for (reading, key) in readings.iter().zip(keys()) {
+        let width = reading.row.field.width() as usize;
+        bits += &format!("{:0width$b} ", reading.raw);
+        below += &format!("{key:<width$} ");
+    }
+    let bits = bits.trim_end();
+    format!("63{:>1$}\n{bits}\n{2}\n", 0, bits.len().saturating_sub(2), below.trim_end())
+}
+
+fn table(readings: &[FieldReading]) -> String {
+    let columns: Vec<[String; 5]> = readings
+        .iter()
+        .zip(keys())
+        .map(|(reading, key)| {
+            [
+                format!("{key} {}", reading.row.field),
+                format!("{:#x}", reading.raw),
+                reading.row.name.to_owned(),
+                reading.to_string(),
+                reading.row.purpose.to_owned(),
+            ]
+        })
+        .collect();
+    let width = |i: usize| columns.iter().map(|row| row[i].len()).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2), width(3)];
+    columns
+        .iter()
+        .map(|[bits, raw, name, meaning, purpose]| {
+            let [w0, w1, w2, w3] = widths;
+            format!("{bits:<w0$}  {raw:>w1$}  {name:<w2$}  {meaning:<w3$}  {purpose}\n")
+        })
+        .collect()
+}

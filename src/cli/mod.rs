@@ -1,11 +1,15 @@
 //! One file a subcommand; this one reads the arguments and hands over.
 
+mod check;
+mod decode;
 mod diagnostic;
 mod encode;
+mod explain;
 mod io;
 mod manual;
 mod run;
 mod test;
+mod word;
 
 use std::process::ExitCode;
 
@@ -39,7 +43,9 @@ unreadable file.";
 
 #[derive(Subcommand)]
 enum Command {
+    Decode(decode::Arguments),
     Encode(encode::Arguments),
+    Explain(explain::Arguments),
     Test(test::Arguments),
     Run(run::Arguments),
     Completions(manual::CompletionsArguments),
@@ -101,7 +107,9 @@ pub(crate) fn main() -> ExitCode {
 
 fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     match arguments.command {
+        Command::Decode(command) => decode::execute(command, arguments.progress, output),
         Command::Encode(command) => encode::execute(command, output),
+        Command::Explain(command) => explain::execute(command, output),
         Command::Test(command) => test::execute(command, arguments.progress, output),
         Command::Run(command) => run::execute(command, output),
         Command::Completions(command) => manual::completions(command, output),

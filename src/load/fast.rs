@@ -9,8 +9,8 @@
 
 use warpload_encoding::{Instruction, Reg};
 
-use super::fault::{FaultKind, LaneFault, LaneFaults, WarpFault};
-use super::op::{LaneAddresses, LoadOp, is_base};
+use super::fault::{FaultKind, LaneFault, LaneFaults};
+use super::op::{LaneAddresses, LoadOp, register_fault};
 use super::outcome::{Destination, Outcome, UniformPath};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::{Machine, Misaligned};
@@ -50,7 +50,7 @@ pub fn execute(instruction: &Instruction, machine: &Machine, warp: &mut Warp) ->
     }
     let op = LoadOp::from(instruction.size());
     let destination = Destination { first: instruction.destination(), count: op.registers() };
-    if let Some(fault) = register_fault(instruction, destination, machine) {
+    if let Some(fault) = register_fault(instruction, machine.register_limit) {
         return Outcome::warp_fault(executing, fault);
     }
     let mut values = [[0; LANES]; 4];
@@ -67,33 +67,6 @@ pub fn execute(instruction: &Instruction, machine: &Machine, warp: &mut Warp) ->
             UniformPath::Divergent
         }),
     }
-}
-
-fn register_fault(
-    instruction: &Instruction,
-    destination: Destination,
-    machine: &Machine,
-) -> Option<WarpFault> {
-    let limit = u32::from(machine.register_limit.get());
-    let check = |register: Reg, count: u32| {
-        let number = u32::from(register.number());
-        if number % count != 0 {
-            Some(WarpFault::MisalignedRegister(register))
-        } else if number + count > limit {
-            Some(WarpFault::OutOfRangeRegister(register))
-        } else {
-            None
-        }
-    };
-    let Instruction::Ld(ld) = instruction;
-    let destination_fault = match destination.first {
-        Reg::RZ => None,
-        first => check(first, destination.count),
-    };
-    destination_fault.or_else(|| {
-        let is_pair = ld.extended && is_base(ld.base, machine.register_limit);
-        if is_pair { check(ld.base, 2) } else { None }
-    })
 }
 
 fn write_back(warp: &mut Warp, executing: LaneMask, destination: Destination, values: &Values) {

@@ -12,7 +12,7 @@ mod reference;
 
 pub use fast::execute;
 pub use fault::{FaultKind, LaneFault, LaneFaults, WarpError, WarpFault};
-pub use op::{LaneAddresses, LoadOp};
+pub use op::{LaneAddresses, LoadOp, register_fault};
 pub use outcome::{Destination, Outcome, UniformPath};
 pub use reference::execute as reference;
 

@@ -2,6 +2,7 @@
 
 use warpload_encoding::{Instruction, Ld, Reg, Size};
 
+use super::fault::WarpFault;
 use crate::lane::{LANES, LaneMask};
 use crate::machine::{Machine, RegisterLimit};
 use crate::warp::Warp;
@@ -62,8 +63,32 @@ impl LaneAddresses {
 
 /// Whether a register is a base for the address, and not "beyond the set of registers supported
 /// for the shader".
-pub(crate) fn is_base(base: Reg, limit: RegisterLimit) -> bool {
+fn is_base(base: Reg, limit: RegisterLimit) -> bool {
     !base.is_zero() && base.number() < limit.get()
+}
+
+/// The fault that keeps `instruction` from executing for a shader of that many registers:
+/// misaligned or missing destination registers, then misaligned or missing address registers
+/// (spec/ld.md section 3).
+pub fn register_fault(instruction: &Instruction, limit: RegisterLimit) -> Option<WarpFault> {
+    let check = |register: Reg, count: u32| {
+        let number = u32::from(register.number());
+        if number % count != 0 {
+            Some(WarpFault::MisalignedRegister(register))
+        } else if number + count > u32::from(limit.get()) {
+            Some(WarpFault::OutOfRangeRegister(register))
+        } else {
+            None
+        }
+    };
+    let destination_fault = match instruction.destination() {
+        Reg::RZ => None,
+        destination => check(destination, instruction.size().registers()),
+    };
+    let address_pair = match instruction {
+        Instruction::Ld(ld) => Some(ld.base).filter(|base| ld.extended && is_base(*base, limit)),
+    };
+    destination_fault.or_else(|| check(address_pair?, 2))
 }
 
 fn generic_addresses(ld: &Ld, limit: RegisterLimit, warp: &Warp) -> [u64; LANES] {
