@@ -47,7 +47,7 @@ pub(crate) fn token(text: &str, from: usize) -> Result<Token, ParseError> {
 }
 
 /// Where the next token starts: behind white space, `// …` and `/* … */`.
-fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, ParseError> {
+pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, ParseError> {
     let mut at = from;
     loop {
         match bytes.get(at..).unwrap_or_default() {

@@ -230,20 +230,7 @@ impl<'t> Cursor<'t> {
     /// A number, or nothing where it has more than 64 bits.
     pub(crate) fn number(&mut self) -> Result<(Option<u64>, Span), ParseError> {
         let (word, span) = self.word(Expected::Number)?;
-        let (digits, radix) = match word.get(..2) {
-            Some("0x" | "0X") => (&word[2..], 16),
-            _ => (word, 10),
-        };
-        if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
-            let kind = if is_digit_first(word) {
-                ParseErrorKind::BadNumber
-            } else {
-                ParseErrorKind::Expected(Expected::Number)
-            };
-            return Err(ParseError { kind, span });
-        }
-        // Only digits are left, so that the one way to fail is too many of them.
-        Ok((u64::from_str_radix(digits, radix).ok(), span))
+        Ok((read_number(word, span)?, span))
     }
 
     pub(crate) fn comma(&mut self) -> Result<(), ParseError> {
@@ -253,6 +240,24 @@ impl<'t> Cursor<'t> {
     pub(crate) fn take_comma(&mut self) -> Result<bool, ParseError> {
         self.take(b',')
     }
+}
+
+/// The number that `word` writes, or nothing where it has more than 64 bits.
+pub(crate) fn read_number(word: &str, span: Span) -> Result<Option<u64>, ParseError> {
+    let (digits, radix) = match word.get(..2) {
+        Some("0x" | "0X") => (&word[2..], 16),
+        _ => (word, 10),
+    };
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+        let kind = if is_digit_first(word) {
+            ParseErrorKind::BadNumber
+        } else {
+            ParseErrorKind::Expected(Expected::Number)
+        };
+        return Err(ParseError { kind, span });
+    }
+    // Only digits are left, so that the one way to fail is too many of them.
+    Ok(u64::from_str_radix(digits, radix).ok())
 }
 
 fn immediate<const WIDTH: u32>(
