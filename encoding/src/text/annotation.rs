@@ -134,7 +134,9 @@ pub(crate) fn leading_notation(text: &str) -> Result<(Option<Control>, usize), P
     let start = skip_blank(text.as_bytes(), 0)?;
     let rest = &text[start..];
     let (length, control) = if rest.starts_with('[') {
-        let length = rest.find(']').map_or(rest.len(), |at| at + 1);
+        // The notation has no spaces: without its `]` it ends in front of the first one.
+        let end = rest.find(|c: char| c.is_whitespace() || c == ']').unwrap_or(rest.len());
+        let length = end + usize::from(rest[end..].starts_with(']'));
         (length, read_cuassembler(&rest[..length]))
     } else {
         // `/` begins a comment, which may follow without a space.

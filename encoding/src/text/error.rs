@@ -49,6 +49,8 @@ pub enum Expected {
     Annotation,
     /// The name of a schedule, behind `?`.
     Schedule,
+    /// `;` or the line's end, behind the last operand or annotation.
+    End,
 }
 
 /// What is wrong with a line.
@@ -88,10 +90,10 @@ pub enum ParseErrorKind {
     NegatedOperand,
     /// Digits that make no number.
     BadNumber,
-    /// `- -`, or `-` in front of a register's other sign.
+    /// Two minus signs in front of an offset.
     DoubleSign {
-        /// The number behind the signs.
-        magnitude: u64,
+        /// The number behind the signs, where it has 64 bits at most.
+        magnitude: Option<u64>,
     },
     /// A negative address: there is no base to subtract from.
     NegativeWithoutBase,
@@ -138,7 +140,7 @@ impl ParseError {
             | Kind::RegisterWrittenAsNumber
             | Kind::PredicateWrittenAsNumber
             | Kind::NegatedOperand
-            | Kind::DoubleSign { .. }
+            | Kind::DoubleSign { magnitude: Some(_) }
             | Kind::NegativeWithoutBase
             | Kind::BaseAfterOffset
             | Kind::UnknownAnnotation
@@ -214,6 +216,7 @@ impl fmt::Display for Expected {
             Self::OffsetOrBracket => f.write_str("`+`, `-` or `]`"),
             Self::Annotation => f.write_str("`req`, `rd` or `wr`"),
             Self::Schedule => f.write_str("the name of a schedule"),
+            Self::End => f.write_str("`;` or the end of the line"),
         }
     }
 }
@@ -242,13 +245,16 @@ impl fmt::Display for Hint {
             Kind::NegatedOperand => {
                 f.write_str("only the guard in front, `@!P0`, has a negation bit")
             }
-            Kind::DoubleSign { magnitude } => write!(f, "write `+{magnitude:#x}`"),
+            Kind::DoubleSign { magnitude: Some(magnitude) } => write!(f, "write `+{magnitude:#x}`"),
             Kind::NegativeWithoutBase => {
                 f.write_str("without a base the number is the address itself, 0..=0xffffffff")
             }
             Kind::OutOfRange { value, .. } => match wraps(value) {
                 Some(magnitude) => {
-                    write!(f, "a 32-bit address wraps: `+-{magnitude:#x}` reaches the same byte")
+                    write!(
+                        f,
+                        "without `.E` the address wraps at 32 bits: `+-{magnitude:#x}` reaches the same byte"
+                    )
                 }
                 None => Ok(()),
             },

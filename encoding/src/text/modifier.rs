@@ -110,12 +110,11 @@ impl<'t> Cursor<'t> {
             *self = found.rest;
             let span = Span { start: span.start, end: self.position() };
             let kind = groups[found.group].kind;
-            if let Some(last) = last.filter(|last| *last >= found.group) {
-                let kind = if last == found.group {
-                    ParseErrorKind::ModifierTwice(kind)
-                } else {
-                    ParseErrorKind::ModifierOrder { given: kind, after: groups[last].kind }
-                };
+            if values[found.group].is_some() {
+                return Err(ParseError { kind: ParseErrorKind::ModifierTwice(kind), span });
+            }
+            if let Some(last) = last.filter(|last| *last > found.group) {
+                let kind = ParseErrorKind::ModifierOrder { given: kind, after: groups[last].kind };
                 return Err(ParseError { kind, span });
             }
             last = Some(found.group);

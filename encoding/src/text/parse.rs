@@ -51,17 +51,18 @@ pub fn parse_line(text: &str) -> Result<ParsedLine, ParseError> {
         return Err(ParseError { kind: ParseErrorKind::UnknownMnemonic, span });
     };
     let instruction = instruction?;
-    let first_annotation = cursor.peek()?.span;
+    let start = cursor.peek()?.span.start;
     let trailing = cursor.annotations()?;
     if leading.is_some() && trailing.is_some() {
-        return Err(ParseError { kind: ParseErrorKind::ControlTwice, span: first_annotation });
+        let span = Span { start, end: cursor.position() };
+        return Err(ParseError { kind: ParseErrorKind::ControlTwice, span });
     }
     let ended = cursor.take(b';')?;
     if cursor.peek()?.kind != TokenKind::End {
         let kind = if ended {
             ParseErrorKind::TrailingText
         } else {
-            ParseErrorKind::Expected(Expected::Character(';'))
+            ParseErrorKind::Expected(Expected::End)
         };
         return Err(cursor.error(kind)?);
     }
@@ -184,14 +185,23 @@ impl<'t> Cursor<'t> {
         } else {
             (Reg::RZ, self.absolute()?)
         };
-        if !self.take(b']')? {
-            let kind = match self.peek()?.kind {
-                TokenKind::Punctuation(b'+') if !named => ParseErrorKind::BaseAfterOffset,
-                _ => ParseErrorKind::Expected(Expected::Character(']')),
-            };
-            return Err(self.error(kind)?);
+        if !named {
+            self.refuse_base_after_offset()?;
         }
+        self.expect(b']')?;
         Ok((base, immediate))
+    }
+
+    /// `[0x4+R1]`: a mistake with an answer of its own.
+    fn refuse_base_after_offset(&self) -> Result<(), ParseError> {
+        let mut ahead = *self;
+        if ahead.take(b'+')? {
+            let span = ahead.peek()?.span;
+            if ahead.register().is_ok() {
+                return Err(ParseError { kind: ParseErrorKind::BaseAfterOffset, span });
+            }
+        }
+        Ok(())
     }
 
     /// What stands between the base register and `]`.
@@ -200,7 +210,6 @@ impl<'t> Cursor<'t> {
         let negative = if self.take(b'-')? {
             if self.take(b'-')? {
                 let (magnitude, span) = self.number()?;
-                let magnitude = magnitude.unwrap_or(u64::MAX);
                 let span = Span { start, end: span.end };
                 return Err(ParseError { kind: ParseErrorKind::DoubleSign { magnitude }, span });
             }
