@@ -2,7 +2,7 @@
 
 use super::annotation::leading_notation;
 use super::error::{Expected, ParseError, ParseErrorKind, Span};
-use super::lexer::{Token, TokenKind, token};
+use super::lexer::{Token, TokenKind, skip_blank, token};
 use super::modifier::Alias;
 use crate::control::Control;
 use crate::instruction::{Guard, Instruction};
@@ -105,10 +105,11 @@ impl<'t> Cursor<'t> {
 
     /// Takes the character where it stands here.
     pub(crate) fn take(&mut self, character: u8) -> Result<bool, ParseError> {
-        let token = self.peek()?;
-        let found = token.kind == TokenKind::Punctuation(character);
+        // Only this one byte matters: no need to read the whole word that may stand here.
+        let start = skip_blank(self.text.as_bytes(), self.position)?;
+        let found = self.text.as_bytes().get(start) == Some(&character);
         if found {
-            self.advance(token);
+            self.position = start + 1;
         }
         Ok(found)
     }
