@@ -28,7 +28,7 @@ fn accepted() {
         }
         let control = line.control.map(|control| control.display(Notation::Maxas).to_string());
         let alias = line.alias.map(|alias| {
-            let written = &text[alias.span.start..alias.span.end];
+            let written = &text[alias.span.range()];
             assert!(written.eq_ignore_ascii_case(alias.written), "{text}");
             format!("{} becomes {}", alias.written, alias.becomes)
         });

@@ -17,7 +17,7 @@ const CASES: &str = include_str!("data/refused.txt");
 
 /// The text at fault; panics where the span does not lie in `text` on the bounds of characters.
 fn at_fault(text: &str, span: Span) -> &str {
-    text.get(span.start..span.end).unwrap_or_else(|| panic!("{span:?} of {text:?}"))
+    text.get(span.range()).unwrap_or_else(|| panic!("{span:?} of {text:?}"))
 }
 
 fn shown(text: &str, error: &ParseError) -> String {

@@ -72,6 +72,7 @@ impl Cursor<'_> {
             }
         }
         self.expect(b'}')?;
+        // Six bits at most: barriers are 0..=5.
         Ok(WaitMask::new(mask).unwrap_or_default())
     }
 
@@ -84,6 +85,7 @@ impl Cursor<'_> {
             let within = Span { start: span.end - digits.len(), end: span.end };
             small_barrier(read_number(digits, within)?, within)?
         };
+        // 0..=5, which are all barriers.
         Ok(Barrier::new(number).unwrap_or(Barrier::NONE))
     }
 
@@ -117,10 +119,12 @@ impl<'t> AnnotationName<'t> {
         if digits.starts_with(|first: char| !first.is_ascii_digit()) {
             return None;
         }
-        match () {
-            () if head.eq_ignore_ascii_case("rd") => Some(Self::Read(digits)),
-            () if head.eq_ignore_ascii_case("wr") => Some(Self::Write(digits)),
-            () => None,
+        if head.eq_ignore_ascii_case("rd") {
+            Some(Self::Read(digits))
+        } else if head.eq_ignore_ascii_case("wr") {
+            Some(Self::Write(digits))
+        } else {
+            None
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What can be wrong with a line, where, and what to write instead.
 
 use core::fmt;
+use core::ops::Range;
 
 use super::modifier::ModifierKind;
 use crate::instruction::Instruction;
@@ -12,6 +13,13 @@ pub struct Span {
     pub start: usize,
     /// The offset behind the last byte.
     pub end: usize,
+}
+
+impl Span {
+    /// The range, to slice the line with: `&line[span.range()]`.
+    pub const fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
 }
 
 /// Why a line could not be read, and which bytes of it are at fault.

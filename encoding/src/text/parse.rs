@@ -91,7 +91,7 @@ impl<'t> Cursor<'t> {
     }
 
     pub(crate) fn str(&self, span: Span) -> &'t str {
-        &self.text[span.start..span.end]
+        &self.text[span.range()]
     }
 
     pub(crate) fn note_alias(&mut self, alias: Alias) {
