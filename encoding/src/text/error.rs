@@ -111,8 +111,8 @@ pub enum ParseErrorKind {
         min: i64,
         /// The largest number that fits.
         max: u64,
-        /// The number, where it has 64 bits at most.
-        value: Option<i128>,
+        /// The number, where it fits.
+        value: Option<i64>,
     },
     /// A register behind the offset.
     BaseAfterOffset,
@@ -187,7 +187,7 @@ fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
 }
 
 /// The negative offset with the same 32 bits, for an offset that was meant to wrap.
-fn wraps(value: Option<i128>) -> Option<u32> {
+fn wraps(value: Option<i64>) -> Option<u32> {
     let value = u32::try_from(value?).ok()?;
     (value > i32::MAX as u32).then(|| value.wrapping_neg())
 }

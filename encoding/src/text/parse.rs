@@ -280,12 +280,14 @@ fn immediate<const WIDTH: u32>(
     if negative && base.is_zero() {
         return Err(ParseError { kind: ParseErrorKind::NegativeWithoutBase, span });
     }
-    let value = magnitude.map(|m| if negative { -i128::from(m) } else { i128::from(m) });
+    // No immediate is wider than 32 bits: what does not fit an `i64` is out of range as well.
+    let value = magnitude.and_then(|magnitude| i64::try_from(magnitude).ok());
+    let value = value.map(|magnitude| if negative { -magnitude } else { magnitude });
     let immediate = value.and_then(|value| {
         if base.is_zero() {
             Immediate::from_unsigned(u64::try_from(value).ok()?)
         } else {
-            Immediate::from_signed(i64::try_from(value).ok()?)
+            Immediate::from_signed(value)
         }
     });
     let (min, max) = if base.is_zero() {
