@@ -1,1 +1,148 @@
-fn main() {}
+//! How fast words, instructions and text become each other.
+//!
+//! Each group holds its limit: summing the same words, or the same bytes of text, which is the
+//! least that reading them costs. Throughput counts instructions in both.
+#![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use warpload_encoding::{Instruction, parse_line};
+
+const COUNT: usize = 4096;
+
+/// Random words of `LD` from a fixed seed (SplitMix64).
+fn words() -> Vec<u64> {
+    let mut state = 0u64;
+    (0..COUNT)
+        .map(|_| {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (z ^ (z >> 31)) >> 3 | 1 << 63
+        })
+        .collect()
+}
+
+fn instructions() -> Vec<Instruction> {
+    words().into_iter().filter_map(Instruction::decode).collect()
+}
+
+fn group<'c>(criterion: &'c mut Criterion, name: &str) -> BenchmarkGroup<'c, WallTime> {
+    let mut group = criterion.benchmark_group(name);
+    group
+        .sample_size(30)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .throughput(Throughput::Elements(COUNT as u64));
+    group
+}
+
+fn limit_words(group: &mut BenchmarkGroup<'_, WallTime>) {
+    let words = words();
+    group.bench_function("limit: sum of the words", |b| {
+        b.iter(|| black_box(&words).iter().fold(0, |sum: u64, word| sum.wrapping_add(*word)));
+    });
+}
+
+fn limit_text(group: &mut BenchmarkGroup<'_, WallTime>, texts: &[String]) {
+    let bytes: Vec<u8> = texts.iter().flat_map(|text| text.bytes()).collect();
+    group.bench_function("limit: sum of the bytes", |b| {
+        b.iter(|| black_box(&bytes).iter().map(|byte| u64::from(*byte)).sum::<u64>());
+    });
+}
+
+/// Every field takes part, so that none is left undecoded.
+fn sum_of_fields(instruction: Instruction) -> u64 {
+    match instruction {
+        Instruction::Ld(ld) => {
+            u64::from(ld.plg.number())
+                + ld.cache as u64
+                + ld.size as u64
+                + u64::from(ld.extended)
+                + u64::from(ld.immediate.unsigned())
+                + u64::from(ld.guard_negated)
+                + u64::from(ld.guard.number())
+                + u64::from(ld.base.number())
+                + u64::from(ld.destination.number())
+        }
+        _ => 0,
+    }
+}
+
+fn decode(criterion: &mut Criterion) {
+    let mut group = group(criterion, "decode");
+    let words = words();
+    group.bench_function("sum of the fields", |b| {
+        b.iter(|| {
+            black_box(&words)
+                .iter()
+                .filter_map(|word| Instruction::decode(*word))
+                .fold(0, |sum: u64, instruction| sum.wrapping_add(sum_of_fields(instruction)))
+        });
+    });
+    let mut decoded = instructions();
+    group.bench_function("into an array", |b| {
+        b.iter(|| {
+            for (slot, word) in decoded.iter_mut().zip(black_box(&words)) {
+                if let Some(instruction) = Instruction::decode(*word) {
+                    *slot = instruction;
+                }
+            }
+            black_box(&decoded);
+        });
+    });
+    limit_words(&mut group);
+}
+
+fn encode(criterion: &mut Criterion) {
+    let mut group = group(criterion, "encode");
+    let instructions = instructions();
+    let mut encoded = words();
+    group.bench_function("into an array", |b| {
+        b.iter(|| {
+            for (slot, instruction) in encoded.iter_mut().zip(black_box(&instructions)) {
+                *slot = instruction.encode();
+            }
+            black_box(&encoded);
+        });
+    });
+    limit_words(&mut group);
+}
+
+fn text(criterion: &mut Criterion) {
+    let mut group = group(criterion, "text");
+    let instructions = instructions();
+    let texts: Vec<String> = instructions.iter().map(ToString::to_string).collect();
+    let mut sink = Vec::with_capacity(texts.iter().map(String::len).sum());
+    group.bench_function("into a sink", |b| {
+        b.iter(|| {
+            sink.clear();
+            for instruction in black_box(&instructions) {
+                sink.extend_from_slice(instruction.text().as_bytes());
+            }
+            black_box(sink.len())
+        });
+    });
+    limit_text(&mut group, &texts);
+}
+
+fn parse(criterion: &mut Criterion) {
+    let mut group = group(criterion, "parse");
+    let texts: Vec<String> = instructions().iter().map(ToString::to_string).collect();
+    group.bench_function("lines", |b| {
+        b.iter(|| {
+            black_box(&texts)
+                .iter()
+                .filter_map(|text| parse_line(text).ok())
+                .fold(0, |sum: u64, line| sum.wrapping_add(line.instruction.encode()))
+        });
+    });
+    limit_text(&mut group, &texts);
+}
+
+criterion_group!(benches, decode, encode, text, parse);
+criterion_main!(benches);

@@ -4,13 +4,13 @@
 //! Code comes in bundles of 32 bytes: a control word, then three instruction words. Slot `n`
 //! (0..=2) of the control word starts at bit `21 * n`; bit 63 is 0.
 //!
-//! Three textual notations are in use, beside writing nothing:
+//! Three textual notations are in use; none of them carries the reuse flags:
 //!
-//! | [`Notation`] | example | carries reuse flags |
-//! |---|---|---|
-//! | [`Maxas`](Notation::Maxas) | `01:-:1:Y:d` | no |
-//! | [`CuAssembler`](Notation::CuAssembler) | `[B0-----:R-:W0:Y:S13]` | no |
-//! | [`Nvidia`](Notation::Nvidia) | `&req={0} &wr=0 ?WAIT13_END_GROUP` | no |
+//! | [`Notation`] | example |
+//! |---|---|
+//! | [`Maxas`](Notation::Maxas) | `01:-:1:Y:d` |
+//! | [`CuAssembler`](Notation::CuAssembler) | `[B0-----:R-:W0:Y:S13]` |
+//! | [`Nvidia`](Notation::Nvidia) | `&req={0} &wr=0 ?WAIT13_END_GROUP` |
 
 use core::fmt;
 
@@ -54,10 +54,12 @@ impl Barrier {
 impl FieldValue for Barrier {
     const WIDTH: u32 = 3;
 
+    #[inline]
     fn from_bits(bits: u64) -> Self {
         Self(Bits::from_bits(bits))
     }
 
+    #[inline]
     fn to_bits(self) -> u64 {
         self.0.to_bits()
     }
@@ -97,10 +99,12 @@ impl WaitMask {
 impl FieldValue for WaitMask {
     const WIDTH: u32 = 6;
 
+    #[inline]
     fn from_bits(bits: u64) -> Self {
         Self(Bits::from_bits(bits))
     }
 
+    #[inline]
     fn to_bits(self) -> u64 {
         self.0.to_bits()
     }
@@ -271,7 +275,8 @@ pub enum Notation {
     Maxas,
     /// `[B------:R-:W-:-:S01]`, as CuAssembler writes it in front of an instruction.
     CuAssembler,
-    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` behind the operands.
+    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` behind the operands. A barrier value of 6 is
+    /// printed as it stands, but not read back: `&rd` and `&wr` take 0..=5.
     Nvidia,
 }
 

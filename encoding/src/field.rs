@@ -42,25 +42,30 @@ impl Field {
     }
 
     /// The most significant bit's number, 0..=63.
+    #[inline]
     pub const fn high(self) -> u8 {
         self.high
     }
 
     /// The least significant bit's number, 0..=63.
+    #[inline]
     pub const fn low(self) -> u8 {
         self.low
     }
 
     /// How many bits there are, 1..=64.
+    #[inline]
     pub const fn width(self) -> u32 {
         (self.high - self.low) as u32 + 1
     }
 
     /// The field's bits set, all others clear.
+    #[inline]
     pub const fn mask(self) -> u64 {
         self.largest() << self.low
     }
 
+    #[inline]
     const fn largest(self) -> u64 {
         u64::MAX >> (64 - self.width())
     }

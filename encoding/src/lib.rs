@@ -6,7 +6,7 @@
 //!   allocating; [`parse_line`] reads that text and a documented superset of it.
 //! - [`describe`] names the bit ranges of a word and what their values mean.
 //! - [`control`] reads and writes the scheduling information that stands beside the
-//!   instructions: control words, 32-byte bundles and the four textual notations.
+//!   instructions: control words, 32-byte bundles and three textual notations.
 //!
 //! The fields of each instruction stand in one table, [`layout`]; the struct, the decoder,
 //! the encoder, the description and the documentation are made from it.

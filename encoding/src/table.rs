@@ -153,7 +153,10 @@ macro_rules! layout {
             #[inline]
             fn pack(self) -> u64 {
                 let mut word = 0;
-                $( word |= $crate::table::field!($ohigh $($olow)?).place($opcode); )?
+                $( {
+                    const FIELD: $crate::field::Field = $crate::table::field!($ohigh $($olow)?);
+                    word |= FIELD.place($opcode);
+                } )?
                 $( {
                     const FIELD: $crate::field::Field = $crate::table::field!($high $($low)?);
                     word |= FIELD.place($crate::field::FieldValue::to_bits(self.$member));
@@ -164,7 +167,10 @@ macro_rules! layout {
             #[inline]
             fn matches(word: u64) -> bool {
                 let _ = word;
-                true $( && $crate::table::field!($ohigh $($olow)?).get(word) == $opcode )?
+                true $( && {
+                    const FIELD: $crate::field::Field = $crate::table::field!($ohigh $($olow)?);
+                    FIELD.get(word) == $opcode
+                } )?
             }
         }
 

@@ -130,6 +130,14 @@ macro_rules! instructions {
             }
         }
 
+        $(
+            impl From<$type> for Instruction {
+                fn from(load: $type) -> Self {
+                    Self::$type(load)
+                }
+            }
+        )+
+
         fn rows(word: u64) -> Option<&'static [Row]> {
             $(
                 if <$type as Layout>::matches(word) {

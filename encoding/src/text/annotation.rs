@@ -2,8 +2,8 @@
 //! CuAssembler's notations in front of it.
 
 use super::error::{Expected, ParseError, ParseErrorKind, Span};
-use super::lexer::TokenKind;
-use super::parse::Cursor;
+use super::lexer::{TokenKind, skip_blank};
+use super::parse::{Cursor, read_number};
 use crate::control::{Barrier, Control, Schedule, WaitMask};
 use crate::field::Bits;
 
@@ -72,18 +72,20 @@ impl Cursor<'_> {
             }
         }
         self.expect(b'}')?;
+        // Six bits at most: barriers are 0..=5.
         Ok(WaitMask::new(mask).unwrap_or_default())
     }
 
-    /// The number behind `&rd` or `&wr`: `=N`, or digits that stand in the name itself.
+    /// The number behind `&rd` or `&wr`: `=N`, or a number that stands in the name itself.
     fn barrier(&mut self, digits: &str, span: Span) -> Result<Barrier, ParseError> {
         let number = if digits.is_empty() {
             self.expect(b'=')?;
             self.barrier_number()?
         } else {
             let within = Span { start: span.end - digits.len(), end: span.end };
-            small_barrier(digits.parse().ok(), within)?
+            small_barrier(read_number(digits, within)?, within)?
         };
+        // 0..=5, which are all barriers.
         Ok(Barrier::new(number).unwrap_or(Barrier::NONE))
     }
 
@@ -101,7 +103,7 @@ fn small_barrier(number: Option<u64>, span: Span) -> Result<u8, ParseError> {
     }
 }
 
-/// The word behind `&`, with the digits that may stand in it.
+/// The word behind `&`, with the number that may stand in it.
 enum AnnotationName<'t> {
     Wait,
     Read(&'t str),
@@ -114,13 +116,15 @@ impl<'t> AnnotationName<'t> {
             return Some(Self::Wait);
         }
         let (head, digits) = name.split_at_checked(2)?;
-        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        if digits.starts_with(|first: char| !first.is_ascii_digit()) {
             return None;
         }
-        match () {
-            () if head.eq_ignore_ascii_case("rd") => Some(Self::Read(digits)),
-            () if head.eq_ignore_ascii_case("wr") => Some(Self::Write(digits)),
-            () => None,
+        if head.eq_ignore_ascii_case("rd") {
+            Some(Self::Read(digits))
+        } else if head.eq_ignore_ascii_case("wr") {
+            Some(Self::Write(digits))
+        } else {
+            None
         }
     }
 }
@@ -131,15 +135,18 @@ impl<'t> AnnotationName<'t> {
 /// No instruction begins with `[`, and none has a `:`, so that the two notations cannot be
 /// taken for one.
 pub(crate) fn leading_notation(text: &str) -> Result<(Option<Control>, usize), ParseError> {
-    let start = text.len() - text.trim_start().len();
+    let start = skip_blank(text.as_bytes(), 0)?;
     let rest = &text[start..];
     let (length, control) = if rest.starts_with('[') {
-        let length = rest.find(']').map_or(rest.len(), |at| at + 1);
+        // The notation has no spaces: without its `]` it ends in front of the first one.
+        let end = rest.find(|c: char| c.is_whitespace() || c == ']').unwrap_or(rest.len());
+        let length = end + usize::from(rest[end..].starts_with(']'));
         (length, read_cuassembler(&rest[..length]))
     } else {
-        let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        // `/` begins a comment, which may follow without a space.
+        let length = rest.find(|c: char| c.is_whitespace() || c == '/').unwrap_or(rest.len());
         let word = &rest[..length];
-        if !word.contains(':') || word.contains("//") || word.contains("/*") {
+        if !word.contains(':') {
             return Ok((None, start));
         }
         (length, read_maxas(word))
@@ -161,8 +168,11 @@ fn read_maxas(text: &str) -> Option<Control> {
     }
     let wait = match wait {
         "--" => 0,
-        digits if digits.len() == 2 => u8::from_str_radix(digits, 16).ok()?,
-        _ => return None,
+        // Digit by digit: `from_str_radix` would take a sign as well.
+        digits => {
+            let (high, low) = digits.split_at_checked(1)?;
+            digit(high, 16)? << 4 | digit(low, 16)?
+        }
     };
     let barrier = |text: &str| match text {
         "-" => Some(Barrier::NONE),

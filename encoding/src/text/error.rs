@@ -1,6 +1,7 @@
 //! What can be wrong with a line, where, and what to write instead.
 
 use core::fmt;
+use core::ops::Range;
 
 use super::modifier::ModifierKind;
 use crate::instruction::Instruction;
@@ -12,6 +13,13 @@ pub struct Span {
     pub start: usize,
     /// The offset behind the last byte.
     pub end: usize,
+}
+
+impl Span {
+    /// The range, to slice the line with: `&line[span.range()]`.
+    pub const fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
 }
 
 /// Why a line could not be read, and which bytes of it are at fault.
@@ -49,6 +57,8 @@ pub enum Expected {
     Annotation,
     /// The name of a schedule, behind `?`.
     Schedule,
+    /// `;` or the line's end, behind the last operand or annotation.
+    End,
 }
 
 /// What is wrong with a line.
@@ -88,10 +98,10 @@ pub enum ParseErrorKind {
     NegatedOperand,
     /// Digits that make no number.
     BadNumber,
-    /// `- -`, or `-` in front of a register's other sign.
+    /// Two minus signs in front of an offset.
     DoubleSign {
-        /// The number behind the signs.
-        magnitude: u64,
+        /// The number behind the signs, where it has 64 bits at most.
+        magnitude: Option<u64>,
     },
     /// A negative address: there is no base to subtract from.
     NegativeWithoutBase,
@@ -101,8 +111,8 @@ pub enum ParseErrorKind {
         min: i64,
         /// The largest number that fits.
         max: u64,
-        /// The number, where it has 64 bits at most.
-        value: Option<i128>,
+        /// The number, where it fits.
+        value: Option<i64>,
     },
     /// A register behind the offset.
     BaseAfterOffset,
@@ -124,36 +134,60 @@ pub enum ParseErrorKind {
 
 /// What to write instead, in one line. Made by [`ParseError::hint`].
 #[derive(Clone, Copy, Debug)]
-pub struct Hint(ParseErrorKind);
+pub struct Hint(HintText);
+
+#[derive(Clone, Copy, Debug)]
+enum HintText {
+    Fixed(&'static str),
+    KnownMnemonics,
+    /// This offset, without its signs.
+    Positive(u64),
+    /// The negative offset of this magnitude.
+    Wrapped(u32),
+}
 
 impl ParseError {
     /// What to write instead, where the mistake is a known one.
     pub fn hint(&self) -> Option<Hint> {
         use ParseErrorKind as Kind;
-        match self.kind {
-            Kind::UnknownMnemonic
-            | Kind::UnknownModifier
-            | Kind::UniformWithoutSize
-            | Kind::ModifierOrder { .. }
-            | Kind::RegisterWrittenAsNumber
-            | Kind::PredicateWrittenAsNumber
-            | Kind::NegatedOperand
-            | Kind::DoubleSign { .. }
-            | Kind::NegativeWithoutBase
-            | Kind::BaseAfterOffset
-            | Kind::UnknownAnnotation
-            | Kind::UnknownSchedule
-            | Kind::BadControl
-            | Kind::ControlTwice
-            | Kind::TrailingText => Some(Hint(self.kind)),
-            Kind::OutOfRange { value, .. } if wraps(value).is_some() => Some(Hint(self.kind)),
-            _ => None,
-        }
+        Some(Hint(match self.kind {
+            Kind::UnknownMnemonic => HintText::KnownMnemonics,
+            Kind::DoubleSign { magnitude } => HintText::Positive(magnitude?),
+            Kind::OutOfRange { value, .. } => HintText::Wrapped(wraps(value)?),
+            kind => HintText::Fixed(fixed_hint(kind)?),
+        }))
     }
 }
 
+fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
+    use ParseErrorKind as Kind;
+    Some(match kind {
+        Kind::UnknownModifier => {
+            "extended addresses are `.E`; cache operators `.CA .CG .CI .CV .CS .LU`; sizes \
+             `.U8 .S8 .U16 .S16 .32 .64 .128 .U.128`"
+        }
+        Kind::UniformWithoutSize => "the uniform size is `.U.128`",
+        Kind::ModifierOrder { .. } => "modifiers stand in the order `.E`, cache operator, size",
+        Kind::RegisterWrittenAsNumber => "write RZ",
+        Kind::PredicateWrittenAsNumber => "write PT",
+        Kind::NegatedOperand => "only the guard in front, `@!P0`, has a negation bit",
+        Kind::NegativeWithoutBase => {
+            "without a base the number is the address itself, 0..=0xffffffff"
+        }
+        Kind::BaseAfterOffset => "the base comes first: `[R1+0x4]`",
+        Kind::UnknownAnnotation => "annotations are `&req={0,2}`, `&rd=N`, `&wr=N`",
+        Kind::UnknownSchedule => {
+            "for example `?WAIT4_END_GROUP`, `?trans2`, `?DUAL`, `?YIELD6`, `?DRAIN`"
+        }
+        Kind::BadControl => "maxas writes `--:-:-:-:1`, CuAssembler `[B------:R-:W-:-:S01]`",
+        Kind::ControlTwice => "keep the notation in front or the annotations behind, not both",
+        Kind::TrailingText => "one instruction a line",
+        _ => return None,
+    })
+}
+
 /// The negative offset with the same 32 bits, for an offset that was meant to wrap.
-fn wraps(value: Option<i128>) -> Option<u32> {
+fn wraps(value: Option<i64>) -> Option<u32> {
     let value = u32::try_from(value?).ok()?;
     (value > i32::MAX as u32).then(|| value.wrapping_neg())
 }
@@ -214,59 +248,27 @@ impl fmt::Display for Expected {
             Self::OffsetOrBracket => f.write_str("`+`, `-` or `]`"),
             Self::Annotation => f.write_str("`req`, `rd` or `wr`"),
             Self::Schedule => f.write_str("the name of a schedule"),
+            Self::End => f.write_str("`;` or the end of the line"),
         }
     }
 }
 
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use ParseErrorKind as Kind;
         match self.0 {
-            Kind::UnknownMnemonic => {
+            HintText::Fixed(text) => f.write_str(text),
+            HintText::KnownMnemonics => {
                 f.write_str("the loads known here are ")?;
                 for (i, mnemonic) in Instruction::MNEMONICS.iter().enumerate() {
                     write!(f, "{}{mnemonic}", if i > 0 { ", " } else { "" })?;
                 }
                 Ok(())
             }
-            Kind::UnknownModifier => f.write_str(
-                "extended addresses are `.E`; cache operators `.CA .CG .CI .CV .CS .LU`; sizes \
-                 `.U8 .S8 .U16 .S16 .32 .64 .128 .U.128`",
+            HintText::Positive(magnitude) => write!(f, "write `+{magnitude:#x}`"),
+            HintText::Wrapped(magnitude) => write!(
+                f,
+                "without `.E` the address wraps at 32 bits: `+-{magnitude:#x}` reaches the same byte"
             ),
-            Kind::UniformWithoutSize => f.write_str("the uniform size is `.U.128`"),
-            Kind::ModifierOrder { .. } => {
-                f.write_str("modifiers stand in the order `.E`, cache operator, size")
-            }
-            Kind::RegisterWrittenAsNumber => f.write_str("write RZ"),
-            Kind::PredicateWrittenAsNumber => f.write_str("write PT"),
-            Kind::NegatedOperand => {
-                f.write_str("only the guard in front, `@!P0`, has a negation bit")
-            }
-            Kind::DoubleSign { magnitude } => write!(f, "write `+{magnitude:#x}`"),
-            Kind::NegativeWithoutBase => {
-                f.write_str("without a base the number is the address itself, 0..=0xffffffff")
-            }
-            Kind::OutOfRange { value, .. } => match wraps(value) {
-                Some(magnitude) => {
-                    write!(f, "a 32-bit address wraps: `+-{magnitude:#x}` reaches the same byte")
-                }
-                None => Ok(()),
-            },
-            Kind::BaseAfterOffset => f.write_str("the base comes first: `[R1+0x4]`"),
-            Kind::UnknownAnnotation => {
-                f.write_str("annotations are `&req={0,2}`, `&rd=N`, `&wr=N`")
-            }
-            Kind::UnknownSchedule => f.write_str(
-                "for example `?WAIT4_END_GROUP`, `?trans2`, `?DUAL`, `?YIELD6`, `?DRAIN`",
-            ),
-            Kind::BadControl => {
-                f.write_str("maxas writes `--:-:-:-:1`, CuAssembler `[B------:R-:W-:-:S01]`")
-            }
-            Kind::ControlTwice => {
-                f.write_str("keep the notation in front or the annotations behind, not both")
-            }
-            Kind::TrailingText => f.write_str("one instruction a line"),
-            _ => Ok(()),
         }
     }
 }

@@ -85,10 +85,15 @@ impl Text {
     #[inline]
     fn push_hexadecimal(&mut self, value: u32) {
         self.push_str("0x");
-        let digits = (32 - (value | 1).leading_zeros()).div_ceil(4);
-        for i in (0..digits).rev() {
-            self.push_byte(b"0123456789abcdef"[(value >> (4 * i) & 15) as usize]);
+        let digits = (32 - (value | 1).leading_zeros()).div_ceil(4) as usize;
+        let aligned = value << (32 - 4 * digits as u32);
+        let mut text = [0u8; 8];
+        for (i, byte) in text.iter_mut().enumerate() {
+            *byte = b"0123456789abcdef"[(aligned >> (28 - 4 * i) & 15) as usize];
         }
+        // All eight are written, the ones behind the last digit are overwritten or never read.
+        self.bytes[self.length..self.length + 8].copy_from_slice(&text);
+        self.length += digits;
     }
 
     /// `[R5]`, `[R5+0x14]`, `[R5+-0x4]`, `[0x1234]`, `[RZ]`.

@@ -18,7 +18,24 @@ pub(crate) struct Token {
     pub(crate) span: Span,
 }
 
-const PUNCTUATION: &[u8] = b"@!.,[]+-;&?={}";
+fn is_punctuation(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'@' | b'!'
+            | b'.'
+            | b','
+            | b'['
+            | b']'
+            | b'+'
+            | b'-'
+            | b';'
+            | b'&'
+            | b'?'
+            | b'='
+            | b'{'
+            | b'}'
+    )
+}
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
@@ -36,7 +53,7 @@ pub(crate) fn token(text: &str, from: usize) -> Result<Token, ParseError> {
         let length = bytes[start..].iter().take_while(|byte| is_word(**byte)).count();
         return Ok(Token { kind: TokenKind::Word, span: Span { start, end: start + length } });
     }
-    if PUNCTUATION.contains(&first) {
+    if is_punctuation(first) {
         let span = Span { start, end: start + 1 };
         return Ok(Token { kind: TokenKind::Punctuation(first), span });
     }
@@ -47,7 +64,7 @@ pub(crate) fn token(text: &str, from: usize) -> Result<Token, ParseError> {
 }
 
 /// Where the next token starts: behind white space, `// …` and `/* … */`.
-fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, ParseError> {
+pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, ParseError> {
     let mut at = from;
     loop {
         match bytes.get(at..).unwrap_or_default() {

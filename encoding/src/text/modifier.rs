@@ -110,12 +110,11 @@ impl<'t> Cursor<'t> {
             *self = found.rest;
             let span = Span { start: span.start, end: self.position() };
             let kind = groups[found.group].kind;
-            if let Some(last) = last.filter(|last| *last >= found.group) {
-                let kind = if last == found.group {
-                    ParseErrorKind::ModifierTwice(kind)
-                } else {
-                    ParseErrorKind::ModifierOrder { given: kind, after: groups[last].kind }
-                };
+            if values[found.group].is_some() {
+                return Err(ParseError { kind: ParseErrorKind::ModifierTwice(kind), span });
+            }
+            if let Some(last) = last.filter(|last| *last > found.group) {
+                let kind = ParseErrorKind::ModifierOrder { given: kind, after: groups[last].kind };
                 return Err(ParseError { kind, span });
             }
             last = Some(found.group);
@@ -151,12 +150,13 @@ impl<'t> Cursor<'t> {
 
     /// The cursor behind `name`, where `word` and what follows the cursor spell it.
     fn follow(&self, name: &str, word: &str) -> Result<Option<Cursor<'t>>, ParseError> {
-        let mut parts = name.split('.');
-        if !parts.next().is_some_and(|first| first.eq_ignore_ascii_case(word)) {
+        let Some((first, more)) = name.split_at_checked(word.len()) else { return Ok(None) };
+        let whole_part = more.is_empty() || more.starts_with('.');
+        if !whole_part || !first.eq_ignore_ascii_case(word) {
             return Ok(None);
         }
         let mut rest = *self;
-        for part in parts {
+        for part in more.split('.').skip(1) {
             if !rest.take(b'.')? {
                 return Ok(None);
             }

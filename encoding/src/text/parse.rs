@@ -2,7 +2,7 @@
 
 use super::annotation::leading_notation;
 use super::error::{Expected, ParseError, ParseErrorKind, Span};
-use super::lexer::{Token, TokenKind, token};
+use super::lexer::{Token, TokenKind, skip_blank, token};
 use super::modifier::Alias;
 use crate::control::Control;
 use crate::instruction::{Guard, Instruction};
@@ -51,17 +51,18 @@ pub fn parse_line(text: &str) -> Result<ParsedLine, ParseError> {
         return Err(ParseError { kind: ParseErrorKind::UnknownMnemonic, span });
     };
     let instruction = instruction?;
-    let first_annotation = cursor.peek()?.span;
+    let start = cursor.peek()?.span.start;
     let trailing = cursor.annotations()?;
     if leading.is_some() && trailing.is_some() {
-        return Err(ParseError { kind: ParseErrorKind::ControlTwice, span: first_annotation });
+        let span = Span { start, end: cursor.position() };
+        return Err(ParseError { kind: ParseErrorKind::ControlTwice, span });
     }
     let ended = cursor.take(b';')?;
     if cursor.peek()?.kind != TokenKind::End {
         let kind = if ended {
             ParseErrorKind::TrailingText
         } else {
-            ParseErrorKind::Expected(Expected::Character(';'))
+            ParseErrorKind::Expected(Expected::End)
         };
         return Err(cursor.error(kind)?);
     }
@@ -90,7 +91,7 @@ impl<'t> Cursor<'t> {
     }
 
     pub(crate) fn str(&self, span: Span) -> &'t str {
-        &self.text[span.start..span.end]
+        &self.text[span.range()]
     }
 
     pub(crate) fn note_alias(&mut self, alias: Alias) {
@@ -104,10 +105,11 @@ impl<'t> Cursor<'t> {
 
     /// Takes the character where it stands here.
     pub(crate) fn take(&mut self, character: u8) -> Result<bool, ParseError> {
-        let token = self.peek()?;
-        let found = token.kind == TokenKind::Punctuation(character);
+        // Only this one byte matters: no need to read the whole word that may stand here.
+        let start = skip_blank(self.text.as_bytes(), self.position)?;
+        let found = self.text.as_bytes().get(start) == Some(&character);
         if found {
-            self.advance(token);
+            self.position = start + 1;
         }
         Ok(found)
     }
@@ -184,14 +186,23 @@ impl<'t> Cursor<'t> {
         } else {
             (Reg::RZ, self.absolute()?)
         };
-        if !self.take(b']')? {
-            let kind = match self.peek()?.kind {
-                TokenKind::Punctuation(b'+') if !named => ParseErrorKind::BaseAfterOffset,
-                _ => ParseErrorKind::Expected(Expected::Character(']')),
-            };
-            return Err(self.error(kind)?);
+        if !named {
+            self.refuse_base_after_offset()?;
         }
+        self.expect(b']')?;
         Ok((base, immediate))
+    }
+
+    /// `[0x4+R1]`: a mistake with an answer of its own.
+    fn refuse_base_after_offset(&self) -> Result<(), ParseError> {
+        let mut ahead = *self;
+        if ahead.take(b'+')? {
+            let span = ahead.peek()?.span;
+            if ahead.register().is_ok() {
+                return Err(ParseError { kind: ParseErrorKind::BaseAfterOffset, span });
+            }
+        }
+        Ok(())
     }
 
     /// What stands between the base register and `]`.
@@ -200,7 +211,6 @@ impl<'t> Cursor<'t> {
         let negative = if self.take(b'-')? {
             if self.take(b'-')? {
                 let (magnitude, span) = self.number()?;
-                let magnitude = magnitude.unwrap_or(u64::MAX);
                 let span = Span { start, end: span.end };
                 return Err(ParseError { kind: ParseErrorKind::DoubleSign { magnitude }, span });
             }
@@ -230,20 +240,7 @@ impl<'t> Cursor<'t> {
     /// A number, or nothing where it has more than 64 bits.
     pub(crate) fn number(&mut self) -> Result<(Option<u64>, Span), ParseError> {
         let (word, span) = self.word(Expected::Number)?;
-        let (digits, radix) = match word.get(..2) {
-            Some("0x" | "0X") => (&word[2..], 16),
-            _ => (word, 10),
-        };
-        if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
-            let kind = if is_digit_first(word) {
-                ParseErrorKind::BadNumber
-            } else {
-                ParseErrorKind::Expected(Expected::Number)
-            };
-            return Err(ParseError { kind, span });
-        }
-        // Only digits are left, so that the one way to fail is too many of them.
-        Ok((u64::from_str_radix(digits, radix).ok(), span))
+        Ok((read_number(word, span)?, span))
     }
 
     pub(crate) fn comma(&mut self) -> Result<(), ParseError> {
@@ -253,6 +250,24 @@ impl<'t> Cursor<'t> {
     pub(crate) fn take_comma(&mut self) -> Result<bool, ParseError> {
         self.take(b',')
     }
+}
+
+/// The number that `word` writes, or nothing where it has more than 64 bits.
+pub(crate) fn read_number(word: &str, span: Span) -> Result<Option<u64>, ParseError> {
+    let (digits, radix) = match word.get(..2) {
+        Some("0x" | "0X") => (&word[2..], 16),
+        _ => (word, 10),
+    };
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+        let kind = if is_digit_first(word) {
+            ParseErrorKind::BadNumber
+        } else {
+            ParseErrorKind::Expected(Expected::Number)
+        };
+        return Err(ParseError { kind, span });
+    }
+    // Only digits are left, so that the one way to fail is too many of them.
+    Ok(u64::from_str_radix(digits, radix).ok())
 }
 
 fn immediate<const WIDTH: u32>(
@@ -265,12 +280,14 @@ fn immediate<const WIDTH: u32>(
     if negative && base.is_zero() {
         return Err(ParseError { kind: ParseErrorKind::NegativeWithoutBase, span });
     }
-    let value = magnitude.map(|m| if negative { -i128::from(m) } else { i128::from(m) });
+    // No immediate is wider than 32 bits: what does not fit an `i64` is out of range as well.
+    let value = magnitude.and_then(|magnitude| i64::try_from(magnitude).ok());
+    let value = value.map(|magnitude| if negative { -magnitude } else { magnitude });
     let immediate = value.and_then(|value| {
         if base.is_zero() {
             Immediate::from_unsigned(u64::try_from(value).ok()?)
         } else {
-            Immediate::from_signed(i64::try_from(value).ok()?)
+            Immediate::from_signed(value)
         }
     });
     let (min, max) = if base.is_zero() {
