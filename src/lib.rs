@@ -12,6 +12,7 @@ pub mod lines;
 pub mod load;
 pub mod machine;
 pub mod memory;
+pub mod sass;
 #[cfg(feature = "json")]
 pub mod vector;
 pub mod warp;

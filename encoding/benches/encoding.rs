@@ -69,7 +69,6 @@ fn sum_of_fields(instruction: Instruction) -> u64 {
                 + u64::from(ld.base.number())
                 + u64::from(ld.destination.number())
         }
-        _ => 0,
     }
 }
 

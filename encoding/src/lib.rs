@@ -48,5 +48,5 @@ pub use operand::{CacheOp, Immediate, Offset, Pred, Reg, Size};
 pub use table::{FieldReading, Layout, Row};
 pub use text::{
     Alias, Expected, Hint, ModifierKind, ParseError, ParseErrorKind, ParsedLine, Span, Text,
-    parse_line,
+    parse_control_prefix, parse_line,
 };

@@ -129,12 +129,26 @@ impl<'t> AnnotationName<'t> {
     }
 }
 
-/// The notation in front of an instruction, where one stands there, and where the rest of the
-/// line begins.
+/// The notation in front of an instruction, maxas's or CuAssembler's, where one stands there, and
+/// the offset in bytes at which the rest of the line begins.
 ///
 /// No instruction begins with `[`, and none has a `:`, so that the two notations cannot be
-/// taken for one.
-pub(crate) fn leading_notation(text: &str) -> Result<(Option<Control>, usize), ParseError> {
+/// taken for one. What stands behind the notation is not looked at.
+///
+/// ```
+/// use warpload_encoding::parse_control_prefix;
+///
+/// let line = "01:-:1:Y:d  @P0 LD R0, [R2];";
+/// let (control, start) = parse_control_prefix(line)?;
+/// assert_eq!(control.unwrap_or_default().stall.get(), 13);
+/// assert_eq!(line[start..].trim_start(), "@P0 LD R0, [R2];");
+/// assert_eq!(parse_control_prefix("LD R0, [R2];")?, (None, 0));
+/// # Ok::<(), warpload_encoding::ParseError>(())
+/// ```
+///
+/// # Errors
+/// [`ParseErrorKind::BadControl`] for a notation that is neither.
+pub fn parse_control_prefix(text: &str) -> Result<(Option<Control>, usize), ParseError> {
     let start = skip_blank(text.as_bytes(), 0)?;
     let rest = &text[start..];
     let (length, control) = if rest.starts_with('[') {
@@ -241,5 +255,19 @@ fn read_yield(text: &str) -> Option<bool> {
         "Y" | "y" => Some(false),
         "-" => Some(true),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_are_no_digits() {
+        assert!(parse_control_prefix("0f:-:-:-:1 NOP").is_ok());
+        for notation in ["+f:-:-:-:1", "01:-:+1:-:1", "[B------:R+1:W-:-:S01]"] {
+            let error = parse_control_prefix(notation).expect_err(notation);
+            assert_eq!(error.kind, ParseErrorKind::BadControl, "{notation}");
+        }
     }
 }

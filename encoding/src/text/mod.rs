@@ -7,6 +7,7 @@ mod lexer;
 mod modifier;
 mod parse;
 
+pub use annotation::parse_control_prefix;
 pub use error::{Expected, Hint, ParseError, ParseErrorKind, Span};
 pub use format::Text;
 pub use modifier::{Alias, ModifierKind};

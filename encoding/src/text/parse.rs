@@ -1,6 +1,6 @@
 //! The parser: one line of SASS to an instruction, its schedule apart from it.
 
-use super::annotation::leading_notation;
+use super::annotation::parse_control_prefix;
 use super::error::{Expected, ParseError, ParseErrorKind, Span};
 use super::lexer::{Token, TokenKind, skip_blank, token};
 use super::modifier::Alias;
@@ -40,7 +40,7 @@ pub struct ParsedLine {
 /// # Errors
 /// [`ParseError`] with the bytes at fault.
 pub fn parse_line(text: &str) -> Result<ParsedLine, ParseError> {
-    let (leading, start) = leading_notation(text)?;
+    let (leading, start) = parse_control_prefix(text)?;
     let mut cursor = Cursor { text, position: start, alias: None };
     if cursor.peek()?.kind == TokenKind::End {
         return Err(cursor.error(ParseErrorKind::Expected(Expected::Instruction))?);

@@ -1,0 +1,146 @@
+//! Cubins: ELF files with the code of each function in a section of its own.
+
+use std::sync::Arc;
+
+use object::LittleEndian;
+use object::elf::{self, FileHeader32, FileHeader64};
+
+use super::elf_layout::{FunctionSymbol, Layout, Name, TextSection};
+use super::raw::nth_instruction;
+use super::{SassError, SassInstruction};
+
+/// The instructions of a cubin, section after section as its section table has them.
+#[derive(Debug)]
+pub(super) struct Cubin {
+    data: Vec<u8>,
+    layout: Layout,
+    /// The section in which the iteration stands, as an index into `layout.text`.
+    section: usize,
+    /// How many of its instructions have been given.
+    taken: usize,
+    symbols: SymbolCursor,
+    /// The name given last.
+    named: Option<(Name, Arc<str>)>,
+}
+
+impl Cubin {
+    /// Reads the ELF structures and checks all that iterating relies on.
+    pub(super) fn new(data: Vec<u8>) -> Result<Self, SassError> {
+        let machine = data.get(18..20).and_then(|bytes| bytes.first_chunk().copied());
+        let big_endian = data.get(5) == Some(&elf::ELFDATA2MSB.0);
+        let from_bytes = if big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
+        if let Some(machine) = machine.map(from_bytes).filter(|m| *m != elf::EM_CUDA.0) {
+            return Err(SassError::OtherMachine { machine });
+        }
+        let layout = if data.get(4) == Some(&elf::ELFCLASS32.0) {
+            Layout::read::<FileHeader32<LittleEndian>>(&data)?
+        } else {
+            Layout::read::<FileHeader64<LittleEndian>>(&data)?
+        };
+        let symbols = SymbolCursor::default();
+        Ok(Self { data, layout, section: 0, taken: 0, symbols, named: None })
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<SassInstruction>, SassError> {
+        while let Some(section) = self.layout.text.get(self.section) {
+            let code = self.data.get(section.code.clone()).unwrap_or_default();
+            let Some(placed) = nth_instruction(code, self.taken) else {
+                self.section += 1;
+                self.taken = 0;
+                continue;
+            };
+            let name = match section.name {
+                Some(name) => Some(name),
+                None => self.symbols.covering(&self.layout.symbols, section, placed.offset),
+            };
+            self.taken += 1;
+            let (registers, sm) = (Some(section.registers), Some(self.layout.sm));
+            let function = name.map(|name| self.function(name)).transpose()?;
+            let read = SassInstruction::from(placed);
+            return Ok(Some(SassInstruction { function, registers, sm, ..read }));
+        }
+        Ok(None)
+    }
+
+    /// The text of a name, made once as long as the name stays the same.
+    fn function(&mut self, name: Name) -> Result<Arc<str>, SassError> {
+        if let Some((_, text)) = self.named.as_ref().filter(|(last, _)| *last == name) {
+            return Ok(Arc::clone(text));
+        }
+        let text: Arc<str> = name.text(&self.data)?.into();
+        self.named = Some((name, Arc::clone(&text)));
+        Ok(text)
+    }
+}
+
+/// Walks along the functions of a section `.text` while the offset rises.
+///
+/// Where functions lie within one another the outermost one counts, as it does where each
+/// function has its own section.
+#[derive(Debug, Default)]
+struct SymbolCursor {
+    section: usize,
+    /// The first symbol that has not been the current one.
+    next: usize,
+    current: Option<usize>,
+}
+
+impl SymbolCursor {
+    /// The name of the function that covers `offset`, which must not fall within a section.
+    fn covering(
+        &mut self,
+        symbols: &[FunctionSymbol],
+        section: &TextSection,
+        offset: u64,
+    ) -> Option<Name> {
+        if self.section != section.index {
+            let next = symbols.partition_point(|symbol| symbol.section < section.index);
+            *self = Self { section: section.index, next, current: None };
+        }
+        if let Some(symbol) = self.current.and_then(|current| symbols.get(current))
+            && symbol.covers.contains(&offset)
+        {
+            return Some(symbol.name);
+        }
+        self.current = None;
+        while let Some(symbol) = symbols.get(self.next)
+            && symbol.section == section.index
+            && symbol.covers.start <= offset
+        {
+            self.next += 1;
+            if symbol.covers.contains(&offset) {
+                self.current = Some(self.next - 1);
+                return Some(symbol.name);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outermost_function_counts() {
+        let symbol = |section, covers, name| FunctionSymbol { section, covers, name: at(name) };
+        fn at(start: usize) -> Name {
+            Name { start, table_end: 100 }
+        }
+        // Sorted as the layout sorts them; the third one runs beyond the first.
+        let symbols = [
+            symbol(1, 0..0x60, 1),
+            symbol(1, 0x18..0x30, 2),
+            symbol(1, 0x40..0x80, 3),
+            symbol(2, 0..0x20, 4),
+        ];
+        let mut cursor = SymbolCursor::default();
+        for (section, offset, name) in
+            [(1, 8, 1), (1, 0x18, 1), (1, 0x58, 1), (1, 0x68, 3), (1, 0x88, 0), (2, 8, 4)]
+        {
+            let section = TextSection { index: section, name: None, code: 0..0, registers: 0 };
+            let found = cursor.covering(&symbols, &section, offset);
+            assert_eq!(found, (name != 0).then(|| at(name)), "{offset:#x}");
+        }
+    }
+}

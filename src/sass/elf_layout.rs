@@ -1,0 +1,201 @@
+//! What a cubin's ELF structures say, as ranges of the file; all checked against its size.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use object::elf::{SHT_PROGBITS, SHT_STRTAB, SHT_SYMTAB, STT_FUNC};
+use object::endian::LittleEndian;
+use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
+use warpload_encoding::control::BUNDLE_BYTES;
+
+use super::{SassError, check_sm};
+
+/// The longest name in bytes; mangled names of C++ templates stay well below.
+const MAX_NAME_BYTES: usize = 1 << 16;
+
+/// From this version of the ABI on (SM 10.0) the SM version stands in bits 15:8 of the header's
+/// flags; before, in bits 7:0.
+const ABI_VERSION_2: u8 = 8;
+
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub(super) sm: u32,
+    /// In the order of the section table.
+    pub(super) text: Vec<TextSection>,
+    /// Sorted by section, start, and the longest first; empty where no section needs them.
+    pub(super) symbols: Vec<FunctionSymbol>,
+}
+
+/// A section with code.
+#[derive(Debug)]
+pub(super) struct TextSection {
+    /// Its index in the section table.
+    pub(super) index: usize,
+    /// The function's name; nothing in a section `.text`, whose functions the symbols tell.
+    pub(super) name: Option<Name>,
+    pub(super) code: Range<usize>,
+    pub(super) registers: u8,
+}
+
+/// A function in a section that is named `.text` only.
+#[derive(Debug)]
+pub(super) struct FunctionSymbol {
+    pub(super) section: usize,
+    /// The bytes of the section that it covers.
+    pub(super) covers: Range<u64>,
+    pub(super) name: Name,
+}
+
+/// A string of a string table. Its end is looked for when the text is asked for: a file can hold
+/// many names that share one long string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    /// Where it begins in the file.
+    pub(super) start: usize,
+    /// Where the table ends.
+    pub(super) table_end: usize,
+}
+
+impl Name {
+    pub(super) fn text(self, data: &[u8]) -> Result<String, SassError> {
+        let too_long = SassError::NameTooLong { offset: self.start as u64, limit: MAX_NAME_BYTES };
+        let end = self.table_end.min(self.start.saturating_add(MAX_NAME_BYTES));
+        let bytes = data.get(self.start..end).unwrap_or_default();
+        let length = memchr::memchr(0, bytes).ok_or(too_long)?;
+        Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
+    }
+}
+
+impl Layout {
+    /// Reads an ELF file of either class.
+    pub(super) fn read<Elf>(data: &[u8]) -> Result<Self, SassError>
+    where
+        Elf: FileHeader<Endian = LittleEndian>,
+    {
+        let file_size = data.len() as u64;
+        let broken = |part, offset| {
+            move |error: object::Error| {
+                let reason = error.to_string();
+                SassError::Elf { part, offset, file_size, reason }
+            }
+        };
+        let header = Elf::parse(data).map_err(broken("ELF header", 0))?;
+        let endian = header.endian().map_err(broken("ELF header", 0))?;
+        let flags = header.e_flags(endian).0;
+        let sm_shift = if header.e_ident().abi_version >= ABI_VERSION_2 { 8 } else { 0 };
+        let sm = check_sm(flags >> sm_shift & 0xff, None)?;
+        // The program headers say nothing that is needed here, but they stand last in the files
+        // of NVIDIA's tools: that they are there shows that the file is whole.
+        let program_headers = header.e_phoff(endian).into();
+        header.program_headers(endian, data).map_err(broken("program headers", program_headers))?;
+        let sections = header
+            .sections(endian, data)
+            .map_err(broken("section headers", header.e_shoff(endian).into()))?;
+        let names = header
+            .section_strings_index(endian, data)
+            .and_then(|index| sections.section(index))
+            .map_err(broken("section names", header.e_shoff(endian).into()))?;
+        let names = file_range::<Elf>(names, "the section names", file_size)?;
+
+        let text = text_sections::<Elf>(data, &sections, names)?;
+        if text.is_empty() {
+            return Err(SassError::NoTextSection);
+        }
+        let symbols = if text.iter().any(|section| section.name.is_none()) {
+            function_symbols::<Elf>(data, &sections)?
+        } else {
+            Vec::new()
+        };
+        Ok(Self { sm, text, symbols })
+    }
+}
+
+type Sections<'data, Elf> = SectionTable<'data, Elf, &'data [u8]>;
+
+fn text_sections<Elf: FileHeader<Endian = LittleEndian>>(
+    data: &[u8],
+    sections: &Sections<'_, Elf>,
+    names: Range<usize>,
+) -> Result<Vec<TextSection>, SassError> {
+    let file_size = data.len() as u64;
+    let mut text = Vec::new();
+    let mut total = 0;
+    for (index, section) in sections.iter().enumerate() {
+        let start = names.start.saturating_add(section.sh_name(LittleEndian) as usize);
+        let section_name = data.get(start..names.end).unwrap_or_default();
+        let Some(behind) = section_name.strip_prefix(b".text") else { continue };
+        let behind_dot = Name { start: start + ".text.".len(), table_end: names.end };
+        let function = match behind.first() {
+            Some(0) => None,
+            Some(b'.') => Some(behind_dot),
+            _ => continue,
+        };
+        if section.sh_type(LittleEndian) != SHT_PROGBITS {
+            continue;
+        }
+        let name = Name { start, table_end: names.end }.text(data)?;
+        let code = file_range::<Elf>(section, &name, file_size)?;
+        let offset = code.start as u64;
+        if code.len() % BUNDLE_BYTES != 0 {
+            let size = code.len() as u64;
+            return Err(SassError::SectionPartialBundle { name, offset, size });
+        }
+        total += code.len();
+        if total > data.len() {
+            return Err(SassError::SectionsOverlap { name, offset, file_size });
+        }
+        let registers = (section.sh_info(LittleEndian) >> 24) as u8;
+        text.push(TextSection { index, name: function, code, registers });
+    }
+    Ok(text)
+}
+
+fn function_symbols<Elf: FileHeader<Endian = LittleEndian>>(
+    data: &[u8],
+    sections: &Sections<'_, Elf>,
+) -> Result<Vec<FunctionSymbol>, SassError> {
+    let file_size = data.len() as u64;
+    let table = sections.symbols(LittleEndian, data, SHT_SYMTAB).map_err(|error| {
+        let reason = error.to_string();
+        let offset = sections
+            .iter()
+            .find(|section| section.sh_type(LittleEndian) == SHT_SYMTAB)
+            .map_or(0, |section| section.sh_offset(LittleEndian).into());
+        SassError::Elf { part: "symbol table", offset, file_size, reason }
+    })?;
+    let strings = match sections.section(table.string_section()) {
+        Ok(strings) if strings.sh_type(LittleEndian) == SHT_STRTAB => {
+            file_range::<Elf>(strings, "the symbols' names", file_size)?
+        }
+        _ => return Ok(Vec::new()),
+    };
+    let mut functions = Vec::new();
+    for (index, symbol) in table.enumerate() {
+        let Ok(Some(section)) = table.symbol_section(LittleEndian, symbol, index) else { continue };
+        let Ok(header) = sections.section(section) else { continue };
+        // An address in a linked file, an offset elsewhere, where sections have no address.
+        let address: u64 = symbol.st_value(LittleEndian).into();
+        let start = address.checked_sub(header.sh_addr(LittleEndian).into());
+        let (STT_FUNC, Some(start)) = (symbol.st_type(), start) else { continue };
+        let covers = start..start.saturating_add(symbol.st_size(LittleEndian).into());
+        let start = strings.start.saturating_add(symbol.st_name(LittleEndian) as usize);
+        let name = Name { start, table_end: strings.end };
+        functions.push(FunctionSymbol { section: section.0, covers, name });
+    }
+    functions.sort_by_key(|f| (f.section, f.covers.start, Reverse(f.covers.end)));
+    Ok(functions)
+}
+
+/// Where a section's data stand, which must be within the file.
+fn file_range<Elf: FileHeader<Endian = LittleEndian>>(
+    section: &Elf::SectionHeader,
+    name: &str,
+    file_size: u64,
+) -> Result<Range<usize>, SassError> {
+    let (offset, size) = section.file_range(LittleEndian).unwrap_or_default();
+    match offset.checked_add(size) {
+        // The file is in memory, so that its size fits.
+        Some(end) if end <= file_size => Ok(offset as usize..end as usize),
+        _ => Err(SassError::SectionOutsideFile { name: name.to_owned(), offset, size, file_size }),
+    }
+}

@@ -1,0 +1,224 @@
+//! What can be wrong with a cubin, a raw instruction stream or a listing.
+
+use std::io;
+
+use warpload_encoding::ParseError;
+
+use super::SUPPORTED_SM;
+use crate::lines::LineError;
+
+/// Why SASS could not be read, and where.
+///
+/// Offsets are bytes from the start of the input, from 0; lines and columns count from 1, columns
+/// in bytes.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SassError {
+    /// The input could not be read.
+    #[error("the input could not be read")]
+    Read(#[source] io::Error),
+    /// A line of a listing could not be read.
+    #[error(transparent)]
+    Line(#[from] LineError),
+    /// The input has no byte.
+    #[error("the input is empty; expected a cubin or a SASS listing")]
+    Empty,
+    /// Binary, but no ELF.
+    #[error(
+        "neither an ELF file nor text; expected a cubin or a SASS listing (a bare stream of \
+         32-byte bundles is read with `--raw`)"
+    )]
+    Binary,
+    /// Text in UTF-16, as some shells redirect it.
+    #[error(
+        "a text in UTF-16; expected UTF-8 (it can be converted with `iconv -f UTF-16 -t UTF-8`)"
+    )]
+    Utf16,
+    /// A container of cubins.
+    #[error("a CUDA fatbin; expected a cubin (extract them with `cuobjdump -xelf all`)")]
+    Fatbin,
+    /// An ELF file that is no cubin.
+    #[error(
+        "an ELF file of machine {machine}; expected a cubin, machine 190 (from a program or \
+         library with CUDA code extract them with `cuobjdump -xelf all`)"
+    )]
+    OtherMachine {
+        /// The header's `e_machine`.
+        machine: u16,
+    },
+    /// PTX, the virtual instruction set.
+    #[error("line {line} is PTX; expected SASS (compile it with `ptxas -arch sm_50`)")]
+    Ptx {
+        /// The line with `.version`.
+        line: u64,
+    },
+    /// Text without a single instruction.
+    #[error(
+        "no SASS listing line in {lines} lines; expected a listing of cuobjdump -sass, nvdisasm \
+         or maxas, or a .cuasm file"
+    )]
+    NoListingLine {
+        /// How many lines the text has.
+        lines: u64,
+    },
+    /// Code for a GPU whose instruction words have another layout.
+    #[error(
+        "{}code for SM {}.{}, whose instruction words have another layout; expected one of SM {}",
+        line.map(|line| format!("line {line}: ")).unwrap_or_default(),
+        sm / 10,
+        sm % 10,
+        supported()
+    )]
+    UnsupportedSm {
+        /// Ten times the major number plus the minor number.
+        sm: u32,
+        /// The listing's line that says so; nothing for a cubin.
+        line: Option<u64>,
+    },
+    /// A cubin or a raw stream that is too large to be read whole.
+    #[error("larger than {limit} bytes; expected a cubin or a raw stream of at most that size")]
+    TooLarge {
+        /// The largest size in bytes.
+        limit: u64,
+    },
+    /// A raw stream that ends within a bundle.
+    #[error(
+        "{size} bytes are no whole number of 32-byte bundles; the last whole one ends at byte \
+         offset {whole}"
+    )]
+    PartialBundle {
+        /// The size of the stream in bytes.
+        size: u64,
+        /// The offset at which the last whole bundle ends.
+        whole: u64,
+    },
+    /// A part of the ELF file cannot be read; most often the file is cut off.
+    #[error(
+        "the {part} at byte offset {offset} cannot be read, the file has {file_size} bytes: \
+         {reason}"
+    )]
+    Elf {
+        /// The part of the file.
+        part: &'static str,
+        /// Where the part should begin.
+        offset: u64,
+        /// The size of the file in bytes.
+        file_size: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A section's data are not in the file.
+    #[error(
+        "section {name} has {size} bytes at byte offset {offset}, which is outside the file of \
+         {file_size} bytes"
+    )]
+    SectionOutsideFile {
+        /// The section's name.
+        name: String,
+        /// Where its data should begin.
+        offset: u64,
+        /// How many bytes they should have.
+        size: u64,
+        /// The size of the file in bytes.
+        file_size: u64,
+    },
+    /// A section ends within a bundle.
+    #[error(
+        "section {name} at byte offset {offset} has {size} bytes, which is no whole number of \
+         32-byte bundles"
+    )]
+    SectionPartialBundle {
+        /// The section's name.
+        name: String,
+        /// Where its data begin.
+        offset: u64,
+        /// How many bytes they have.
+        size: u64,
+    },
+    /// The text sections together are larger than the file, so that some lie on one another.
+    #[error(
+        "section {name} at byte offset {offset} overlaps another one: the text sections have more \
+         bytes than the file's {file_size}"
+    )]
+    SectionsOverlap {
+        /// The first section that is too many.
+        name: String,
+        /// Where its data begin.
+        offset: u64,
+        /// The size of the file in bytes.
+        file_size: u64,
+    },
+    /// A cubin without code.
+    #[error("no section .text or .text.NAME; expected a cubin with at least one function")]
+    NoTextSection,
+    /// A name in the ELF file that is longer than any that a compiler makes.
+    #[error("the name at byte offset {offset} has no end within {limit} bytes")]
+    NameTooLong {
+        /// Where the name begins.
+        offset: u64,
+        /// The longest name in bytes.
+        limit: usize,
+    },
+    /// A line of a listing is malformed.
+    #[error("line {line}, column {column} (byte offset {offset}): {kind}")]
+    Listing {
+        /// The line, from 1.
+        line: u64,
+        /// The column in bytes, from 1.
+        column: usize,
+        /// The offset in the input, in bytes.
+        offset: u64,
+        /// What is wrong there.
+        kind: ListingErrorKind,
+    },
+}
+
+/// What is wrong with a line of a listing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ListingErrorKind {
+    /// `/*` without `*/`.
+    #[error("this comment has no end; expected `*/`")]
+    UnclosedComment,
+    /// A word that has not 16 hexadecimal digits.
+    #[error("expected a word, `0x` and 16 hexadecimal digits")]
+    BadWord,
+    /// A comment where an offset stands that is none.
+    #[error("expected an offset, 4 to 16 hexadecimal digits")]
+    BadOffset,
+    /// An offset at which no instruction can stand.
+    #[error(
+        "no instruction can stand at offset {offset:#x}; expected 8, 16 or 24 bytes behind the \
+         start of a 32-byte bundle, which holds the control word"
+    )]
+    NoInstructionOffset {
+        /// The offset in bytes.
+        offset: u64,
+    },
+    /// Nothing behind an offset or a control notation.
+    #[error("expected an instruction")]
+    MissingInstruction,
+    /// An instruction that does not end.
+    #[error("expected `;` (or `}}` where a dual-issued pair ends) behind the instruction")]
+    MissingEnd,
+    /// An instruction without a word in a listing that has words.
+    #[error("expected the instruction's word, which the instructions before have")]
+    MissingWord,
+    /// Something else behind an instruction's end.
+    #[error("expected the word `/* 0x… */`, a comment or the end of the line")]
+    TrailingText,
+    /// A control notation that cannot be read.
+    #[error("{0}{hint}", hint = .0.hint().map(|hint| format!("; {hint}")).unwrap_or_default())]
+    Control(ParseError),
+    /// A maxas block that does not end.
+    #[error("the block <{name}> has no end; expected </{name}>")]
+    UnclosedBlock {
+        /// The block's name.
+        name: String,
+    },
+}
+
+/// `5.0, 5.2, …`
+fn supported() -> String {
+    SUPPORTED_SM.map(|sm| format!("{}.{}", sm / 10, sm % 10)).join(", ")
+}

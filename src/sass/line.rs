@@ -1,0 +1,361 @@
+//! What one line of a listing is, whatever the tool that wrote it. Lines are looked at one by
+//! one; what they mean together is `listing.rs`.
+
+use memchr::memmem;
+use warpload_encoding::{Control, parse_control_prefix};
+
+use super::ListingErrorKind as Kind;
+
+/// What a line is.
+#[derive(Debug, PartialEq)]
+pub(super) enum Shape<'l> {
+    /// Nothing but space.
+    Blank,
+    /// Nothing that is needed: comments, labels, directives, data.
+    Other,
+    /// A function begins, or a section that is none.
+    Function(Option<&'l str>),
+    /// How many registers the function has.
+    Registers(u8),
+    /// The SM version of the code.
+    Sm(u32),
+    /// `.target`: the SM version as well, unless the directive is PTX.
+    Target(u32),
+    /// PTX begins.
+    Ptx,
+    /// A block of maxas that holds no instructions begins.
+    Block(&'l str),
+    /// A word alone: a control word, or the word of the instruction above.
+    Word(u64),
+    /// An instruction.
+    Instruction(InstructionLine<'l>),
+}
+
+/// The parts of a line with an instruction.
+#[derive(Debug, PartialEq)]
+pub(super) struct InstructionLine<'l> {
+    pub(super) offset: Option<u64>,
+    pub(super) text: &'l str,
+    pub(super) word: Option<u64>,
+    pub(super) control: Option<Control>,
+    /// A dual-issued pair ends here: the word stands in the next line.
+    pub(super) closes_pair: bool,
+    /// The byte of the line behind the instruction, where its word would stand.
+    pub(super) end: usize,
+}
+
+/// What is wrong, and at which byte of the line.
+#[derive(Debug, PartialEq)]
+pub(super) struct Fault {
+    pub(super) at: usize,
+    pub(super) kind: Kind,
+}
+
+type Read<T> = Result<T, Fault>;
+
+fn fault<T>(at: usize, kind: Kind) -> Read<T> {
+    Err(Fault { at, kind })
+}
+
+/// Tells what the line `text` is.
+pub(super) fn classify(text: &str) -> Read<Shape<'_>> {
+    // The byte order mark stands in front of the first line.
+    let rest = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let start = text.len() - rest.len();
+    let rest = rest.trim_end();
+    match rest.as_bytes() {
+        [] => Ok(Shape::Blank),
+        [b'/', b'*', ..] => commented(text, start),
+        [b'.', ..] => Ok(directive(rest)),
+        [b'#', ..] => Ok(maxas_header(rest)),
+        [b'<', ..] => Ok(block(rest)),
+        [b'[', b'B' | b'b', ..] if rest.contains(':') => noted(text, start),
+        [b'P', b'A', b'S', b'S', b' ', ..] | [b'F', b'A', b'I', b'L', b' ', ..] => {
+            opcode(text, start + "PASS ".len())
+        }
+        _ if is_maxas_notation(rest) => noted(text, start),
+        _ => Ok(titled(rest)),
+    }
+}
+
+/// Whether a block of maxas ends on this line.
+pub(super) fn ends_block(text: &str, name: &str) -> bool {
+    let rest = text.trim_start().strip_prefix("</").and_then(|rest| rest.strip_prefix(name));
+    rest.is_some_and(|rest| rest.starts_with('>'))
+}
+
+/// `code for sm_50`, `Function : NAME` of cuobjdump.
+fn titled(line: &str) -> Shape<'_> {
+    if let Some(sm) = line.strip_prefix("code for sm_") {
+        return leading_number(sm).map_or(Shape::Other, Shape::Sm);
+    }
+    let name = line.strip_prefix("Function").and_then(|rest| rest.trim_start().strip_prefix(':'));
+    name.map_or(Shape::Other, |name| named(name.trim()))
+}
+
+/// A function begins; a title without a name is none.
+fn named(name: &str) -> Shape<'_> {
+    if name.is_empty() { Shape::Other } else { Shape::Function(Some(name)) }
+}
+
+/// What maxas writes in front of a kernel.
+fn maxas_header(line: &str) -> Shape<'_> {
+    let Some((key, value)) = line[1..].split_once(':') else { return Shape::Other };
+    let value = value.trim();
+    match key.trim() {
+        "Kernel" => named(value),
+        "Arch" => {
+            value.strip_prefix("sm_").and_then(leading_number).map_or(Shape::Other, Shape::Sm)
+        }
+        "RegCnt" => value.parse().map_or(Shape::Other, Shape::Registers),
+        _ => Shape::Other,
+    }
+}
+
+/// A block of maxas whose lines are no instructions of the listing: names of registers and
+/// constants, and Perl.
+fn block(line: &str) -> Shape<'_> {
+    let name = line[1..].split('>').next().unwrap_or_default();
+    let skipped = ["CODE", "REGISTER_MAPPING", "CONSTANT_MAPPING"];
+    let closes_here = line.contains("</");
+    if skipped.iter().any(|known| name.starts_with(known)) && !closes_here {
+        Shape::Block(name)
+    } else {
+        Shape::Other
+    }
+}
+
+/// What begins with a dot: directives of nvdisasm and CuAssembler, labels, PTX.
+fn directive(line: &str) -> Shape<'_> {
+    if let Some(name) = line.strip_prefix(".text.").and_then(|rest| rest.strip_suffix(':')) {
+        return Shape::Function(Some(name));
+    }
+    let (name, rest) = line.split_at(line.find(char::is_whitespace).unwrap_or(line.len()));
+    let rest = rest.trim_start();
+    match name {
+        ".section" => {
+            let name = rest.split([',', ' ', '\t']).next().unwrap_or_default();
+            Shape::Function(name.strip_prefix(".text."))
+        }
+        ".sectioninfo" => rest
+            .split_once("SHI_REGISTERS=")
+            .and_then(|(_, number)| u8::try_from(leading_number(number)?).ok())
+            .map_or(Shape::Other, Shape::Registers),
+        // EF_CUDA_VIRTUAL_SM(EF_CUDA_SM50) is the PTX's version, not the code's.
+        ".headerflags" => rest
+            .split(['"', ' '])
+            .find_map(|flag| flag.strip_prefix("EF_CUDA_SM").and_then(leading_number))
+            .map_or(Shape::Other, Shape::Sm),
+        ".target" => {
+            let sm = rest.strip_prefix("sm_").and_then(leading_number);
+            sm.map_or(Shape::Other, Shape::Target)
+        }
+        ".version" => Shape::Ptx,
+        _ => Shape::Other,
+    }
+}
+
+fn leading_number(text: &str) -> Option<u32> {
+    text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse().ok()
+}
+
+/// A line that begins with a comment: an offset and an instruction, a word alone, or a comment.
+fn commented(text: &str, start: usize) -> Read<Shape<'_>> {
+    let (content, end) = comment(text, start);
+    let first = content.as_bytes().first();
+    if is_word(content) {
+        let word = word(text, start, content, end)?;
+        return match end.map(|end| skip_space(text, end)) {
+            Some(end) if !ends_line(&text[end..]) => fault(end, Kind::TrailingText),
+            _ => Ok(Shape::Word(word)),
+        };
+    }
+    let hexadecimal = content.bytes().all(|byte| byte.is_ascii_hexdigit());
+    // Other comments are words and sentences; an offset is padded with zeroes to four digits.
+    let like_offset = first.is_some_and(u8::is_ascii_digit) && !content.contains(' ')
+        || content.len() >= 4 && hexadecimal;
+    let Some(end) = end else {
+        let cut = like_offset || content.is_empty();
+        return if cut { fault(start, Kind::UnclosedComment) } else { Ok(Shape::Other) };
+    };
+    if !like_offset {
+        return Ok(Shape::Other);
+    }
+    let offset = offset(text, start, content)?;
+    instruction(text, end, Some(offset), None)
+}
+
+/// The content of the comment that begins at `start`, trimmed, and where the comment ends if it
+/// does.
+fn comment(text: &str, start: usize) -> (&str, Option<usize>) {
+    let content = &text[start + 2..];
+    match memmem::find(content.as_bytes(), b"*/") {
+        Some(length) => (content[..length].trim(), Some(start + 2 + length + 2)),
+        None => (content.trim(), None),
+    }
+}
+
+fn is_word(content: &str) -> bool {
+    content.starts_with("0x") || content.starts_with("0X")
+}
+
+/// The word in a comment whose content begins with `0x`.
+fn word(text: &str, start: usize, content: &str, end: Option<usize>) -> Read<u64> {
+    let at = skip_space(text, start + 2);
+    if end.is_none() {
+        return fault(start, Kind::UnclosedComment);
+    }
+    parse_word(content).ok_or(Fault { at, kind: Kind::BadWord })
+}
+
+fn parse_word(text: &str) -> Option<u64> {
+    let digits = text.get(2..).filter(|digits| digits.len() == 16)?;
+    // A sign, which from_str_radix would take, is no digit.
+    let all_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u64::from_str_radix(digits, 16).ok().filter(|_| all_digits)
+}
+
+/// The offset in a comment.
+fn offset(text: &str, start: usize, content: &str) -> Read<u64> {
+    let at = skip_space(text, start + 2);
+    let hexadecimal = content.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let digits = Some(content).filter(|content| hexadecimal && (4..=16).contains(&content.len()));
+    let offset = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    offset.ok_or(Fault { at, kind: Kind::BadOffset })
+}
+
+/// A line that begins with maxas's or CuAssembler's notation; behind the latter may stand an
+/// offset.
+fn noted(text: &str, start: usize) -> Read<Shape<'_>> {
+    let (control, length) = parse_control_prefix(&text[start..])
+        .map_err(|error| Fault { at: start + error.span.start, kind: Kind::Control(error) })?;
+    let at = skip_space(text, start + length);
+    if !text[at..].starts_with("/*") {
+        return instruction(text, at, None, control);
+    }
+    let (content, end) = comment(text, at);
+    let Some(end) = end else { return fault(at, Kind::UnclosedComment) };
+    let offset = offset(text, at, content)?;
+    instruction(text, end, Some(offset), control)
+}
+
+/// `--:-:-:-:1`, or what was meant to be one: two digits or dashes, and more than one colon.
+fn is_maxas_notation(line: &str) -> bool {
+    let first = line.split_ascii_whitespace().next().unwrap_or_default();
+    let digit = |byte: u8| byte == b'-' || byte.is_ascii_hexdigit();
+    let [high, low, b':', rest @ ..] = first.as_bytes() else { return false };
+    digit(*high) && digit(*low) && rest.contains(&b':')
+}
+
+/// `PASS 0xWORD 0 0xDIFFERENCE 0 PREDICATE INSTRUCTION; CAPTURES`, `at` behind the first column.
+fn opcode(text: &str, at: usize) -> Read<Shape<'_>> {
+    let at = skip_space(text, at);
+    let column = |at: usize| text[at..].find(char::is_whitespace).map_or(text.len(), |l| at + l);
+    if !is_word(&text[at..]) {
+        return Ok(Shape::Other);
+    }
+    let word = parse_word(&text[at..column(at)]).ok_or(Fault { at, kind: Kind::BadWord })?;
+    let mut start = at;
+    for _ in 0..4 {
+        start = skip_space(text, column(start));
+    }
+    let Some(length) = memchr::memchr(b';', &text.as_bytes()[start..]) else {
+        return fault(text.trim_end().len(), Kind::MissingEnd);
+    };
+    let end = start + length + 1;
+    let text = text[start..start + length].trim();
+    if text.is_empty() {
+        return fault(start, Kind::MissingInstruction);
+    }
+    Ok(Shape::Instruction(InstructionLine {
+        offset: None,
+        text,
+        word: Some(word),
+        control: None,
+        closes_pair: false,
+        end,
+    }))
+}
+
+/// `[{] INSTRUCTION ; [}] [/* 0xWORD */] [comment]`, or `INSTRUCTION }` where a pair ends.
+fn instruction(
+    text: &str,
+    at: usize,
+    offset: Option<u64>,
+    control: Option<Control>,
+) -> Read<Shape<'_>> {
+    let mut start = skip_space(text, at);
+    if text[start..].starts_with('{') {
+        start = skip_space(text, start + 1);
+    }
+    // nvdisasm gives offsets to data as well: `/*0004*/ .word 0x10`.
+    if text[start..].starts_with('.') {
+        return Ok(Shape::Other);
+    }
+    if let Some(offset) = offset.filter(|offset| offset % 8 != 0 || offset % 32 == 0) {
+        let at = text.find("/*").map_or(0, |at| at + 2);
+        return fault(at, Kind::NoInstructionOffset { offset });
+    }
+    let stop = instruction_end(text, start);
+    let mut body = text[start..stop].trim_end();
+    let mut end = start + body.len();
+    let ended = text[stop..].starts_with(';');
+    let mut closes_pair = false;
+    if ended {
+        end = stop + 1;
+    } else if let Some(inner) = body.strip_suffix('}') {
+        (body, closes_pair) = (inner.trim_end(), true);
+    } else if !body.is_empty() {
+        return fault(end, Kind::MissingEnd);
+    }
+    if body.is_empty() {
+        return fault(start, Kind::MissingInstruction);
+    }
+    let mut word_there = None;
+    let mut rest = skip_space(text, end);
+    while !ends_line(&text[rest..]) {
+        if text[rest..].starts_with("/*") {
+            let (content, comment_end) = comment(text, rest);
+            if is_word(content) {
+                let value = word(text, rest, content, comment_end)?;
+                if word_there.replace(value).is_some() {
+                    return fault(rest, Kind::TrailingText);
+                }
+            }
+            let Some(comment_end) = comment_end else {
+                return fault(rest, Kind::UnclosedComment);
+            };
+            rest = skip_space(text, comment_end);
+        } else if text[rest..].starts_with('}') && ended && !closes_pair {
+            closes_pair = true;
+            rest = skip_space(text, rest + 1);
+        } else {
+            return fault(rest, Kind::TrailingText);
+        }
+    }
+    let word = word_there;
+    Ok(Shape::Instruction(InstructionLine { offset, text: body, word, control, closes_pair, end }))
+}
+
+/// Where the instruction that begins at `start` ends: at `;`, at a comment, or with the line.
+fn instruction_end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    while let Some(length) = bytes.get(at..).and_then(|rest| memchr::memchr2(b';', b'/', rest)) {
+        at += length;
+        if bytes[at] == b';' || matches!(bytes.get(at + 1), Some(b'*' | b'/')) {
+            return at;
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+/// Whether nothing but a comment up to the line's end stands here.
+fn ends_line(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with("//") || rest.starts_with('#')
+}
+
+fn skip_space(text: &str, at: usize) -> usize {
+    text.len() - text[at..].trim_start().len()
+}

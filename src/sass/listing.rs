@@ -1,0 +1,228 @@
+//! Text listings of cuobjdump, nvdisasm, maxas and CuAssembler.
+//!
+//! One reader takes them all: their lines do not contradict one another, so that no tool needs to
+//! be guessed. Two things span lines. A control word stands alone in front of the three
+//! instructions that it is for. And the second instruction of a dual-issued pair has its word in
+//! the line behind it, which is no control word then; where a pair straddles two bundles, the
+//! control word stands between the two instructions, and the first one's word is in its own line.
+
+use std::collections::VecDeque;
+use std::io::BufRead;
+use std::sync::Arc;
+
+use warpload_encoding::Control;
+
+use super::line::{Fault, InstructionLine, Shape, classify, ends_block};
+use super::{ListingErrorKind, SassError, SassInstruction, check_sm};
+use crate::lines::{Line, Lines};
+
+/// The instructions of a listing, read line by line.
+#[derive(Debug)]
+pub(super) struct Listing<R> {
+    lines: Lines<R>,
+    state: State,
+}
+
+impl<R: BufRead> Listing<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { lines: Lines::new(input), state: State::default() }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<SassInstruction>, SassError> {
+        loop {
+            if let Some(instruction) = self.state.ready.pop_front() {
+                return Ok(Some(instruction));
+            }
+            match self.lines.next_line() {
+                Some(line) => self.state.line(line?)?,
+                None if self.state.ended => return Ok(None),
+                None => self.state.end()?,
+            }
+        }
+    }
+}
+
+/// What the lines so far say of the ones to come.
+#[derive(Debug, Default)]
+struct State {
+    function: Option<Arc<str>>,
+    registers: Option<u8>,
+    sm: Option<u32>,
+    bundle: Option<OpenBundle>,
+    /// The second instruction of a pair, whose word may stand in the next line.
+    pending: Option<Pending>,
+    /// Whole instructions; two at most, as one line completes one and adds one.
+    ready: VecDeque<SassInstruction>,
+    /// The block of maxas that is being skipped, and where it began.
+    block: Option<(String, Place)>,
+    /// Whether an instruction had a word: the others must have one too.
+    words: bool,
+    any: bool,
+    ptx: Option<u64>,
+    last_line: u64,
+    ended: bool,
+}
+
+/// A control word that has been read, and what it is still for.
+#[derive(Debug)]
+struct OpenBundle {
+    slots: [Control; 3],
+    /// How many instructions came behind it.
+    taken: usize,
+    /// The bundle's number in its function, once an offset has told it.
+    number: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    instruction: SassInstruction,
+    /// Behind the instruction.
+    end: Place,
+}
+
+/// A byte of the input.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    line: u64,
+    column: usize,
+    offset: u64,
+}
+
+impl Place {
+    fn new(line: Line<'_>, at: usize) -> Self {
+        Self { line: line.number, column: at + 1, offset: line.offset + at as u64 }
+    }
+
+    fn error(self, kind: ListingErrorKind) -> SassError {
+        let Self { line, column, offset } = self;
+        SassError::Listing { line, column, offset, kind }
+    }
+}
+
+impl State {
+    fn line(&mut self, line: Line<'_>) -> Result<(), SassError> {
+        self.last_line = line.number;
+        if let Some((name, _)) = &self.block {
+            if ends_block(line.text, name) {
+                self.block = None;
+            }
+            return Ok(());
+        }
+        let shape =
+            classify(line.text).map_err(|Fault { at, kind }| Place::new(line, at).error(kind))?;
+        if shape == Shape::Blank {
+            return Ok(());
+        }
+        if let Some(mut pending) = self.pending.take() {
+            if let Shape::Word(word) = shape {
+                pending.instruction.word = Some(word);
+                self.words = true;
+                self.ready.push_back(pending.instruction);
+                return Ok(());
+            }
+            self.without_word(pending)?;
+        }
+        match shape {
+            Shape::Blank | Shape::Other => {}
+            Shape::Function(name) => self.begin_function(name),
+            Shape::Registers(registers) => self.registers = Some(registers),
+            // PTX, which cuobjdump can print beside the SASS, names its target as well.
+            Shape::Target(_) if self.ptx.is_some() => {}
+            Shape::Sm(sm) | Shape::Target(sm) => self.sm = Some(check_sm(sm, Some(line.number))?),
+            Shape::Ptx => self.ptx = self.ptx.or(Some(line.number)),
+            Shape::Block(name) => self.block = Some((name.to_owned(), Place::new(line, 0))),
+            Shape::Word(word) => {
+                let slots = Control::slots(word);
+                self.bundle = Some(OpenBundle { slots, taken: 0, number: None });
+            }
+            Shape::Instruction(parts) => self.instruction(line, &parts)?,
+        }
+        Ok(())
+    }
+
+    fn begin_function(&mut self, name: Option<&str>) {
+        // nvdisasm names a function twice, the registers stand between.
+        if name.is_none() || self.function.as_deref() != name {
+            self.registers = None;
+            self.function = name.map(Arc::from);
+        }
+        self.bundle = None;
+    }
+
+    fn instruction(
+        &mut self,
+        line: Line<'_>,
+        parts: &InstructionLine<'_>,
+    ) -> Result<(), SassError> {
+        let control = parts.control.or_else(|| self.control_of(parts.offset));
+        let instruction = SassInstruction {
+            function: self.function.clone(),
+            offset: parts.offset,
+            word: parts.word,
+            text: Some(parts.text.to_owned()),
+            control,
+            line: Some(line.number),
+            registers: self.registers,
+            sm: self.sm,
+        };
+        let end = Place::new(line, parts.end);
+        if parts.word.is_some() {
+            self.words = true;
+            self.any = true;
+            self.ready.push_back(instruction);
+            Ok(())
+        } else if parts.closes_pair {
+            self.any = true;
+            self.pending = Some(Pending { instruction, end });
+            Ok(())
+        } else {
+            self.without_word(Pending { instruction, end })
+        }
+    }
+
+    /// The slot of the control word in front, unless that is for another bundle.
+    fn control_of(&mut self, offset: Option<u64>) -> Option<Control> {
+        let bundle = self.bundle.as_mut()?;
+        let slot = match offset {
+            Some(offset) => {
+                let number = offset / 32;
+                if *bundle.number.get_or_insert(number) != number {
+                    return None;
+                }
+                (offset % 32 / 8).checked_sub(1)? as usize
+            }
+            None => bundle.taken,
+        };
+        bundle.taken += 1;
+        bundle.slots.get(slot).copied()
+    }
+
+    /// Takes an instruction that has no word, which none or each of a listing has.
+    fn without_word(&mut self, pending: Pending) -> Result<(), SassError> {
+        if self.words {
+            return Err(pending.end.error(ListingErrorKind::MissingWord));
+        }
+        self.any = true;
+        self.ready.push_back(pending.instruction);
+        Ok(())
+    }
+
+    /// The input has ended.
+    fn end(&mut self) -> Result<(), SassError> {
+        self.ended = true;
+        if let Some(pending) = self.pending.take() {
+            self.without_word(pending)?;
+        }
+        if let Some((name, place)) = self.block.take() {
+            return Err(place.error(ListingErrorKind::UnclosedBlock { name }));
+        }
+        match (self.any, self.ptx) {
+            (true, _) => Ok(()),
+            (false, Some(line)) => Err(SassError::Ptx { line }),
+            (false, None) => Err(SassError::NoListingLine { lines: self.last_line }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+use warpload_encoding::control::Notation;
+
+use crate::sass::{Format, SassError, SassInstruction, read};
+
+fn all(listing: &str) -> Result<Vec<SassInstruction>, SassError> {
+    read(listing.as_bytes(), Format::Detect)?.collect()
+}
+
+fn good(listing: &str) -> Vec<SassInstruction> {
+    all(listing).unwrap_or_else(|error| panic!("{error}\n{listing}"))
+}
+
+fn bad(listing: &str) -> String {
+    all(listing).expect_err(listing).to_string()
+}
+
+/// Offset, word, text and maxas's notation of each instruction.
+fn rows(listing: &str) -> Vec<(u64, u64, String, String)> {
+    let row = |read: SassInstruction| {
+        let control = read.control.map(|control| control.display(Notation::Maxas).to_string());
+        (
+            read.offset.unwrap_or_default(),
+            read.word.unwrap_or_default(),
+            read.text.unwrap_or_default(),
+            control.unwrap_or_default(),
+        )
+    };
+    good(listing).into_iter().map(row).collect()
+}
+
+#[test]
+fn a_pair_across_two_bundles() {
+    let listing = "
+                                                     /* 0x001fc400fe2007f6 */
+        /*0008*/           NOP;                      /* 0x50b0000000070f00 */
+        /*0010*/           NOP;                      /* 0x50b0000000070f00 */
+        /*0018*/    {      IADD R0, R1, R2 ;         /* 0x0000000000000001 */
+                                                     /* 0x0002c440fe0000b1 */
+        /*0028*/           LD.E.U8 R29, [R6], P1   }
+                                                     /* 0x841000000007061d */
+        /*0030*/           NOP;                      /* 0x50b0000000070f00 */
+        ";
+    let rows = rows(listing);
+    let row = |n: usize| (rows[n].0, rows[n].1, &*rows[n].2, &*rows[n].3);
+    assert_eq!(rows.len(), 5);
+    assert_eq!(row(0), (0x08, 0x50b0000000070f00, "NOP", "--:-:-:-:6"));
+    assert_eq!(row(2), (0x18, 1, "IADD R0, R1, R2", "--:-:-:-:1"));
+    assert_eq!(row(3), (0x28, 0x841000000007061d, "LD.E.U8 R29, [R6], P1", "--:1:6:-:1"));
+    assert_eq!(row(4), (0x30, 0x50b0000000070f00, "NOP", "--:-:-:-:0"));
+}
+
+#[test]
+fn a_control_word_is_for_its_bundle_only() {
+    let listing = "
+                                              /* 0x001fc400fe2007f6 */
+        /*0010*/    NOP;                      /* 0x50b0000000070f00 */
+        /*0028*/    NOP;                      /* 0x50b0000000070f00 */
+                                              /* 0x001fc400fe2007f6 */
+        .text.next:
+        /*0008*/    NOP;                      /* 0x50b0000000070f00 */
+        ";
+    let controls: Vec<_> = rows(listing).into_iter().map(|row| row.3).collect();
+    assert_eq!(controls, ["--:-:-:-:1", "", ""]);
+}
+
+#[test]
+fn nvdisasm_directives_and_data() {
+    let listing =
+        "\t.headerflags\t@\"EF_CUDA_64BIT_ADDRESS EF_CUDA_SM61 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM50)\"
+//--------------------- .nv.info                --------------------------
+\t.section\t.nv.info,\"\",@\"SHT_CUDA_INFO\"
+        /*0000*/ \t.byte\t0x04, 0x2f
+        /*0004*/ \t.word\tindex@(chase)
+\t.section\t.text._Z5chasePi,\"ax\",@progbits
+\t.sectioninfo\t@\"SHI_REGISTERS=14\"
+_Z5chasePi:
+.text._Z5chasePi:
+\t//## File \"/home/user/chase.cu\", line 12
+        /*0008*/                   MOV R1, c[0x0][0x20] ;   // | 2 |
+.L_x_0:
+        /*0010*/         {         MOV R2, c[0x0][0x20] ;
+        /*0018*/                   BRA `(.L_x_0)         }
+\t.section\t.nv.constant0._Z5chasePi,\"a\",@progbits
+\t.section\t.text,\"ax\",@progbits
+        /*0008*/                   NOP;
+";
+    let read = good(listing);
+    let texts: Vec<_> = read.iter().filter_map(|read| read.text.as_deref()).collect();
+    let expected = ["MOV R1, c[0x0][0x20]", "MOV R2, c[0x0][0x20]", "BRA `(.L_x_0)", "NOP"];
+    assert_eq!(texts, expected);
+    assert_eq!(read[2].function.as_deref(), Some("_Z5chasePi"));
+    assert_eq!(read[2].registers, Some(14));
+    assert_eq!(read[2].line, Some(14));
+    assert_eq!(read[3].function, None);
+    assert_eq!(read[3].registers, None);
+    assert!(read.iter().all(|read| read.sm == Some(61) && read.word.is_none()));
+}
+
+#[test]
+fn maxas_source() {
+    let listing = "# Kernel: chase
+# Arch: sm_50
+# RegCnt: 14
+# Instructions:
+
+<REGISTER_MAPPING>
+    00-63 : x<00-63>
+    --:-:-:-:1      NOP;
+</REGISTER_MAPPING>
+<SCHEDULE_BLOCK>
+--:-:-:-:6      MOV R1, c[0x0][0x20];
+01:-:1:Y:d  @P0 LD.E R0, [R2], P1; # comment
+TARGET1:
+</SCHEDULE_BLOCK>
+";
+    let rows = rows(listing);
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[1].2, "@P0 LD.E R0, [R2], P1");
+    assert_eq!(rows[1].3, "01:-:1:Y:d");
+    let read = good(listing);
+    assert_eq!(read[0].function.as_deref(), Some("chase"));
+    assert_eq!((read[0].registers, read[0].sm), (Some(14), Some(50)));
+    assert_eq!((read[0].offset, read[0].word), (None, None));
+}
+
+#[test]
+fn maxas_opcodes() {
+    let listing = "Grad OpCode             R opCodeDiff         r Pred Instruction    Captures\r
+PASS 0x8480000000072c2c 0 0x0000000000000000 0      LD R44, [R44], P1;   p58, type:\r
+FAIL 0x848000000000393d 1 0x0000000000000001 0  @P0 LD R61, [R57], P1;   p58, type:\r
+\r
+Totals: Pass: 1 Fail: 1\r
+";
+    let rows = rows(listing);
+    assert_eq!(rows[0], (0, 0x8480000000072c2c, "LD R44, [R44], P1".into(), String::new()));
+    assert_eq!(rows[1].2, "@P0 LD R61, [R57], P1");
+    assert_eq!(rows.len(), 2);
+    let error = bad(&listing.replace("0x8480000000072c2c", "0x848000000072c2c"));
+    assert!(error.starts_with("line 2, column 6 (byte offset 82): expected a word"), "{error}");
+}
+
+#[test]
+fn cuassembler_source() {
+    let listing = "\t.section\t.text.chase,\"ax\",@progbits
+    [B------:R-:W-:-:S01]         /*0008*/                   MOV R1, c[0x0][0x20] ;
+    [B0-----:R-:W0:Y:S13]         /*0010*/              @P0  LD.E R0, [R2], P1 ; // comment
+    [B------:R-:W-:-:S00]         NOP ;
+";
+    let rows = rows(listing);
+    assert_eq!(rows[0], (8, 0, "MOV R1, c[0x0][0x20]".into(), "--:-:-:-:1".into()));
+    assert_eq!(rows[1], (16, 0, "@P0  LD.E R0, [R2], P1".into(), "01:-:1:Y:d".into()));
+    assert_eq!((rows[2].0, &*rows[2].2), (0, "NOP"));
+}
+
+#[test]
+fn ptx_beside_sass() {
+    let sass = "code for sm_50\n/*0008*/ NOP; /* 0x50b0000000070f00 */\n";
+    let ptx = ".version 8.8\n.target sm_80\n.address_size 64\n";
+    assert_eq!(good(&format!("{sass}{ptx}{sass}")).len(), 2);
+    let error = bad(&format!("//\n{ptx}"));
+    assert!(error.starts_with("line 2 is PTX; expected SASS"), "{error}");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_text() {
+    assert_eq!(good("\u{feff}/*0008*/ NOP;").len(), 1);
+    assert_eq!(good("\u{feff}--:-:-:-:1 NOP;").len(), 1);
+}
+
+#[test]
+fn malformed_lines() {
+    let first = "/*0008*/ NOP; /* 0x50b0000000070f00 */\n";
+    for (line, column, expected) in [
+        ("/*0010*/ NOP; /* 0x50b000000007f00 */", 18, "expected a word"),
+        ("/*0010*/ NOP; /* 0x+0b0000000070f00 */", 18, "expected a word"),
+        ("/*0010*/ NOP; /* 0x50b0000000070f", 15, "this comment has no end"),
+        ("/*0010*/ NOP; /* 0x50b0000000070f00 */ x", 40, "expected the word"),
+        ("/*0010*/ NOP;", 14, "expected the instruction's word"),
+        ("/*0010*/ NOP }", 15, "expected the instruction's word"),
+        ("/*0010*/ NO", 12, "expected `;`"),
+        ("/*0010*/ NOP /* 0x50b0000000070f00 */", 13, "expected `;`"),
+        ("/*0010*/", 9, "expected an instruction"),
+        ("/*0010*/ ;", 10, "expected an instruction"),
+        ("/*0010*/ { }", 12, "expected an instruction"),
+        ("/*001", 1, "this comment has no end"),
+        ("/*", 1, "this comment has no end"),
+        ("/*001x*/ NOP;", 3, "expected an offset"),
+        ("/*00000000000000010*/ NOP;", 3, "expected an offset"),
+        ("/*0020*/ NOP;", 3, "no instruction can stand at offset 0x20"),
+        ("/*0014*/ NOP;", 3, "no instruction can stand at offset 0x14"),
+        ("/* 0x001fc400fe2007 */", 4, "expected a word"),
+        ("/* 0x001fc400fe2007f6 */ NOP", 26, "expected the word"),
+        ("--:-:-:1 NOP;", 1, "not a control notation; maxas writes"),
+        ("+1:-:-:-:1 NOP;", 0, ""),
+        ("[B------:R-:W-:-:S1] NOP;", 1, "not a control notation"),
+        ("[B------:R-:W", 1, "not a control notation"),
+        ("--:-:-:-:1 NOP", 15, "expected `;`"),
+        ("PASS 0x50b0000000070f00 0 0x0 0 NOP", 36, "expected `;`"),
+        ("PASS 0x50b0000000070f00", 24, "expected `;`"),
+        ("<CODE1>", 1, "the block <CODE1> has no end; expected </CODE1>"),
+    ] {
+        if expected.is_empty() {
+            assert_eq!(good(&format!("{first}{line}")).len(), 1, "{line}");
+            continue;
+        }
+        let error = bad(&format!("{first}{line}\n"));
+        let offset = first.len() + column - 1;
+        let place = format!("line 2, column {column} (byte offset {offset}): {expected}");
+        assert!(error.starts_with(&place), "{line}\n{error}\n{place}");
+    }
+}
+
+#[test]
+fn other_text_is_passed_over() {
+    for line in [
+        "/* a comment",
+        "/* a comment */ text ;",
+        "/*decode*/",
+        "[Build] NOP;",
+        "PASS all",
+        "Function :",
+        "warning: line 3: --",
+        "<INCLUDE file=\"x\"/>",
+        "<CODE> x </CODE>",
+        "\u{e4}\u{feff}/*",
+        "..........",
+    ] {
+        let error = bad(line);
+        assert!(error.starts_with("no SASS listing line in 1 lines"), "{line}: {error}");
+    }
+}
+
+#[test]
+fn other_architectures() {
+    let volta = "code for sm_80\n/*0000*/ NOP ; /* 0x0000000000007918 */\n";
+    let error = bad(volta);
+    assert!(error.starts_with("line 1: code for SM 8.0, whose instruction words"), "{error}");
+    assert!(error.ends_with("SM 5.0, 5.2, 5.3, 6.0, 6.1, 6.2"), "{error}");
+    assert!(bad("\t.headerflags @\"EF_CUDA_SM90 x\"").starts_with("line 1: code for SM 9.0"));
+    assert!(bad("\t.target\tsm_100a").starts_with("line 1: code for SM 10.0"));
+}

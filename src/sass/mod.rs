@@ -1,0 +1,248 @@
+//! SASS from wherever it is kept: cubins, raw bundles, text listings.
+//!
+//! [`read`] tells the kinds apart by content and gives one sequence of [`SassInstruction`]s
+//! whatever the source: every instruction, not only the loads, in the order of the input.
+//!
+//! | source | function | offset | word | text | control |
+//! |---|---|---|---|---|---|
+//! | cubin (ELF, machine 190) | yes | yes | yes | | yes |
+//! | raw bundles ([`Format::Raw`]) | | yes | yes | | yes |
+//! | `cuobjdump -sass` | yes | yes | yes | yes | yes |
+//! | `nvdisasm -hex` | yes | yes | yes | yes | yes |
+//! | `nvdisasm` | yes | yes | | yes | |
+//! | CuAssembler `.cuasm` | yes | yes | | yes | yes |
+//! | maxas `.sass` | where named | | | yes | yes |
+//! | maxas's list of opcodes | | | yes | yes | |
+//!
+//! ```
+//! use warpload::sass::{Format, read};
+//!
+//! let listing = "\
+//!     code for sm_50
+//!         Function : chase
+//!                                                         /* 0x001fc400fe2007f6 */
+//!         /*0008*/           LD.E.64 R6, [R4], P0 ;       /* 0x80b0000000070406 */
+//! ";
+//! for instruction in read(listing.as_bytes(), Format::Detect)? {
+//!     let instruction = instruction?;
+//!     assert_eq!(instruction.function.as_deref(), Some("chase"));
+//!     assert_eq!(instruction.offset, Some(8));
+//!     assert_eq!(instruction.word, Some(0x80b0000000070406));
+//!     assert_eq!(instruction.text.as_deref(), Some("LD.E.64 R6, [R4], P0"));
+//!     assert_eq!(instruction.control.map(|control| control.stall.get()), Some(6));
+//! }
+//! # Ok::<(), warpload::sass::SassError>(())
+//! ```
+
+mod cubin;
+mod elf_layout;
+mod error;
+mod line;
+mod listing;
+mod raw;
+
+use std::io::{BufRead, Chain, Cursor, Read};
+use std::iter::FusedIterator;
+use std::sync::Arc;
+
+use warpload_encoding::Control;
+
+use self::cubin::Cubin;
+pub use self::error::{ListingErrorKind, SassError};
+use self::listing::Listing;
+use self::raw::Raw;
+
+/// The SM versions whose code is read here, ten times the major number plus the minor number.
+/// They share the 32-byte bundles and the encoding of the loads.
+pub const SUPPORTED_SM: [u32; 6] = [50, 52, 53, 60, 61, 62];
+
+/// The largest cubin or raw stream in bytes; these are read whole. Listings have no limit.
+pub const MAX_BINARY_BYTES: u64 = 1 << 30;
+
+/// How many bytes are looked at to tell the kinds of input apart.
+const DETECT_BYTES: u64 = 4096;
+
+/// One instruction, with what its source says of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SassInstruction {
+    /// The function that it belongs to, as the source writes it (mangled); cubins: the name
+    /// behind `.text.` of the section.
+    pub function: Option<Arc<str>>,
+    /// Bytes from the start of the function's section. Control words count, so that the first
+    /// instruction of a function is at 8.
+    pub offset: Option<u64>,
+    /// The instruction word; nothing in a listing without words.
+    pub word: Option<u64>,
+    /// The listing's own text without braces, semicolon and offset; nothing for binaries.
+    pub text: Option<String>,
+    /// How it is scheduled, from the control word or from the notation in front of the text.
+    pub control: Option<Control>,
+    /// The line of the listing, from 1; nothing for binaries.
+    pub line: Option<u64>,
+    /// How many registers a thread of the function has: `sh_info` bits 31:24 of a cubin's
+    /// section, `SHI_REGISTERS` of nvdisasm, `RegCnt` of maxas.
+    pub registers: Option<u8>,
+    /// The SM version, ten times the major number plus the minor number; one of
+    /// [`SUPPORTED_SM`].
+    pub sm: Option<u32>,
+}
+
+/// What the caller knows of the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// A cubin or a listing, which its content tells.
+    #[default]
+    Detect,
+    /// 32-byte bundles without a container, which nothing in them tells.
+    Raw,
+}
+
+/// What the input turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A cubin.
+    Cubin,
+    /// A raw stream of bundles.
+    Raw,
+    /// A text listing, of whatever tool.
+    Listing,
+}
+
+/// The instructions of one input, in its order. Nothing follows an error.
+#[derive(Debug)]
+pub struct Sass<R> {
+    source: Source<R>,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Source<R> {
+    Cubin(Cubin),
+    Raw(Raw),
+    Listing(Box<Listing<Detected<R>>>),
+}
+
+/// An input whose first bytes have been looked at.
+type Detected<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// Begins to read SASS from `input`.
+///
+/// A listing is read line by line as the iterator is asked; cubins and raw streams are read and
+/// checked whole here.
+///
+/// # Errors
+/// [`SassError`] where the input is no SASS, or a cubin or a raw stream that is broken.
+pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassError> {
+    let mut start = Vec::new();
+    input.by_ref().take(DETECT_BYTES).read_to_end(&mut start).map_err(SassError::Read)?;
+    if start.is_empty() {
+        return Err(SassError::Empty);
+    }
+    let source = if format == Format::Raw {
+        Source::Raw(Raw::new(read_whole(start, input, MAX_BINARY_BYTES)?)?)
+    } else if start.starts_with(b"\x7fELF") {
+        Source::Cubin(Cubin::new(read_whole(start, input, MAX_BINARY_BYTES)?)?)
+    } else if start.starts_with(&FATBIN_MAGIC) {
+        return Err(SassError::Fatbin);
+    } else if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
+        return Err(SassError::Utf16);
+    } else if start.contains(&0) {
+        return Err(SassError::Binary);
+    } else {
+        Source::Listing(Box::new(Listing::new(Cursor::new(start).chain(input))))
+    };
+    Ok(Sass { source, ended: false })
+}
+
+/// 0xba55ed50, little-endian.
+const FATBIN_MAGIC: [u8; 4] = [0x50, 0xed, 0x55, 0xba];
+
+fn read_whole(mut start: Vec<u8>, input: impl Read, limit: u64) -> Result<Vec<u8>, SassError> {
+    // One byte more than allowed tells that there are more.
+    let rest = (limit + 1).saturating_sub(start.len() as u64);
+    input.take(rest).read_to_end(&mut start).map_err(SassError::Read)?;
+    if start.len() as u64 > limit {
+        return Err(SassError::TooLarge { limit });
+    }
+    Ok(start)
+}
+
+impl<R> Sass<R> {
+    /// What the input turned out to be.
+    pub fn kind(&self) -> Kind {
+        match self.source {
+            Source::Cubin(_) => Kind::Cubin,
+            Source::Raw(_) => Kind::Raw,
+            Source::Listing(_) => Kind::Listing,
+        }
+    }
+}
+
+impl<R: BufRead> Iterator for Sass<R> {
+    type Item = Result<SassInstruction, SassError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let next = match &mut self.source {
+            Source::Cubin(cubin) => cubin.next().transpose(),
+            Source::Raw(raw) => raw.next().map(Ok),
+            Source::Listing(listing) => listing.next().transpose(),
+        };
+        self.ended = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+impl<R: BufRead> FusedIterator for Sass<R> {}
+
+/// Whether code of that SM version can be read here.
+fn check_sm(sm: u32, line: Option<u64>) -> Result<u32, SassError> {
+    if SUPPORTED_SM.contains(&sm) { Ok(sm) } else { Err(SassError::UnsupportedSm { sm, line }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(input: &[u8], format: Format) -> String {
+        match read(input, format) {
+            Err(error) => error.to_string(),
+            Ok(sass) => panic!("read as {:?}", sass.kind()),
+        }
+    }
+
+    #[test]
+    fn what_is_no_sass_is_named() {
+        for (input, expected) in [
+            (&b""[..], "the input is empty"),
+            (b"\x50\xed\x55\xba\x01\x00", "a CUDA fatbin"),
+            (b"\xff\xfeF\0u\0", "a text in UTF-16"),
+            (b"MZ\x90\0\x03", "neither an ELF file nor text"),
+        ] {
+            let error = error(input, Format::Detect);
+            assert!(error.starts_with(expected), "{error}");
+        }
+        assert!(error(b"", Format::Raw).starts_with("the input is empty"));
+    }
+
+    #[test]
+    fn an_endless_binary_is_refused() {
+        let whole = read_whole(vec![0; 5], [0; 3].as_slice(), 8);
+        assert_eq!(whole.map(|whole| whole.len()).ok(), Some(8));
+        let error = read_whole(vec![0; 5], std::io::repeat(0), 8).expect_err("more than 8");
+        assert!(error.to_string().starts_with("larger than 8 bytes"), "{error}");
+    }
+
+    #[test]
+    fn raw_is_never_detected() {
+        let bundles = warpload_encoding::Bundle::nops().to_bytes();
+        assert!(error(&bundles, Format::Detect).contains("`--raw`"));
+        let raw = read(&bundles[..], Format::Raw).expect("a bundle");
+        assert_eq!(raw.kind(), Kind::Raw);
+        assert_eq!(raw.count(), 3);
+    }
+}

@@ -1,0 +1,203 @@
+//! Cubins and the listings of them agree: every source gives the same instructions.
+
+use std::fs;
+use std::path::PathBuf;
+
+use warpload::encoding::{Control, Instruction, parse_line};
+use warpload::sass::{Format, Kind, SassInstruction, read};
+
+struct Sample {
+    name: &'static str,
+    instructions: usize,
+    /// How many of them are `LD`.
+    loads: usize,
+    /// The functions with their registers, in the order of the file.
+    functions: &'static [(&'static str, u8)],
+}
+
+const fn sample(
+    name: &'static str,
+    instructions: usize,
+    loads: usize,
+    functions: &'static [(&'static str, u8)],
+) -> Sample {
+    Sample { name, instructions, loads, functions }
+}
+
+const SAMPLES: [Sample; 7] = [
+    sample("chase.sm_50", 60, 8, &[("absolute", 8), ("chase", 14)]),
+    sample("chase.sm_61", 60, 8, &[("absolute", 8), ("chase", 14)]),
+    sample("gather-O0.sm_50", 288, 12, &[("gather_sizes", 30)]),
+    sample("gather.sm_50", 60, 12, &[("gather_sizes", 32)]),
+    sample("gather.sm_61", 66, 12, &[("gather_sizes", 31)]),
+    sample("uniform.sm_50", 60, 4, &[("uniform_rows", 28)]),
+    sample("uniform.sm_61", 60, 4, &[("uniform_rows", 28)]),
+];
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/listings").join(name)
+}
+
+fn bytes(name: &str) -> Vec<u8> {
+    fs::read(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn all(input: &[u8], kind: Kind) -> Vec<SassInstruction> {
+    let format = if kind == Kind::Raw { Format::Raw } else { Format::Detect };
+    let sass = read(input, format).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(sass.kind(), kind);
+    sass.map(|read| read.unwrap_or_else(|error| panic!("{error}"))).collect()
+}
+
+fn listing(name: &str) -> Vec<SassInstruction> {
+    all(&bytes(name), Kind::Listing)
+}
+
+/// What every source knows.
+#[derive(Debug, PartialEq)]
+struct Common<'r> {
+    function: Option<&'r str>,
+    offset: Option<u64>,
+    word: Option<u64>,
+    control: Option<Control>,
+}
+
+fn common(read: &[SassInstruction]) -> Vec<Common<'_>> {
+    read.iter()
+        .map(|read| Common {
+            function: read.function.as_deref(),
+            offset: read.offset,
+            word: read.word,
+            control: read.control,
+        })
+        .collect()
+}
+
+/// The loads with their canonical text.
+fn loads(read: &[SassInstruction]) -> impl Iterator<Item = (&SassInstruction, String)> {
+    read.iter().filter_map(|read| {
+        let instruction = Instruction::decode(read.word?)?;
+        matches!(instruction, Instruction::Ld(_)).then(|| (read, instruction.to_string()))
+    })
+}
+
+#[test]
+fn every_source_gives_the_same_sequence() {
+    for Sample { name, instructions, .. } in SAMPLES {
+        let cubin = all(&bytes(&format!("{name}.cubin")), Kind::Cubin);
+        let cuobjdump = listing(&format!("{name}.cuobjdump.txt"));
+        let nvdisasm = listing(&format!("{name}.nvdisasm.txt"));
+        assert_eq!(cubin.len(), instructions, "{name}");
+        assert_eq!(common(&cubin), common(&cuobjdump), "{name}: cuobjdump");
+        assert_eq!(common(&cubin), common(&nvdisasm), "{name}: nvdisasm");
+        let complete = |read: &SassInstruction| {
+            read.function.is_some() && read.word.is_some() && read.control.is_some()
+        };
+        assert!(cubin.iter().all(complete), "{name}");
+    }
+}
+
+#[test]
+fn the_text_of_loads_is_the_listings_text() {
+    for Sample { name, loads: count, .. } in SAMPLES {
+        let cubin = all(&bytes(&format!("{name}.cubin")), Kind::Cubin);
+        assert_eq!(loads(&cubin).count(), count, "{name}");
+        for tool in ["cuobjdump", "nvdisasm"] {
+            let read = listing(&format!("{name}.{tool}.txt"));
+            assert_eq!(loads(&read).count(), count, "{name}: {tool}");
+            for (read, text) in loads(&read) {
+                assert_eq!(read.text.as_deref(), Some(&*text), "{name}: {tool} {:?}", read.line);
+            }
+            // Nor does a listing name a load whose word is none.
+            let named = read.iter().filter_map(|read| read.text.as_deref());
+            let named = named.filter(|text| parse_line(text).is_ok()).count();
+            assert_eq!(named, count, "{name}: {tool}");
+        }
+    }
+}
+
+#[test]
+fn functions_registers_and_sm() {
+    for Sample { name, functions, .. } in SAMPLES {
+        let sm = if name.ends_with("61") { 61 } else { 50 };
+        for (suffix, kind) in [("cubin", Kind::Cubin), ("nvdisasm.txt", Kind::Listing)] {
+            let mut read = all(&bytes(&format!("{name}.{suffix}")), kind);
+            assert!(read.iter().all(|read| read.sm == Some(sm)), "{name}");
+            read.dedup_by(|a, b| a.function == b.function);
+            let read: Vec<_> = read
+                .iter()
+                .map(|i| (i.function.as_deref().unwrap_or("?"), i.registers.unwrap_or_default()))
+                .collect();
+            assert_eq!(read, functions, "{name}.{suffix}");
+        }
+        let cuobjdump = listing(&format!("{name}.cuobjdump.txt"));
+        assert!(cuobjdump.iter().all(|read| read.sm == Some(sm) && read.registers.is_none()));
+    }
+}
+
+#[test]
+fn a_listing_without_words() {
+    for Sample { name, .. } in SAMPLES {
+        let with_words = listing(&format!("{name}.nvdisasm.txt"));
+        let text = String::from_utf8(bytes(&format!("{name}.nvdisasm.txt"))).expect("UTF-8");
+        let stripped: String = text
+            .lines()
+            .map(|line| format!("{}\n", line.split("/* 0x").next().unwrap_or_default().trim_end()))
+            .collect();
+        let without = all(stripped.as_bytes(), Kind::Listing);
+        assert_eq!(with_words.len(), without.len(), "{name}");
+        for (with, without) in with_words.iter().zip(&without) {
+            assert_eq!(without.word, None);
+            assert_eq!(without.control, None);
+            assert_eq!(
+                (&with.function, with.offset, &with.text, with.line, with.registers),
+                (&without.function, without.offset, &without.text, without.line, without.registers)
+            );
+        }
+        let parsed = without.iter().filter_map(|read| read.text.as_deref());
+        let parsed = parsed.filter_map(|text| parse_line(text).ok());
+        let parsed: Vec<_> = parsed.map(|line| line.instruction.encode()).collect();
+        let words: Vec<_> = loads(&with_words).filter_map(|(read, _)| read.word).collect();
+        assert_eq!(parsed, words, "{name}");
+    }
+}
+
+#[test]
+fn line_ends_change_nothing() {
+    let text = bytes("gather.sm_61.nvdisasm.txt");
+    let crlf = String::from_utf8(text.clone()).expect("UTF-8").replace('\n', "\r\n");
+    assert_eq!(all(crlf.as_bytes(), Kind::Listing), all(&text, Kind::Listing));
+    let maxas = String::from_utf8(bytes("maxas-all-sm50.txt")).expect("UTF-8");
+    assert!(maxas.contains("\r\n"));
+    let lf = maxas.replace("\r\n", "\n");
+    assert_eq!(all(lf.as_bytes(), Kind::Listing), listing("maxas-all-sm50.txt"));
+}
+
+#[test]
+fn the_loads_of_the_maxas_listing() {
+    let read = listing("maxas-all-sm50.txt");
+    assert_eq!(read.len(), 1176);
+    assert_eq!(loads(&read).count(), 27);
+    for (read, text) in loads(&read) {
+        assert_eq!(read.text.as_deref(), Some(&*text));
+    }
+    let named = read.iter().filter(|read| {
+        let text = read.text.as_deref().unwrap_or_default();
+        text.starts_with("LD.") || text.starts_with("LD ")
+    });
+    assert_eq!(named.count(), 27);
+    assert!(read.iter().all(|read| read.function.is_none() && read.offset.is_none()));
+}
+
+/// A section's bundles are a raw stream.
+#[test]
+fn a_raw_stream() {
+    let cubin = all(&bytes("uniform.sm_50.cubin"), Kind::Cubin);
+    let file = bytes("uniform.sm_50.cubin");
+    let raw = all(&file[0x4c0..][..cubin.len() / 3 * 32], Kind::Raw);
+    let without_function = |read: &[SassInstruction]| -> Vec<_> {
+        read.iter().map(|read| (read.offset, read.word, read.control)).collect()
+    };
+    assert_eq!(without_function(&raw), without_function(&cubin));
+    assert!(raw.iter().all(|read| read.function.is_none()));
+}
