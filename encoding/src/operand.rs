@@ -260,7 +260,7 @@ impl FieldValue for Size {
             Self::B32 => "32: 4 bytes",
             Self::B64 => "64: 8 bytes, two registers",
             Self::B128 => "128: 16 bytes, four registers",
-            Self::U128 => "U.128: 16 bytes, four registers, hint: one address for all lanes",
+            Self::U128 => "U.128: 16 bytes, four registers, uniform",
         })
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
         long,
         num_args = 1..,
         value_name = "WORD",
-        conflicts_with_all = ["input", "raw", "check", "function", "control"]
+        conflicts_with_all = ["input", "raw", "check", "function"]
     )]
     word: Vec<String>,
 
@@ -103,6 +103,13 @@ struct ControlJson {
     read_barrier: Option<u8>,
     wait_mask: u8,
     reuse: u8,
+}
+
+#[derive(serde::Serialize)]
+struct CheckJson<'c> {
+    file: &'c str,
+    loads: u64,
+    differences: u64,
 }
 
 impl From<Control> for ControlJson {
@@ -333,13 +340,19 @@ impl Decoder<'_> {
         if without_words && self.checked.loads == 0 {
             anyhow::bail!("--check needs words to compare with; this listing has none");
         }
+        let Checked { loads, differences } = self.checked;
+        if self.arguments.format == Format::Json {
+            let file = self.path.display().to_string();
+            output.json(&CheckJson { file: &file, loads, differences })?;
+            return Ok(());
+        }
         output.line(format_args!(
             "{}: {} load{} checked, {} difference{}",
             io::name(self.path),
-            self.checked.loads,
-            if self.checked.loads == 1 { "" } else { "s" },
-            self.checked.differences,
-            if self.checked.differences == 1 { "" } else { "s" },
+            loads,
+            if loads == 1 { "" } else { "s" },
+            differences,
+            if differences == 1 { "" } else { "s" },
         ))?;
         Ok(())
     }

@@ -40,15 +40,15 @@ impl Output {
 }
 
 /// Opens a file, or standard input for `-`; reading moves the progress bar, where one is drawn.
+/// Errors leave it to the caller to name the file.
 pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
     if is_stdin(path) {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
-    let failed = || format!("{}: cannot be read", path.display());
-    let file = File::open(path).with_context(failed)?;
-    let metadata = file.metadata().with_context(failed)?;
+    let file = File::open(path).context("cannot be read")?;
+    let metadata = file.metadata().context("cannot be read")?;
     if metadata.is_dir() {
-        anyhow::bail!("{}: is a folder; expected a file", path.display());
+        anyhow::bail!("is a folder; expected a file");
     }
     let bar = progress_bar(progress, metadata.len(), path);
     Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { file, bar })))

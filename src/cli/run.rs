@@ -78,7 +78,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 fn read(path: &Path, line: Option<usize>) -> anyhow::Result<String> {
     let name = io::name(path);
     let mut text = String::new();
-    io::open(path, Progress::Never)?
+    io::open(path, Progress::Never)
+        .with_context(|| name.clone())?
         .take(MAX_VECTOR_BYTES + 1)
         .read_to_string(&mut text)
         .with_context(|| format!("{name}: cannot be read"))?;

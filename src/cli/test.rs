@@ -81,7 +81,8 @@ pub(crate) fn execute(
             if super::is_closed_pipe(&error) {
                 return Err(error);
             }
-            diagnostic::error(format_args!("{error:#}"));
+            output.flush()?;
+            diagnostic::error(format_args!("{}: {error:#}", io::name(path)));
             status = Status::Unreadable;
         }
     }
@@ -112,7 +113,7 @@ impl Run {
                     self.fail(&file, line, None, &[error.to_string()], output)?;
                     continue;
                 }
-                Err(error) => return Err(anyhow::Error::new(error).context(file)),
+                Err(error) => return Err(error.into()),
             };
             if line.text.trim().is_empty() {
                 continue;
