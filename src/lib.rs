@@ -1,4 +1,94 @@
-//! Emulates GPU load instructions from their machine code.
+//! Emulates GPU load instructions from their machine code, first of all the generic `LD` of
+//! SPA 5.0 (Maxwell; SM 5.x and 6.x).
+//!
+//! - [`encoding`]: words and text to instructions and back.
+//! - [`sass`]: every instruction of a cubin, a raw stream or a listing.
+//! - [`memory`], [`machine`], [`warp`], [`lane`]: what an instruction executes on.
+//! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
+//! - [`explain`](mod@explain): an instruction in words.
+//! - `vector` and `image` (feature `json`): test vectors and memory images.
+//!
+//! # The three examples of the instruction's own description
+//!
+//! Assembled:
+//! ```
+//! use warpload::encoding::parse_line;
+//!
+//! let word = |text| parse_line(text).map(|line| line.instruction.encode());
+//! assert_eq!(word("LD.32 R3, [R1 + 20], P0;")?, 0x8080000001470103);
+//! assert_eq!(word("LD.E R0, [R2 + 0x1234];")?, 0x9c90000123470200);
+//! assert_eq!(word("LD.U.128 R4, [R1], P1;")?, 0x84e0000000070104);
+//! # Ok::<(), warpload::encoding::ParseError>(())
+//! ```
+//!
+//! Explained:
+//! ```
+//! use warpload::encoding::{Instruction, describe};
+//! use warpload::explain::effect;
+//!
+//! let say = |word| Instruction::decode(word).map(|load| effect(&load)).unwrap_or_default();
+//! assert_eq!(
+//!     say(0x8080000001470103),
+//!     "Every active lane loads 4 bytes from address R1 + 0x14 (local or global memory where P0 \
+//!      is true, else shared memory) into R3."
+//! );
+//! assert_eq!(
+//!     say(0x9c90000123470200),
+//!     "Every active lane loads 4 bytes from address {R3, R2} + 0x1234 (local or global memory) \
+//!      into R0."
+//! );
+//! assert_eq!(
+//!     say(0x84e0000000070104),
+//!     "Every active lane loads 16 bytes from address R1 (local or global memory where P1 is \
+//!      true, else shared memory) into R4..R7."
+//! );
+//! let sizes: Vec<String> = describe(0x84e0000000070104)
+//!     .into_iter()
+//!     .flatten()
+//!     .filter(|reading| reading.row.name == "sz")
+//!     .map(|reading| reading.to_string())
+//!     .collect();
+//! assert_eq!(sizes, ["U.128: 16 bytes, four registers, uniform"]);
+//! ```
+//!
+//! Executed:
+//! ```
+//! use warpload::encoding::{Reg, parse_line};
+//! use warpload::lane::LANES;
+//! use warpload::load::{UniformPath, execute};
+//! use warpload::machine::Machine;
+//! use warpload::memory::{AddressMap, MemoryBuilder};
+//! use warpload::warp::Warp;
+//!
+//! // Word n of global memory holds n; word n of shared memory holds 0xff00 + n.
+//! let words = |first: u32| (first..first + 2048).flat_map(u32::to_le_bytes).collect::<Vec<u8>>();
+//! let memory = MemoryBuilder::new(AddressMap::default())
+//!     .global(0x1_0000_0000, &words(0))
+//!     .shared(&words(0xff00))
+//!     .build()?;
+//! let machine = Machine::new(memory);
+//! let run = |text, warp: &mut Warp| parse_line(text).map(|l| execute(&l.instruction, &machine, warp));
+//!
+//! // P0 is false: the addresses are shared. Lane n reads word 5 + n.
+//! let mut warp = Warp::new();
+//! warp.set_register(Reg::new(1), std::array::from_fn(|lane| 0xfe00_0000 + 4 * lane as u32));
+//! let outcome = run("LD.32 R3, [R1 + 20], P0", &mut warp)?;
+//! assert!(outcome.lane_faults.is_empty());
+//! assert_eq!(warp.register(Reg::new(3))[31], 0xff00 + 5 + 31);
+//!
+//! // Plg is PT: {R3, R2} is 0x1_0000_0000 + 4n, global.
+//! warp.set_register(Reg::new(2), std::array::from_fn(|lane| 4 * lane as u32));
+//! warp.set_register(Reg::new(3), [1; LANES]);
+//! run("LD.E R0, [R2 + 0x1234]", &mut warp)?;
+//! assert_eq!(warp.register(Reg::new(0))[2], 0x1234 / 4 + 2);
+//!
+//! // One shared address for all lanes: one fetch is broadcast.
+//! warp.set_register(Reg::new(1), [0xfe00_0010; LANES]);
+//! let outcome = run("LD.U.128 R4, [R1], P1", &mut warp)?;
+//! assert_eq!(outcome.uniform, Some(UniformPath::Broadcast));
+//! assert_eq!([4, 5, 6, 7].map(|r| warp.register(Reg::new(r))[9]), [0xff04, 0xff05, 0xff06, 0xff07]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![deny(unsafe_code)]
 
@@ -19,5 +109,9 @@ pub mod warp;
 
 #[cfg(feature = "json")]
 pub use json::JsonError;
-
 pub use warpload_encoding as encoding;
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

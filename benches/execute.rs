@@ -1,0 +1,100 @@
+//! Executing loads, each kind of warp beside its limit: reading 32 addresses of 64 bits and
+//! copying what they name. And what mapping an image buys.
+
+#![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
+
+use std::hint::black_box;
+use std::io::Write;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use warpload::encoding::{Instruction, Reg, parse_line};
+use warpload::image::{self, Mapping};
+use warpload::lane::LANES;
+use warpload::load::Executor;
+use warpload::machine::Machine;
+use warpload::memory::{AddressMap, MemoryBuilder};
+use warpload::warp::Warp;
+
+const BASE: u64 = 0x1_0000_0000;
+const BYTES: usize = 1 << 20;
+
+/// A kind of warp: its name and every lane's offset into the allocation.
+type Pattern = (&'static str, fn(usize) -> usize);
+
+const PATTERNS: [Pattern; 3] = [
+    ("coalesced", |lane| 4 * lane),
+    ("one address", |_| 64),
+    // Odd multiplier, so that the lanes spread over the whole megabyte.
+    ("random in 1 MiB", |lane| (lane * 0x9e37_79b1) % BYTES & !3),
+];
+
+fn warp(offset: fn(usize) -> usize) -> Warp {
+    let mut warp = Warp::new();
+    let address = |lane| BASE + offset(lane) as u64;
+    warp.set_register(Reg::new(2), std::array::from_fn(|lane| address(lane) as u32));
+    warp.set_register(Reg::new(3), std::array::from_fn(|lane| (address(lane) >> 32) as u32));
+    warp
+}
+
+fn execute(criterion: &mut Criterion) {
+    let bytes: Vec<u8> = (0..BYTES).map(|i| i as u8).collect();
+    let memory = MemoryBuilder::new(AddressMap::default()).global(BASE, &bytes).build();
+    let machine = Machine::new(memory.expect("a legal configuration"));
+    let load: Instruction = parse_line("LD.E R0, [R2]").expect("legal").instruction;
+    for (name, offset) in PATTERNS {
+        let mut group = criterion.benchmark_group(format!("execute, {name}"));
+        group.throughput(Throughput::Elements(1));
+        for executor in [Executor::Fast, Executor::Reference] {
+            let mut warp = warp(offset);
+            group.bench_function(executor.name(), |b| {
+                b.iter(|| executor.execute(black_box(&load), &machine, &mut warp));
+            });
+        }
+        let addresses: [u64; LANES] = std::array::from_fn(|lane| offset(lane) as u64);
+        let mut row = [0u32; LANES];
+        group.bench_function("limit: read 32 addresses, gather", |b| {
+            b.iter(|| {
+                for (value, address) in row.iter_mut().zip(black_box(&addresses)) {
+                    let at = *address as usize;
+                    *value = u32::from_le_bytes([0, 1, 2, 3].map(|i| bytes[at + i]));
+                }
+                black_box(&mut row);
+            });
+        });
+        group.finish();
+    }
+}
+
+/// One load out of an image of 256 MiB: mapped, one page is read; copied, all of it.
+fn open_image(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut file = std::fs::File::create(folder.path().join("heap.bin")).expect("created");
+    for _ in 0..256 {
+        file.write_all(&vec![0x5a; 1 << 20]).expect("written");
+    }
+    let manifest = folder.path().join("image.json");
+    let json = r#"{"memory": {"global": [{"base": "0x100000000", "file": "heap.bin"}]}}"#;
+    std::fs::write(&manifest, json).expect("written");
+    let load = parse_line("LD.E R0, [R2]").expect("legal").instruction;
+    let mut group = criterion.benchmark_group("open an image of 256 MiB, execute one load");
+    group.sample_size(10);
+    for mapping in [Mapping::ReadOnly, Mapping::CopyOnWrite, Mapping::Copy] {
+        group.bench_function(format!("{mapping:?}"), |b| {
+            b.iter(|| {
+                let machine = image::open(&manifest, mapping).expect("a legal image");
+                Executor::Fast.execute(&load, &machine, &mut warp(|lane| 4 * lane))
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(30)
+        .measurement_time(std::time::Duration::from_secs(2))
+        .warm_up_time(std::time::Duration::from_millis(500));
+    targets = execute, open_image
+}
+criterion_main!(benches);
