@@ -103,6 +103,8 @@ pub mod load;
 pub mod machine;
 pub mod memory;
 pub mod sass;
+#[cfg(feature = "trace")]
+pub mod trace;
 #[cfg(feature = "json")]
 pub mod vector;
 pub mod warp;

@@ -1,0 +1,414 @@
+//! Reading Accel-Sim's traces (`.trace`, `.traceg`), as NVBit's tracer writes them: versions 3 to
+//! 5, grouped by thread block or not (docs/traces.md).
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+
+use super::addresses::Addresses;
+use super::block::NewLoad;
+use super::error::ImportError;
+use super::format::Kernel;
+use super::import::Sink;
+use super::operation::{Class, Skipped};
+use crate::lane::{LANES, LaneMask};
+use crate::lines::{LineError, Lines};
+
+/// Reads one trace into `sink`.
+pub(super) fn read(
+    input: impl BufRead,
+    file: &Path,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let mut lines = Lines::new(input);
+    let mut reader = Reader::new(file);
+    while let Some(line) = lines.next_line() {
+        let line = line.map_err(|error| line_error(file, error))?;
+        reader.line = line.number;
+        reader.read(line.text, sink)?;
+    }
+    reader.finish(sink)
+}
+
+pub(super) fn line_error(file: &Path, error: LineError) -> ImportError {
+    match error {
+        LineError::Io { source, .. } => ImportError::Read { file: file.to_owned(), source },
+        other => ImportError::File { file: file.to_owned(), message: other.to_string() },
+    }
+}
+
+/// What an opcode was found to be.
+#[derive(Clone, Copy)]
+enum Known {
+    Load { operation: u16, bytes: u32 },
+    Skipped(Skipped),
+}
+
+struct Reader<'f> {
+    file: &'f Path,
+    /// The line being read, from 1.
+    line: u64,
+    kernel: Kernel,
+    has_kernel: bool,
+    /// Whether instructions begin with the number of a source line.
+    has_line_numbers: bool,
+    /// Whether instructions stand in `#BEGIN_TB` groups; else each says its thread block.
+    is_grouped: bool,
+    /// Instructions that the current warp's `insts` line still promises.
+    promised: u64,
+    opcodes: FxHashMap<Box<str>, Known>,
+    /// Room for the addresses of one load.
+    list: Vec<u64>,
+    deltas: Vec<i32>,
+}
+
+impl<'f> Reader<'f> {
+    fn new(file: &'f Path) -> Self {
+        Self {
+            file,
+            line: 0,
+            kernel: Kernel::default(),
+            has_kernel: false,
+            has_line_numbers: false,
+            is_grouped: false,
+            promised: 0,
+            opcodes: FxHashMap::default(),
+            list: Vec::with_capacity(LANES),
+            deltas: Vec::with_capacity(LANES),
+        }
+    }
+
+    fn error(&self, column: usize, message: impl Into<String>) -> ImportError {
+        let (file, line) = (PathBuf::from(self.file), self.line);
+        ImportError::Line { file, line, column: column + 1, message: message.into() }
+    }
+
+    #[inline]
+    fn read(&mut self, text: &str, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+        match text.as_bytes().first() {
+            None => Ok(()),
+            Some(byte) if byte.is_ascii_hexdigit() => self.instruction(text, sink),
+            Some(b'-') => self.header(text),
+            Some(b'#') => self.mark(text),
+            Some(b't' | b'w' | b'i') if self.is_group_line(text)? => Ok(()),
+            _ if text.trim().is_empty() => Ok(()),
+            _ => Err(self.error(0, "expected a header line, a group line or an instruction")),
+        }
+    }
+
+    /// `-key = value`
+    fn header(&mut self, text: &str) -> Result<(), ImportError> {
+        if self.has_kernel {
+            return Err(self.error(0, "a header line behind instructions"));
+        }
+        let Some((key, value)) = text[1..].split_once('=') else {
+            return Err(self.error(0, "expected `-key = value`"));
+        };
+        let (key, value) = (key.trim(), value.trim());
+        let at = text.len() - value.len();
+        match key {
+            "kernel name" => self.kernel.name = value.to_owned(),
+            "grid dim" => self.kernel.grid = self.dimensions(value, at)?,
+            "block dim" => self.kernel.block = self.dimensions(value, at)?,
+            "shmem base_addr" => self.kernel.shared_base = Some(self.hexadecimal(value, at)?),
+            "local mem base_addr" => self.kernel.local_base = Some(self.hexadecimal(value, at)?),
+            "enable lineinfo" => self.has_line_numbers = value == "1",
+            _ => {}
+        }
+        self.kernel.header.push((key.to_owned(), value.to_owned()));
+        Ok(())
+    }
+
+    /// `(x,y,z)`
+    fn dimensions(&self, value: &str, at: usize) -> Result<[u32; 3], ImportError> {
+        let inner = value.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+        let numbers: Option<Vec<u32>> =
+            inner.and_then(|inner| inner.split(',').map(|n| n.trim().parse().ok()).collect());
+        numbers
+            .and_then(|numbers| <[u32; 3]>::try_from(numbers).ok())
+            .ok_or_else(|| self.error(at, "expected `(x,y,z)`"))
+    }
+
+    fn hexadecimal(&self, value: &str, at: usize) -> Result<u64, ImportError> {
+        let digits = value.strip_prefix("0x").unwrap_or(value);
+        u64::from_str_radix(digits, 16)
+            .map_err(|_| self.error(at, "expected a hexadecimal number of at most 64 bits"))
+    }
+
+    /// `#traces format = …`, `#BEGIN_TB`, `#END_TB`
+    fn mark(&mut self, text: &str) -> Result<(), ImportError> {
+        match text.trim_end() {
+            "#BEGIN_TB" => self.is_grouped = true,
+            "#END_TB" => return self.check_promise(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn check_promise(&mut self) -> Result<(), ImportError> {
+        match std::mem::take(&mut self.promised) {
+            0 => Ok(()),
+            missing => Err(self.error(0, format!("{missing} more instructions were promised"))),
+        }
+    }
+
+    /// `thread block = x,y,z`, `warp = n`, `insts = k`
+    fn is_group_line(&mut self, text: &str) -> Result<bool, ImportError> {
+        let Some((key, value)) = text.split_once(" = ") else { return Ok(false) };
+        match key {
+            "thread block" | "warp" => self.check_promise()?,
+            "insts" => {
+                let promised = value.trim().parse();
+                let at = text.len() - value.len();
+                self.promised =
+                    promised.map_err(|_| self.error(at, "expected a number of instructions"))?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn begin_kernel(&mut self, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+        self.has_kernel = true;
+        sink.kernel(std::mem::take(&mut self.kernel))
+    }
+
+    /// `[source_line] PC mask ndst [Rd]* OPCODE nsrc [Rs]* width [mode addresses] [immediate]`,
+    /// behind `ctax ctay ctaz warp` where instructions are not grouped.
+    fn instruction(&mut self, text: &str, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+        if !self.has_kernel {
+            self.begin_kernel(sink)?;
+        }
+        if self.is_grouped {
+            self.promised = self
+                .promised
+                .checked_sub(1)
+                .ok_or_else(|| self.error(0, "more instructions than `insts` promised"))?;
+        }
+        let mut tokens = Tokens { text: text.as_bytes(), at: 0 };
+        let leading = if self.is_grouped { 0 } else { 4 } + usize::from(self.has_line_numbers);
+        for _ in 0..leading {
+            self.next(&mut tokens, "a number")?;
+        }
+        let pc = self.hex(&mut tokens, "a hexadecimal PC")?;
+        let mask = self.hex(&mut tokens, "a hexadecimal lane mask")?;
+        let (Ok(pc), Ok(mask)) = (u32::try_from(pc), u32::try_from(mask)) else {
+            return Err(self.error(tokens.at, "expected a PC and a mask of at most 32 bits"));
+        };
+        self.registers(&mut tokens)?;
+        let opcode = self.next(&mut tokens, "an opcode")?;
+        self.registers(&mut tokens)?;
+        let width = self.decimal(&mut tokens, "an access width in bytes")?;
+        if width == 0 {
+            return sink.skip(Skipped::Other);
+        }
+        match self.known(opcode, sink)? {
+            Known::Skipped(kind) => sink.skip(kind),
+            Known::Load { operation, bytes } => {
+                let mask = LaneMask::from_bits(mask);
+                let width_disagrees = width != u64::from(bytes);
+                let site = Site { pc, mask, operation, width_disagrees };
+                self.load(&mut tokens, site, sink)
+            }
+        }
+    }
+
+    fn registers(&self, tokens: &mut Tokens<'_>) -> Result<(), ImportError> {
+        let count = self.decimal(tokens, "a number of registers")?;
+        for _ in 0..count {
+            self.next(tokens, "a register")?;
+        }
+        Ok(())
+    }
+
+    /// What an opcode with a memory operand is.
+    fn known(&mut self, opcode: &[u8], sink: &mut Sink<'_>) -> Result<Known, ImportError> {
+        // The line is UTF-8 and tokens end at ASCII spaces.
+        let opcode = std::str::from_utf8(opcode).unwrap_or_default();
+        if let Some(known) = self.opcodes.get(opcode) {
+            return Ok(*known);
+        }
+        let known = match Class::of(opcode) {
+            Class::Skipped(kind) => Known::Skipped(kind),
+            Class::Load(operation) => Known::Load {
+                operation: sink
+                    .operation(&operation)
+                    .ok_or_else(|| self.error(0, "more than 65,536 different loads"))?,
+                bytes: operation.bytes,
+            },
+        };
+        self.opcodes.insert(opcode.into(), known);
+        Ok(known)
+    }
+
+    /// `mode addresses [immediate]`
+    fn load(
+        &mut self,
+        tokens: &mut Tokens<'_>,
+        site: Site,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), ImportError> {
+        let active = site.mask.count() as usize;
+        let mode_at = tokens.at;
+        match self.decimal(tokens, "an address mode")? {
+            1 => {
+                let base = self.hex(tokens, "a base address")?;
+                let stride = self.signed(tokens, "a stride")?;
+                self.finish_load(tokens, site, Addresses::Stride { base, stride }, sink)
+            }
+            mode @ (0 | 2) => {
+                let mut list = std::mem::take(&mut self.list);
+                list.clear();
+                let read = self.list(tokens, mode, active, &mut list);
+                let mut deltas = std::mem::take(&mut self.deltas);
+                let shortest = Addresses::shortest(&list, &mut deltas);
+                let result = read.and_then(|()| self.finish_load(tokens, site, shortest, sink));
+                (self.list, self.deltas) = (list, deltas);
+                result
+            }
+            mode => Err(self.error(mode_at, format!("address mode {mode}; expected 0, 1 or 2"))),
+        }
+    }
+
+    /// The addresses of modes 0 and 2, which have one value for each active lane.
+    fn list(
+        &self,
+        tokens: &mut Tokens<'_>,
+        mode: u64,
+        active: usize,
+        list: &mut Vec<u64>,
+    ) -> Result<(), ImportError> {
+        if mode == 0 {
+            for _ in 0..active {
+                list.push(self.hex(tokens, "an address")?);
+            }
+            return Ok(());
+        }
+        // The base stands there even where no lane is active.
+        let mut address = self.hex(tokens, "a base address")?;
+        for i in 0..active {
+            if i > 0 {
+                address = address.wrapping_add_signed(self.signed(tokens, "a delta")?);
+            }
+            list.push(address);
+        }
+        Ok(())
+    }
+
+    fn finish_load(
+        &self,
+        tokens: &mut Tokens<'_>,
+        site: Site,
+        addresses: Addresses<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), ImportError> {
+        // Version 5, and some of version 4, write an immediate behind the addresses.
+        tokens.next();
+        if tokens.next().is_some() {
+            return Err(self.error(tokens.at, "more addresses than active lanes"));
+        }
+        sink.load(&NewLoad {
+            pc: site.pc,
+            mask: site.mask,
+            operation: site.operation,
+            addresses,
+            plg: None,
+            guard: None,
+            expected: &[],
+            width_disagrees: site.width_disagrees,
+        })
+    }
+
+    #[inline]
+    fn next<'t>(&self, tokens: &mut Tokens<'t>, expected: &str) -> Result<&'t [u8], ImportError> {
+        tokens.next().ok_or_else(|| self.error(tokens.at, format!("expected {expected}")))
+    }
+
+    #[inline]
+    fn decimal(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<u64, ImportError> {
+        let token = self.next(tokens, expected)?;
+        number(token, 10).ok_or_else(|| self.wrong(tokens, token, expected))
+    }
+
+    #[inline]
+    fn hex(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<u64, ImportError> {
+        let token = self.next(tokens, expected)?;
+        let digits = token.strip_prefix(b"0x").unwrap_or(token);
+        number(digits, 16).ok_or_else(|| self.wrong(tokens, token, expected))
+    }
+
+    #[inline]
+    fn signed(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<i64, ImportError> {
+        let token = self.next(tokens, expected)?;
+        let value = match token.strip_prefix(b"-") {
+            Some(digits) => number(digits, 10).and_then(|n| 0i64.checked_sub_unsigned(n)),
+            None => number(token, 10).and_then(|n| i64::try_from(n).ok()),
+        };
+        value.ok_or_else(|| self.wrong(tokens, token, expected))
+    }
+
+    #[cold]
+    fn wrong(&self, tokens: &Tokens<'_>, token: &[u8], expected: &str) -> ImportError {
+        let shown = String::from_utf8_lossy(&token[..token.len().min(40)]).into_owned();
+        self.error(tokens.at - token.len(), format!("{shown:?}; expected {expected}"))
+    }
+
+    fn finish(mut self, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+        self.check_promise()?;
+        if !self.has_kernel {
+            if self.kernel.header.is_empty() {
+                let message = "no header and no instruction; expected an Accel-Sim trace";
+                return Err(ImportError::File {
+                    file: self.file.to_owned(),
+                    message: message.into(),
+                });
+            }
+            self.begin_kernel(sink)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a line says of a load in front of its addresses.
+#[derive(Clone, Copy)]
+struct Site {
+    pc: u32,
+    mask: LaneMask,
+    operation: u16,
+    width_disagrees: bool,
+}
+
+/// The parts of a line between spaces.
+struct Tokens<'t> {
+    text: &'t [u8],
+    /// Behind the last part that was taken.
+    at: usize,
+}
+
+impl<'t> Tokens<'t> {
+    #[inline]
+    fn next(&mut self) -> Option<&'t [u8]> {
+        let is_space = |byte: &u8| *byte == b' ' || *byte == b'\t';
+        let rest = self.text.get(self.at..)?;
+        let start = self.at + rest.iter().position(|byte| !is_space(byte))?;
+        let rest = &self.text[start..];
+        let length = rest.iter().position(|byte| is_space(byte)).unwrap_or(rest.len());
+        self.at = start + length;
+        Some(&self.text[start..self.at])
+    }
+}
+
+/// An unsigned number of at most 64 bits.
+#[inline]
+fn number(digits: &[u8], radix: u32) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    let mut value = 0u64;
+    for digit in digits {
+        let digit = char::from(*digit).to_digit(radix)?;
+        value = value.checked_mul(u64::from(radix))?.checked_add(u64::from(digit))?;
+    }
+    Some(value)
+}

@@ -1,0 +1,95 @@
+//! The addresses of one traced load: how traces write them, and what each lane's is.
+
+/// The addresses of the active lanes, in one of the forms that traces use. The i-th value
+/// belongs to the i-th active lane, lanes ascending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addresses<'a> {
+    /// The i-th active lane has `base + i * stride`, modulo 2^64. Stride 0: one address.
+    Stride {
+        /// The first active lane's address.
+        base: u64,
+        /// The distance between neighbours, in bytes.
+        stride: i64,
+    },
+    /// Each active lane but the first has its predecessor's address plus a delta, modulo 2^64.
+    Deltas {
+        /// The first active lane's address.
+        base: u64,
+        /// One delta for each active lane but the first, in bytes.
+        deltas: &'a [i32],
+    },
+    /// Every active lane's address.
+    List(&'a [u64]),
+}
+
+impl Addresses<'_> {
+    /// The addresses of `active` lanes, one after the other.
+    pub fn each(&self, active: u32) -> impl Iterator<Item = u64> {
+        let form = *self;
+        let mut address = match form {
+            Self::Stride { base, .. } | Self::Deltas { base, .. } => base,
+            Self::List(_) => 0,
+        };
+        (0..active as usize).map_while(move |i| {
+            let step = match form {
+                Self::List(list) => return list.get(i).copied(),
+                _ if i == 0 => 0,
+                Self::Stride { stride, .. } => stride,
+                Self::Deltas { deltas, .. } => i64::from(*deltas.get(i - 1)?),
+            };
+            address = address.wrapping_add_signed(step);
+            Some(address)
+        })
+    }
+
+    /// The shortest form of `list`, one address for each active lane; `deltas` is room for the
+    /// result.
+    pub fn shortest<'a>(list: &'a [u64], deltas: &'a mut Vec<i32>) -> Addresses<'a> {
+        let Some((&base, rest)) = list.split_first() else {
+            return Addresses::Stride { base: 0, stride: 0 };
+        };
+        let steps = || list.iter().zip(rest).map(|(at, next)| next.wrapping_sub(*at) as i64);
+        let stride = steps().next().unwrap_or(0);
+        if steps().all(|step| step == stride) {
+            return Addresses::Stride { base, stride };
+        }
+        deltas.clear();
+        deltas.extend(steps().map_while(|step| i32::try_from(step).ok()));
+        if deltas.len() == rest.len() {
+            Addresses::Deltas { base, deltas }
+        } else {
+            Addresses::List(list)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_give_the_same_addresses() {
+        for form in [
+            Addresses::Stride { base: 100, stride: 4 },
+            Addresses::Deltas { base: 100, deltas: &[4, 4] },
+            Addresses::List(&[100, 104, 108]),
+        ] {
+            assert_eq!(form.each(3).collect::<Vec<_>>(), [100, 104, 108]);
+            assert_eq!(form.each(0).count(), 0);
+        }
+        let wraps = Addresses::Stride { base: 4, stride: -8 };
+        assert_eq!(wraps.each(2).collect::<Vec<_>>(), [4, u64::MAX - 3]);
+    }
+
+    #[test]
+    fn the_shortest_form() {
+        let mut room = Vec::new();
+        let shortest = Addresses::shortest(&[5, 5, 5], &mut room);
+        assert_eq!(shortest, Addresses::Stride { base: 5, stride: 0 });
+        let shortest = Addresses::shortest(&[5, 4, 9], &mut room);
+        assert_eq!(shortest, Addresses::Deltas { base: 5, deltas: &[-1, 5] });
+        let far = [0, 1 << 40, 7];
+        assert_eq!(Addresses::shortest(&far, &mut room), Addresses::List(&far));
+        assert_eq!(Addresses::shortest(&[], &mut room), Addresses::Stride { base: 0, stride: 0 });
+    }
+}

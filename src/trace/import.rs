@@ -1,0 +1,317 @@
+//! Imports: text traces of other tools into a binary trace, streaming, in parallel by file.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use super::block::{BlockBuilder, ClosedBlock, NewLoad};
+use super::error::{ImportError, TraceError};
+use super::format::Kernel;
+use super::operation::{Operation, Skipped};
+use super::writer::TraceWriter;
+use super::{accelsim, nvbit};
+use crate::lines::Lines;
+
+/// How many messages a file's reader may be ahead of the writer; a block is one message.
+const AHEAD: usize = 4;
+
+/// What a reader of a text trace finds, in order.
+pub(super) enum Found {
+    Kernel(Kernel),
+    /// Numbered in the order in which they are found, from 0, file by file.
+    Operation(Operation),
+    Block(ClosedBlock),
+    /// What a reader of results should know.
+    Note(&'static str),
+}
+
+/// Takes what a reader finds and hands it on by the block.
+pub(super) struct Sink<'s> {
+    block: BlockBuilder,
+    operations: Vec<Operation>,
+    emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
+}
+
+impl<'s> Sink<'s> {
+    fn new(emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>) -> Self {
+        Self { block: BlockBuilder::default(), operations: Vec::new(), emit }
+    }
+
+    /// Begins the next kernel.
+    pub(super) fn kernel(&mut self, kernel: Kernel) -> Result<(), ImportError> {
+        self.finish()?;
+        (self.emit)(Found::Kernel(kernel))
+    }
+
+    /// Numbers an operation; nothing where there are too many.
+    pub(super) fn operation(&mut self, operation: &Operation) -> Option<u16> {
+        let at = match self.operations.iter().position(|known| known == operation) {
+            Some(at) => at,
+            None => {
+                self.operations.push(operation.clone());
+                (self.emit)(Found::Operation(operation.clone())).ok()?;
+                self.operations.len() - 1
+            }
+        };
+        u16::try_from(at).ok()
+    }
+
+    #[inline]
+    pub(super) fn skip(&mut self, kind: Skipped) -> Result<(), ImportError> {
+        let full = self.block.skip(kind);
+        full.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
+    }
+
+    #[inline]
+    pub(super) fn load(&mut self, load: &NewLoad<'_>) -> Result<(), ImportError> {
+        let full = self.block.load(load);
+        full.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
+    }
+
+    pub(super) fn note(&mut self, note: &'static str) -> Result<(), ImportError> {
+        (self.emit)(Found::Note(note))
+    }
+
+    fn finish(&mut self) -> Result<(), ImportError> {
+        let rest = self.block.close();
+        rest.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
+    }
+}
+
+/// Imports a text trace: Accel-Sim's `.trace` or `.traceg`, either also `.xz`; a `kernelslist.g`
+/// with all files that it lists; NVBit's mem_trace as a log or as JSON. The kinds are told apart
+/// by content. At most `threads` files are read at once, and `observe` is told how many bytes of
+/// input were read.
+///
+/// # Errors
+/// [`ImportError`] with file, line and column.
+pub fn import<W: Write + Seek>(
+    input: &Path,
+    writer: &mut TraceWriter<W>,
+    threads: usize,
+    observe: &(dyn Fn(u64) + Sync),
+) -> Result<(), ImportError> {
+    let (mut opened, kind) = open(input, observe)?;
+    if kind == Kind::KernelsList {
+        let list = kernels_list(input, &mut opened)?;
+        writer.contents_mut().allocations.extend(list.allocations);
+        return import_files(&list.files, writer, threads, observe);
+    }
+    let mut import = Import { writer, operations: Vec::new() };
+    read_one(opened, kind, input, &mut |found| import.take(found))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    AccelSim,
+    KernelsList,
+    MemTraceLog,
+    MemTraceJson,
+}
+
+type Opened<'o> = BufReader<Box<dyn Read + Send + 'o>>;
+
+/// A file whose reading is observed.
+struct Observed<'o> {
+    file: File,
+    observe: &'o (dyn Fn(u64) + Sync),
+}
+
+impl Read for Observed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        (self.observe)(read as u64);
+        Ok(read)
+    }
+}
+
+const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
+
+fn open<'o>(
+    path: &Path,
+    observe: &'o (dyn Fn(u64) + Sync),
+) -> Result<(Opened<'o>, Kind), ImportError> {
+    let failed = |source| ImportError::Read { file: path.to_owned(), source };
+    let file = File::open(path).map_err(failed)?;
+    let mut raw = BufReader::with_capacity(1 << 16, Observed { file, observe });
+    let is_xz = raw.fill_buf().map_err(failed)?.starts_with(XZ_MAGIC);
+    let plain: Box<dyn Read + Send + 'o> = if is_xz {
+        Box::new(liblzma::read::XzDecoder::new_multi_decoder(raw))
+    } else {
+        Box::new(raw)
+    };
+    let mut opened = BufReader::with_capacity(1 << 16, plain);
+    let start = opened.fill_buf().map_err(failed)?;
+    let start = start.trim_ascii_start();
+    let kind = match start.first() {
+        Some(b'-' | b'#') => Kind::AccelSim,
+        Some(b'[' | b'{') => Kind::MemTraceJson,
+        _ if start.starts_with(b"MEMTRACE") => Kind::MemTraceLog,
+        _ if start.starts_with(b"Memcpy") || names_a_trace(start) => Kind::KernelsList,
+        _ => {
+            let message = "no trace; expected an Accel-Sim trace, its kernelslist.g, or a mem_trace \
+                           of NVBit, as a log or as JSON";
+            return Err(ImportError::File { file: path.to_owned(), message: message.into() });
+        }
+    };
+    Ok((opened, kind))
+}
+
+/// Whether the first line is the name of a trace's file.
+fn names_a_trace(start: &[u8]) -> bool {
+    let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    [&b".traceg"[..], b".trace", b".xz"].iter().any(|ending| line.ends_with(ending))
+}
+
+fn read_one(
+    input: Opened<'_>,
+    kind: Kind,
+    path: &Path,
+    emit: &mut dyn FnMut(Found) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let mut sink = Sink::new(emit);
+    match kind {
+        Kind::AccelSim => accelsim::read(input, path, &mut sink)?,
+        Kind::MemTraceLog => nvbit::read_log(input, path, &mut sink)?,
+        Kind::MemTraceJson => nvbit::read_json(input, path, &mut sink)?,
+        Kind::KernelsList => {
+            let message = "a list of kernels inside a list of kernels".to_owned();
+            return Err(ImportError::File { file: path.to_owned(), message });
+        }
+    }
+    sink.finish()
+}
+
+/// What a `kernelslist.g` says.
+struct KernelsList {
+    files: Vec<PathBuf>,
+    allocations: Vec<(u64, u64)>,
+}
+
+fn kernels_list(path: &Path, input: impl BufRead) -> Result<KernelsList, ImportError> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut list = KernelsList { files: Vec::new(), allocations: Vec::new() };
+    let mut lines = Lines::new(input);
+    while let Some(line) = lines.next_line() {
+        let line = line.map_err(|error| accelsim::line_error(path, error))?;
+        let text = line.text.trim();
+        if let Some(copied) = text.strip_prefix("MemcpyHtoD,") {
+            let row = copied.split_once(',').and_then(|(base, size)| {
+                let base = u64::from_str_radix(base.trim().strip_prefix("0x")?, 16).ok()?;
+                Some((base, size.trim().parse().ok()?))
+            });
+            list.allocations.push(row.ok_or_else(|| ImportError::Line {
+                file: path.to_owned(),
+                line: line.number,
+                column: 1,
+                message: "expected `MemcpyHtoD,0xADDRESS,BYTES`".to_owned(),
+            })?);
+        } else if text.contains(',') {
+            // Other commands: MemcpyDtoH and the like name no memory that loads read first.
+        } else if !text.is_empty() {
+            list.files.push(folder.join(text));
+        }
+    }
+    Ok(list)
+}
+
+/// Writes what readers find, with the operations numbered anew for the whole trace.
+struct Import<'w, W> {
+    writer: &'w mut TraceWriter<W>,
+    /// The trace's number of each of the file's operations.
+    operations: Vec<u16>,
+}
+
+impl<W: Write + Seek> Import<'_, W> {
+    fn take(&mut self, found: Found) -> Result<(), ImportError> {
+        let failed = |source| {
+            ImportError::Write(TraceError::Io { path: PathBuf::from("the output"), source })
+        };
+        match found {
+            Found::Kernel(kernel) => self.writer.kernel(kernel).map_err(failed),
+            Found::Operation(operation) => {
+                let number = self.writer.operation(&operation).ok_or_else(|| {
+                    let message = "more than 65,536 different loads in all files".to_owned();
+                    ImportError::File { file: PathBuf::from("the trace"), message }
+                })?;
+                self.operations.push(number);
+                Ok(())
+            }
+            Found::Block(mut block) => {
+                for record in &mut block.records {
+                    // Readers number operations before they use them.
+                    record.operation =
+                        self.operations.get(usize::from(record.operation)).copied().unwrap_or(0);
+                }
+                self.writer.append(&block).map_err(failed)
+            }
+            Found::Note(note) => {
+                let notes = &mut self.writer.contents_mut().notes;
+                if !notes.iter().any(|known| known == note) {
+                    notes.push(note.to_owned());
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Reads several files at once and writes them in order. A reader that is ahead waits: memory
+/// stays bounded whatever the files' sizes.
+fn import_files<W: Write + Seek>(
+    files: &[PathBuf],
+    writer: &mut TraceWriter<W>,
+    threads: usize,
+    observe: &(dyn Fn(u64) + Sync),
+) -> Result<(), ImportError> {
+    type Message = Result<Found, ImportError>;
+    let (senders, receivers): (Vec<SyncSender<Message>>, Vec<Receiver<Message>>) =
+        files.iter().map(|_| sync_channel(AHEAD)).unzip();
+    let senders: Vec<std::sync::Mutex<Option<SyncSender<Message>>>> =
+        senders.into_iter().map(|sender| std::sync::Mutex::new(Some(sender))).collect();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, files.len().max(1)) {
+            scope.spawn(|| {
+                // Files are taken in order, so that the one being written is always being read.
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let (Some(file), Some(sender)) = (files.get(at), senders.get(at)) else {
+                        return;
+                    };
+                    let Some(sender) = sender.lock().ok().and_then(|mut sender| sender.take())
+                    else {
+                        return;
+                    };
+                    read_file(file, &sender, observe);
+                }
+            });
+        }
+        let written = receivers.into_iter().try_for_each(|receiver| {
+            let mut import = Import { writer: &mut *writer, operations: Vec::new() };
+            receiver.into_iter().try_for_each(|found| import.take(found?))
+        });
+        if written.is_err() {
+            // No further file is begun; readers of the others find nobody listening.
+            next.store(files.len(), Ordering::Relaxed);
+        }
+        written
+    })
+}
+
+fn read_file(
+    file: &Path,
+    sender: &SyncSender<Result<Found, ImportError>>,
+    observe: &(dyn Fn(u64) + Sync),
+) {
+    let stopped = || ImportError::File { file: file.to_owned(), message: "stopped".to_owned() };
+    let result = open(file, observe).and_then(|(opened, kind)| {
+        read_one(opened, kind, file, &mut |found| sender.send(Ok(found)).map_err(|_| stopped()))
+    });
+    if let Err(error) = result {
+        // Where nobody listens there is an earlier error already.
+        let _ = sender.send(Err(error));
+    }
+}

@@ -1,0 +1,25 @@
+//! Traces of executed loads: the binary form, imports into it, and replay.
+
+mod accelsim;
+mod addresses;
+mod block;
+mod error;
+mod format;
+mod import;
+mod nvbit;
+mod operation;
+mod reader;
+mod writer;
+
+pub use addresses::Addresses;
+pub use block::NewLoad;
+pub use error::{ImportError, TraceError};
+pub use format::{
+    BYTE_ORDER, Contents, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, Header, Kernel, MAGIC,
+    MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, RawBlock, RawRecord, RawSection, SectionKind, VERSION,
+    form,
+};
+pub use import::import;
+pub use operation::{Class, Operation, Skipped, TraceSpace};
+pub use reader::{BinaryTrace, Block, TracedLoad};
+pub use writer::TraceWriter;

@@ -1,0 +1,243 @@
+//! Reading the traces of NVBit's `mem_trace` tool: its log, and a JSON form of it
+//! (docs/traces.md). Both give 32 addresses and no mask; a lane with address 0 is taken as
+//! inactive.
+
+use std::fmt;
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+
+use super::accelsim::line_error;
+use super::addresses::Addresses;
+use super::block::NewLoad;
+use super::error::ImportError;
+use super::format::Kernel;
+use super::import::Sink;
+use super::operation::Class;
+use crate::lane::{LANES, LaneMask};
+use crate::lines::Lines;
+
+const NOTE: &str = "the active masks are inferred: lanes with address 0 were taken as inactive";
+
+/// One memory access.
+struct Access<'a> {
+    launch: u64,
+    opcode: &'a str,
+    pc: u32,
+    addresses: [u64; LANES],
+}
+
+/// Hands accesses on, under the kernel of their launch.
+struct Reader<'r, 's> {
+    sink: &'r mut Sink<'s>,
+    /// The launches that the log names, with their kernels.
+    launches: Vec<(u64, Kernel)>,
+    current: Option<u64>,
+}
+
+impl<'r, 's> Reader<'r, 's> {
+    fn new(sink: &'r mut Sink<'s>) -> Result<Self, ImportError> {
+        sink.note(NOTE)?;
+        Ok(Self { sink, launches: Vec::new(), current: None })
+    }
+
+    fn launch(&mut self, launch: u64, kernel: Kernel) {
+        self.launches.push((launch, kernel));
+    }
+
+    fn access(&mut self, access: &Access<'_>) -> Result<(), ImportError> {
+        if self.current != Some(access.launch) {
+            self.current = Some(access.launch);
+            let named = self.launches.iter().rev().find(|(launch, _)| *launch == access.launch);
+            let unnamed =
+                || Kernel { name: format!("grid launch {}", access.launch), ..Kernel::default() };
+            self.sink.kernel(named.map_or_else(unnamed, |(_, kernel)| kernel.clone()))?;
+        }
+        let operation = match Class::of(access.opcode) {
+            Class::Skipped(kind) => return self.sink.skip(kind),
+            Class::Load(operation) => operation,
+        };
+        let mask = LaneMask::where_lane(|lane| access.addresses[lane] != 0);
+        let list: Vec<u64> = mask.lanes().map(|lane| access.addresses[lane]).collect();
+        let mut deltas = Vec::new();
+        let Some(operation) = self.sink.operation(&operation) else { return Ok(()) };
+        self.sink.load(&NewLoad {
+            pc: access.pc,
+            mask,
+            operation,
+            addresses: Addresses::shortest(&list, &mut deltas),
+            plg: None,
+            guard: None,
+            expected: &[],
+            width_disagrees: false,
+        })
+    }
+}
+
+/// Reads a log. Lines that do not begin with `MEMTRACE:` are the program's own output.
+pub(super) fn read_log(
+    input: impl BufRead,
+    file: &Path,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let mut reader = Reader::new(sink)?;
+    let mut lines = Lines::new(input);
+    while let Some(line) = lines.next_line() {
+        let line = line.map_err(|error| line_error(file, error))?;
+        let Some(text) = line.text.strip_prefix("MEMTRACE: ") else { continue };
+        let wrong = |message: &str| ImportError::Line {
+            file: file.to_owned(),
+            line: line.number,
+            column: 1,
+            message: message.to_owned(),
+        };
+        if text.contains(" - LAUNCH - ") {
+            let (launch, kernel) = read_launch(text).ok_or_else(|| {
+                wrong("expected `… - Kernel name S - grid launch id N - grid size x,y,z - …`")
+            })?;
+            reader.launch(launch, kernel);
+        } else {
+            let access = read_access(text).ok_or_else(|| {
+                wrong("expected `CTX … - grid_launch_id N - CTA x,y,z - warp W - OPCODE - ` and 32 addresses")
+            })?;
+            reader.access(&access)?;
+        }
+    }
+    Ok(())
+}
+
+/// What stands behind `marker`, up to the next ` - `.
+fn field<'t>(text: &'t str, marker: &str) -> Option<&'t str> {
+    let rest = text.split_once(marker)?.1;
+    Some(rest.split_once(" - ").map_or(rest, |(value, _)| value).trim())
+}
+
+fn dimensions(text: &str) -> Option<[u32; 3]> {
+    let numbers: Option<Vec<u32>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
+    numbers?.try_into().ok()
+}
+
+fn read_launch(text: &str) -> Option<(u64, Kernel)> {
+    // A name can hold the separator: it ends where the last launch id begins.
+    let (head, tail) = text.rsplit_once(" - grid launch id ")?;
+    let name = head.split_once(" - Kernel name ")?.1;
+    let (launch, rest) = tail.split_once(" - ")?;
+    let header = rest.split(" - ").map(|part| {
+        let (key, value) = part.rsplit_once(' ').unwrap_or((part, ""));
+        (key.to_owned(), value.to_owned())
+    });
+    let kernel = Kernel {
+        name: name.to_owned(),
+        grid: dimensions(field(rest, "grid size ")?)?,
+        block: dimensions(field(rest, "block size ")?)?,
+        header: header.collect(),
+        ..Kernel::default()
+    };
+    Some((launch.trim().parse().ok()?, kernel))
+}
+
+fn read_access(text: &str) -> Option<Access<'_>> {
+    let (head, list) = text.rsplit_once(" - ")?;
+    let (head, opcode) = head.rsplit_once(" - ")?;
+    let mut addresses = [0; LANES];
+    let mut values = list.split_whitespace();
+    for address in &mut addresses {
+        *address = u64::from_str_radix(values.next()?.strip_prefix("0x")?, 16).ok()?;
+    }
+    if values.next().is_some() {
+        return None;
+    }
+    let launch = field(head, "grid_launch_id ")?.parse().ok()?;
+    Some(Access { launch, opcode: opcode.trim(), pc: 0, addresses })
+}
+
+/// An access in JSON; further keys are passed over.
+#[derive(Deserialize)]
+struct AccessJson {
+    grid_launch_id: u64,
+    instr_opcode: String,
+    #[serde(default)]
+    instr_offset: u32,
+    addrs: [u64; LANES],
+}
+
+/// Reads a JSON array of accesses, or accesses one after the other.
+pub(super) fn read_json(
+    mut input: impl BufRead,
+    file: &Path,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let failed = |source| ImportError::Read { file: file.to_owned(), source };
+    let is_array = input.fill_buf().map_err(failed)?.trim_ascii_start().starts_with(b"[");
+    let mut reader = Reader::new(sink)?;
+    let mut json = serde_json::Deserializer::from_reader(input);
+    // An error of the sink passes through serde's own type; it is kept beside.
+    let mut stopped = None;
+    let read = if is_array {
+        let array = Accesses { reader: &mut reader, stopped: &mut stopped };
+        json.deserialize_seq(array).and_then(|()| json.end())
+    } else {
+        read_sequence(json, &mut reader, &mut stopped)
+    };
+    match (stopped, read) {
+        (Some(error), _) => Err(error),
+        (None, Ok(())) => Ok(()),
+        (None, Err(error)) => Err(ImportError::Line {
+            file: file.to_owned(),
+            line: error.line() as u64,
+            column: error.column(),
+            message: error.to_string(),
+        }),
+    }
+}
+
+fn read_sequence<R: Read>(
+    json: serde_json::Deserializer<serde_json::de::IoRead<R>>,
+    reader: &mut Reader<'_, '_>,
+    stopped: &mut Option<ImportError>,
+) -> Result<(), serde_json::Error> {
+    for access in json.into_iter::<AccessJson>() {
+        if let Err(error) = reader.access(&access?.borrow()) {
+            *stopped = Some(error);
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl AccessJson {
+    fn borrow(&self) -> Access<'_> {
+        Access {
+            launch: self.grid_launch_id,
+            opcode: &self.instr_opcode,
+            pc: self.instr_offset,
+            addresses: self.addrs,
+        }
+    }
+}
+
+/// An array whose elements are handed on as they come, so that memory stays bounded.
+struct Accesses<'a, 'r, 's> {
+    reader: &'a mut Reader<'r, 's>,
+    stopped: &'a mut Option<ImportError>,
+}
+
+impl<'de> Visitor<'de> for Accesses<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of memory accesses")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<(), A::Error> {
+        while let Some(access) = array.next_element::<AccessJson>()? {
+            if let Err(error) = self.reader.access(&access.borrow()) {
+                *self.stopped = Some(error);
+                return Err(A::Error::custom("stopped"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! Writing a binary trace.
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+use bytemuck::Zeroable;
+
+use super::block::{BlockBuilder, ClosedBlock, NewLoad};
+use super::format::{
+    BYTE_ORDER, Contents, Header, Kernel, MAGIC, RawBlock, RawSection, SectionKind, VERSION,
+};
+use super::operation::{Operation, Skipped};
+
+/// Writes a binary trace from front to back.
+#[derive(Debug)]
+pub struct TraceWriter<W> {
+    output: W,
+    position: u64,
+    contents: Contents,
+    index: Vec<RawBlock>,
+    records: u64,
+    loads: u64,
+    block: BlockBuilder,
+}
+
+impl<W: Write + Seek> TraceWriter<W> {
+    /// Begins a trace at the start of `output`.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn new(mut output: W, source: String) -> io::Result<Self> {
+        // The header is known at the end; until then the file is no trace.
+        output.write_all(&[0; size_of::<Header>()])?;
+        Ok(Self {
+            output,
+            position: size_of::<Header>() as u64,
+            contents: Contents { source, ..Contents::default() },
+            index: Vec::new(),
+            records: 0,
+            loads: 0,
+            block: BlockBuilder::default(),
+        })
+    }
+
+    /// What stands beside the blocks, to be added to.
+    pub fn contents_mut(&mut self) -> &mut Contents {
+        &mut self.contents
+    }
+
+    /// Numbers an operation; one that is known keeps its number. Nothing where there are more
+    /// than 65,536.
+    pub fn operation(&mut self, operation: &Operation) -> Option<u16> {
+        let operations = &mut self.contents.operations;
+        let at = operations.iter().position(|known| known == operation).unwrap_or_else(|| {
+            operations.push(operation.clone());
+            operations.len() - 1
+        });
+        u16::try_from(at).ok()
+    }
+
+    /// Begins the next kernel; what follows belongs to it.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn kernel(&mut self, kernel: Kernel) -> io::Result<()> {
+        self.close_block()?;
+        self.contents.kernels.push(kernel);
+        Ok(())
+    }
+
+    /// Counts an instruction that is no load.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn skip(&mut self, kind: Skipped) -> io::Result<()> {
+        let full = self.block.skip(kind);
+        full.map_or(Ok(()), |block| self.append(&block))
+    }
+
+    /// Adds a load.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn load(&mut self, load: &NewLoad<'_>) -> io::Result<()> {
+        let full = self.block.load(load);
+        full.map_or(Ok(()), |block| self.append(&block))
+    }
+
+    fn close_block(&mut self) -> io::Result<()> {
+        let rest = self.block.close();
+        rest.map_or(Ok(()), |block| self.append(&block))
+    }
+
+    /// Appends a block of the current kernel. Its operations must be numbered as this trace's.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub(super) fn append(&mut self, block: &ClosedBlock) -> io::Result<()> {
+        let records: &[u8] = bytemuck::cast_slice(&block.records);
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(records);
+        crc.update(&block.payload);
+        self.index.push(RawBlock {
+            offset: self.position,
+            first_record: self.records,
+            first_load: self.loads,
+            length: (records.len() + block.payload.len()) as u32,
+            crc: crc.finalize(),
+            records: block.count,
+            loads: block.records.len() as u32,
+            // A trace without a kernel line has one all the same.
+            kernel: (self.contents.kernels.len().max(1) - 1) as u32,
+            stores: u32::from(block.stores),
+            atomics: u32::from(block.atomics),
+            reserved: 0,
+        });
+        self.records += u64::from(block.count);
+        self.loads += block.records.len() as u64;
+        self.write(records)?;
+        self.write(&block.payload)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.output.write_all(bytes)?;
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn section(&mut self, kind: SectionKind, bytes: &[u8]) -> io::Result<RawSection> {
+        let section = RawSection {
+            kind: kind as u32,
+            crc: crc32fast::hash(bytes),
+            offset: self.position,
+            length: bytes.len() as u64,
+        };
+        self.write(bytes)?;
+        // What follows is aligned to 8 bytes.
+        let padding = self.position.next_multiple_of(8) - self.position;
+        self.write(&[0; 8][..padding as usize])?;
+        Ok(section)
+    }
+
+    /// Writes what is left, and the header last; gives the output back, flushed.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.close_block()?;
+        if self.contents.kernels.is_empty() {
+            self.contents.kernels.push(Kernel::default());
+        }
+        let contents = serde_json::to_vec(&self.contents).map_err(io::Error::from)?;
+        let index = std::mem::take(&mut self.index);
+        let sections = [
+            self.section(SectionKind::Contents, &contents)?,
+            self.section(SectionKind::BlockIndex, bytemuck::cast_slice(&index))?,
+        ];
+        let mut header = Header {
+            magic: MAGIC,
+            version: VERSION,
+            byte_order: BYTE_ORDER,
+            sections_offset: self.position,
+            section_count: sections.len() as u32,
+            sections_crc: crc32fast::hash(bytemuck::cast_slice(&sections)),
+            records: self.records,
+            loads: self.loads,
+            ..Header::zeroed()
+        };
+        header.crc = header_crc(&header);
+        self.write(bytemuck::cast_slice(&sections))?;
+        self.output.seek(SeekFrom::Start(0))?;
+        self.output.write_all(bytemuck::bytes_of(&header))?;
+        self.output.flush()?;
+        Ok(self.output)
+    }
+}
+
+/// The CRC-32 of a header's bytes in front of its own.
+pub(super) fn header_crc(header: &Header) -> u32 {
+    let bytes = bytemuck::bytes_of(header);
+    crc32fast::hash(&bytes[..bytes.len() - size_of::<u32>()])
+}
