@@ -143,7 +143,7 @@ pub(crate) fn execute(
         };
         match decoder.file(progress, output) {
             Ok(()) => status = status.max(decoder.status),
-            Err(error) if super::is_closed_pipe(&error) => return Err(error),
+            Err(error) if io::is_output_error(&error) => return Err(error),
             Err(error) => {
                 output.flush()?;
                 diagnostic::error(format_args!("{}: {error:#}", io::name(path)));

@@ -78,7 +78,7 @@ pub(crate) fn execute(
     let mut status = Status::Done;
     for path in &arguments.file {
         if let Err(error) = run.file(path, progress, output) {
-            if super::is_closed_pipe(&error) {
+            if io::is_output_error(&error) {
                 return Err(error);
             }
             output.flush()?;
