@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::ValueEnum;
 use warpload::encoding::control::Notation;
 use warpload::encoding::{Control, Instruction, parse_line};
-use warpload::lines::Lines;
+use warpload::lines::{LineError, Lines};
 use warpload::sass::{self, SassInstruction};
 
 use super::check::{self, Checked};
 use super::diagnostic::{self, Origin};
-use super::encode::hexadecimal;
+use super::encode::{ERROR, hexadecimal};
 use super::io::{self, Output};
 use super::word::read_word;
 use super::{Format, Progress, Status};
@@ -33,7 +34,7 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "word")]
     input: Vec<PathBuf>,
 
-    /// Decode bare words; `-` reads one a line. A word that is no load prints `-`
+    /// Decode bare words; `-` reads one a line. A word that is no load prints `-` (JSON: null)
     #[arg(
         long,
         num_args = 1..,
@@ -58,6 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "raw")]
     check: bool,
 
+    /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -103,6 +105,12 @@ struct ControlJson {
     read_barrier: Option<u8>,
     wait_mask: u8,
     reuse: u8,
+}
+
+/// Stands where a load would.
+#[derive(serde::Serialize)]
+struct ErrorJson<'e> {
+    error: &'e str,
 }
 
 #[derive(serde::Serialize)]
@@ -158,41 +166,52 @@ pub(crate) fn execute(
 fn words(words: &[String], format: Format, output: &mut Output) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     if words != ["-"] {
-        for word in words {
-            status = status.max(word_line(word, word, format, output)?);
+        for text in words {
+            match read_word(text) {
+                Ok(word) => word_line(word, format, output)?,
+                Err(error) => status = bad_word(&error.to_string(), format, output)?,
+            }
         }
         return Ok(status);
     }
-    let mut lines = Lines::new(io::open(Path::new("-"), Progress::Never)?);
+    let stdin = Path::new("-");
+    let file = io::name(stdin);
+    let mut lines = Lines::new(io::open(stdin, Progress::Never)?);
     while let Some(line) = lines.next_line() {
-        let line = line?;
-        if !line.text.trim().is_empty() {
-            let origin = format!("line {}", line.number);
-            status = status.max(word_line(line.text, &origin, format, output)?);
+        match line {
+            Ok(line) if line.text.trim().is_empty() => {}
+            Ok(line) => match read_word(line.text) {
+                Ok(word) => word_line(word, format, output)?,
+                Err(error) => {
+                    let message = format!("{file}: line {}: {error}", line.number);
+                    status = bad_word(&message, format, output)?;
+                }
+            },
+            Err(error @ LineError::NotUtf8 { .. }) => {
+                status = bad_word(&format!("{file}: {error}"), format, output)?;
+            }
+            Err(error) => return Err(error).context(file),
         }
     }
     Ok(status)
 }
 
-fn word_line(
-    text: &str,
-    origin: &str,
-    format: Format,
-    output: &mut Output,
-) -> anyhow::Result<Status> {
-    let word = match read_word(text) {
-        Ok(word) => word,
-        Err(error) => {
-            output.flush()?;
-            diagnostic::error(format_args!("{origin}: {error}"));
-            output.line("error")?;
-            return Ok(Status::Failed);
-        }
-    };
+/// Takes a word's place and says what is wrong.
+fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+    output.flush()?;
+    diagnostic::error(message);
+    match format {
+        Format::Text => output.line(ERROR)?,
+        Format::Json => output.json(&ErrorJson { error: message })?,
+    }
+    Ok(Status::Failed)
+}
+
+fn word_line(word: u64, format: Format, output: &mut Output) -> std::io::Result<()> {
     match (Instruction::decode(word), format) {
-        (Some(load), Format::Text) => output.line(load.text())?,
-        (None, Format::Text) => output.line("-")?,
-        (None, Format::Json) => output.line("null")?,
+        (Some(load), Format::Text) => output.line(load.text()),
+        (None, Format::Text) => output.line("-"),
+        (None, Format::Json) => output.line("null"),
         (Some(load), Format::Json) => output.json(&LoadJson {
             file: None,
             function: None,
@@ -200,9 +219,8 @@ fn word_line(
             word: hexadecimal(word),
             text: load.to_string(),
             control: None,
-        })?,
+        }),
     }
-    Ok(Status::Done)
 }
 
 /// One input on its way to the output.
