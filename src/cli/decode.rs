@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use clap::ValueEnum;
@@ -231,6 +232,20 @@ struct Decoder<'d> {
     checked: Checked,
 }
 
+/// The functions that there are, as far as they fit a message.
+fn listed(names: &BTreeSet<Arc<str>>) -> String {
+    const SHOWN: usize = 20;
+    if names.is_empty() {
+        return "none is named here".to_owned();
+    }
+    let shown: Vec<&str> = names.iter().map(|name| &**name).take(SHOWN).collect();
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("there are: {}{more}", shown.join(", "))
+}
+
 impl Decoder<'_> {
     fn file(&mut self, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
         let input = io::open(self.path, progress)?;
@@ -242,6 +257,7 @@ impl Decoder<'_> {
         let mut others = BTreeSet::new();
         let mut found = self.arguments.function.is_none();
         let mut without_words = false;
+        let (mut count, mut loads, mut controls) = (0u64, 0u64, 0u64);
         for instruction in instructions {
             let instruction = instruction?;
             if let Some(wanted) = &self.arguments.function {
@@ -251,26 +267,39 @@ impl Decoder<'_> {
                 }
                 found = true;
             }
+            count += 1;
+            controls += u64::from(instruction.control.is_some());
             without_words |= instruction.word.is_none();
             if self.arguments.check {
                 self.check(&instruction, output)?;
             } else if let Some(load) = self.load(&instruction, output)? {
+                loads += 1;
                 self.show(&instruction, &load, output)?;
             }
         }
         if !found {
             let wanted = self.arguments.function.as_deref().unwrap_or_default();
-            let known: Vec<&str> = others.iter().map(|name| &**name).take(20).collect();
-            anyhow::bail!("no function {wanted:?}; there are: {}", known.join(", "));
+            anyhow::bail!("no function {wanted:?}; {}", listed(&others));
         }
         if self.arguments.check {
             self.finish_check(without_words, output)?;
-        } else if without_words {
-            output.flush()?;
+            return Ok(());
+        }
+        let file = io::name(self.path);
+        output.flush()?;
+        if loads == 0 && self.status == Status::Done {
+            let known = Instruction::MNEMONICS.join(", ");
             diagnostic::note(format_args!(
-                "{}: no words in this listing; they were assembled from its text",
-                io::name(self.path)
+                "{file}: none of {count} instructions is a load ({known})"
             ));
+        }
+        if loads > 0 && without_words {
+            diagnostic::note(format_args!(
+                "{file}: no words in this listing; they were assembled from its text"
+            ));
+        }
+        if loads > 0 && controls == 0 && self.arguments.control.notation().is_some() {
+            diagnostic::note(format_args!("{file}: nothing here says how it is scheduled"));
         }
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use warpload::encoding::control::{Bundle, Control, NOP};
 use anyhow::Context;
+use warpload::encoding::control::{Bundle, Control, NOP};
 use warpload::encoding::{Expected, ParseErrorKind, ParsedLine, parse_line};
 use warpload::lines::{LineError, Lines};
 
