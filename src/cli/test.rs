@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use warpload::lines::{LineError, Lines};
 use warpload::load::Executor;
-use warpload::vector::Vector;
+use warpload::vector::{Difference, Vector};
 
 use super::diagnostic;
 use super::io::{self, Output};
@@ -154,11 +154,18 @@ impl Run {
         if vector.expected.is_none() {
             return vec!["final: missing key; expected the state after".to_owned()];
         }
-        let mut differences = Vec::new();
-        for executor in self.executors {
-            let found = vector.check(*executor);
-            differences.extend(found.iter().map(|d| format!("{}: {d}", executor.name())));
+        let named = |executor: &Executor| (executor.name(), vector.check(*executor));
+        let mut found: Vec<(&str, Vec<Difference>)> = self.executors.iter().map(named).collect();
+        // What both give needs to be said once.
+        if let [(_, first), (_, second)] = &mut found[..]
+            && first == second
+        {
+            found = vec![("both", std::mem::take(first))];
         }
+        let mut differences: Vec<String> = found
+            .iter()
+            .flat_map(|(name, found)| found.iter().map(move |found| format!("{name}: {found}")))
+            .collect();
         if let [first, second] = self.executors
             && vector.run(*first) != vector.run(*second)
         {
