@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     ///
     /// Every three instructions make a bundle; the last one is filled with NOP. Annotations
     /// behind the operands (&req={0,2} &rd=N &wr=N ?NAME), or maxas's or CuAssembler's notation
-    /// in front, make the control word.
+    /// in front, make the control word. Put `--` before texts that begin with `-`.
     #[arg(long)]
     bundle: bool,
 
