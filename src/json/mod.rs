@@ -45,5 +45,6 @@ fn of_serde(error: &serde_json::Error) -> JsonError {
     // serde_json appends the position, which this error carries apart.
     let tail = format!(" at line {} column {}", error.line(), error.column());
     let message = whole.strip_suffix(&tail).unwrap_or(&whole).to_owned();
-    JsonError { key: None, position: Some((error.line(), error.column())), message }
+    // serde_json names the column before the first byte 0.
+    JsonError { key: None, position: Some((error.line(), error.column().max(1))), message }
 }
