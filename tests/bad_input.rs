@@ -14,7 +14,10 @@ const LISTING: &str = "tests/data/listings/gather.sm_50.cuobjdump.txt";
 fn warpload(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpload"));
     command.args(arguments).stdin(Stdio::null());
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("NO_COLOR");
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE");
     command
 }
 
@@ -334,7 +337,7 @@ fn a_closed_pipe_is_quiet() {
     let decode: Vec<&str> = ["decode"].into_iter().chain(many).collect();
     let words: Vec<&str> = ["decode", "--format", "json", "--word"]
         .into_iter()
-        .chain(["0x9c90000123470200"; 4000])
+        .chain(["0x9c90000123470200"; 1500])
         .collect();
     for arguments in [&decode[..], &words] {
         let mut child = spawn(arguments);
@@ -378,7 +381,7 @@ fn no_colour_without_a_terminal() {
     }
     // Even where colour is asked for, NO_COLOR has the last word.
     let mut forced = warpload(&arguments);
-    forced.env("NO_COLOR", "1").env("CLICOLOR", "1");
+    forced.env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1");
     assert_eq!(checked("both", &forced.output().expect("it starts"), 1), expected);
 }
 
