@@ -4,19 +4,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::ValueEnum;
 use warpload::encoding::control::Notation;
 use warpload::encoding::{Control, Instruction, parse_line};
-use warpload::lines::{LineError, Lines};
 use warpload::sass::{self, SassInstruction};
 
 use super::check::{self, Checked};
 use super::diagnostic::{self, Origin};
-use super::encode::{ERROR, hexadecimal};
+use super::encode::hexadecimal;
 use super::io::{self, Output};
-use super::word::read_word;
-use super::{Format, Progress, Status};
+use super::{Format, Progress, Status, word};
 
 /// Show every load of a cubin, a raw stream or a listing
 ///
@@ -89,29 +86,23 @@ impl ControlNotation {
 }
 
 #[derive(serde::Serialize)]
-struct LoadJson<'l> {
-    file: Option<&'l str>,
-    function: Option<&'l str>,
-    offset: Option<String>,
-    word: String,
-    text: String,
-    control: Option<ControlJson>,
+pub(crate) struct LoadJson<'l> {
+    pub(crate) file: Option<&'l str>,
+    pub(crate) function: Option<&'l str>,
+    pub(crate) offset: Option<String>,
+    pub(crate) word: String,
+    pub(crate) text: String,
+    pub(crate) control: Option<ControlJson>,
 }
 
 #[derive(serde::Serialize)]
-struct ControlJson {
+pub(crate) struct ControlJson {
     stall: u8,
     r#yield: bool,
     write_barrier: Option<u8>,
     read_barrier: Option<u8>,
     wait_mask: u8,
     reuse: u8,
-}
-
-/// Stands where a load would.
-#[derive(serde::Serialize)]
-struct ErrorJson<'e> {
-    error: &'e str,
 }
 
 #[derive(serde::Serialize)]
@@ -140,7 +131,7 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     if !arguments.word.is_empty() {
-        return words(&arguments.word, arguments.format, output);
+        return word::decode(&arguments.word, arguments.format, output);
     }
     let mut status = Status::Done;
     for path in &arguments.input {
@@ -161,67 +152,6 @@ pub(crate) fn execute(
         }
     }
     Ok(status)
-}
-
-/// Bare words: one line each, whatever they are.
-fn words(words: &[String], format: Format, output: &mut Output) -> anyhow::Result<Status> {
-    let mut status = Status::Done;
-    if words != ["-"] {
-        for text in words {
-            match read_word(text) {
-                Ok(word) => word_line(word, format, output)?,
-                Err(error) => status = bad_word(&error.to_string(), format, output)?,
-            }
-        }
-        return Ok(status);
-    }
-    let stdin = Path::new("-");
-    let file = io::name(stdin);
-    let mut lines = Lines::new(io::open(stdin, Progress::Never)?);
-    while let Some(line) = lines.next_line() {
-        match line {
-            Ok(line) if line.text.trim().is_empty() => {}
-            Ok(line) => match read_word(line.text) {
-                Ok(word) => word_line(word, format, output)?,
-                Err(error) => {
-                    let message = format!("{file}: line {}: {error}", line.number);
-                    status = bad_word(&message, format, output)?;
-                }
-            },
-            Err(error @ LineError::NotUtf8 { .. }) => {
-                status = bad_word(&format!("{file}: {error}"), format, output)?;
-            }
-            Err(error) => return Err(error).context(file),
-        }
-    }
-    Ok(status)
-}
-
-/// Takes a word's place and says what is wrong.
-fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Result<Status> {
-    output.flush()?;
-    diagnostic::error(message);
-    match format {
-        Format::Text => output.line(ERROR)?,
-        Format::Json => output.json(&ErrorJson { error: message })?,
-    }
-    Ok(Status::Failed)
-}
-
-fn word_line(word: u64, format: Format, output: &mut Output) -> std::io::Result<()> {
-    match (Instruction::decode(word), format) {
-        (Some(load), Format::Text) => output.line(load.text()),
-        (None, Format::Text) => output.line("-"),
-        (None, Format::Json) => output.line("null"),
-        (Some(load), Format::Json) => output.json(&LoadJson {
-            file: None,
-            function: None,
-            offset: None,
-            word: hexadecimal(word),
-            text: load.to_string(),
-            control: None,
-        }),
-    }
 }
 
 /// One input on its way to the output.
