@@ -25,7 +25,7 @@ const PATTERNS: [Pattern; 3] = [
     ("coalesced", |lane| 4 * lane),
     ("one address", |_| 64),
     // Odd multiplier, so that the lanes spread over the whole megabyte.
-    ("random in 1 MiB", |lane| (lane * 0x9e37_79b1) % BYTES & !3),
+    ("random in 1 MiB", |lane| ((lane * 0x9e37_79b1) % BYTES) & !3),
 ];
 
 fn warp(offset: fn(usize) -> usize) -> Warp {

@@ -9,7 +9,7 @@ use warpload_encoding::{Instruction, Reg, parse_line};
 
 use crate::json::initial::Initial;
 use crate::json::sources::Files;
-use crate::json::values::{Hex32, Lanes, RegisterName, UniqueMap, hexadecimal};
+use crate::json::values::{Hex32, Lanes, RegisterName, UniqueMap, hexadecimal, only_objects};
 use crate::json::{self, JsonError};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{Executor, Outcome};
@@ -222,7 +222,7 @@ impl Serialize for LaneFaultMasks<'_> {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 struct VectorJson {
     #[serde(default)]
     name: String,
@@ -234,7 +234,7 @@ struct VectorJson {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
 #[derive(Default)]
 struct FinalJson {
     registers: UniqueMap<RegisterName, Lanes>,
@@ -244,12 +244,14 @@ struct FinalJson {
 }
 
 #[derive(serde::Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
 struct LaneFaultsJson {
     outside_window: Option<Hex32>,
     outside_allocation: Option<Hex32>,
     misaligned_address: Option<Hex32>,
 }
+
+only_objects!(VectorJson, FinalJson, LaneFaultsJson);
 
 impl FinalJson {
     fn read(self) -> Result<Final, JsonError> {

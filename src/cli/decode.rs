@@ -2,19 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use warpload::encoding::control::Notation;
 use warpload::encoding::{Control, Instruction, parse_line};
-use warpload::lines::Lines;
 use warpload::sass::{self, SassInstruction};
 
 use super::check::{self, Checked};
 use super::diagnostic::{self, Origin};
 use super::encode::hexadecimal;
 use super::io::{self, Output};
-use super::word::read_word;
-use super::{Format, Progress, Status};
+use super::{Format, Progress, Status, word};
 
 /// Show every load of a cubin, a raw stream or a listing
 ///
@@ -33,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "word")]
     input: Vec<PathBuf>,
 
-    /// Decode bare words; `-` reads one a line. A word that is no load prints `-`
+    /// Decode bare words; `-` reads one a line. A word that is no load prints `-` (JSON: null)
     #[arg(
         long,
         num_args = 1..,
@@ -58,6 +57,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "raw")]
     check: bool,
 
+    /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -86,17 +86,17 @@ impl ControlNotation {
 }
 
 #[derive(serde::Serialize)]
-struct LoadJson<'l> {
-    file: Option<&'l str>,
-    function: Option<&'l str>,
-    offset: Option<String>,
-    word: String,
-    text: String,
-    control: Option<ControlJson>,
+pub(crate) struct LoadJson<'l> {
+    pub(crate) file: Option<&'l str>,
+    pub(crate) function: Option<&'l str>,
+    pub(crate) offset: Option<String>,
+    pub(crate) word: String,
+    pub(crate) text: String,
+    pub(crate) control: Option<ControlJson>,
 }
 
 #[derive(serde::Serialize)]
-struct ControlJson {
+pub(crate) struct ControlJson {
     stall: u8,
     r#yield: bool,
     write_barrier: Option<u8>,
@@ -131,7 +131,7 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     if !arguments.word.is_empty() {
-        return words(&arguments.word, arguments.format, output);
+        return word::decode(&arguments.word, arguments.format, output);
     }
     let mut status = Status::Done;
     for path in &arguments.input {
@@ -143,7 +143,7 @@ pub(crate) fn execute(
         };
         match decoder.file(progress, output) {
             Ok(()) => status = status.max(decoder.status),
-            Err(error) if super::is_closed_pipe(&error) => return Err(error),
+            Err(error) if io::is_output_error(&error) => return Err(error),
             Err(error) => {
                 output.flush()?;
                 diagnostic::error(format_args!("{}: {error:#}", io::name(path)));
@@ -154,63 +154,26 @@ pub(crate) fn execute(
     Ok(status)
 }
 
-/// Bare words: one line each, whatever they are.
-fn words(words: &[String], format: Format, output: &mut Output) -> anyhow::Result<Status> {
-    let mut status = Status::Done;
-    if words != ["-"] {
-        for word in words {
-            status = status.max(word_line(word, word, format, output)?);
-        }
-        return Ok(status);
-    }
-    let mut lines = Lines::new(io::open(Path::new("-"), Progress::Never)?);
-    while let Some(line) = lines.next_line() {
-        let line = line?;
-        if !line.text.trim().is_empty() {
-            let origin = format!("line {}", line.number);
-            status = status.max(word_line(line.text, &origin, format, output)?);
-        }
-    }
-    Ok(status)
-}
-
-fn word_line(
-    text: &str,
-    origin: &str,
-    format: Format,
-    output: &mut Output,
-) -> anyhow::Result<Status> {
-    let word = match read_word(text) {
-        Ok(word) => word,
-        Err(error) => {
-            output.flush()?;
-            diagnostic::error(format_args!("{origin}: {error}"));
-            output.line("error")?;
-            return Ok(Status::Failed);
-        }
-    };
-    match (Instruction::decode(word), format) {
-        (Some(load), Format::Text) => output.line(load.text())?,
-        (None, Format::Text) => output.line("-")?,
-        (None, Format::Json) => output.line("null")?,
-        (Some(load), Format::Json) => output.json(&LoadJson {
-            file: None,
-            function: None,
-            offset: None,
-            word: hexadecimal(word),
-            text: load.to_string(),
-            control: None,
-        })?,
-    }
-    Ok(Status::Done)
-}
-
 /// One input on its way to the output.
 struct Decoder<'d> {
     arguments: &'d Arguments,
     path: &'d Path,
     status: Status,
     checked: Checked,
+}
+
+/// The functions that there are, as far as they fit a message.
+fn listed(names: &BTreeSet<Arc<str>>) -> String {
+    const SHOWN: usize = 20;
+    if names.is_empty() {
+        return "none is named here".to_owned();
+    }
+    let shown: Vec<&str> = names.iter().map(|name| &**name).take(SHOWN).collect();
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("there are: {}{more}", shown.join(", "))
 }
 
 impl Decoder<'_> {
@@ -224,6 +187,7 @@ impl Decoder<'_> {
         let mut others = BTreeSet::new();
         let mut found = self.arguments.function.is_none();
         let mut without_words = false;
+        let (mut count, mut loads, mut controls) = (0u64, 0u64, 0u64);
         for instruction in instructions {
             let instruction = instruction?;
             if let Some(wanted) = &self.arguments.function {
@@ -233,26 +197,39 @@ impl Decoder<'_> {
                 }
                 found = true;
             }
+            count += 1;
+            controls += u64::from(instruction.control.is_some());
             without_words |= instruction.word.is_none();
             if self.arguments.check {
                 self.check(&instruction, output)?;
             } else if let Some(load) = self.load(&instruction, output)? {
+                loads += 1;
                 self.show(&instruction, &load, output)?;
             }
         }
         if !found {
             let wanted = self.arguments.function.as_deref().unwrap_or_default();
-            let known: Vec<&str> = others.iter().map(|name| &**name).take(20).collect();
-            anyhow::bail!("no function {wanted:?}; there are: {}", known.join(", "));
+            anyhow::bail!("no function {wanted:?}; {}", listed(&others));
         }
         if self.arguments.check {
             self.finish_check(without_words, output)?;
-        } else if without_words {
-            output.flush()?;
+            return Ok(());
+        }
+        let file = io::name(self.path);
+        output.flush()?;
+        if loads == 0 && self.status == Status::Done {
+            let known = Instruction::MNEMONICS.join(", ");
             diagnostic::note(format_args!(
-                "{}: no words in this listing; they were assembled from its text",
-                io::name(self.path)
+                "{file}: none of {count} instructions is a load ({known})"
             ));
+        }
+        if loads > 0 && without_words {
+            diagnostic::note(format_args!(
+                "{file}: no words in this listing; they were assembled from its text"
+            ));
+        }
+        if loads > 0 && controls == 0 && self.arguments.control.notation().is_some() {
+            diagnostic::note(format_args!("{file}: nothing here says how it is scheduled"));
         }
         Ok(())
     }

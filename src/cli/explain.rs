@@ -18,12 +18,14 @@ use super::{Format, Status};
 #[command(after_help = "\
 Examples:
   warpload explain 0x9c90000123470200
-  warpload explain 'LD.U.128 R4, [R1], P1'")]
+  warpload explain 'LD.U.128 R4, [R1], P1'
+  warpload explain --format json @!P0 LD.64 R2, [R4+0x8]")]
 pub(crate) struct Arguments {
-    /// A word (0x and hexadecimal digits) or an instruction
+    /// A word (up to 16 hexadecimal digits, `0x` or not) or an instruction, quoted or not
     #[arg(required = true, value_name = "WORD|TEXT")]
     instruction: Vec<String>,
 
+    /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -49,8 +51,14 @@ struct FieldJson {
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     // Words of an instruction that was not quoted come as separate arguments.
     let text = arguments.instruction.join(" ");
-    let instruction = if text.trim_start().starts_with(|first: char| first.is_ascii_digit()) {
-        let word = read_word(&text)?;
+    let instruction = if is_word(&text) {
+        let word = match read_word(&text) {
+            Ok(word) => word,
+            Err(error) => {
+                diagnostic::error(error);
+                return Ok(Status::Failed);
+            }
+        };
         let Some(instruction) = Instruction::decode(word) else {
             diagnostic::error(format_args!(
                 "{} is no load that is known here; expected an opcode of {}",
@@ -62,9 +70,14 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         instruction
     } else {
         match parse_line(&text) {
-            Ok(parsed) => parsed.instruction,
+            Ok(parsed) => {
+                if let Some(alias) = parsed.alias {
+                    diagnostic::alias_note(ORIGIN, &text, &alias);
+                }
+                parsed.instruction
+            }
             Err(error) => {
-                diagnostic::parse_error(Origin { file: "<argument>", line: 1 }, &text, &error);
+                diagnostic::parse_error(ORIGIN, &text, &error);
                 return Ok(Status::Failed);
             }
         }
@@ -94,6 +107,19 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         }
     }
     Ok(Status::Done)
+}
+
+const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1 };
+
+/// Whether a word is meant, a misspelt one included. Digits alone do not tell: a control notation
+/// in front of an instruction can begin with one.
+fn is_word(text: &str) -> bool {
+    let text = text.trim();
+    let digit_first = text.starts_with(|first: char| first.is_ascii_digit());
+    read_word(text).is_ok()
+        || text.starts_with("0x")
+        || text.starts_with("0X")
+        || digit_first && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 fn field_json(reading: &FieldReading) -> FieldJson {

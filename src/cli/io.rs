@@ -20,23 +20,39 @@ impl Output {
     }
 
     pub(crate) fn line(&mut self, line: impl Display) -> io::Result<()> {
-        writeln!(self.0, "{line}")
+        writeln!(self.0, "{line}").map_err(output_error)
     }
 
     /// One object on one line.
     pub(crate) fn json(&mut self, object: &impl Serialize) -> io::Result<()> {
         // serde_json wraps the stream's own errors; a closed pipe must stay one.
-        serde_json::to_writer(&mut self.0, object).map_err(io::Error::from)?;
-        writeln!(self.0)
+        serde_json::to_writer(&mut self.0, object)
+            .map_err(io::Error::from)
+            .and_then(|()| writeln!(self.0))
+            .map_err(output_error)
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
+        self.0.write_all(bytes).map_err(output_error)
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.0.flush().map_err(output_error)
     }
+}
+
+/// Standard output failed. Inputs fail one by one; without an output nothing is left to do.
+#[derive(Debug, thiserror::Error)]
+#[error("standard output cannot be written: {0}")]
+struct OutputError(io::Error);
+
+fn output_error(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), OutputError(error))
+}
+
+pub(crate) fn is_output_error(error: &anyhow::Error) -> bool {
+    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    inner.is_some_and(|inner| inner.is::<OutputError>())
 }
 
 /// Opens a file, or standard input for `-`; reading moves the progress bar, where one is drawn.

@@ -99,6 +99,8 @@ pub(crate) fn main() -> ExitCode {
         // The reader of our output has seen enough.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
+            // What was done so far comes first; where that fails too, one message is enough.
+            let _ = output.flush();
             diagnostic::error(format_args!("{error:#}"));
             Status::Unreadable.into()
         }
@@ -119,5 +121,5 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
-    kind == Some(std::io::ErrorKind::BrokenPipe)
+    io::is_output_error(error) && kind == Some(std::io::ErrorKind::BrokenPipe)
 }

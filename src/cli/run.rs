@@ -1,12 +1,12 @@
 //! `run`: executes one vector and shows what every lane did.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use warpload::encoding::Reg;
 use warpload::lane::LANES;
+use warpload::lines::Lines;
 use warpload::load::{Executor, LaneAddresses, LaneFault, LoadOp, Outcome, UniformPath, WarpError};
 use warpload::memory::GenericAddress;
 use warpload::vector::Vector;
@@ -16,7 +16,7 @@ use super::io::{self, Output};
 use super::{Format, Progress, Status};
 
 /// A vector larger than this is refused.
-const MAX_VECTOR_BYTES: u64 = 64 << 20;
+const MAX_VECTOR_BYTES: usize = 64 << 20;
 
 /// Execute one load and show what every lane did
 ///
@@ -25,7 +25,7 @@ const MAX_VECTOR_BYTES: u64 = 64 << 20;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  warpload run traces/gather.json
+  warpload run vector.json
   warpload run tests/data/ld-vectors.jsonl --line 7 --format json")]
 pub(crate) struct Arguments {
     /// A file with one vector, or several, one a line
@@ -33,11 +33,13 @@ pub(crate) struct Arguments {
 
     /// Which of several vectors: the number of its line, from 1
     #[arg(long)]
-    line: Option<usize>,
+    line: Option<u64>,
 
+    /// What executes the load; both give the same
     #[arg(long, value_enum, default_value_t)]
     executor: ExecutorName,
 
+    /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -75,26 +77,33 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 }
 
 /// The text of the one vector that is asked for.
-fn read(path: &Path, line: Option<usize>) -> anyhow::Result<String> {
+fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<String> {
     let name = io::name(path);
-    let mut text = String::new();
-    io::open(path, Progress::Never)
-        .with_context(|| name.clone())?
-        .take(MAX_VECTOR_BYTES + 1)
-        .read_to_string(&mut text)
-        .with_context(|| format!("{name}: cannot be read"))?;
-    if text.len() as u64 > MAX_VECTOR_BYTES {
-        bail!("{name}: longer than {MAX_VECTOR_BYTES} bytes; expected one vector");
-    }
-    let vectors = text.lines().filter(|line| line.starts_with('{')).count();
-    match line {
-        Some(number) => match number.checked_sub(1).and_then(|at| text.lines().nth(at)) {
-            Some(line) => Ok(line.to_owned()),
-            None => bail!("{name}: no line {number}; there are {}", text.lines().count()),
-        },
-        None if vectors > 1 => {
-            bail!("{name}: {vectors} vectors; `--line N` says which of them to run")
+    let mut lines = Lines::new(io::open(path, Progress::Never).with_context(|| name.clone())?);
+    let (mut text, mut count, mut vectors) = (String::new(), 0, 0);
+    while let Some(line) = lines.next_line() {
+        let line = line.with_context(|| name.clone())?;
+        count = line.number;
+        if wanted == Some(line.number) {
+            return Ok(line.text.to_owned());
         }
+        if wanted.is_none() {
+            // The one vector may be laid out over lines, whose inner objects are indented.
+            vectors += u64::from(line.text.starts_with('{'));
+            if vectors > 1 {
+                bail!("{name}: line {count}: a second vector; `--line N` says which one to run");
+            }
+            text += line.text;
+            text += "\n";
+            if text.len() > MAX_VECTOR_BYTES {
+                bail!(
+                    "{name}: line {count}: longer than {MAX_VECTOR_BYTES} bytes; expected one vector"
+                );
+            }
+        }
+    }
+    match wanted {
+        Some(number) => bail!("{name}: no line {number}; there are {count}"),
         None => Ok(text),
     }
 }

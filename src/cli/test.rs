@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use warpload::lines::{LineError, Lines};
 use warpload::load::Executor;
-use warpload::vector::Vector;
+use warpload::vector::{Difference, Vector};
 
 use super::diagnostic;
 use super::io::{self, Output};
@@ -13,8 +13,9 @@ use super::{Format, Progress, Status};
 
 /// Check test vectors
 ///
-/// Executes each vector and compares with what it expects. Failures are shown as differences;
-/// the last line counts.
+/// Executes each vector and compares with what it expects. Failures are shown as differences of
+/// expected and got; the last line counts. A line that is no vector fails, a file that cannot be
+/// read counts as one failure; the others are checked all the same.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
@@ -28,6 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     executor: Executors,
 
+    /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -78,12 +80,14 @@ pub(crate) fn execute(
     let mut status = Status::Done;
     for path in &arguments.file {
         if let Err(error) = run.file(path, progress, output) {
-            if super::is_closed_pipe(&error) {
+            if io::is_output_error(&error) {
                 return Err(error);
             }
             output.flush()?;
             diagnostic::error(format_args!("{}: {error:#}", io::name(path)));
             status = Status::Unreadable;
+            // `0 failed` always means that all is well.
+            run.failed += 1;
         }
     }
     let Run { passed, failed, .. } = run;
@@ -105,11 +109,13 @@ impl Run {
     fn file(&mut self, path: &Path, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
         let file = io::name(path);
         let mut lines = Lines::new(io::open(path, progress)?);
+        let mut is_empty = true;
         while let Some(line) = lines.next_line() {
             let line = match line {
                 Ok(line) => line,
                 // One bad line fails by itself; behind the others nothing can be read.
                 Err(error @ LineError::NotUtf8 { line, .. }) => {
+                    is_empty = false;
                     self.fail(&file, line, None, &[error.to_string()], output)?;
                     continue;
                 }
@@ -118,6 +124,7 @@ impl Run {
             if line.text.trim().is_empty() {
                 continue;
             }
+            is_empty = false;
             let (name, differences) = match Vector::from_json(line.text) {
                 Ok(vector) => {
                     let differences = self.differences(&vector);
@@ -136,6 +143,9 @@ impl Run {
                 self.fail(&file, line.number, name.as_deref(), &differences, output)?;
             }
         }
+        if is_empty {
+            anyhow::bail!("no vectors; expected one JSON object a line");
+        }
         Ok(())
     }
 
@@ -144,11 +154,18 @@ impl Run {
         if vector.expected.is_none() {
             return vec!["final: missing key; expected the state after".to_owned()];
         }
-        let mut differences = Vec::new();
-        for executor in self.executors {
-            let found = vector.check(*executor);
-            differences.extend(found.iter().map(|d| format!("{}: {d}", executor.name())));
+        let named = |executor: &Executor| (executor.name(), vector.check(*executor));
+        let mut found: Vec<(&str, Vec<Difference>)> = self.executors.iter().map(named).collect();
+        // What both give needs to be said once.
+        if let [(_, first), (_, second)] = &mut found[..]
+            && first == second
+        {
+            found = vec![("both", std::mem::take(first))];
         }
+        let mut differences: Vec<String> = found
+            .iter()
+            .flat_map(|(name, found)| found.iter().map(move |found| format!("{name}: {found}")))
+            .collect();
         if let [first, second] = self.executors
             && vector.run(*first) != vector.run(*second)
         {

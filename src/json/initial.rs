@@ -7,7 +7,9 @@ use serde::Deserialize;
 
 use super::JsonError;
 use super::sources::{Files, LaidOut, Source, Sources};
-use super::values::{Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, UniqueMap};
+use super::values::{
+    Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, UniqueMap, only_objects,
+};
 use crate::lane::LaneMask;
 use crate::machine::{Machine, Misaligned, RegisterLimit};
 use crate::memory::{
@@ -19,7 +21,7 @@ use crate::warp::Warp;
 const WARP_KEYS: [&str; 3] = ["active", "registers", "predicates"];
 
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
 pub(crate) struct Initial {
     register_limit: Option<u64>,
     address_bits: Option<u32>,
@@ -40,21 +42,21 @@ enum MisalignedJson {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
 struct WindowsJson {
     shared: Option<WindowJson>,
     local: Option<WindowJson>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 struct WindowJson {
     base: Hex64,
     size: Hex64,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
 struct MemoryJson {
     global: Vec<GlobalJson>,
     shared: Option<SharedJson>,
@@ -62,13 +64,15 @@ struct MemoryJson {
     constant: Vec<ConstantJson>,
 }
 
+only_objects!(Initial, WindowsJson, WindowJson, MemoryJson);
+
 /// The objects that hold bytes: their own keys, then either `hex`, or `file` with `offset` and
 /// `length`. (serde cannot flatten a common part and refuse unknown keys at once.)
 macro_rules! byte_objects {
     ($($name:ident { $($key:ident: $type:ty),* $(,)? })+) => {
         $(
             #[derive(Deserialize)]
-            #[serde(deny_unknown_fields)]
+            #[serde(deny_unknown_fields, remote = "Self")]
             struct $name {
                 $(#[serde(default)] $key: $type,)*
                 #[serde(default)]
@@ -80,6 +84,8 @@ macro_rules! byte_objects {
                 #[serde(default)]
                 length: Option<u64>,
             }
+
+            only_objects!($name);
 
             impl $name {
                 fn source(&mut self, key: &str) -> Result<Source, JsonError> {

@@ -33,7 +33,8 @@ pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> 
     let mut json = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let key = error.path().to_string();
-        JsonError { key: (key != ".").then_some(key), ..of_serde(error.inner()) }
+        // `.` is the whole text, `?` a key that the text ended in.
+        JsonError { key: (![".", "?"].contains(&&*key)).then_some(key), ..of_serde(error.inner()) }
     })?;
     json.end().map_err(|error| of_serde(&error))?;
     Ok(value)
@@ -44,5 +45,6 @@ fn of_serde(error: &serde_json::Error) -> JsonError {
     // serde_json appends the position, which this error carries apart.
     let tail = format!(" at line {} column {}", error.line(), error.column());
     let message = whole.strip_suffix(&tail).unwrap_or(&whole).to_owned();
-    JsonError { key: None, position: Some((error.line(), error.column())), message }
+    // serde_json names the column before the first byte 0.
+    JsonError { key: None, position: Some((error.line(), error.column().max(1))), message }
 }

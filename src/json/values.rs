@@ -180,6 +180,39 @@ where
     }
 }
 
+/// Implements `Deserialize` for structs that derive it with `#[serde(remote = "Self")]`: an object
+/// is read as derived, all else is a wrong type. (Derived alone, a struct can be read from an array
+/// of its fields too.)
+macro_rules! only_objects {
+    ($($type:ident),+ $(,)?) => {
+        $(impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Object;
+
+                impl<'de> serde::de::Visitor<'de> for Object {
+                    type Value = $type;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(
+                        self,
+                        map: A,
+                    ) -> Result<$type, A::Error> {
+                        // The derived function, which is no method of the trait.
+                        $type::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+                    }
+                }
+
+                deserializer.deserialize_map(Object)
+            }
+        })+
+    };
+}
+
+pub(crate) use only_objects;
+
 #[cfg(test)]
 mod tests {
     use super::*;
