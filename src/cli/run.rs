@@ -8,7 +8,7 @@ use warpload::encoding::Reg;
 use warpload::lane::LANES;
 use warpload::lines::Lines;
 use warpload::load::{Executor, LaneAddresses, LaneFault, LoadOp, Outcome, UniformPath, WarpError};
-use warpload::memory::GenericAddress;
+use warpload::memory::{GenericAddress, LoadMemory};
 use warpload::vector::Vector;
 use warpload::warp::Warp;
 
@@ -153,7 +153,7 @@ fn faults(outcome: &Outcome) -> String {
 
 fn rows(vector: &Vector, after: &Warp, outcome: &Outcome) -> String {
     let instruction = &vector.instruction;
-    let op = LoadOp::from(instruction.size());
+    let op = LoadOp::of(instruction);
     let lanes = LaneAddresses::of(instruction, &vector.machine, &vector.warp);
     let registers: Vec<Reg> = match outcome.destination {
         Some(written) => {
@@ -171,10 +171,11 @@ fn rows(vector: &Vector, after: &Warp, outcome: &Outcome) -> String {
         let mut row = format!("{lane:>4}  ");
         if lanes.executing.contains(lane) {
             let address = GenericAddress(lanes.addresses[lane]);
-            let found = vector
-                .machine
-                .memory
-                .region(address.align_down(op.bytes), lanes.plg.contains(lane));
+            let found = vector.machine.memory.region(
+                op.space,
+                address.align_down(op.bytes),
+                lanes.plg.contains(lane),
+            );
             let space = found.map_or("-", |(space, _)| space.name());
             row += &format!("{:#018x}  {space:<7}", address.0);
         } else {

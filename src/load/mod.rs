@@ -6,12 +6,14 @@
 
 mod fast;
 mod fault;
+mod gather;
 mod op;
 mod outcome;
 mod reference;
 
 pub use fast::execute;
 pub use fault::{FaultKind, LaneFault, LaneFaults, WarpError, WarpFault};
+pub use gather::{Loaded, LoadedValues, load};
 pub use op::{LaneAddresses, LoadOp, register_fault};
 pub use outcome::{Destination, Outcome, UniformPath};
 pub use reference::execute as reference;

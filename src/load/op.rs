@@ -1,15 +1,19 @@
 //! A load operation: what is loaded, apart from the instruction that asks for it.
 
-use warpload_encoding::{Instruction, Ld, Reg, Size};
+use warpload_encoding::{Instruction, Ld, Reg};
 
 use super::fault::WarpFault;
 use crate::lane::{LANES, LaneMask};
 use crate::machine::{Machine, RegisterLimit};
+use crate::memory::AddressSpace;
 use crate::warp::Warp;
 
-/// What one lane of a load reads and how it fills registers.
+/// What one lane of a load reads and how it fills registers: the one thing that is executed,
+/// whatever asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadOp {
+    /// How its addresses are to be read.
+    pub space: AddressSpace,
     /// How many bytes a lane reads, 1, 2, 4, 8 or 16; its address is rounded down to a
     /// multiple of it.
     pub bytes: u32,
@@ -20,15 +24,17 @@ pub struct LoadOp {
 }
 
 impl LoadOp {
+    /// The operation of an instruction.
+    pub fn of(instruction: &Instruction) -> Self {
+        let (space, size) = match instruction {
+            Instruction::Ld(ld) => (AddressSpace::Generic, ld.size),
+        };
+        Self { space, bytes: size.bytes(), signed: size.is_signed(), uniform: size.is_uniform() }
+    }
+
     /// How many 32-bit registers a lane's value fills, 1, 2 or 4.
     pub const fn registers(self) -> u32 {
         self.bytes.div_ceil(4)
-    }
-}
-
-impl From<Size> for LoadOp {
-    fn from(size: Size) -> Self {
-        Self { bytes: size.bytes(), signed: size.is_signed(), uniform: size.is_uniform() }
     }
 }
 

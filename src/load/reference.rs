@@ -243,6 +243,8 @@ fn allocated_bytes(
             };
             wanted.map(|i| byte(address - window.base + i)).collect()
         }
+        // No generic address lies there.
+        Space::Constant => None,
     }
 }
 

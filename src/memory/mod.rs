@@ -3,6 +3,8 @@
 
 mod arena;
 mod builder;
+mod fill;
+mod source;
 mod windows;
 
 use std::ops::Range;
@@ -11,6 +13,8 @@ use crate::lane::LANES;
 
 pub use arena::Arena;
 pub use builder::{ConfigError, MemoryBuilder, Regions};
+pub use fill::{Fill, mix};
+pub use source::{AddressSpace, FilledMemory, LoadMemory, Region};
 pub use windows::{AddressMap, GenericAddress, OutsideWindow, Space, Window};
 
 /// A global allocation and where its bytes lie.
@@ -68,30 +72,6 @@ pub struct Memory {
     local_low: LocalPart,
     local_high: LocalPart,
     constant: Vec<ConstantBank>,
-}
-
-/// A run of generic addresses that is allocated, and where its bytes lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Region {
-    /// The memory that it belongs to.
-    pub space: Space,
-    /// The first generic address.
-    pub base: u64,
-    /// How many bytes there are.
-    pub size: u64,
-    /// The place of lane 0's first byte in the arena.
-    pub start: usize,
-    /// How far apart the lanes' bytes lie in the arena; 0 where the lanes share them.
-    pub lane_stride: usize,
-}
-
-impl Region {
-    /// Whether `bytes` bytes from `address` on lie in the region.
-    #[inline]
-    pub fn holds(&self, address: GenericAddress, bytes: u32) -> bool {
-        let offset = address.0.wrapping_sub(self.base);
-        offset < self.size && self.size - offset >= u64::from(bytes)
-    }
 }
 
 impl Memory {
@@ -163,58 +143,5 @@ impl Memory {
     fn slice(&self, start: usize, length: usize) -> &[u8] {
         // Regions lie in the arena; nothing where a caller made one up.
         self.arena.bytes().get(start..start + length).unwrap_or_default()
-    }
-
-    /// The region that a lane whose Plg is `plg` finds at `address`; nothing in it where the
-    /// address is not allocated.
-    ///
-    /// # Errors
-    /// [`OutsideWindow`] where the lane may not reach the address.
-    #[inline]
-    pub fn region(
-        &self,
-        address: GenericAddress,
-        plg: bool,
-    ) -> Result<(Space, Option<Region>), OutsideWindow> {
-        let (space, offset) = self.map.resolve(address, plg)?;
-        let region = match space {
-            Space::Global => self.global_region(address),
-            Space::Shared => Some(Region {
-                space,
-                base: self.map.shared().base,
-                size: self.shared.len() as u64,
-                start: self.shared.start,
-                lane_stride: 0,
-            }),
-            Space::Local => Some(self.local_region(offset)),
-        };
-        Ok((space, region))
-    }
-
-    fn global_region(&self, address: GenericAddress) -> Option<Region> {
-        let behind = self.global.partition_point(|known| known.base <= address.0);
-        let allocation = self.global.get(behind.checked_sub(1)?)?;
-        Some(Region {
-            space: Space::Global,
-            base: allocation.base,
-            size: allocation.size,
-            start: allocation.start,
-            lane_stride: 0,
-        })
-    }
-
-    /// The part of local memory that an offset lies in, or that comes closest.
-    fn local_region(&self, offset: u64) -> Region {
-        let window = self.map.local();
-        let high_from = window.size - self.local_high.bytes_per_lane as u64;
-        let (part, from) =
-            if offset < high_from { (self.local_low, 0) } else { (self.local_high, high_from) };
-        Region {
-            space: Space::Local,
-            base: window.base + from,
-            size: part.bytes_per_lane as u64,
-            start: part.start,
-            lane_stride: part.bytes_per_lane,
-        }
     }
 }

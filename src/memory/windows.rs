@@ -23,7 +23,7 @@ impl fmt::Display for GenericAddress {
     }
 }
 
-/// A memory that a generic address can lie in.
+/// A memory that a load can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     /// Memory of the whole device.
@@ -32,15 +32,18 @@ pub enum Space {
     Local,
     /// Memory of the thread block (CTA).
     Shared,
+    /// A constant bank. No generic address lies in one.
+    Constant,
 }
 
 impl Space {
-    /// `global`, `local` or `shared`.
+    /// `global`, `local`, `shared` or `constant`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Global => "global",
             Self::Local => "local",
             Self::Shared => "shared",
+            Self::Constant => "constant",
         }
     }
 }

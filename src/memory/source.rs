@@ -1,0 +1,348 @@
+//! What a load reads from: a memory that holds bytes, or one that is filled by a rule.
+
+use super::fill::Fill;
+use super::windows::{AddressMap, GenericAddress, OutsideWindow, Space, Window};
+use super::{LocalPart, Memory};
+
+/// How the addresses of a load are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AddressSpace {
+    /// Generic addresses, whose memory the windows and Plg decide.
+    Generic,
+    /// Addresses of global memory.
+    Global,
+    /// Byte offsets into the lane's local memory.
+    Local,
+    /// Byte offsets into the CTA's shared memory.
+    Shared,
+    /// Byte offsets into a constant bank.
+    Constant {
+        /// The bank's number.
+        bank: u8,
+    },
+}
+
+/// A run of addresses that is allocated, and where its bytes lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The memory that it belongs to.
+    pub space: Space,
+    /// The first address, as the load's own addresses count.
+    pub base: u64,
+    /// The last byte's distance from the first.
+    pub last: u64,
+    /// The place of lane 0's first byte: in the arena, or in the address space that a fill is a
+    /// function of.
+    pub start: u64,
+    /// How far apart the lanes' bytes lie in the arena; 0 where the lanes share them.
+    pub lane_stride: u64,
+}
+
+impl Region {
+    /// Whether `bytes` bytes from `address` on lie in the region.
+    #[inline]
+    pub fn holds(&self, address: GenericAddress, bytes: u32) -> bool {
+        let offset = address.0.wrapping_sub(self.base);
+        offset <= self.last && self.last - offset >= u64::from(bytes) - 1
+    }
+
+    /// Whether each lane has bytes of its own.
+    #[inline]
+    pub fn is_per_lane(&self) -> bool {
+        self.space == Space::Local
+    }
+
+    #[inline]
+    fn place(&self, address: GenericAddress) -> u64 {
+        self.start.wrapping_add(address.0.wrapping_sub(self.base))
+    }
+}
+
+/// A memory that loads can read from.
+pub trait LoadMemory {
+    /// The space that `address` lies in for a lane whose Plg is `plg`, and the region there;
+    /// none where nothing is allocated. Without one that holds the address, the nearest may come.
+    ///
+    /// # Errors
+    /// [`OutsideWindow`] where the lane may not reach the address.
+    fn region(
+        &self,
+        space: AddressSpace,
+        address: GenericAddress,
+        plg: bool,
+    ) -> Result<(Space, Option<Region>), OutsideWindow>;
+
+    /// The value of `bytes` bytes (1, 2, 4, 8 or 16) at `address`, which `region` must hold:
+    /// little-endian, extended to whole registers.
+    fn fetch(
+        &self,
+        bytes: u32,
+        signed: bool,
+        region: &Region,
+        address: GenericAddress,
+        lane: usize,
+    ) -> [u32; 4];
+
+    /// The value of an access that no region holds as a whole, where all its bytes are allocated
+    /// all the same: the two parts of a local memory that touch because they fill the window.
+    fn fetch_across(
+        &self,
+        space: AddressSpace,
+        found: Space,
+        bytes: u32,
+        signed: bool,
+        address: GenericAddress,
+        lane: usize,
+    ) -> Option<[u32; 4]>;
+}
+
+impl LoadMemory for Memory {
+    #[inline]
+    fn region(
+        &self,
+        space: AddressSpace,
+        address: GenericAddress,
+        plg: bool,
+    ) -> Result<(Space, Option<Region>), OutsideWindow> {
+        let map = &self.map;
+        Ok(match space {
+            AddressSpace::Generic => match map.resolve(address, plg)? {
+                (Space::Local, offset) => {
+                    (Space::Local, self.local_region(map.local().base, offset))
+                }
+                (Space::Shared, _) => (Space::Shared, self.shared_region(map.shared().base)),
+                (space, _) => (space, self.global_region(address)),
+            },
+            // No allocation reaches beyond 2^address_bits.
+            AddressSpace::Global => (Space::Global, self.global_region(address)),
+            AddressSpace::Local => (Space::Local, self.local_region(0, address.0)),
+            AddressSpace::Shared => (Space::Shared, self.shared_region(0)),
+            AddressSpace::Constant { bank } => (Space::Constant, self.constant_region(bank)),
+        })
+    }
+
+    #[inline]
+    fn fetch(
+        &self,
+        bytes: u32,
+        signed: bool,
+        region: &Region,
+        address: GenericAddress,
+        lane: usize,
+    ) -> [u32; 4] {
+        let place = region.place(address) + lane as u64 * region.lane_stride;
+        fetch(self.arena.bytes(), bytes, signed, place as usize)
+    }
+
+    #[cold]
+    fn fetch_across(
+        &self,
+        space: AddressSpace,
+        found: Space,
+        bytes: u32,
+        signed: bool,
+        address: GenericAddress,
+        lane: usize,
+    ) -> Option<[u32; 4]> {
+        let (low, high) = (self.local_low_bytes(lane), self.local_high_bytes(lane));
+        let window = self.map.local();
+        if found != Space::Local || (low.len() + high.len()) as u64 != window.size {
+            return None;
+        }
+        let offset = match space {
+            AddressSpace::Generic => window.offset_of(address)?,
+            _ => address.0,
+        };
+        let across = low.iter().chain(high).copied().skip(usize::try_from(offset).ok()?);
+        let held: Vec<u8> = across.take(bytes as usize).collect();
+        (held.len() == bytes as usize).then(|| fetch(&held, bytes, signed, 0))
+    }
+}
+
+impl Memory {
+    fn global_region(&self, address: GenericAddress) -> Option<Region> {
+        let behind = self.global.partition_point(|known| known.base <= address.0);
+        let allocation = self.global.get(behind.checked_sub(1)?)?;
+        Some(Region {
+            space: Space::Global,
+            base: allocation.base,
+            // Empty allocations are not kept.
+            last: allocation.size - 1,
+            start: allocation.start as u64,
+            lane_stride: 0,
+        })
+    }
+
+    fn shared_region(&self, base: u64) -> Option<Region> {
+        Some(Region {
+            space: Space::Shared,
+            base,
+            last: (self.shared.len() as u64).checked_sub(1)?,
+            start: self.shared.start as u64,
+            lane_stride: 0,
+        })
+    }
+
+    /// The part of local memory that an offset lies in, or that comes closest; the window's
+    /// first byte has the address `base`.
+    fn local_region(&self, base: u64, offset: u64) -> Option<Region> {
+        let high_from = self.map.local().size - self.local_high.bytes_per_lane as u64;
+        let (part, from): (LocalPart, u64) =
+            if offset < high_from { (self.local_low, 0) } else { (self.local_high, high_from) };
+        let bytes = part.bytes_per_lane as u64;
+        Some(Region {
+            space: Space::Local,
+            base: base + from,
+            last: bytes.checked_sub(1)?,
+            start: part.start as u64,
+            lane_stride: bytes,
+        })
+    }
+
+    fn constant_region(&self, bank: u8) -> Option<Region> {
+        let bank = self.constant.iter().find(|known| known.bank == bank)?;
+        Some(Region {
+            space: Space::Constant,
+            base: 0,
+            last: (bank.bytes.len() as u64).checked_sub(1)?,
+            start: bank.bytes.start as u64,
+            lane_stride: 0,
+        })
+    }
+}
+
+/// One lane's value from that place of the arena, extended to whole registers.
+#[inline]
+fn fetch(arena: &[u8], bytes: u32, signed: bool, place: usize) -> [u32; 4] {
+    let words = match bytes {
+        1 => [u32::from_le_bytes(widen(take::<1>(arena, place))), 0, 0, 0],
+        2 => [u32::from_le_bytes(widen(take::<2>(arena, place))), 0, 0, 0],
+        4 => [u32::from_le_bytes(take(arena, place)), 0, 0, 0],
+        8 => {
+            let [low, high] = halves(u64::from_le_bytes(take(arena, place)));
+            [low, high, 0, 0]
+        }
+        _ => {
+            let wide = u128::from_le_bytes(take(arena, place));
+            let ([a, b], [c, d]) = (halves(wide as u64), halves((wide >> 64) as u64));
+            [a, b, c, d]
+        }
+    };
+    extend(words, bytes, signed)
+}
+
+/// Sign-extends a value narrower than a register, where it is signed.
+#[inline]
+fn extend(mut words: [u32; 4], bytes: u32, signed: bool) -> [u32; 4] {
+    if signed {
+        words[0] = match bytes {
+            1 => words[0] as u8 as i8 as u32,
+            2 => words[0] as u16 as i16 as u32,
+            _ => words[0],
+        };
+    }
+    words
+}
+
+#[inline]
+fn halves(value: u64) -> [u32; 2] {
+    [value as u32, (value >> 32) as u32]
+}
+
+#[inline]
+fn widen<const N: usize>(bytes: [u8; N]) -> [u8; 4] {
+    std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
+}
+
+/// `N` bytes of the arena; zeroes outside of it, where no region lies.
+#[inline]
+fn take<const N: usize>(arena: &[u8], place: usize) -> [u8; N] {
+    arena.get(place..).and_then(|rest| rest.first_chunk::<N>()).copied().unwrap_or([0; N])
+}
+
+/// A memory in which every address below 2^address_bits is allocated, and holds what a rule
+/// says. Offsets into shared and local memory stand for the generic addresses of their windows.
+#[derive(Clone, Copy, Debug)]
+pub struct FilledMemory {
+    /// How generic addresses are divided.
+    pub map: AddressMap,
+    /// What the memory holds.
+    pub fill: Fill,
+}
+
+impl LoadMemory for FilledMemory {
+    #[inline]
+    fn region(
+        &self,
+        space: AddressSpace,
+        address: GenericAddress,
+        plg: bool,
+    ) -> Result<(Space, Option<Region>), OutsideWindow> {
+        let map = &self.map;
+        let window = |space, Window { base, size }, first| {
+            let region = Region { space, base: first, last: size - 1, start: base, lane_stride: 0 };
+            (space, Some(region))
+        };
+        // Offsets have no end: the fill knows a value for every one.
+        let offsets = |space, start| {
+            let region = Region { space, base: 0, last: u64::MAX, start, lane_stride: 0 };
+            (space, Some(region))
+        };
+        Ok(match space {
+            AddressSpace::Generic => match map.resolve(address, plg)?.0 {
+                Space::Local => window(Space::Local, map.local(), map.local().base),
+                Space::Shared => window(Space::Shared, map.shared(), map.shared().base),
+                space => (space, Some(self.between_windows(address))),
+            },
+            AddressSpace::Global if map.is_beyond(address) => (Space::Global, None),
+            AddressSpace::Global => {
+                let last = u64::MAX >> (64 - map.address_bits());
+                let space = Space::Global;
+                (space, Some(Region { space, base: 0, last, start: 0, lane_stride: 0 }))
+            }
+            AddressSpace::Local => offsets(Space::Local, map.local().base),
+            AddressSpace::Shared => offsets(Space::Shared, map.shared().base),
+            AddressSpace::Constant { .. } => offsets(Space::Constant, 0),
+        })
+    }
+
+    #[inline]
+    fn fetch(
+        &self,
+        bytes: u32,
+        signed: bool,
+        region: &Region,
+        address: GenericAddress,
+        lane: usize,
+    ) -> [u32; 4] {
+        let lane = if region.is_per_lane() { lane as u64 } else { 0 };
+        extend(self.fill.words(region.place(address), bytes, lane), bytes, signed)
+    }
+
+    fn fetch_across(
+        &self,
+        _: AddressSpace,
+        _: Space,
+        _: u32,
+        _: bool,
+        _: GenericAddress,
+        _: usize,
+    ) -> Option<[u32; 4]> {
+        None
+    }
+}
+
+impl FilledMemory {
+    /// The run of global addresses around one, up to the windows on either side.
+    fn between_windows(&self, address: GenericAddress) -> Region {
+        let (mut base, mut last) = (0, u64::MAX >> (64 - self.map.address_bits()));
+        for window in [self.map.shared(), self.map.local()] {
+            if window.base > address.0 {
+                last = last.min(window.base - 1);
+            } else {
+                base = base.max(window.base + window.size);
+            }
+        }
+        Region { space: Space::Global, base, last: last - base, start: base, lane_stride: 0 }
+    }
+}
