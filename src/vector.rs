@@ -9,7 +9,9 @@ use warpload_encoding::{Instruction, Reg, parse_line};
 
 use crate::json::initial::Initial;
 use crate::json::sources::Files;
-use crate::json::values::{Hex32, Lanes, RegisterName, UniqueMap, hexadecimal};
+use crate::json::values::{
+    Hex32, Lanes, RegisterName, UniqueMap, deserialize_from_object, hexadecimal,
+};
 use crate::json::{self, JsonError};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{Executor, Outcome};
@@ -222,7 +224,7 @@ impl Serialize for LaneFaultMasks<'_> {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 struct VectorJson {
     #[serde(default)]
     name: String,
@@ -233,9 +235,8 @@ struct VectorJson {
     expected: Option<FinalJson>,
 }
 
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields, default)]
-#[derive(Default)]
+#[derive(serde::Deserialize, Default)]
+#[serde(remote = "Self", deny_unknown_fields, default)]
 struct FinalJson {
     registers: UniqueMap<RegisterName, Lanes>,
     fault: Option<String>,
@@ -244,12 +245,14 @@ struct FinalJson {
 }
 
 #[derive(serde::Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[serde(remote = "Self", deny_unknown_fields, default)]
 struct LaneFaultsJson {
     outside_window: Option<Hex32>,
     outside_allocation: Option<Hex32>,
     misaligned_address: Option<Hex32>,
 }
+
+deserialize_from_object!(VectorJson, FinalJson, LaneFaultsJson);
 
 impl FinalJson {
     fn read(self) -> Result<Final, JsonError> {

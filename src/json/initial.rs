@@ -7,7 +7,9 @@ use serde::Deserialize;
 
 use super::JsonError;
 use super::sources::{Files, LaidOut, Source, Sources};
-use super::values::{Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, UniqueMap};
+use super::values::{
+    Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, UniqueMap, deserialize_from_object,
+};
 use crate::lane::LaneMask;
 use crate::machine::{Machine, Misaligned, RegisterLimit};
 use crate::memory::{
@@ -19,7 +21,7 @@ use crate::warp::Warp;
 const WARP_KEYS: [&str; 3] = ["active", "registers", "predicates"];
 
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[serde(remote = "Self", deny_unknown_fields, default)]
 pub(crate) struct Initial {
     register_limit: Option<u64>,
     address_bits: Option<u32>,
@@ -40,21 +42,21 @@ enum MisalignedJson {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[serde(remote = "Self", deny_unknown_fields, default)]
 struct WindowsJson {
     shared: Option<WindowJson>,
     local: Option<WindowJson>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 struct WindowJson {
     base: Hex64,
     size: Hex64,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[serde(remote = "Self", deny_unknown_fields, default)]
 struct MemoryJson {
     global: Vec<GlobalJson>,
     shared: Option<SharedJson>,
@@ -68,7 +70,7 @@ macro_rules! byte_objects {
     ($($name:ident { $($key:ident: $type:ty),* $(,)? })+) => {
         $(
             #[derive(Deserialize)]
-            #[serde(deny_unknown_fields)]
+            #[serde(remote = "Self", deny_unknown_fields)]
             struct $name {
                 $(#[serde(default)] $key: $type,)*
                 #[serde(default)]
@@ -109,6 +111,18 @@ byte_objects! {
     HighJson { bytes_per_lane: Option<usize> }
     ConstantJson { bank: Option<u64> }
 }
+
+deserialize_from_object!(
+    Initial,
+    WindowsJson,
+    WindowJson,
+    MemoryJson,
+    GlobalJson,
+    SharedJson,
+    LocalJson,
+    HighJson,
+    ConstantJson,
+);
 
 impl Initial {
     /// The keys present here that describe a warp.
@@ -164,7 +178,10 @@ impl Initial {
             window(&self.windows.shared, Window::DEFAULT_SHARED),
             window(&self.windows.local, Window::DEFAULT_LOCAL),
         )
-        .map_err(|error| JsonError::at("windows", error))
+        .map_err(|error| {
+            let is_width = matches!(error, ConfigError::AddressBits { .. });
+            JsonError::at(if is_width { "address_bits" } else { "windows" }, error)
+        })
     }
 
     fn memory(self, files: Files<'_>) -> Result<Memory, JsonError> {

@@ -44,6 +44,40 @@ macro_rules! deserialize_from_text {
     };
 }
 
+/// Reads structs that derive `Deserialize` with `#[serde(remote = "Self")]` out of objects only.
+/// What serde derives alone takes an array of the fields in their order as well.
+macro_rules! deserialize_from_object {
+    ($($type:ident),+ $(,)?) => {
+        $(impl<'de> ::serde::Deserialize<'de> for $type {
+            fn deserialize<D: ::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Self, D::Error> {
+                struct Fields;
+
+                impl<'de> ::serde::de::Visitor<'de> for Fields {
+                    type Value = $type;
+
+                    fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: ::serde::de::MapAccess<'de>>(
+                        self,
+                        map: A,
+                    ) -> Result<$type, A::Error> {
+                        // The derived function, which goes before the trait's.
+                        $type::deserialize(::serde::de::value::MapAccessDeserializer::new(map))
+                    }
+                }
+
+                deserializer.deserialize_map(Fields)
+            }
+        })+
+    };
+}
+
+pub(crate) use deserialize_from_object;
+
 deserialize_from_text!(Hex32, Hex64, HexBytes, RegisterName, PredicateName);
 
 /// A number of at most 64 bits, `"0x…"`.
