@@ -3,7 +3,7 @@
 use warpload::encoding::Reg;
 use warpload::lane::LaneMask;
 
-use crate::{BEFORE, active, at, limited, load, machine, with, word};
+use crate::{BEFORE, active, at, limited, load, machine, reporting, with, word};
 
 #[test]
 fn lanes_that_are_not_active_keep_their_registers() {
@@ -40,6 +40,10 @@ fn a_lane_executes_where_it_is_active_and_let_through() {
 fn lanes_that_do_not_execute_do_not_fault() {
     let loaded =
         load("LD R4, [R2]", &machine(), active(at(|lane| if lane < 4 { 0x1000 } else { 0 }), 0xf));
+    assert!(loaded.is_clean());
+    // Nor is their misalignment reported.
+    let warp = at(|lane| if lane < 4 { 0x1000 } else { 0x1001 });
+    let loaded = load("LD R4, [R2]", &reporting(), active(warp, 0xf));
     assert!(loaded.is_clean());
 }
 

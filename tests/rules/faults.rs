@@ -4,7 +4,7 @@ use warpload::encoding::Reg;
 use warpload::load::{FaultKind, LaneFault, WarpFault};
 use warpload::memory::{GenericAddress, OutsideWindow, Space};
 
-use crate::{at, load, machine, reporting, with};
+use crate::{at, load, machine, reporting, with, word};
 
 /// The faults of lane 20 where all lanes have that address; P1 is true.
 fn faults(text: &str, address: u64) -> Vec<LaneFault> {
@@ -82,6 +82,16 @@ fn a_lane_can_be_misaligned_and_outside() {
     // Without the report only the second one is left.
     let loaded = load("LD.128 R4, [R2]", &machine(), at(|_| 0x2001));
     assert_eq!(loaded.kinds(3), [outside]);
+}
+
+/// Clause 7: the kinds that give zeroes, and the one that does not.
+#[test]
+fn a_misaligned_lane_is_not_zeroed() {
+    assert!(BY_PLG.zeroes() && BEYOND.zeroes() && FaultKind::OutsideAllocation.zeroes());
+    assert!(!FaultKind::MisalignedAddress.zeroes());
+    let loaded = load("LD R4, [R2]", &reporting(), at(|_| 0x1013));
+    assert_eq!(loaded.kinds(0), [FaultKind::MisalignedAddress]);
+    assert_eq!(loaded.register(4, 0), word(0x10));
 }
 
 #[test]
