@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
@@ -53,6 +54,14 @@ fn backing(machine: &Machine) -> String {
 fn allocated(machine: &Machine) -> &[u8] {
     let [allocation] = machine.memory.allocations() else { panic!("not one allocation") };
     machine.memory.allocation_bytes(allocation)
+}
+
+/// An error and what is behind it, as it is shown to people.
+fn shown(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", shown(source)),
+        None => error.to_string(),
+    }
 }
 
 /// The error of a manifest: the key, and the message.
@@ -288,10 +297,11 @@ fn broken_manifests() {
     let folder = Folder::new();
     let path = folder.manifest();
     let broken = folder.open_manifest("{\"memory\":\n {\"shared\": 5}}", Mapping::default());
-    let message = broken.unwrap_err().to_string();
+    let message = shown(&broken.unwrap_err());
     let expected = format!("{}:2:", path.display());
     assert!(message.starts_with(&expected), "{message}");
-    assert!(message.contains("memory.shared: invalid type: integer `5`"), "{message}");
+    let rest = ": no memory image: memory.shared: invalid type: integer `5`, expected an object";
+    assert!(message.ends_with(rest), "{message}");
 
     let (key, message) = failure(folder.open(r#"{"global": [{"base": "0x0"}]}"#, Mapping::Copy));
     assert_eq!(key, "memory.global[0]");
@@ -299,8 +309,9 @@ fn broken_manifests() {
 
     // A configuration that cannot be has no position.
     let beyond = r#"{"global": [{"base": "0xffffffffff", "file": "bytes.bin"}]}"#;
-    let message = folder.open(beyond, Mapping::default()).unwrap_err().to_string();
-    let rest = "memory: the allocation at 0xffffffffff of 256 bytes reaches beyond 2^40";
+    let message = shown(&folder.open(beyond, Mapping::default()).unwrap_err());
+    let rest =
+        "no memory image: memory: the allocation at 0xffffffffff of 256 bytes reaches beyond 2^40";
     assert_eq!(message, format!("{}: {rest}", path.display()));
 }
 
@@ -310,7 +321,8 @@ fn a_manifest_that_cannot_be_read() {
     let missing = folder.0.path().join("missing.json");
     let error = open(&missing, Mapping::default()).unwrap_err();
     assert!(matches!(&error, ImageError::Io { path, .. } if *path == missing));
-    assert!(error.to_string().starts_with(missing.to_str().unwrap()));
+    let expected = format!("{} could not be read: ", missing.display());
+    assert!(shown(&error).starts_with(&expected));
     // Bytes are no text.
     assert!(matches!(
         open(&folder.0.path().join("bytes.bin"), Mapping::default()),
@@ -319,6 +331,6 @@ fn a_manifest_that_cannot_be_read() {
     // One byte more than 64 MiB, of which the file system need not hold any.
     let large = folder.0.path().join("large.json");
     fs::File::create(&large).unwrap().set_len((64 << 20) + 1).unwrap();
-    let message = open(&large, Mapping::default()).unwrap_err().to_string();
+    let message = shown(&open(&large, Mapping::default()).unwrap_err());
     assert!(message.contains("a manifest of 67108865 bytes; expected at most 67108864"));
 }
