@@ -170,7 +170,10 @@ impl Initial {
             window(&self.windows.shared, Window::DEFAULT_SHARED),
             window(&self.windows.local, Window::DEFAULT_LOCAL),
         )
-        .map_err(|error| JsonError::at("windows", error))
+        .map_err(|error| {
+            let is_width = matches!(error, ConfigError::AddressBits { .. });
+            JsonError::at(if is_width { "address_bits" } else { "windows" }, error)
+        })
     }
 
     fn memory(self, files: Files<'_>) -> Result<Memory, JsonError> {
