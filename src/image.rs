@@ -1,5 +1,5 @@
 //! Memory images: a JSON manifest that says what is allocated where, and the files that hold
-//! the bytes (spec/vectors.md).
+//! the bytes (docs/vectors.md).
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Vectors that are not what spec/vectors.md says: the key, the position and the message.
+//! Vectors that are not what docs/vectors.md says: the key, the position and the message.
 
 #![allow(clippy::unwrap_used)]
 

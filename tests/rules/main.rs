@@ -1,4 +1,4 @@
-//! The rules of spec/ld.md sections 3 and 4, one test each, on both executors.
+//! The rules of docs/ld.md sections 3 and 4, one test each, on both executors.
 //!
 //! Most loads here are made on one machine:
 //!
