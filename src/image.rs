@@ -1,5 +1,5 @@
 //! Memory images: a JSON manifest that says what is allocated where, and the files that hold
-//! the bytes (spec/vectors.md).
+//! the bytes (docs/vectors.md).
 
 use std::path::{Path, PathBuf};
 
@@ -29,12 +29,12 @@ pub enum Mapping {
     Copy,
 }
 
-/// Why an image could not be opened.
+/// Why an image could not be opened. What exactly is wrong is the error's source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
     /// The manifest could not be read.
-    #[error("{}: {source}", path.display())]
+    #[error("{} could not be read", path.display())]
     Io {
         /// The manifest.
         path: PathBuf,
@@ -43,7 +43,7 @@ pub enum ImageError {
     },
     /// The manifest, or a file that it names, is not what it should be.
     #[error(
-        "{}{}: {source}",
+        "{}{}: no memory image",
         path.display(),
         source.position.map_or(String::new(), |(line, column)| format!(":{line}:{column}"))
     )]

@@ -63,7 +63,7 @@ impl Machine {
 }
 
 impl Default for Machine {
-    /// The defaults of spec/ld.md section 4, nothing allocated.
+    /// The defaults of docs/ld.md section 4, nothing allocated.
     fn default() -> Self {
         Self::new(Memory::empty(AddressMap::default()))
     }

@@ -1,5 +1,5 @@
 //! Test vectors: one instruction executed by one warp, the state before and the state after
-//! (spec/vectors.md).
+//! (docs/vectors.md).
 
 use std::collections::BTreeMap;
 use std::fmt;

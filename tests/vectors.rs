@@ -1,7 +1,9 @@
 //! The 1,000 vectors of `LD`, on both executors.
 
+#![cfg(feature = "json")]
 #![allow(clippy::unwrap_used)]
 
+use warpload::encoding::Reg;
 use warpload::load::Executor;
 use warpload::vector::Vector;
 
@@ -20,4 +22,20 @@ fn all_vectors_hold_on_both_executors() {
         count += 1;
     }
     assert_eq!(count, 1000);
+}
+
+/// The last four bytes of the local window: lane n holds n + 1 there, and has no low part.
+#[test]
+fn local_memory_may_have_a_high_part_only() {
+    let bytes: String = (1..=32).map(|n| format!("{n:02x}000000")).collect();
+    let json = format!(
+        r#"{{"instruction": "LD R0, [0xfffffffc]", "initial": {{"memory": {{"local":
+        {{"high": {{"bytes_per_lane": 4, "hex": "{bytes}"}}}}}}}}}}"#
+    );
+    let vector = Vector::from_json(&json).unwrap();
+    for executor in [Executor::Reference, Executor::Fast] {
+        let (warp, outcome) = vector.run(executor);
+        assert!(outcome.lane_faults.is_empty());
+        assert_eq!(warp.register(Reg::new(0)), &std::array::from_fn(|lane| lane as u32 + 1));
+    }
 }

@@ -1,5 +1,5 @@
 //! Control words: how the hardware schedules the instructions beside them
-//! (spec/ld.md section 5).
+//! (docs/ld.md section 5).
 //!
 //! Code comes in bundles of 32 bytes: a control word, then three instruction words. Slot `n`
 //! (0..=2) of the control word starts at bit `21 * n`; bit 63 is 0.
@@ -419,7 +419,7 @@ mod tests {
         }
     }
 
-    /// The names of spec/ld.md section 2, at the ends of their ranges and just outside.
+    /// The names of docs/ld.md section 2, at the ends of their ranges and just outside.
     #[test]
     fn schedule_names() {
         for (name, value) in [

@@ -3,7 +3,7 @@
 //! A row reads `bits member: type, "name in the documents", "what it decides"`. The struct,
 //! `decode`, `encode`, [`describe`](crate::describe) and this documentation are made from the
 //! rows; the compiler checks that they cover each bit of the word exactly once.
-//! Source: spec/ld.md section 1 (the instruction words) and section 5 (the control word),
+//! Source: docs/ld.md section 1 (the instruction words) and section 5 (the control word),
 //! compared with nvdisasm 12.8.
 
 use crate::control::{Barrier, WaitMask};

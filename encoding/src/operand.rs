@@ -104,7 +104,7 @@ impl FieldValue for Pred {
     }
 }
 
-/// How the load uses the caches. It never changes the value (spec/ld.md section 4, 9).
+/// How the load uses the caches. It never changes the value (docs/ld.md section 4, 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum CacheOp {

@@ -1,4 +1,4 @@
-//! What the parser takes beyond the canonical text (spec/ld.md section 2), one line a case.
+//! What the parser takes beyond the canonical text (docs/ld.md section 2), one line a case.
 #![allow(clippy::unwrap_used)]
 
 use warpload_encoding::control::Notation;

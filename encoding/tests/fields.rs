@@ -12,7 +12,7 @@ use warpload_encoding::{
     Control, Field, FieldReading, FieldValue, Instruction, Layout, Ld, describe, parse_line,
 };
 
-/// The LD opcode, 0b100 in bits 63:61 (spec/ld.md section 1), said here a second time on purpose.
+/// The LD opcode, 0b100 in bits 63:61 (docs/ld.md section 1), said here a second time on purpose.
 const LD_OPCODE: u64 = 0b100 << 61;
 
 fn with_ld_opcode(bits: u64) -> u64 {
@@ -65,7 +65,7 @@ fn names<L: Layout>() -> String {
     rows.join(", ")
 }
 
-/// The tables of spec/ld.md sections 1 and 5, copied by hand: the round trips below would not
+/// The tables of docs/ld.md sections 1 and 5, copied by hand: the round trips below would not
 /// notice two fields that changed places.
 #[test]
 fn fields_stand_where_the_reference_has_them() {

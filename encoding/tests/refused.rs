@@ -1,4 +1,4 @@
-//! What the parser refuses (spec/ld.md section 2): where, with which words, with which hint.
+//! What the parser refuses (docs/ld.md section 2): where, with which words, with which hint.
 //!
 //! `data/refused.txt` holds a case as a person reads it: the line, carets below the bytes at
 //! fault, the message, and the hint where there is one. A caret behind the line's end stands for

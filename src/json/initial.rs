@@ -170,7 +170,10 @@ impl Initial {
             window(&self.windows.shared, Window::DEFAULT_SHARED),
             window(&self.windows.local, Window::DEFAULT_LOCAL),
         )
-        .map_err(|error| JsonError::at("windows", error))
+        .map_err(|error| {
+            let is_width = matches!(error, ConfigError::AddressBits { .. });
+            JsonError::at(if is_width { "address_bits" } else { "windows" }, error)
+        })
     }
 
     fn memory(self, files: Files<'_>) -> Result<Memory, JsonError> {
@@ -234,9 +237,12 @@ impl Slots {
         }
         if let Some(mut local) = memory.local {
             let key = "memory.local";
-            let bytes_per_lane = required(local.bytes_per_lane, key, "bytes_per_lane")?;
-            let source = local.source(key)?;
-            slots.local_low = Some((bytes_per_lane, sources.add(key, source)));
+            let has_low = local.bytes_per_lane.is_some() || local.hex.is_some();
+            if has_low || local.file.is_some() || local.high.is_none() {
+                let bytes_per_lane = required(local.bytes_per_lane, key, "bytes_per_lane")?;
+                let source = local.source(key)?;
+                slots.local_low = Some((bytes_per_lane, sources.add(key, source)));
+            }
             if let Some(mut high) = local.high {
                 let key = "memory.local.high";
                 let bytes_per_lane = required(high.bytes_per_lane, key, "bytes_per_lane")?;

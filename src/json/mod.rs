@@ -1,4 +1,4 @@
-//! The JSON that vectors and memory images share (spec/vectors.md): strict values, and the
+//! The JSON that vectors and memory images share (docs/vectors.md): strict values, and the
 //! state before a load.
 
 pub(crate) mod initial;

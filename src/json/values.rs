@@ -1,4 +1,4 @@
-//! Values as spec/vectors.md writes them: hexadecimal numbers and bytes, register and
+//! Values as docs/vectors.md writes them: hexadecimal numbers and bytes, register and
 //! predicate names, objects without a key twice.
 
 use std::fmt;

@@ -1,5 +1,5 @@
 //! What goes wrong in the emulated machine. Faults are values of an outcome, not errors of this
-//! library. Names and hardware codes: spec/ld.md section 4.
+//! library. Names and hardware codes: docs/ld.md section 4.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! Executing loads: what a load does, what can go wrong, and the two executors.
 //!
-//! [`reference::execute`](reference()) follows spec/ld.md section 4 clause by clause, lane by
+//! [`reference::execute`](reference()) follows docs/ld.md section 4 clause by clause, lane by
 //! lane, and is kept slow and obvious. [`execute`] is meant to be fast. They share no code
 //! beyond types; property tests hold them equal.
 

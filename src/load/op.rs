@@ -75,7 +75,7 @@ fn is_base(base: Reg, limit: RegisterLimit) -> bool {
 
 /// The fault that keeps `instruction` from executing for a shader of that many registers:
 /// misaligned or missing destination registers, then misaligned or missing address registers
-/// (spec/ld.md section 3).
+/// (docs/ld.md section 3).
 pub fn register_fault(instruction: &Instruction, limit: RegisterLimit) -> Option<WarpFault> {
     let check = |register: Reg, count: u32| {
         let number = u32::from(register.number());

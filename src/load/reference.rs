@@ -1,6 +1,6 @@
-//! The literal executor: spec/ld.md sections 3 and 4, clause by clause, lane by lane.
+//! The literal executor: docs/ld.md sections 3 and 4, clause by clause, lane by lane.
 //!
-//! Nothing here is clever. Where it and the fast executor differ, spec/ld.md decides, never the
+//! Nothing here is clever. Where it and the fast executor differ, docs/ld.md decides, never the
 //! other executor.
 
 use warpload_encoding::{Instruction, Ld, Reg};

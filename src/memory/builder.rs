@@ -1,4 +1,4 @@
-//! Laying memory out, and refusing what cannot be (spec/ld.md section 4, configuration).
+//! Laying memory out, and refusing what cannot be (docs/ld.md section 4, configuration).
 
 use super::windows::{AddressMap, Space, Window};
 use super::{Allocation, Arena, ConstantBank, LocalPart, Memory};

@@ -100,9 +100,10 @@ impl Memory {
         &self.arena
     }
 
-    /// All bytes, to be changed where they are not mapped read-only.
-    pub fn arena_mut(&mut self) -> &mut Arena {
-        &mut self.arena
+    /// All bytes, to be changed; nothing where they are mapped read-only. Only bytes: another
+    /// arena might be too small for the regions.
+    pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        self.arena.bytes_mut()
     }
 
     /// The global allocations, by ascending base.

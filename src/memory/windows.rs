@@ -1,5 +1,5 @@
 //! The generic address space: which addresses are local, shared and global
-//! (spec/ld.md section 4, 5 and the configuration table).
+//! (docs/ld.md section 4, 5 and the configuration table).
 
 use std::fmt;
 

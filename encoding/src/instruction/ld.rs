@@ -1,4 +1,4 @@
-//! `LD`: how it is written and read (spec/ld.md section 2).
+//! `LD`: how it is written and read (docs/ld.md section 2).
 
 use super::{Guard, Syntax};
 use crate::layout::Ld;

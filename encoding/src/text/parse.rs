@@ -20,7 +20,7 @@ pub struct ParsedLine {
     pub alias: Option<Alias>,
 }
 
-/// Reads one instruction: the canonical text and the superset of it that spec/ld.md section 2
+/// Reads one instruction: the canonical text and the superset of it that docs/ld.md section 2
 /// names, with annotations behind the operands or maxas's or CuAssembler's notation in front.
 ///
 /// ```
