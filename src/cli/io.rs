@@ -79,7 +79,7 @@ pub(crate) fn name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-fn progress_bar(progress: Progress, bytes: u64, path: &Path) -> ProgressBar {
+pub(crate) fn progress_bar(progress: Progress, bytes: u64, path: &Path) -> ProgressBar {
     // Nobody wants a bar that flashes by.
     const WORTH_A_BAR: u64 = 4 << 20;
     let draw = match progress {

@@ -5,10 +5,15 @@ mod decode;
 mod diagnostic;
 mod encode;
 mod explain;
+mod import;
+mod info;
 mod io;
 mod manual;
+mod replay;
 mod run;
+mod summary_text;
 mod test;
+mod trace;
 mod word;
 
 use std::process::ExitCode;
@@ -37,6 +42,7 @@ Examples:
   warpload explain 0x84e0000000070104           every bit of a word
   warpload test vectors.jsonl                   check test vectors
   warpload run vector.json                      execute one load, lane by lane
+  warpload replay kernelslist.g --fill address  execute every load of a trace
 
 `-` is standard input. Exit status: 0 done, 1 the input or the check failed, 2 wrong use or an
 unreadable file.";
@@ -48,6 +54,10 @@ enum Command {
     Explain(explain::Arguments),
     Test(test::Arguments),
     Run(run::Arguments),
+    Import(import::Arguments),
+    Info(info::Arguments),
+    Replay(replay::Arguments),
+    Merge(replay::MergeArguments),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
 }
@@ -69,6 +79,11 @@ enum Format {
     Text,
     /// One object a line
     Json,
+}
+
+/// A number of threads.
+fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "expected a number above 0".to_owned())
 }
 
 /// How a command ended that did its work.
@@ -114,6 +129,10 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Explain(command) => explain::execute(command, output),
         Command::Test(command) => test::execute(command, arguments.progress, output),
         Command::Run(command) => run::execute(command, output),
+        Command::Import(command) => import::execute(command, arguments.progress, output),
+        Command::Info(command) => info::execute(command, output),
+        Command::Replay(command) => replay::execute(command, arguments.progress, output),
+        Command::Merge(command) => replay::merge(command, output),
         Command::Completions(command) => manual::completions(command, output),
         Command::Man(command) => manual::man(command, output),
     }

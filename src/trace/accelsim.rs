@@ -393,7 +393,7 @@ impl<'t> Tokens<'t> {
         let rest = self.text.get(self.at..)?;
         let start = self.at + rest.iter().position(|byte| !is_space(byte))?;
         let rest = &self.text[start..];
-        let length = rest.iter().position(|byte| is_space(byte)).unwrap_or(rest.len());
+        let length = rest.iter().position(is_space).unwrap_or(rest.len());
         self.at = start + length;
         Some(&self.text[start..self.at])
     }

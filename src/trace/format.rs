@@ -11,7 +11,6 @@ use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
 use super::operation::Operation;
-use crate::memory::Window;
 
 /// The first eight bytes of a binary trace.
 pub const MAGIC: [u8; 8] = *b"WARPLOAD";
@@ -191,13 +190,6 @@ pub struct Kernel {
     /// Every line of the header, also those that mean nothing here: key and value.
     #[serde(default)]
     pub header: Vec<(String, String)>,
-}
-
-impl Kernel {
-    /// The window of 16 MiB from a base on, or the default one.
-    pub(crate) fn window(base: Option<u64>, default: Window) -> Window {
-        base.map_or(default, |base| Window { base, ..default })
-    }
 }
 
 const _: () = {

@@ -9,6 +9,9 @@ mod import;
 mod nvbit;
 mod operation;
 mod reader;
+mod replay;
+mod statistics;
+mod summary;
 mod writer;
 
 pub use addresses::Addresses;
@@ -22,4 +25,9 @@ pub use format::{
 pub use import::import;
 pub use operation::{Class, Operation, Skipped, TraceSpace};
 pub use reader::{BinaryTrace, Block, TracedLoad};
+pub use replay::{DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Replayed, Shard, replay};
+pub use summary::{
+    Counts, Fault, FaultCounts, FootprintCounts, KernelSummary, MergeError, Mismatch, Partial,
+    PcSummary, SectorSummary, SkippedCounts, SpaceCounts, Summary, UniformCounts,
+};
 pub use writer::TraceWriter;

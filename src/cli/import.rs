@@ -1,0 +1,54 @@
+//! `import`: a text trace into a binary one.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::io::Output;
+use super::{Progress, Status, trace};
+
+/// Turn a trace of another tool into a binary trace
+///
+/// Reads Accel-Sim's traces (.trace, .traceg, either also .xz, or a kernelslist.g with all files
+/// that it lists) and the traces of NVBit's mem_trace tool, as a log or as JSON. The output
+/// appears under its name when it is whole.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  warpload import kernelslist.g -o app.wlt")]
+pub(crate) struct Arguments {
+    /// The trace, or the list of traces
+    input: PathBuf,
+
+    /// The binary trace to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// How many files to read at once; as many as the machine has cores where left out
+    #[arg(long, value_name = "N", value_parser = super::positive)]
+    threads: Option<usize>,
+}
+
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let Arguments { input, output: to, threads } = arguments;
+    if trace::is_binary(&input).with_context(|| super::io::name(&input))? {
+        anyhow::bail!("{}: is a binary trace already", input.display());
+    }
+    let folder = match to.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let file = tempfile::Builder::new()
+        .prefix(".warpload-import-")
+        .tempfile_in(folder)
+        .with_context(|| format!("{}: cannot be written", to.display()))?;
+    trace::import_into(&input, file.as_file(), progress, trace::threads(threads))?;
+    file.as_file().sync_all()?;
+    file.persist(&to).with_context(|| format!("{}: cannot be written", to.display()))?;
+    output.line(format_args!("{} written", to.display()))?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,151 @@
+//! `info`: what a binary trace or a memory image holds.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use warpload::image::{self, Mapping};
+use warpload::memory::Memory;
+use warpload::trace::BinaryTrace;
+
+use super::io::{self, Output};
+use super::{Format, Status, trace};
+
+/// Show what a binary trace or a memory image holds
+///
+/// Reads the index and the contents of a trace, or the manifest of an image; not all of it.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  warpload info app.wlt")]
+pub(crate) struct Arguments {
+    /// A binary trace, or the manifest of an image
+    file: PathBuf,
+
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(serde::Serialize)]
+struct TraceJson<'t> {
+    kind: &'static str,
+    source: &'t str,
+    notes: &'t [String],
+    records: u64,
+    loads: u64,
+    blocks: usize,
+    opcodes: Vec<&'t str>,
+    allocations: usize,
+    kernels: Vec<KernelJson<'t>>,
+}
+
+#[derive(serde::Serialize)]
+struct KernelJson<'t> {
+    name: &'t str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    records: u64,
+    loads: u64,
+}
+
+#[derive(serde::Serialize)]
+struct ImageJson {
+    kind: &'static str,
+    address_bits: u32,
+    bytes: usize,
+    global: Vec<(String, u64)>,
+    shared: usize,
+    local_low_per_lane: usize,
+    local_high_per_lane: usize,
+}
+
+pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    let path = &arguments.file;
+    if trace::is_binary(path).with_context(|| io::name(path))? {
+        let trace = BinaryTrace::open(path).with_context(|| io::name(path))?;
+        return show_trace(&trace, arguments.format, output);
+    }
+    let machine = image::open(path, Mapping::ReadOnly)?;
+    show_image(&machine.memory, arguments.format, output)
+}
+
+fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+    let contents = trace.contents();
+    let mut kernels: Vec<KernelJson<'_>> = contents
+        .kernels
+        .iter()
+        .map(|k| KernelJson { name: &k.name, grid: k.grid, block: k.block, records: 0, loads: 0 })
+        .collect();
+    for block in trace.blocks() {
+        let kernel = &mut kernels[block.kernel as usize];
+        kernel.records += u64::from(block.records);
+        kernel.loads += u64::from(block.loads);
+    }
+    if format == Format::Json {
+        output.json(&TraceJson {
+            kind: "trace",
+            source: &contents.source,
+            notes: &contents.notes,
+            records: trace.records(),
+            loads: trace.loads(),
+            blocks: trace.blocks().len(),
+            opcodes: contents.operations.iter().map(|op| op.opcode.as_str()).collect(),
+            allocations: contents.allocations.len(),
+            kernels,
+        })?;
+        return Ok(Status::Done);
+    }
+    output.line(format_args!("binary trace, written by {}", contents.source))?;
+    for note in &contents.notes {
+        output.line(format_args!("note: {note}"))?;
+    }
+    output.line(format_args!(
+        "{} instructions, {} of them loads, in {} blocks; {} allocations named",
+        trace.records(),
+        trace.loads(),
+        trace.blocks().len(),
+        contents.allocations.len()
+    ))?;
+    let opcodes: Vec<&str> = contents.operations.iter().map(|op| op.opcode.as_str()).collect();
+    output.line(format_args!("loads: {}", opcodes.join(", ")))?;
+    for kernel in kernels {
+        let KernelJson { name, grid, block, records, loads } = kernel;
+        output.line(format_args!(
+            "kernel {name}  grid {grid:?}  block {block:?}  {records} instructions, {loads} loads"
+        ))?;
+    }
+    Ok(Status::Done)
+}
+
+fn show_image(memory: &Memory, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+    let image = ImageJson {
+        kind: "image",
+        address_bits: memory.map().address_bits(),
+        bytes: memory.arena().bytes().len(),
+        global: memory
+            .allocations()
+            .iter()
+            .map(|allocation| (format!("{:#x}", allocation.base), allocation.size))
+            .collect(),
+        shared: memory.shared_bytes().len(),
+        local_low_per_lane: memory.local_low_bytes(0).len(),
+        local_high_per_lane: memory.local_high_bytes(0).len(),
+    };
+    if format == Format::Json {
+        output.json(&image)?;
+        return Ok(Status::Done);
+    }
+    output.line(format_args!(
+        "memory image: {} bytes, addresses of {} bits",
+        image.bytes, image.address_bits
+    ))?;
+    for (base, size) in &image.global {
+        output.line(format_args!("global  {base}  {size} bytes"))?;
+    }
+    output.line(format_args!("shared  {} bytes", image.shared))?;
+    output.line(format_args!(
+        "local   {} + {} bytes a lane",
+        image.local_low_per_lane, image.local_high_per_lane
+    ))?;
+    Ok(Status::Done)
+}

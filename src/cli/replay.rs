@@ -1,0 +1,158 @@
+//! `replay` and `merge`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+use warpload::image::{self, Mapping};
+use warpload::machine::Machine;
+use warpload::memory::{Fill, Window};
+use warpload::trace::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Shard, Summary, replay};
+
+use super::io::{self, Output};
+use super::{Format, Progress, Status, summary_text, trace};
+
+/// Execute every load of a trace and show what it read and how well it was coalesced
+///
+/// Takes binary traces, and text traces of the kinds that `import` takes.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload replay app.wlt --fill address
+  warpload replay app.wlt --image memory.json --format json
+  warpload replay app.wlt --fill address --shard 0/3 --format json > 0.json")]
+pub(crate) struct Arguments {
+    /// The trace
+    trace: PathBuf,
+
+    /// The manifest of the memory image that the loads read
+    #[arg(long, value_name = "MANIFEST", conflicts_with = "fill")]
+    image: Option<PathBuf>,
+
+    /// What memory holds without an image. With neither, no values are computed
+    #[arg(long, value_enum)]
+    fill: Option<FillName>,
+
+    /// How many threads to use; as many as the machine has cores where left out
+    #[arg(long, value_name = "N", value_parser = super::positive)]
+    threads: Option<usize>,
+
+    /// Replay part I, from 0, of N parts; `merge` puts the results together
+    #[arg(long, value_name = "I/N", value_parser = read_shard)]
+    shard: Option<Shard>,
+
+    /// The width of a generic address, 32 to 64
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_ADDRESS_BITS, conflicts_with = "image")]
+    address_bits: u32,
+
+    /// Where the shared window lies, whatever the trace says
+    #[arg(long, value_name = "BASE,SIZE", value_parser = read_window, conflicts_with = "image")]
+    shared_window: Option<Window>,
+
+    /// Where the local window lies, whatever the trace says
+    #[arg(long, value_name = "BASE,SIZE", value_parser = read_window, conflicts_with = "image")]
+    local_window: Option<Window>,
+
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FillName {
+    /// A function of the address
+    Address,
+    Zero,
+}
+
+fn read_shard(text: &str) -> Result<Shard, String> {
+    text.split_once('/')
+        .and_then(|(index, count)| Shard::new(index.parse().ok()?, count.parse().ok()?))
+        .ok_or_else(|| "expected I/N, I from 0 and below N".to_owned())
+}
+
+/// Decimal, or hexadecimal with `0x`.
+fn read_number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+fn read_window(text: &str) -> Result<Window, String> {
+    text.split_once(',')
+        .and_then(|(base, size)| {
+            Some(Window { base: read_number(base.trim())?, size: read_number(size.trim())? })
+        })
+        .ok_or_else(|| "expected BASE,SIZE, as in 0xfe000000,0x1000000".to_owned())
+}
+
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let name = io::name(&arguments.trace);
+    let threads = trace::threads(arguments.threads);
+    let trace = trace::open(&arguments.trace, progress, threads).with_context(|| name.clone())?;
+    let machine: Option<Machine> = match &arguments.image {
+        Some(manifest) => Some(image::open(manifest, Mapping::ReadOnly)?),
+        None => None,
+    };
+    let options = ReplayOptions {
+        data: match (&machine, arguments.fill) {
+            (Some(machine), _) => Data::Image(&machine.memory),
+            (None, Some(FillName::Address)) => Data::Fill(Fill::Address),
+            (None, Some(FillName::Zero)) => Data::Fill(Fill::Zero),
+            (None, None) => Data::Absent,
+        },
+        address_bits: arguments.address_bits,
+        shared_window: arguments.shared_window,
+        local_window: arguments.local_window,
+        shard: arguments.shard.unwrap_or(Shard::WHOLE),
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let blocks = trace.blocks().iter().map(|block| u64::from(block.length)).sum();
+    let bar = io::progress_bar(progress, blocks, &arguments.trace);
+    let replayed =
+        pool.install(|| replay(&trace, &options, &|bytes| bar.inc(bytes))).with_context(|| name)?;
+    bar.finish();
+    let summary = Summary::new(&replayed, trace.contents(), options.shard);
+    match arguments.format {
+        Format::Json => output.json(&summary)?,
+        Format::Text => output.bytes(summary_text::text(&summary, trace.contents()).as_bytes())?,
+    }
+    let failed = summary.counts.mismatches > 0;
+    Ok(if failed { Status::Failed } else { Status::Done })
+}
+
+/// Put the JSON summaries of all shards of a replay together
+///
+/// Prints, byte for byte, what a replay of the whole trace prints with `--format json`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  warpload merge 0.json 1.json 2.json")]
+pub(crate) struct MergeArguments {
+    /// The summaries, one of each shard, in any order
+    #[arg(required = true)]
+    summary: Vec<PathBuf>,
+}
+
+pub(crate) fn merge(arguments: MergeArguments, output: &mut Output) -> anyhow::Result<Status> {
+    let mut summaries = Vec::new();
+    for path in &arguments.summary {
+        let name = || io::name(path);
+        let input = io::open(path, Progress::Never).with_context(name)?;
+        let summary: Summary = serde_json::from_reader(input)
+            .with_context(|| format!("{}: no summary of a replay", name()))?;
+        summaries.push(summary);
+    }
+    let whole = match Summary::merge(summaries) {
+        Ok(whole) => whole,
+        Err(error) => bail!(error),
+    };
+    output.json(&whole)?;
+    let failed = whole.counts.mismatches > 0;
+    Ok(if failed { Status::Failed } else { Status::Done })
+}

@@ -1,0 +1,135 @@
+//! A replay's summary on a screen: the counts, then the program counters that waste most.
+
+use warpload::trace::{Contents, Counts, PcSummary, Summary};
+
+/// How many program counters are shown.
+const ROWS: usize = 12;
+
+pub(crate) fn text(summary: &Summary, contents: &Contents) -> String {
+    let Counts { records, loads, skipped, lanes, bytes, .. } = &summary.counts;
+    let counts = &summary.counts;
+    let mut text = format!(
+        "{records} instructions: {loads} loads, {} stores, {} atomics, {} others\n",
+        skipped.store, skipped.atomic, skipped.other
+    );
+    text += &format!("{lanes} lanes asked for {bytes} bytes\n\n");
+    let opcodes: Vec<String> =
+        counts.by_opcode.iter().map(|(opcode, loads)| format!("{opcode} {loads}")).collect();
+    text += &format!("opcodes     {}\n", opcodes.join(", "));
+    let space = &counts.by_space;
+    let spaces = [
+        ("global", space.global),
+        ("local", space.local),
+        ("shared", space.shared),
+        ("constant", space.constant),
+        ("unresolved", space.unresolved),
+    ];
+    text += &format!("memories    {}\n", nonzero(&spaces));
+    text += &format!(
+        "global      {} sectors of 32 bytes, {} lines of 128; ideal {} sectors{}\n",
+        counts.sectors,
+        counts.lines,
+        counts.ideal_sectors,
+        ratio(counts.ideal_sectors, counts.sectors)
+    );
+    text += &format!(
+        "footprint   {} pages of 4 KiB, {} lines\n",
+        counts.footprint.pages, counts.footprint.lines
+    );
+    let faults = &counts.lane_faults;
+    let faults = [
+        ("outside_window", faults.outside_window),
+        ("outside_allocation", faults.outside_allocation),
+        ("misaligned_address", faults.misaligned_address),
+    ];
+    text += &format!("lane faults {}\n", nonzero(&faults));
+    let uniform = &counts.uniform;
+    if uniform.broadcast + uniform.divergent > 0 {
+        text += &format!(
+            "uniform     {} broadcast, {} divergent\n",
+            uniform.broadcast, uniform.divergent
+        );
+    }
+    if counts.width_disagreements > 0 {
+        text += &format!(
+            "widths      {} loads whose width in the trace was not the opcode's\n",
+            counts.width_disagreements
+        );
+    }
+    if counts.checked > 0 {
+        text +=
+            &format!("checked     {} loads, {} mismatches\n", counts.checked, counts.mismatches);
+    }
+    match &summary.digest {
+        Some(digest) => text += &format!("digest      {digest}\n"),
+        None => text += "digest      none: there were no data (--image or --fill)\n",
+    }
+    for note in &contents.notes {
+        text += &format!("note        {note}\n");
+    }
+    text += &per_pc(summary);
+    for fault in &summary.first_faults {
+        text += &format!(
+            "\nrecord {} {}+{} lane {}: {} at {}",
+            fault.record, fault.kernel, fault.pc, fault.lane, fault.kind, fault.address
+        );
+    }
+    for mismatch in &summary.first_mismatches {
+        text += &format!(
+            "\nrecord {} {}+{} lane {} register {}: expected {}, got {}",
+            mismatch.record,
+            mismatch.kernel,
+            mismatch.pc,
+            mismatch.lane,
+            mismatch.register,
+            mismatch.expected,
+            mismatch.got
+        );
+    }
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
+fn nonzero(counts: &[(&str, u64)]) -> String {
+    let shown: Vec<String> = counts
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
+}
+
+fn ratio(ideal: u64, sectors: u64) -> String {
+    if sectors == 0 {
+        return String::new();
+    }
+    format!(" ({:.0} %)", 100.0 * ideal as f64 / sectors as f64)
+}
+
+/// The program counters that touch most sectors beyond the ideal, worst first.
+fn per_pc(summary: &Summary) -> String {
+    let total = |row: &PcSummary| row.sectors.mean * row.loads as f64;
+    let waste = |row: &PcSummary| total(row) - row.ideal_sectors as f64;
+    let mut rows: Vec<&PcSummary> = summary.per_pc.iter().collect();
+    rows.sort_by(|one, other| waste(other).total_cmp(&waste(one)));
+    let mut text =
+        "\n      pc  opcode              loads  lanes/load  sectors/load  ideal/load  kernel\n"
+            .to_owned();
+    for row in rows.iter().take(ROWS) {
+        let loads = row.loads as f64;
+        text += &format!(
+            "{:>8}  {:<16} {:>8}  {:>10.1}  {:>12.2}  {:>10.2}  {}\n",
+            row.pc,
+            row.opcode,
+            row.loads,
+            row.lanes as f64 / loads,
+            row.sectors.mean,
+            row.ideal_sectors as f64 / loads,
+            row.kernel
+        );
+    }
+    if rows.len() > ROWS {
+        text += &format!("          and {} more\n", rows.len() - ROWS);
+    }
+    text
+}
