@@ -9,9 +9,9 @@ use std::io::Write;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use warpload::encoding::{Instruction, Reg, parse_line};
 use warpload::image::{self, Mapping};
-use warpload::lane::LANES;
-use warpload::load::Executor;
-use warpload::machine::Machine;
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::{Executor, LaneAddresses, LoadOp, load};
+use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, MemoryBuilder};
 use warpload::warp::Warp;
 
@@ -40,25 +40,50 @@ fn execute(criterion: &mut Criterion) {
     let bytes: Vec<u8> = (0..BYTES).map(|i| i as u8).collect();
     let memory = MemoryBuilder::new(AddressMap::default()).global(BASE, &bytes).build();
     let machine = Machine::new(memory.expect("a legal configuration"));
-    let load: Instruction = parse_line("LD.E R0, [R2]").expect("legal").instruction;
+    let instruction: Instruction = parse_line("LD.E R0, [R2]").expect("legal").instruction;
     for (name, offset) in PATTERNS {
         let mut group = criterion.benchmark_group(format!("execute, {name}"));
         group.throughput(Throughput::Elements(1));
         for executor in [Executor::Fast, Executor::Reference] {
             let mut warp = warp(offset);
             group.bench_function(executor.name(), |b| {
-                b.iter(|| executor.execute(black_box(&load), &machine, &mut warp));
+                b.iter(|| executor.execute(black_box(&instruction), &machine, &mut warp));
             });
         }
-        let addresses: [u64; LANES] = std::array::from_fn(|lane| offset(lane) as u64);
-        let mut row = [0u32; LANES];
-        group.bench_function("limit: read 32 addresses, gather", |b| {
+        let op = LoadOp::of(&instruction);
+        let lanes = LaneAddresses {
+            executing: LaneMask::ALL,
+            plg: LaneMask::ALL,
+            addresses: std::array::from_fn(|lane| BASE + offset(lane) as u64),
+        };
+        let mut rows = [[0u32; LANES]];
+        group.bench_function("load", |b| {
             b.iter(|| {
-                for (value, address) in row.iter_mut().zip(black_box(&addresses)) {
-                    let at = *address as usize;
-                    *value = u32::from_le_bytes([0, 1, 2, 3].map(|i| bytes[at + i]));
+                let lanes = black_box(&lanes);
+                let loaded = load(op, lanes, &machine.memory, Misaligned::Force, &mut rows);
+                black_box(&mut rows);
+                loaded.global
+            });
+        });
+        let offsets: [u64; LANES] = std::array::from_fn(|lane| offset(lane) as u64);
+        group.bench_function("limit: unchecked gather", |b| {
+            b.iter(|| {
+                for (value, at) in rows[0].iter_mut().zip(black_box(&offsets)) {
+                    // SAFETY: every pattern's offsets lie below BYTES - 3.
+                    let word = unsafe { bytes.as_ptr().add(*at as usize).cast::<[u8; 4]>().read() };
+                    *value = u32::from_le_bytes(word);
                 }
-                black_box(&mut row);
+                black_box(&mut rows);
+            });
+        });
+        group.bench_function("limit: copy of 128 bytes, sum of 32 addresses", |b| {
+            b.iter(|| {
+                let source: &[u8; 128] = black_box(bytes[..128].try_into().expect("128 bytes"));
+                for (value, word) in rows[0].iter_mut().zip(source.as_chunks::<4>().0) {
+                    *value = u32::from_le_bytes(*word);
+                }
+                black_box(&mut rows);
+                black_box(&offsets).iter().fold(0u64, |sum, at| sum.wrapping_add(*at))
             });
         });
         group.finish();

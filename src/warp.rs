@@ -47,6 +47,15 @@ impl Warp {
         self.registers.get_mut(usize::from(register.number()))
     }
 
+    /// The values of `count` registers from `first` on, to be changed; none for `RZ`, and fewer
+    /// where the registers end.
+    #[inline]
+    pub fn rows_mut(&mut self, first: Reg, count: u32) -> &mut [LaneValues] {
+        let start = usize::from(first.number()).min(REGISTERS);
+        let end = (start + count as usize).min(REGISTERS);
+        &mut self.registers[start..end]
+    }
+
     /// Sets a register in all lanes, lane 0 first; `RZ` swallows the values.
     pub fn set_register(&mut self, register: Reg, values: LaneValues) {
         if let Some(row) = self.register_mut(register) {

@@ -1,11 +1,10 @@
 //! The fast executor: an instruction on a machine and a warp, by way of [`load`].
 
-use warpload_encoding::{Instruction, Reg};
+use warpload_encoding::Instruction;
 
-use super::gather::{LoadedValues, load};
+use super::gather::load;
 use super::op::{LaneAddresses, LoadOp, register_fault};
 use super::outcome::{Destination, Outcome, UniformPath};
-use crate::lane::{LANES, LaneMask};
 use crate::machine::Machine;
 use crate::warp::Warp;
 
@@ -42,9 +41,8 @@ pub fn execute(instruction: &Instruction, machine: &Machine, warp: &mut Warp) ->
     if let Some(fault) = register_fault(instruction, machine.register_limit) {
         return Outcome::warp_fault(executing, fault);
     }
-    let mut values = [[0; LANES]; 4];
-    let loaded = load(op, &lanes, &machine.memory, machine.misaligned, &mut values);
-    write_back(warp, executing, destination, &values);
+    let rows = warp.rows_mut(destination.first, destination.count);
+    let loaded = load(op, &lanes, &machine.memory, machine.misaligned, rows);
     Outcome {
         executing,
         destination: (!destination.first.is_zero()).then_some(destination),
@@ -55,26 +53,5 @@ pub fn execute(instruction: &Instruction, machine: &Machine, warp: &mut Warp) ->
         } else {
             UniformPath::Divergent
         }),
-    }
-}
-
-fn write_back(
-    warp: &mut Warp,
-    executing: LaneMask,
-    destination: Destination,
-    values: &LoadedValues,
-) {
-    for (register, values) in
-        (destination.first.number()..=u8::MAX).zip(values).take(destination.count as usize)
-    {
-        // Nothing for RZ, and no register follows it.
-        let Some(row) = warp.register_mut(Reg::new(register)) else { return };
-        if executing == LaneMask::ALL {
-            *row = *values;
-            continue;
-        }
-        for lane in executing.lanes() {
-            row[lane] = values[lane];
-        }
     }
 }

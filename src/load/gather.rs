@@ -2,19 +2,21 @@
 //!
 //! Almost every load of a real program has all its lanes in one place: one allocation, the
 //! CTA's shared memory, or one part of the lanes' local memories. So the lanes are classified
-//! once. The region of the lane with the lowest address is looked up; where it also holds the
-//! highest address and the executing lanes agree on Plg, it serves them all, and no lane can be
-//! outside. Where all rounded addresses are one, one fetch does. Only what is left goes lane by
-//! lane, each with a look-up of its own.
+//! once, without a branch in the lane loop:
+//!
+//! 1. The region of the first executing lane is looked up. Where the lanes agree on Plg it can
+//!    serve them all.
+//! 2. Consecutive: lane n's address is the first one plus n accesses. Then the first and the last
+//!    byte decide, and the load is one copy.
+//! 3. Else each lane's offset into the region is formed. Where all are one, one fetch does; else
+//!    the memory checks them in one pass and gathers without a further check.
+//! 4. Only what is left goes lane by lane, each with a look-up of its own.
 
 use super::fault::{FaultKind, LaneFault, LaneFaults};
 use super::op::{LaneAddresses, LoadOp};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::Misaligned;
 use crate::memory::{GenericAddress, LoadMemory, Region, Space};
-
-/// The values of up to four destination registers, each of 32 lanes.
-pub type LoadedValues = [LaneValues; 4];
 
 /// What loading did, apart from the values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,30 +31,48 @@ pub struct Loaded {
     pub is_broadcast: bool,
 }
 
-/// Loads the executing lanes' values. `values` must be zero before; lanes that are outside and
-/// lanes that do not execute stay so.
+/// Loads the executing lanes' values into `rows`, one row for each destination register. Lanes
+/// that are outside get zeroes; lanes that do not execute keep what the rows hold. Missing rows
+/// drop their values.
 #[inline]
 pub fn load<M: LoadMemory>(
     op: LoadOp,
     lanes: &LaneAddresses,
     memory: &M,
     misaligned: Misaligned,
-    values: &mut LoadedValues,
+    rows: &mut [LaneValues],
 ) -> Loaded {
-    let is_misaligned = |lane: usize| lanes.addresses[lane] & (u64::from(op.bytes) - 1) != 0;
-    let misaligned = match misaligned {
-        Misaligned::Report => lanes.executing & LaneMask::where_lane(is_misaligned),
-        Misaligned::Force => LaneMask::NONE,
+    let Some(first) = lanes.executing.first() else {
+        return Loaded {
+            faults: LaneFaults::default(),
+            global: LaneMask::NONE,
+            first_space: None,
+            is_broadcast: false,
+        };
     };
-    let Some(common) = common_region(op, lanes, memory) else {
-        return load_lanes(op, lanes, misaligned, memory, values);
+    let Some(common) = common_region(op, lanes, first, memory) else {
+        return load_lanes(op, lanes, misaligned, memory, rows);
     };
-    let region = &common.region;
-    gather(op, lanes, &common, memory, values);
+    let (region, is_one_address) = (common.region, common.is_one_address);
+    let access = op.access();
+    match common.offsets {
+        Offsets::Consecutive { from } => memory.copy(access, &region, from, rows),
+        Offsets::Each(offsets) if is_one_address && !region.is_per_lane() => {
+            let one = memory.fetch(access, &region, offsets[first], first);
+            broadcast(rows, lanes.executing, one);
+        }
+        Offsets::Each(offsets) => {
+            if !memory.gather(access, &region, &offsets, lanes.executing, rows) {
+                return load_lanes(op, lanes, misaligned, memory, rows);
+            }
+        }
+    }
     let mut faults = LaneFaults::default();
-    for lane in misaligned.lanes() {
-        let kind = FaultKind::MisalignedAddress;
-        faults.push(lane_fault(op, lanes, lane, kind, Some(region.space)));
+    if misaligned == Misaligned::Report && common.is_misaligned {
+        for lane in misaligned_lanes(op, lanes).lanes() {
+            let kind = FaultKind::MisalignedAddress;
+            faults.push(lane_fault(op, lanes, lane, kind, Some(region.space)));
+        }
     }
     let is_global = region.space == Space::Global;
     Loaded {
@@ -60,19 +80,35 @@ pub fn load<M: LoadMemory>(
         global: if is_global { lanes.executing } else { LaneMask::NONE },
         first_space: Some(region.space),
         is_broadcast: op.uniform
-            && common.is_one_address
+            && is_one_address
             && matches!(region.space, Space::Global | Space::Shared),
     }
 }
 
-/// What all executing lanes have in common.
+/// What all executing lanes may have in common.
 struct CommonRegion {
-    /// Holds every executing lane's access.
+    /// Holds the first executing lane's access, and all of them where they are consecutive or
+    /// one.
     region: Region,
+    offsets: Offsets,
     is_one_address: bool,
+    /// Whether some address was rounded down.
+    is_misaligned: bool,
 }
 
-/// The region that serves all executing lanes, where one does.
+/// The lanes' rounded addresses, from the region's first byte on.
+#[allow(clippy::large_enum_variant, reason = "a box would cost more than the copy")]
+enum Offsets {
+    /// All lanes execute, and each follows the one before it.
+    Consecutive {
+        /// Lane 0's.
+        from: u64,
+    },
+    /// The first executing lane's where a lane does not execute.
+    Each([u64; LANES]),
+}
+
+/// The region that may serve all executing lanes, where they agree on Plg.
 ///
 /// A broadcast needs one: lanes with one rounded address that all resolve to one space agree on
 /// Plg (true reaches local and global memory only, false shared memory only), and then one
@@ -81,69 +117,118 @@ struct CommonRegion {
 fn common_region<M: LoadMemory>(
     op: LoadOp,
     lanes: &LaneAddresses,
+    first: usize,
     memory: &M,
 ) -> Option<CommonRegion> {
-    let first = lanes.executing.first()?;
     let plg = lanes.plg.contains(first);
     let agreeing = if plg { lanes.plg } else { !lanes.plg };
     if !agreeing.is_superset(lanes.executing) {
         return None;
     }
-    let (mut lowest, mut highest) = (u64::MAX, 0);
-    for lane in lanes.executing.lanes() {
-        let rounded = GenericAddress(lanes.addresses[lane]).align_down(op.bytes).0;
-        lowest = lowest.min(rounded);
-        highest = highest.max(rounded);
+    let low_bits = u64::from(op.bytes) - 1;
+    let address = lanes.addresses[first];
+    let rounded = GenericAddress(address & !low_bits);
+    let region = memory.region(op.space, rounded, plg).ok()?.1?;
+    let offset = rounded.0.wrapping_sub(region.base);
+    if !region.holds(rounded, op.bytes) {
+        return None;
     }
-    let (_, region) = memory.region(op.space, GenericAddress(lowest), plg).ok()?;
-    region
-        .filter(|region| {
-            region.holds(GenericAddress(lowest), op.bytes)
-                && region.holds(GenericAddress(highest), op.bytes)
-        })
-        .map(|region| CommonRegion { region, is_one_address: lowest == highest })
+    if lanes.executing == LaneMask::ALL
+        && address & low_bits == 0
+        && is_consecutive(&lanes.addresses, u64::from(op.bytes))
+        && region.lane_stride == 0
+    {
+        let rest = u64::from(op.bytes) * LANES as u64 - 1;
+        return (region.last - offset >= rest).then_some(CommonRegion {
+            region,
+            offsets: Offsets::Consecutive { from: offset },
+            is_one_address: false,
+            is_misaligned: false,
+        });
+    }
+    let addresses = executing_or_first(lanes, first);
+    let (mut offsets, mut different, mut low) = ([0; LANES], 0, 0);
+    for (to, address) in offsets.iter_mut().zip(&addresses) {
+        let at = (address & !low_bits).wrapping_sub(region.base);
+        *to = at;
+        different |= at ^ offset;
+        low |= address;
+    }
+    Some(CommonRegion {
+        region,
+        offsets: Offsets::Each(offsets),
+        is_one_address: different == 0,
+        is_misaligned: low & low_bits != 0,
+    })
+}
+
+/// Whether each address follows the one before it. The last one is compared first: of addresses
+/// that are spread it is the one that shows it.
+#[inline]
+fn is_consecutive(addresses: &[u64; LANES], bytes: u64) -> bool {
+    let base = addresses[0];
+    let expected = |lane: usize| base.wrapping_add(bytes * lane as u64);
+    if addresses[LANES - 1] != expected(LANES - 1) {
+        return false;
+    }
+    let mut different = 0;
+    for (lane, address) in addresses.iter().enumerate() {
+        different |= address ^ expected(lane);
+    }
+    different == 0
+}
+
+/// The addresses, with the first executing lane's in place of those of lanes that do not execute.
+#[inline]
+fn executing_or_first(lanes: &LaneAddresses, first: usize) -> [u64; LANES] {
+    let mut addresses = lanes.addresses;
+    if lanes.executing != LaneMask::ALL {
+        let stand_in = addresses[first];
+        for lane in (!lanes.executing).lanes() {
+            addresses[lane] = stand_in;
+        }
+    }
+    addresses
+}
+
+fn misaligned_lanes(op: LoadOp, lanes: &LaneAddresses) -> LaneMask {
+    let low_bits = u64::from(op.bytes) - 1;
+    lanes.executing & LaneMask::where_lane(|lane| lanes.addresses[lane] & low_bits != 0)
 }
 
 #[inline]
-fn gather<M: LoadMemory>(
-    op: LoadOp,
-    lanes: &LaneAddresses,
-    common: &CommonRegion,
-    memory: &M,
-    values: &mut LoadedValues,
-) {
-    let region = &common.region;
-    let fetch = |lane: usize| {
-        let rounded = GenericAddress(lanes.addresses[lane]).align_down(op.bytes);
-        memory.fetch(op.bytes, op.signed, region, rounded, lane)
-    };
-    if common.is_one_address && !region.is_per_lane() && lanes.executing == LaneMask::ALL {
-        let one = fetch(0);
-        for (row, value) in values.iter_mut().zip(one).take(op.registers() as usize) {
+fn broadcast(rows: &mut [LaneValues], executing: LaneMask, one: [u32; 4]) {
+    if executing == LaneMask::ALL {
+        for (row, value) in rows.iter_mut().zip(one) {
             *row = [value; LANES];
         }
         return;
     }
-    for lane in lanes.executing.lanes() {
-        put(values, lane, fetch(lane));
+    for lane in executing.lanes() {
+        put(rows, lane, one);
     }
 }
 
 #[inline]
-fn put(values: &mut LoadedValues, lane: usize, one: [u32; 4]) {
-    for (row, value) in values.iter_mut().zip(one) {
+fn put(rows: &mut [LaneValues], lane: usize, one: [u32; 4]) {
+    for (row, value) in rows.iter_mut().zip(one) {
         row[lane] = value;
     }
 }
 
 /// The general path: every lane looks its memory up for itself.
+#[inline(never)]
 fn load_lanes<M: LoadMemory>(
     op: LoadOp,
     lanes: &LaneAddresses,
-    misaligned: LaneMask,
+    misaligned: Misaligned,
     memory: &M,
-    values: &mut LoadedValues,
+    rows: &mut [LaneValues],
 ) -> Loaded {
+    let misaligned = match misaligned {
+        Misaligned::Report => misaligned_lanes(op, lanes),
+        Misaligned::Force => LaneMask::NONE,
+    };
     // Lanes that share no region cannot be broadcast to: see `common_region`.
     let mut loaded = Loaded {
         faults: LaneFaults::default(),
@@ -164,21 +249,24 @@ fn load_lanes<M: LoadMemory>(
         }
         let value = match found {
             Ok((_, Some(region))) if region.holds(rounded, op.bytes) => {
-                Ok(memory.fetch(op.bytes, op.signed, &region, rounded, lane))
+                Ok(memory.fetch(op.access(), &region, rounded.0.wrapping_sub(region.base), lane))
             }
             Ok((space, _)) => memory
-                .fetch_across(op.space, space, op.bytes, op.signed, rounded, lane)
+                .fetch_across(op.access(), op.space, space, rounded, lane)
                 .ok_or(FaultKind::OutsideAllocation),
             Err(outside) => Err(FaultKind::OutsideWindow(outside)),
         };
         match value {
             Ok(value) => {
-                put(values, lane, value);
+                put(rows, lane, value);
                 if space == Some(Space::Global) {
                     loaded.global.insert(lane);
                 }
             }
-            Err(kind) => loaded.faults.push(lane_fault(op, lanes, lane, kind, space)),
+            Err(kind) => {
+                put(rows, lane, [0; 4]);
+                loaded.faults.push(lane_fault(op, lanes, lane, kind, space));
+            }
         }
     }
     loaded

@@ -13,7 +13,7 @@ mod reference;
 
 pub use fast::execute;
 pub use fault::{FaultKind, LaneFault, LaneFaults, WarpError, WarpFault};
-pub use gather::{Loaded, LoadedValues, load};
+pub use gather::{Loaded, load};
 pub use op::{LaneAddresses, LoadOp, register_fault};
 pub use outcome::{Destination, Outcome, UniformPath};
 pub use reference::execute as reference;

@@ -5,7 +5,7 @@ use warpload_encoding::{Instruction, Ld, Reg};
 use super::fault::WarpFault;
 use crate::lane::{LANES, LaneMask};
 use crate::machine::{Machine, RegisterLimit};
-use crate::memory::AddressSpace;
+use crate::memory::{Access, AddressSpace};
 use crate::warp::Warp;
 
 /// What one lane of a load reads and how it fills registers: the one thing that is executed,
@@ -30,6 +30,12 @@ impl LoadOp {
             Instruction::Ld(ld) => (AddressSpace::Generic, ld.size),
         };
         Self { space, bytes: size.bytes(), signed: size.is_signed(), uniform: size.is_uniform() }
+    }
+
+    /// What each lane reads.
+    #[inline]
+    pub const fn access(self) -> Access {
+        Access { bytes: self.bytes, signed: self.signed }
     }
 
     /// How many 32-bit registers a lane's value fills, 1, 2 or 4.

@@ -3,6 +3,7 @@
 
 mod arena;
 mod builder;
+mod fetch;
 mod fill;
 mod source;
 mod windows;
@@ -13,6 +14,7 @@ use crate::lane::LANES;
 
 pub use arena::Arena;
 pub use builder::{ConfigError, MemoryBuilder, Regions};
+pub use fetch::Access;
 pub use fill::{Fill, mix};
 pub use source::{AddressSpace, FilledMemory, LoadMemory, Region};
 pub use windows::{AddressMap, GenericAddress, OutsideWindow, Space, Window};

@@ -1,8 +1,10 @@
 //! What a load reads from: a memory that holds bytes, or one that is filled by a rule.
 
+use super::fetch::{self, Access};
 use super::fill::Fill;
 use super::windows::{AddressMap, GenericAddress, OutsideWindow, Space, Window};
 use super::{LocalPart, Memory};
+use crate::lane::{LANES, LaneMask, LaneValues};
 
 /// How the addresses of a load are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,11 +53,6 @@ impl Region {
     pub fn is_per_lane(&self) -> bool {
         self.space == Space::Local
     }
-
-    #[inline]
-    fn place(&self, address: GenericAddress) -> u64 {
-        self.start.wrapping_add(address.0.wrapping_sub(self.base))
-    }
 }
 
 /// A memory that loads can read from.
@@ -72,28 +69,59 @@ pub trait LoadMemory {
         plg: bool,
     ) -> Result<(Space, Option<Region>), OutsideWindow>;
 
-    /// The value of `bytes` bytes (1, 2, 4, 8 or 16) at `address`, which `region` must hold:
+    /// One lane's value, `offset` bytes from the beginning of `region`, which must hold it:
     /// little-endian, extended to whole registers.
-    fn fetch(
+    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> [u32; 4];
+
+    /// The values of all 32 lanes, whose bytes lie side by side from `offset` on, lane 0's first.
+    /// The region must hold them, and lanes share it. Missing rows drop their values.
+    #[inline]
+    fn copy(&self, access: Access, region: &Region, offset: u64, rows: &mut [LaneValues]) {
+        for lane in 0..LANES {
+            let own = offset + u64::from(access.bytes) * lane as u64;
+            put(rows, lane, self.fetch(access, region, own, lane));
+        }
+    }
+
+    /// The values of the executing lanes, each from its offset into `region`. Missing rows drop
+    /// their values. Where some lane's access, executing or not, does not lie in the region
+    /// nothing is written, and the result is false.
+    #[inline]
+    fn gather(
         &self,
-        bytes: u32,
-        signed: bool,
+        access: Access,
         region: &Region,
-        address: GenericAddress,
-        lane: usize,
-    ) -> [u32; 4];
+        offsets: &[u64; LANES],
+        executing: LaneMask,
+        rows: &mut [LaneValues],
+    ) -> bool {
+        let reach = u64::from(access.bytes) - 1;
+        if offsets.iter().any(|at| at.checked_add(reach).is_none_or(|end| end > region.last)) {
+            return false;
+        }
+        for lane in executing.lanes() {
+            put(rows, lane, self.fetch(access, region, offsets[lane], lane));
+        }
+        true
+    }
 
     /// The value of an access that no region holds as a whole, where all its bytes are allocated
     /// all the same: the two parts of a local memory that touch because they fill the window.
     fn fetch_across(
         &self,
+        access: Access,
         space: AddressSpace,
         found: Space,
-        bytes: u32,
-        signed: bool,
         address: GenericAddress,
         lane: usize,
     ) -> Option<[u32; 4]>;
+}
+
+#[inline]
+fn put(rows: &mut [LaneValues], lane: usize, one: [u32; 4]) {
+    for (row, value) in rows.iter_mut().zip(one) {
+        row[lane] = value;
+    }
 }
 
 impl LoadMemory for Memory {
@@ -122,25 +150,49 @@ impl LoadMemory for Memory {
     }
 
     #[inline]
-    fn fetch(
+    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> [u32; 4] {
+        let place = region.start + offset + lane as u64 * region.lane_stride;
+        fetch::fetch(self.arena.bytes(), access, place as usize)
+    }
+
+    #[inline]
+    fn copy(&self, access: Access, region: &Region, offset: u64, rows: &mut [LaneValues]) {
+        let from = (region.start + offset) as usize;
+        let bytes = self.arena.bytes().get(from..).unwrap_or_default();
+        fetch::copy(bytes, access, rows);
+    }
+
+    #[inline]
+    #[allow(unsafe_code)]
+    fn gather(
         &self,
-        bytes: u32,
-        signed: bool,
+        access: Access,
         region: &Region,
-        address: GenericAddress,
-        lane: usize,
-    ) -> [u32; 4] {
-        let place = region.place(address) + lane as u64 * region.lane_stride;
-        fetch(self.arena.bytes(), bytes, signed, place as usize)
+        offsets: &[u64; LANES],
+        executing: LaneMask,
+        rows: &mut [LaneValues],
+    ) -> bool {
+        let bytes = self.region_bytes(region);
+        // One pass without a branch, which the compiler makes vectors of; the reads behind it
+        // are unchecked. Sign bits tell, so that a region must end below 2^63.
+        let limit = region.last.wrapping_sub(u64::from(access.bytes) - 1);
+        let outside = offsets.iter().fold(limit, |all, at| all | at | limit.wrapping_sub(*at));
+        if bytes.is_empty() || outside >> 63 != 0 {
+            return false;
+        }
+        // SAFETY: `region_bytes` gives `last + 1` bytes and `lane_stride` more for each further
+        // lane, or none. No sign bit is set in `at`, `limit` and `limit - at`, so that
+        // `at <= limit = last + 1 - access.bytes` for each lane.
+        unsafe { fetch::gather(bytes, access, offsets, region.lane_stride, executing, rows) };
+        true
     }
 
     #[cold]
     fn fetch_across(
         &self,
+        access: Access,
         space: AddressSpace,
         found: Space,
-        bytes: u32,
-        signed: bool,
         address: GenericAddress,
         lane: usize,
     ) -> Option<[u32; 4]> {
@@ -154,12 +206,21 @@ impl LoadMemory for Memory {
             _ => address.0,
         };
         let across = low.iter().chain(high).copied().skip(usize::try_from(offset).ok()?);
-        let held: Vec<u8> = across.take(bytes as usize).collect();
-        (held.len() == bytes as usize).then(|| fetch(&held, bytes, signed, 0))
+        let held: Vec<u8> = across.take(access.bytes as usize).collect();
+        (held.len() == access.bytes as usize).then(|| fetch::fetch(&held, access, 0))
     }
 }
 
 impl Memory {
+    /// The bytes of a region, of all lanes where each has its own; none where the arena does not
+    /// have them.
+    #[inline]
+    fn region_bytes(&self, region: &Region) -> &[u8] {
+        let lanes = (LANES as u64 - 1) * region.lane_stride;
+        let (start, length) = (region.start as usize, (region.last + 1 + lanes) as usize);
+        self.arena.bytes().get(start..start + length).unwrap_or_default()
+    }
+
     fn global_region(&self, address: GenericAddress) -> Option<Region> {
         let behind = self.global.partition_point(|known| known.base <= address.0);
         let allocation = self.global.get(behind.checked_sub(1)?)?;
@@ -211,55 +272,6 @@ impl Memory {
     }
 }
 
-/// One lane's value from that place of the arena, extended to whole registers.
-#[inline]
-fn fetch(arena: &[u8], bytes: u32, signed: bool, place: usize) -> [u32; 4] {
-    let words = match bytes {
-        1 => [u32::from_le_bytes(widen(take::<1>(arena, place))), 0, 0, 0],
-        2 => [u32::from_le_bytes(widen(take::<2>(arena, place))), 0, 0, 0],
-        4 => [u32::from_le_bytes(take(arena, place)), 0, 0, 0],
-        8 => {
-            let [low, high] = halves(u64::from_le_bytes(take(arena, place)));
-            [low, high, 0, 0]
-        }
-        _ => {
-            let wide = u128::from_le_bytes(take(arena, place));
-            let ([a, b], [c, d]) = (halves(wide as u64), halves((wide >> 64) as u64));
-            [a, b, c, d]
-        }
-    };
-    extend(words, bytes, signed)
-}
-
-/// Sign-extends a value narrower than a register, where it is signed.
-#[inline]
-fn extend(mut words: [u32; 4], bytes: u32, signed: bool) -> [u32; 4] {
-    if signed {
-        words[0] = match bytes {
-            1 => words[0] as u8 as i8 as u32,
-            2 => words[0] as u16 as i16 as u32,
-            _ => words[0],
-        };
-    }
-    words
-}
-
-#[inline]
-fn halves(value: u64) -> [u32; 2] {
-    [value as u32, (value >> 32) as u32]
-}
-
-#[inline]
-fn widen<const N: usize>(bytes: [u8; N]) -> [u8; 4] {
-    std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))
-}
-
-/// `N` bytes of the arena; zeroes outside of it, where no region lies.
-#[inline]
-fn take<const N: usize>(arena: &[u8], place: usize) -> [u8; N] {
-    arena.get(place..).and_then(|rest| rest.first_chunk::<N>()).copied().unwrap_or([0; N])
-}
-
 /// A memory in which every address below 2^address_bits is allocated, and holds what a rule
 /// says. Offsets into shared and local memory stand for the generic addresses of their windows.
 #[derive(Clone, Copy, Debug)]
@@ -307,24 +319,17 @@ impl LoadMemory for FilledMemory {
     }
 
     #[inline]
-    fn fetch(
-        &self,
-        bytes: u32,
-        signed: bool,
-        region: &Region,
-        address: GenericAddress,
-        lane: usize,
-    ) -> [u32; 4] {
+    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> [u32; 4] {
         let lane = if region.is_per_lane() { lane as u64 } else { 0 };
-        extend(self.fill.words(region.place(address), bytes, lane), bytes, signed)
+        let address = region.start.wrapping_add(offset);
+        access.extend(self.fill.words(address, access.bytes, lane))
     }
 
     fn fetch_across(
         &self,
+        _: Access,
         _: AddressSpace,
         _: Space,
-        _: u32,
-        _: bool,
         _: GenericAddress,
         _: usize,
     ) -> Option<[u32; 4]> {

@@ -8,8 +8,8 @@ use super::format::{Kernel, RawBlock};
 use super::operation::{Operation, TraceSpace};
 use super::reader::{BinaryTrace, Block, TracedLoad};
 use super::statistics::{FoundSpace, KEPT, KernelCounts, LoadCounts, Traffic, TrafficCounter};
-use crate::lane::{LANES, LaneMask};
-use crate::load::{FaultKind, LaneAddresses, LaneFault, LoadOp, Loaded, LoadedValues, load};
+use crate::lane::{LANES, LaneMask, LaneValues};
+use crate::load::{FaultKind, LaneAddresses, LaneFault, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
 use crate::memory::{
     AddressMap, AddressSpace, ConfigError, Fill, FilledMemory, GenericAddress, LoadMemory, Memory,
@@ -261,6 +261,8 @@ struct Worker<'b, 't> {
     /// Whether values are known and wanted.
     has_data: bool,
     traffic: TrafficCounter,
+    /// The registers that loads fill.
+    values: [LaneValues; 4],
     found: Found,
 }
 
@@ -270,6 +272,7 @@ impl<'b, 't> Worker<'b, 't> {
             block,
             has_data: !matches!(options.data, Data::Absent),
             traffic: TrafficCounter::default(),
+            values: [[0; LANES]; 4],
             found: Found::default(),
         }
     }
@@ -319,19 +322,18 @@ impl<'b, 't> Worker<'b, 't> {
             _ => LaneMask::ALL,
         };
         let lanes = LaneAddresses { executing, plg, addresses };
-        let mut values: LoadedValues = [[0; LANES]; 4];
-        let loaded = load(op, &lanes, memory, Misaligned::Report, &mut values);
+        let loaded = load(op, &lanes, memory, Misaligned::Report, &mut self.values);
         let record = self.block.raw().first_record + u64::from(traced.index);
         if self.has_data {
-            self.digest(record, op, executing, &values);
-            self.check(record, traced, op, &values);
+            self.digest(record, op, executing);
+            self.check(record, traced, op);
         }
         self.count(record, traced, op, &lanes, &loaded);
     }
 
     #[inline]
-    fn digest(&mut self, record: u64, op: LoadOp, executing: LaneMask, values: &LoadedValues) {
-        for (i, row) in (0u64..).zip(values).take(op.registers() as usize) {
+    fn digest(&mut self, record: u64, op: LoadOp, executing: LaneMask) {
+        for (i, row) in (0u64..).zip(&self.values).take(op.registers() as usize) {
             for lane in executing.lanes() {
                 let place = (record << 13).wrapping_add((lane as u64) << 8).wrapping_add(i);
                 let term = mix(mix(place).wrapping_add(u64::from(row[lane])));
@@ -341,10 +343,10 @@ impl<'b, 't> Worker<'b, 't> {
     }
 
     /// Compares with the expected values, where the trace has them.
-    fn check(&mut self, record: u64, traced: &TracedLoad<'_>, op: LoadOp, values: &LoadedValues) {
+    fn check(&mut self, record: u64, traced: &TracedLoad<'_>, op: LoadOp) {
         let mut is_checked = false;
         let mut is_equal = true;
-        for (register, row) in values.iter().enumerate().take(op.registers() as usize) {
+        for (register, row) in self.values.iter().enumerate().take(op.registers() as usize) {
             let Some(expected) = traced.expected(register) else { return };
             is_checked = true;
             for (lane, expected) in traced.mask.lanes().zip(expected) {

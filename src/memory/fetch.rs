@@ -1,0 +1,148 @@
+//! Bytes of the arena to register values.
+
+use crate::lane::{LANES, LaneMask, LaneValues};
+
+/// How many bytes a lane reads and how they fill registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// 1, 2, 4, 8 or 16.
+    pub bytes: u32,
+    /// Whether a value narrower than 32 bits is sign-extended.
+    pub signed: bool,
+}
+
+impl Access {
+    /// Extends a value of this width, which stands in the first words, to whole registers.
+    #[inline]
+    pub(super) fn extend(self, mut words: [u32; 4]) -> [u32; 4] {
+        if self.signed {
+            words[0] = match self.bytes {
+                1 => words[0] as u8 as i8 as u32,
+                2 => words[0] as u16 as i16 as u32,
+                _ => words[0],
+            };
+        }
+        words
+    }
+}
+
+/// One lane's value from that place of the arena.
+#[inline]
+pub(super) fn fetch(arena: &[u8], access: Access, place: usize) -> [u32; 4] {
+    let [a, b, c, d] = match access.bytes {
+        1 => [u32::from(u8::from_le_bytes(take(arena, place))), 0, 0, 0],
+        2 => [u32::from(u16::from_le_bytes(take(arena, place))), 0, 0, 0],
+        4 => [u32::from_le_bytes(take(arena, place)), 0, 0, 0],
+        8 => words(take::<8>(arena, place)),
+        _ => words(take::<16>(arena, place)),
+    };
+    access.extend([a, b, c, d])
+}
+
+/// Little-endian words, zeroes behind the last.
+#[inline]
+fn words<const N: usize>(bytes: [u8; N]) -> [u32; 4] {
+    let mut words = [0; 4];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    words
+}
+
+/// `N` bytes of the arena; zeroes outside of it, where no region lies.
+#[inline]
+fn take<const N: usize>(arena: &[u8], place: usize) -> [u8; N] {
+    arena.get(place..).and_then(|rest| rest.first_chunk::<N>()).copied().unwrap_or([0; N])
+}
+
+/// The values of all lanes whose bytes lie side by side, lane 0's first, at the beginning of
+/// `bytes`.
+#[inline]
+pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) {
+    match (access.bytes, rows) {
+        (1, [row, ..]) => {
+            for (value, byte) in row.iter_mut().zip(bytes) {
+                *value = if access.signed { *byte as i8 as u32 } else { u32::from(*byte) };
+            }
+        }
+        (2, [row, ..]) => {
+            for (value, bytes) in row.iter_mut().zip(bytes.as_chunks::<2>().0) {
+                let half = u16::from_le_bytes(*bytes);
+                *value = if access.signed { half as i16 as u32 } else { u32::from(half) };
+            }
+        }
+        (4, [row, ..]) => {
+            for (value, bytes) in row.iter_mut().zip(bytes.as_chunks::<4>().0) {
+                *value = u32::from_le_bytes(*bytes);
+            }
+        }
+        (8, [low, high, ..]) => {
+            for (lane, bytes) in bytes.as_chunks::<8>().0.iter().enumerate().take(LANES) {
+                let value = u64::from_le_bytes(*bytes);
+                (low[lane], high[lane]) = (value as u32, (value >> 32) as u32);
+            }
+        }
+        (16, [a, b, c, d, ..]) => {
+            for (lane, bytes) in bytes.as_chunks::<16>().0.iter().enumerate().take(LANES) {
+                [a[lane], b[lane], c[lane], d[lane]] = words(*bytes);
+            }
+        }
+        // No rows: Rd is RZ, and the values are dropped.
+        _ => {}
+    }
+}
+
+/// The values of the executing lanes, each from its offset into `bytes`. `stride` is the distance
+/// between the lanes' own bytes.
+///
+/// # Safety
+/// For each lane, executing or not, `offsets[lane] + lane * stride + access.bytes` is at most
+/// `bytes.len()`.
+#[inline]
+#[allow(unsafe_code)]
+pub(super) unsafe fn gather(
+    bytes: &[u8],
+    access: Access,
+    offsets: &[u64; LANES],
+    stride: u64,
+    executing: LaneMask,
+    rows: &mut [LaneValues],
+) {
+    /// The `N` bytes at `place`.
+    ///
+    /// # Safety
+    /// `place + N <= bytes.len()`.
+    #[inline]
+    unsafe fn at<const N: usize>(bytes: &[u8], place: usize) -> [u8; N] {
+        debug_assert!(place + N <= bytes.len());
+        // SAFETY: the caller promises that the N bytes from `place` on lie in `bytes`; an array
+        // of bytes has no alignment.
+        unsafe { bytes.as_ptr().add(place).cast::<[u8; N]>().read() }
+    }
+    let place = |lane: usize| (offsets[lane] + lane as u64 * stride) as usize;
+    if executing == LaneMask::ALL && access.bytes == 4 {
+        if let [row, ..] = rows {
+            for (lane, value) in row.iter_mut().enumerate() {
+                // SAFETY: the caller's promise for this lane.
+                *value = u32::from_le_bytes(unsafe { at(bytes, place(lane)) });
+            }
+        }
+        return;
+    }
+    for lane in executing.lanes() {
+        let place = place(lane);
+        // SAFETY: the caller's promise for this lane; `access.bytes` is the width that is read.
+        let value = unsafe {
+            match access.bytes {
+                1 => [u32::from(at::<1>(bytes, place)[0]), 0, 0, 0],
+                2 => [u32::from(u16::from_le_bytes(at(bytes, place))), 0, 0, 0],
+                4 => [u32::from_le_bytes(at(bytes, place)), 0, 0, 0],
+                8 => words(at::<8>(bytes, place)),
+                _ => words(at::<16>(bytes, place)),
+            }
+        };
+        for (row, value) in rows.iter_mut().zip(access.extend(value)) {
+            row[lane] = value;
+        }
+    }
+}
