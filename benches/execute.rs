@@ -6,7 +6,8 @@
 use std::hint::black_box;
 use std::io::Write;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use warpload::encoding::{Instruction, Reg, parse_line};
 use warpload::image::{self, Mapping};
 use warpload::lane::{LANES, LaneMask};
@@ -50,44 +51,70 @@ fn execute(criterion: &mut Criterion) {
                 b.iter(|| executor.execute(black_box(&instruction), &machine, &mut warp));
             });
         }
-        let op = LoadOp::of(&instruction);
-        let lanes = LaneAddresses {
-            executing: LaneMask::ALL,
-            plg: LaneMask::ALL,
-            addresses: std::array::from_fn(|lane| BASE + offset(lane) as u64),
-        };
-        let mut rows = [[0u32; LANES]];
-        group.bench_function("load", |b| {
-            b.iter(|| {
-                let lanes = black_box(&lanes);
-                let loaded = load(op, lanes, &machine.memory, Misaligned::Force, &mut rows);
-                black_box(&mut rows);
-                loaded.global
-            });
-        });
-        let offsets: [u64; LANES] = std::array::from_fn(|lane| offset(lane) as u64);
-        group.bench_function("limit: unchecked gather", |b| {
-            b.iter(|| {
-                for (value, at) in rows[0].iter_mut().zip(black_box(&offsets)) {
-                    // SAFETY: every pattern's offsets lie below BYTES - 3.
-                    let word = unsafe { bytes.as_ptr().add(*at as usize).cast::<[u8; 4]>().read() };
-                    *value = u32::from_le_bytes(word);
-                }
-                black_box(&mut rows);
-            });
-        });
-        group.bench_function("limit: copy of 128 bytes, sum of 32 addresses", |b| {
-            b.iter(|| {
-                let source: &[u8; 128] = black_box(bytes[..128].try_into().expect("128 bytes"));
-                for (value, word) in rows[0].iter_mut().zip(source.as_chunks::<4>().0) {
-                    *value = u32::from_le_bytes(*word);
-                }
-                black_box(&mut rows);
-                black_box(&offsets).iter().fold(0u64, |sum, at| sum.wrapping_add(*at))
-            });
-        });
+        loads(&mut group, &machine, &bytes, LoadOp::of(&instruction), offset);
         group.finish();
     }
+}
+
+/// Warps whose addresses are read one after the other, so that the cache holds them and the
+/// branch predictor does not.
+const WARPS: usize = 256;
+
+/// The load alone, beside its limits.
+fn loads(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    machine: &Machine,
+    bytes: &[u8],
+    op: LoadOp,
+    offset: fn(usize) -> usize,
+) {
+    let offsets: Vec<[u64; LANES]> = (0..WARPS)
+        .map(|warp| {
+            let shift = ((warp * 0x2_4f1c) % (BYTES / 2)) & !3;
+            std::array::from_fn(|lane| ((offset(lane) + shift) % BYTES) as u64)
+        })
+        .collect();
+    let lanes: Vec<LaneAddresses> = offsets
+        .iter()
+        .map(|offsets| LaneAddresses {
+            executing: LaneMask::ALL,
+            plg: LaneMask::ALL,
+            addresses: offsets.map(|offset| BASE + offset),
+        })
+        .collect();
+    let mut rows = [[0u32; LANES]];
+    let mut next = (0..WARPS).cycle();
+    group.bench_function("load", |b| {
+        b.iter(|| {
+            let lanes = &lanes[next.next().unwrap_or(0)];
+            let loaded = load(op, lanes, &machine.memory, Misaligned::Force, &mut rows);
+            black_box(&mut rows);
+            loaded.global
+        });
+    });
+    group.bench_function("limit: unchecked gather", |b| {
+        b.iter(|| {
+            let offsets = &offsets[next.next().unwrap_or(0)];
+            for (value, at) in rows[0].iter_mut().zip(offsets) {
+                // SAFETY: every offset is a multiple of 4 below BYTES.
+                let word = unsafe { bytes.as_ptr().add(*at as usize).cast::<[u8; 4]>().read() };
+                *value = u32::from_le_bytes(word);
+            }
+            black_box(&mut rows);
+        });
+    });
+    group.bench_function("limit: copy of 128 bytes, sum of 32 addresses", |b| {
+        b.iter(|| {
+            let offsets = &offsets[next.next().unwrap_or(0)];
+            let at = offsets[0] as usize % (BYTES - 128);
+            let source: &[u8; 128] = bytes[at..at + 128].try_into().expect("128 bytes");
+            for (value, word) in rows[0].iter_mut().zip(source.as_chunks::<4>().0) {
+                *value = u32::from_le_bytes(*word);
+            }
+            black_box(&mut rows);
+            offsets.iter().fold(0u64, |sum, at| sum.wrapping_add(*at))
+        });
+    });
 }
 
 /// One load out of an image of 256 MiB: mapped, one page is read; copied, all of it.

@@ -8,15 +8,15 @@
 //!    serve them all.
 //! 2. Consecutive: lane n's address is the first one plus n accesses. Then the first and the last
 //!    byte decide, and the load is one copy.
-//! 3. Else each lane's offset into the region is formed. Where all are one, one fetch does; else
-//!    the memory checks them in one pass and gathers without a further check.
+//! 3. Else one pass finds out whether all addresses lie in the region and whether all are one
+//!    ([`Region::accesses`]). Then one fetch does, or a gather that needs no further check.
 //! 4. Only what is left goes lane by lane, each with a look-up of its own.
 
 use super::fault::{FaultKind, LaneFault, LaneFaults};
 use super::op::{LaneAddresses, LoadOp};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::Misaligned;
-use crate::memory::{GenericAddress, LoadMemory, Region, Space};
+use crate::memory::{GenericAddress, LoadMemory, Region, RegionAccesses, Space};
 
 /// What loading did, apart from the values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,25 +50,25 @@ pub fn load<M: LoadMemory>(
             is_broadcast: false,
         };
     };
-    let Some(common) = common_region(op, lanes, first, memory) else {
+    let mut room = [0; LANES];
+    let Some((region, plan)) = plan(op, lanes, first, memory, &mut room) else {
         return load_lanes(op, lanes, misaligned, memory, rows);
     };
-    let (region, is_one_address) = (common.region, common.is_one_address);
-    let access = op.access();
-    match common.offsets {
-        Offsets::Consecutive { from } => memory.copy(access, &region, from, rows),
-        Offsets::Each(offsets) if is_one_address && !region.is_per_lane() => {
-            let one = memory.fetch(access, &region, offsets[first], first);
-            broadcast(rows, lanes.executing, one);
-        }
-        Offsets::Each(offsets) => {
-            if !memory.gather(access, &region, &offsets, lanes.executing, rows) {
-                return load_lanes(op, lanes, misaligned, memory, rows);
+    let (mut is_one_address, mut is_misaligned) = (false, false);
+    match plan {
+        Plan::Copy { offset } => memory.copy(op.access(), &region, offset, rows),
+        Plan::Gather(accesses) => {
+            (is_one_address, is_misaligned) = (accesses.are_one(), accesses.are_misaligned());
+            if is_one_address && !region.is_per_lane() {
+                let one = memory.fetch(op.access(), &region, accesses.offset(first), first);
+                broadcast(rows, lanes.executing, one);
+            } else {
+                memory.gather(&accesses, lanes.executing, rows);
             }
         }
     }
     let mut faults = LaneFaults::default();
-    if misaligned == Misaligned::Report && common.is_misaligned {
+    if misaligned == Misaligned::Report && is_misaligned {
         for lane in misaligned_lanes(op, lanes).lanes() {
             let kind = FaultKind::MisalignedAddress;
             faults.push(lane_fault(op, lanes, lane, kind, Some(region.space)));
@@ -85,89 +85,60 @@ pub fn load<M: LoadMemory>(
     }
 }
 
-/// What all executing lanes may have in common.
-struct CommonRegion {
-    /// Holds the first executing lane's access, and all of them where they are consecutive or
-    /// one.
-    region: Region,
-    offsets: Offsets,
-    is_one_address: bool,
-    /// Whether some address was rounded down.
-    is_misaligned: bool,
-}
-
-/// The lanes' rounded addresses, from the region's first byte on.
-#[allow(clippy::large_enum_variant, reason = "a box would cost more than the copy")]
-enum Offsets {
-    /// All lanes execute, and each follows the one before it.
-    Consecutive {
-        /// Lane 0's.
-        from: u64,
+/// How all executing lanes are served out of one region.
+enum Plan<'a> {
+    /// All lanes execute, and each one's bytes follow those of the lane before.
+    Copy {
+        /// Lane 0's bytes, from the region's first byte on.
+        offset: u64,
     },
-    /// The first executing lane's where a lane does not execute.
-    Each([u64; LANES]),
+    Gather(RegionAccesses<'a>),
 }
 
-/// The region that may serve all executing lanes, where they agree on Plg.
+/// The region that serves all executing lanes, and how; nothing where they disagree on Plg or
+/// no region holds them all. `room` is for addresses where not all lanes execute.
 ///
-/// A broadcast needs one: lanes with one rounded address that all resolve to one space agree on
-/// Plg (true reaches local and global memory only, false shared memory only), and then one
-/// region holds them all or none is allocated.
+/// A broadcast needs one region: lanes with one rounded address that all resolve to one space
+/// agree on Plg (true reaches local and global memory only, false shared memory only), and then
+/// one region holds them all or none is allocated.
 #[inline]
-fn common_region<M: LoadMemory>(
+fn plan<'a, M: LoadMemory>(
     op: LoadOp,
-    lanes: &LaneAddresses,
+    lanes: &'a LaneAddresses,
     first: usize,
     memory: &M,
-) -> Option<CommonRegion> {
+    room: &'a mut [u64; LANES],
+) -> Option<(Region, Plan<'a>)> {
     let plg = lanes.plg.contains(first);
     let agreeing = if plg { lanes.plg } else { !lanes.plg };
     if !agreeing.is_superset(lanes.executing) {
         return None;
     }
-    let low_bits = u64::from(op.bytes) - 1;
-    let address = lanes.addresses[first];
-    let rounded = GenericAddress(address & !low_bits);
+    let rounded = GenericAddress(lanes.addresses[first]).align_down(op.bytes);
     let region = memory.region(op.space, rounded, plg).ok()?.1?;
-    let offset = rounded.0.wrapping_sub(region.base);
-    if !region.holds(rounded, op.bytes) {
-        return None;
+    if lanes.executing != LaneMask::ALL {
+        // The others stand where the first one does: inside, and changing nothing.
+        *room = lanes.addresses;
+        for lane in (!lanes.executing).lanes() {
+            room[lane] = lanes.addresses[first];
+        }
+        return Some((region, Plan::Gather(region.accesses(op.access(), room, first)?)));
     }
-    if lanes.executing == LaneMask::ALL
-        && address & low_bits == 0
-        && is_consecutive(&lanes.addresses, u64::from(op.bytes))
-        && region.lane_stride == 0
-    {
-        let rest = u64::from(op.bytes) * LANES as u64 - 1;
-        return (region.last - offset >= rest).then_some(CommonRegion {
-            region,
-            offsets: Offsets::Consecutive { from: offset },
-            is_one_address: false,
-            is_misaligned: false,
-        });
+    let is_aligned = rounded.0 == lanes.addresses[first];
+    if is_aligned && region.lane_stride == 0 && is_consecutive(&lanes.addresses, op.bytes) {
+        let all_bytes = op.bytes * LANES as u32;
+        let offset = rounded.0.wrapping_sub(region.base);
+        return region.holds(rounded, all_bytes).then_some((region, Plan::Copy { offset }));
     }
-    let addresses = executing_or_first(lanes, first);
-    let (mut offsets, mut different, mut low) = ([0; LANES], 0, 0);
-    for (to, address) in offsets.iter_mut().zip(&addresses) {
-        let at = (address & !low_bits).wrapping_sub(region.base);
-        *to = at;
-        different |= at ^ offset;
-        low |= address;
-    }
-    Some(CommonRegion {
-        region,
-        offsets: Offsets::Each(offsets),
-        is_one_address: different == 0,
-        is_misaligned: low & low_bits != 0,
-    })
+    Some((region, Plan::Gather(region.accesses(op.access(), &lanes.addresses, first)?)))
 }
 
 /// Whether each address follows the one before it. The last one is compared first: of addresses
 /// that are spread it is the one that shows it.
 #[inline]
-fn is_consecutive(addresses: &[u64; LANES], bytes: u64) -> bool {
+fn is_consecutive(addresses: &[u64; LANES], bytes: u32) -> bool {
     let base = addresses[0];
-    let expected = |lane: usize| base.wrapping_add(bytes * lane as u64);
+    let expected = |lane: usize| base.wrapping_add(u64::from(bytes) * lane as u64);
     if addresses[LANES - 1] != expected(LANES - 1) {
         return false;
     }
@@ -176,19 +147,6 @@ fn is_consecutive(addresses: &[u64; LANES], bytes: u64) -> bool {
         different |= address ^ expected(lane);
     }
     different == 0
-}
-
-/// The addresses, with the first executing lane's in place of those of lanes that do not execute.
-#[inline]
-fn executing_or_first(lanes: &LaneAddresses, first: usize) -> [u64; LANES] {
-    let mut addresses = lanes.addresses;
-    if lanes.executing != LaneMask::ALL {
-        let stand_in = addresses[first];
-        for lane in (!lanes.executing).lanes() {
-            addresses[lane] = stand_in;
-        }
-    }
-    addresses
 }
 
 fn misaligned_lanes(op: LoadOp, lanes: &LaneAddresses) -> LaneMask {

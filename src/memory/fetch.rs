@@ -92,19 +92,16 @@ pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) {
     }
 }
 
-/// The values of the executing lanes, each from its offset into `bytes`. `stride` is the distance
-/// between the lanes' own bytes.
+/// The values of the executing lanes, each from its place in `bytes`.
 ///
 /// # Safety
-/// For each lane, executing or not, `offsets[lane] + lane * stride + access.bytes` is at most
-/// `bytes.len()`.
+/// For each lane `place(lane) + access.bytes` is at most `bytes.len()`.
 #[inline]
 #[allow(unsafe_code)]
 pub(super) unsafe fn gather(
     bytes: &[u8],
     access: Access,
-    offsets: &[u64; LANES],
-    stride: u64,
+    place: impl Fn(usize) -> u64,
     executing: LaneMask,
     rows: &mut [LaneValues],
 ) {
@@ -119,7 +116,7 @@ pub(super) unsafe fn gather(
         // of bytes has no alignment.
         unsafe { bytes.as_ptr().add(place).cast::<[u8; N]>().read() }
     }
-    let place = |lane: usize| (offsets[lane] + lane as u64 * stride) as usize;
+    let place = |lane: usize| place(lane) as usize;
     if executing == LaneMask::ALL && access.bytes == 4 {
         if let [row, ..] = rows {
             for (lane, value) in row.iter_mut().enumerate() {

@@ -48,10 +48,93 @@ impl Region {
         offset <= self.last && self.last - offset >= u64::from(bytes) - 1
     }
 
+    /// The lanes' accesses at `addresses`, rounded down, where the region holds all of them;
+    /// nothing where it does not, or where one lies 2^63 bytes or more from its beginning.
+    /// `first` is the lane that the others are compared with.
+    #[inline]
+    pub fn accesses<'a>(
+        &self,
+        access: Access,
+        addresses: &'a [u64; LANES],
+        first: usize,
+    ) -> Option<RegionAccesses<'a>> {
+        let low_bits = u64::from(access.bytes) - 1;
+        let limit = self.last.checked_sub(low_bits)?.min(i64::MAX as u64);
+        let mut scan = scan(addresses, self.base, limit, addresses[first]);
+        // A lane is misaligned where the first one is, or where it differs from it there.
+        let are_misaligned = (addresses[first] | scan.different) & low_bits != 0;
+        if are_misaligned {
+            let rounded = addresses.map(|address| address & !low_bits);
+            scan = self::scan(&rounded, self.base, limit, rounded[first]);
+        }
+        (!scan.is_outside).then_some(RegionAccesses {
+            region: *self,
+            access,
+            addresses,
+            are_one: scan.different == 0,
+            are_misaligned,
+        })
+    }
+
     /// Whether each lane has bytes of its own.
     #[inline]
     pub fn is_per_lane(&self) -> bool {
         self.space == Space::Local
+    }
+}
+
+/// What one pass over the lanes' addresses finds.
+struct Scan {
+    /// Some address lies in front of the base, or further than the limit behind it.
+    is_outside: bool,
+    /// The bits in which some address differs from the first executing lane's.
+    different: u64,
+}
+
+/// Compares all addresses with a range and with one of them, without a branch, so that the
+/// compiler makes vectors of it. An address lies in the range where neither its offset nor the
+/// offset's distance from the limit has the sign bit; hence `limit` is below 2^63.
+#[inline]
+fn scan(addresses: &[u64; LANES], base: u64, limit: u64, one: u64) -> Scan {
+    let (mut outside, mut different) = (0, 0);
+    for address in addresses {
+        let offset = address.wrapping_sub(base);
+        outside |= offset | limit.wrapping_sub(offset);
+        different |= address ^ one;
+    }
+    Scan { is_outside: outside >> 63 != 0, different }
+}
+
+/// The accesses of all lanes in one region, which holds them. Made by [`Region::accesses`] only.
+#[derive(Clone, Copy, Debug)]
+pub struct RegionAccesses<'a> {
+    region: Region,
+    access: Access,
+    /// Rounded down and counted from the region's base they are at most
+    /// `region.last + 1 - access.bytes`, and below 2^63.
+    addresses: &'a [u64; LANES],
+    are_one: bool,
+    are_misaligned: bool,
+}
+
+impl RegionAccesses<'_> {
+    /// A lane's rounded address, counted from the region's base.
+    #[inline]
+    pub fn offset(&self, lane: usize) -> u64 {
+        let low_bits = u64::from(self.access.bytes) - 1;
+        (self.addresses[lane] & !low_bits).wrapping_sub(self.region.base)
+    }
+
+    /// Whether all rounded addresses are one.
+    #[inline]
+    pub fn are_one(&self) -> bool {
+        self.are_one
+    }
+
+    /// Whether some address was rounded down.
+    #[inline]
+    pub fn are_misaligned(&self) -> bool {
+        self.are_misaligned
     }
 }
 
@@ -83,26 +166,13 @@ pub trait LoadMemory {
         }
     }
 
-    /// The values of the executing lanes, each from its offset into `region`. Missing rows drop
-    /// their values. Where some lane's access, executing or not, does not lie in the region
-    /// nothing is written, and the result is false.
+    /// The values of the executing lanes, each from its place. Missing rows drop their values.
     #[inline]
-    fn gather(
-        &self,
-        access: Access,
-        region: &Region,
-        offsets: &[u64; LANES],
-        executing: LaneMask,
-        rows: &mut [LaneValues],
-    ) -> bool {
-        let reach = u64::from(access.bytes) - 1;
-        if offsets.iter().any(|at| at.checked_add(reach).is_none_or(|end| end > region.last)) {
-            return false;
-        }
+    fn gather(&self, accesses: &RegionAccesses<'_>, executing: LaneMask, rows: &mut [LaneValues]) {
         for lane in executing.lanes() {
-            put(rows, lane, self.fetch(access, region, offsets[lane], lane));
+            let offset = accesses.offset(lane);
+            put(rows, lane, self.fetch(accesses.access, &accesses.region, offset, lane));
         }
-        true
     }
 
     /// The value of an access that no region holds as a whole, where all its bytes are allocated
@@ -164,27 +234,17 @@ impl LoadMemory for Memory {
 
     #[inline]
     #[allow(unsafe_code)]
-    fn gather(
-        &self,
-        access: Access,
-        region: &Region,
-        offsets: &[u64; LANES],
-        executing: LaneMask,
-        rows: &mut [LaneValues],
-    ) -> bool {
+    fn gather(&self, accesses: &RegionAccesses<'_>, executing: LaneMask, rows: &mut [LaneValues]) {
+        let region = &accesses.region;
         let bytes = self.region_bytes(region);
-        // One pass without a branch, which the compiler makes vectors of; the reads behind it
-        // are unchecked. Sign bits tell, so that a region must end below 2^63.
-        let limit = region.last.wrapping_sub(u64::from(access.bytes) - 1);
-        let outside = offsets.iter().fold(limit, |all, at| all | at | limit.wrapping_sub(*at));
-        if bytes.is_empty() || outside >> 63 != 0 {
-            return false;
+        if bytes.is_empty() {
+            return;
         }
-        // SAFETY: `region_bytes` gives `last + 1` bytes and `lane_stride` more for each further
-        // lane, or none. No sign bit is set in `at`, `limit` and `limit - at`, so that
-        // `at <= limit = last + 1 - access.bytes` for each lane.
-        unsafe { fetch::gather(bytes, access, offsets, region.lane_stride, executing, rows) };
-        true
+        let place = |lane: usize| accesses.offset(lane) + lane as u64 * region.lane_stride;
+        // SAFETY: `region_bytes` gives `region.last + 1` bytes, and `lane_stride` more for each
+        // further lane, or none. `RegionAccesses` holds `offset + access.bytes <= region.last + 1`
+        // for every lane, so that the lane's own bytes end inside.
+        unsafe { fetch::gather(bytes, accesses.access, place, executing, rows) };
     }
 
     #[cold]
