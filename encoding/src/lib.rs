@@ -47,6 +47,6 @@ pub use layout::Ld;
 pub use operand::{CacheOp, Immediate, Offset, Pred, Reg, Size};
 pub use table::{FieldReading, Layout, Row};
 pub use text::{
-    Alias, Expected, Hint, ModifierKind, ParseError, ParseErrorKind, ParsedLine, Span, Text,
+    Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
     parse_control_prefix, parse_line,
 };
