@@ -2,7 +2,7 @@
 
 use super::{Guard, Syntax};
 use crate::layout::Ld;
-use crate::operand::{CacheOp, Immediate, Offset, Pred, Size};
+use crate::operand::{CacheOp, Offset, Pred, Size};
 use crate::table::Layout;
 use crate::text::modifier::{CACHE_OPERATORS, EXTENDED, SIZES};
 use crate::text::{Cursor, ParseError, Text};
@@ -51,7 +51,7 @@ impl Syntax for Ld {
         let [extended, cache, size] = cursor.modifiers(&[EXTENDED, CACHE_OPERATORS, SIZES])?;
         let destination = cursor.register()?;
         cursor.comma()?;
-        let (base, immediate): (_, Immediate<32>) = cursor.address()?;
+        let (base, immediate) = cursor.address()?;
         let plg = if cursor.take_comma()? { cursor.predicate_operand()? } else { Pred::PT };
         Ok(Self {
             plg,
