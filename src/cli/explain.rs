@@ -2,7 +2,6 @@
 
 use warpload::encoding::{FieldReading, Instruction, describe, parse_line};
 use warpload::explain::{effect, remarks};
-use warpload::machine::RegisterLimit;
 
 use super::diagnostic::{self, Origin};
 use super::encode::hexadecimal;
@@ -84,7 +83,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     };
     let word = instruction.encode();
     let readings: Vec<FieldReading> = describe(word).into_iter().flatten().collect();
-    let remarks = remarks(&instruction, RegisterLimit::ALL);
+    let remarks = remarks(&instruction);
     match arguments.format {
         Format::Json => output.json(&ExplanationJson {
             word: hexadecimal(word),
