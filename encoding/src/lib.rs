@@ -43,7 +43,7 @@ mod text;
 pub use control::{Bundle, Control};
 pub use field::{Bits, Field, FieldOverflow, FieldValue};
 pub use instruction::{Guard, Instruction, describe};
-pub use layout::Ld;
+pub use layout::*;
 pub use operand::{CacheOp, Immediate, Offset, Pred, Reg, Size};
 pub use table::{FieldReading, Layout, Row};
 pub use text::{
