@@ -1,5 +1,6 @@
 //! Memory images: manifests, the files that they name, and maps of them.
 
+#![cfg(all(feature = "json", feature = "mmap"))]
 #![allow(clippy::unwrap_used)]
 
 use std::error::Error;

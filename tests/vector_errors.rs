@@ -1,5 +1,6 @@
 //! Vectors that are not what docs/vectors.md says: the key, the position and the message.
 
+#![cfg(feature = "json")]
 #![allow(clippy::unwrap_used)]
 
 use warpload::JsonError;

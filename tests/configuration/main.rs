@@ -1,5 +1,6 @@
 //! What a machine cannot be, told by the library and by vectors, and what it just can be.
 
+#![cfg(feature = "json")]
 #![allow(clippy::unwrap_used)]
 
 mod regions;
