@@ -53,6 +53,7 @@ impl Syntax for Ld {
         cursor.comma()?;
         let (base, immediate) = cursor.address()?;
         let plg = if cursor.take_comma()? { cursor.predicate_operand()? } else { Pred::PT };
+        // A value of a group is an index into its names, of which there are as many as in `ALL`.
         Ok(Self {
             plg,
             cache: cache.map_or(CacheOp::Ca, |i| CacheOp::ALL[i]),
