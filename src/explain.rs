@@ -1,5 +1,5 @@
 //! What a load means in words: remarks on its registers and addresses, and one sentence on what
-//! executing it does.
+//! executing it does. The shader is taken to have all 255 registers.
 
 use warpload_encoding::{Instruction, Ld, Offset, Reg};
 
@@ -11,23 +11,20 @@ use crate::machine::RegisterLimit;
 /// ```
 /// use warpload::encoding::parse_line;
 /// use warpload::explain::remarks;
-/// use warpload::machine::RegisterLimit;
 ///
 /// let ld = parse_line("LD.64 R3, [R2]")?.instruction;
-/// let remarks = remarks(&ld, RegisterLimit::ALL);
-/// assert!(remarks[0].contains("misaligned_register"));
+/// assert!(remarks(&ld)[0].contains("misaligned_register"));
 /// # Ok::<(), warpload::encoding::ParseError>(())
 /// ```
-pub fn remarks(instruction: &Instruction, limit: RegisterLimit) -> Vec<String> {
+pub fn remarks(instruction: &Instruction) -> Vec<String> {
     let Instruction::Ld(ld) = instruction;
     let mut remarks = Vec::new();
-    if let Some(fault) = register_fault(instruction, limit) {
+    if let Some(fault) = register_fault(instruction, RegisterLimit::ALL) {
         remarks.push(format!(
-            "raises {} because of {} ({}): {}",
+            "raises {} because of {} ({}): no lane loads",
             fault.name(),
             fault.register(),
-            fault.warp_error(),
-            "no lane loads"
+            fault.warp_error()
         ));
     }
     remarks.push(destination_remark(instruction));
@@ -50,11 +47,14 @@ pub fn remarks(instruction: &Instruction, limit: RegisterLimit) -> Vec<String> {
 pub fn effect(instruction: &Instruction) -> String {
     let Instruction::Ld(ld) = instruction;
     let who = match (ld.guard.is_true(), ld.guard_negated) {
+        (true, true) => return "No lane executes: nothing is loaded, nothing faults.".to_owned(),
         (true, false) => "Every active lane".to_owned(),
-        (true, true) => "No lane".to_owned(),
         (false, false) => format!("Every active lane where {} is true", ld.guard),
         (false, true) => format!("Every active lane where {} is false", ld.guard),
     };
+    if let Some(fault) = register_fault(instruction, RegisterLimit::ALL) {
+        return format!("The whole warp raises {fault} as soon as a lane executes; none loads.");
+    }
     let space = if ld.plg.is_true() {
         "local or global memory".to_owned()
     } else {
@@ -134,7 +134,7 @@ fn alignment_remark(ld: &Ld) -> String {
             address - address % bytes
         ),
         Offset::Signed(offset) if offset.unsigned_abs() % bytes != 0 => format!(
-            "addresses are rounded down to a multiple of {bytes}; the offset is none, so that an \
+            "addresses are rounded down to a multiple of {bytes}; the offset is not one, so that an \
              aligned base gives a misaligned address"
         ),
         _ => format!("addresses are rounded down to a multiple of {bytes}"),

@@ -9,7 +9,9 @@ use warpload_encoding::{Instruction, Reg, parse_line};
 
 use crate::json::initial::Initial;
 use crate::json::sources::Files;
-use crate::json::values::{Hex32, Lanes, RegisterName, UniqueMap, hexadecimal, only_objects};
+use crate::json::values::{
+    Hex32, Lanes, RegisterName, UniqueMap, hexadecimal, only_objects, present,
+};
 use crate::json::{self, JsonError};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{Executor, Outcome};
@@ -229,7 +231,7 @@ struct VectorJson {
     instruction: String,
     #[serde(default)]
     initial: Initial,
-    #[serde(default, rename = "final")]
+    #[serde(default, rename = "final", deserialize_with = "present")]
     expected: Option<FinalJson>,
 }
 
@@ -246,8 +248,11 @@ struct FinalJson {
 #[derive(serde::Deserialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
 struct LaneFaultsJson {
+    #[serde(deserialize_with = "present")]
     outside_window: Option<Hex32>,
+    #[serde(deserialize_with = "present")]
     outside_allocation: Option<Hex32>,
+    #[serde(deserialize_with = "present")]
     misaligned_address: Option<Hex32>,
 }
 

@@ -186,7 +186,7 @@ fn bad_vectors() {
     let memory = r#"{"instruction": "LD R0, [R1]", "initial": {"memory": {"global": [{"base": "0x0", "hex": "00000000"}, {"base": "0x3", "hex": "00"}]}}, "final": {}}"#;
     let pretty = "{\n  \"instruction\": \"LD R0, [R1]\",\n  \"initial\": {\"active\": 1}\n}\n";
     for bad in [
-        bad("run-empty", "", RUN, "EOF while parsing a value"),
+        bad("run-empty", "", RUN, "the text ends while reading a value"),
         bad("run-shape", r#"["LD R0, [R1]"]"#, RUN, ":1:"),
         bad("run-type", pretty, RUN, ":3:"),
         bad("run-windows", window, RUN, "initial.windows: the shared window"),

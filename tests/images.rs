@@ -1,5 +1,6 @@
 //! Memory images: manifests, the files that they name, and maps of them.
 
+#![cfg(all(feature = "json", feature = "mmap"))]
 #![allow(clippy::unwrap_used)]
 
 use std::error::Error;
@@ -310,8 +311,7 @@ fn broken_manifests() {
     // A configuration that cannot be has no position.
     let beyond = r#"{"global": [{"base": "0xffffffffff", "file": "bytes.bin"}]}"#;
     let message = shown(&folder.open(beyond, Mapping::default()).unwrap_err());
-    let rest =
-        "no memory image: memory: the allocation at 0xffffffffff of 256 bytes reaches beyond 2^40";
+    let rest = "no memory image: memory: the allocation (base 0xffffffffff, size 0x100) reaches beyond 2^40";
     assert_eq!(message, format!("{}: {rest}", path.display()));
 }
 

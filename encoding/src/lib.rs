@@ -43,10 +43,10 @@ mod text;
 pub use control::{Bundle, Control};
 pub use field::{Bits, Field, FieldOverflow, FieldValue};
 pub use instruction::{Guard, Instruction, describe};
-pub use layout::Ld;
+pub use layout::*;
 pub use operand::{CacheOp, Immediate, Offset, Pred, Reg, Size};
 pub use table::{FieldReading, Layout, Row};
 pub use text::{
-    Alias, Expected, Hint, ModifierKind, ParseError, ParseErrorKind, ParsedLine, Span, Text,
+    Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
     parse_control_prefix, parse_line,
 };

@@ -122,14 +122,13 @@ impl CacheOp {
     /// All of them, in the order of their encoding.
     pub const ALL: [CacheOp; 4] = [Self::Ca, Self::Cg, Self::Ci, Self::Cv];
 
+    /// The modifiers without their dots, in the order of their encoding.
+    pub(crate) const NAMES: [&'static str; 4] = ["CA", "CG", "CI", "CV"];
+
     /// The modifier without its dot: `CA`, `CG`, `CI` or `CV`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ca => "CA",
-            Self::Cg => "CG",
-            Self::Ci => "CI",
-            Self::Cv => "CV",
-        }
+        // As many names as values.
+        Self::NAMES[self as usize]
     }
 }
 
@@ -188,18 +187,14 @@ impl Size {
     pub const ALL: [Size; 8] =
         [Self::U8, Self::S8, Self::U16, Self::S16, Self::B32, Self::B64, Self::B128, Self::U128];
 
+    /// The modifiers without their leading dots, in the order of their encoding.
+    pub(crate) const NAMES: [&'static str; 8] =
+        ["U8", "S8", "U16", "S16", "32", "64", "128", "U.128"];
+
     /// The modifier without its leading dot, `U.128` with the dot inside.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::U8 => "U8",
-            Self::S8 => "S8",
-            Self::U16 => "U16",
-            Self::S16 => "S16",
-            Self::B32 => "32",
-            Self::B64 => "64",
-            Self::B128 => "128",
-            Self::U128 => "U.128",
-        }
+        // As many names as values.
+        Self::NAMES[self as usize]
     }
 
     /// How many bytes each lane reads: 1, 2, 4, 8 or 16. Addresses are aligned to it.

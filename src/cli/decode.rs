@@ -134,10 +134,12 @@ pub(crate) fn execute(
         return word::decode(&arguments.word, arguments.format, output);
     }
     let mut status = Status::Done;
+    let mut functions = Functions { wanted: arguments.function.as_deref(), ..Functions::default() };
     for path in &arguments.input {
         let mut decoder = Decoder {
             arguments: &arguments,
             path,
+            functions: &mut functions,
             status: Status::Done,
             checked: Checked::default(),
         };
@@ -151,13 +153,43 @@ pub(crate) fn execute(
             }
         }
     }
+    // Of several inputs one with the function is enough.
+    if let Some(wanted) = functions.wanted.filter(|_| !functions.found && status == Status::Done) {
+        diagnostic::error(format_args!("no function {wanted:?}; {}", listed(&functions.others)));
+        status = Status::Unreadable;
+    }
     Ok(status)
 }
 
+/// The functions that the inputs have, where one is wanted.
+#[derive(Default)]
+struct Functions<'f> {
+    wanted: Option<&'f str>,
+    found: bool,
+    others: BTreeSet<Arc<str>>,
+}
+
+impl Functions<'_> {
+    /// Whether an instruction of this function is wanted.
+    fn take(&mut self, function: Option<&Arc<str>>) -> bool {
+        let Some(wanted) = self.wanted else { return true };
+        let is_wanted = function.is_some_and(|function| &**function == wanted);
+        self.found |= is_wanted;
+        if !is_wanted
+            && let Some(function) = function
+            && !self.others.contains(function)
+        {
+            self.others.insert(Arc::clone(function));
+        }
+        is_wanted
+    }
+}
+
 /// One input on its way to the output.
-struct Decoder<'d> {
+struct Decoder<'d, 'f> {
     arguments: &'d Arguments,
     path: &'d Path,
+    functions: &'d mut Functions<'f>,
     status: Status,
     checked: Checked,
 }
@@ -176,7 +208,7 @@ fn listed(names: &BTreeSet<Arc<str>>) -> String {
     format!("there are: {}{more}", shown.join(", "))
 }
 
-impl Decoder<'_> {
+impl Decoder<'_, '_> {
     fn file(&mut self, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
         let input = io::open(self.path, progress)?;
         let format = if self.arguments.raw { sass::Format::Raw } else { sass::Format::Detect };
@@ -184,19 +216,15 @@ impl Decoder<'_> {
         if self.arguments.check && instructions.kind() != sass::Kind::Listing {
             anyhow::bail!("--check compares a listing's text with its words; this is no listing");
         }
-        let mut others = BTreeSet::new();
-        let mut found = self.arguments.function.is_none();
+        let mut taken = false;
         let mut without_words = false;
         let (mut count, mut loads, mut controls) = (0u64, 0u64, 0u64);
         for instruction in instructions {
             let instruction = instruction?;
-            if let Some(wanted) = &self.arguments.function {
-                if instruction.function.as_deref() != Some(wanted) {
-                    others.extend(instruction.function);
-                    continue;
-                }
-                found = true;
+            if !self.functions.take(instruction.function.as_ref()) {
+                continue;
             }
+            taken = true;
             count += 1;
             controls += u64::from(instruction.control.is_some());
             without_words |= instruction.word.is_none();
@@ -207,9 +235,8 @@ impl Decoder<'_> {
                 self.show(&instruction, &load, output)?;
             }
         }
-        if !found {
-            let wanted = self.arguments.function.as_deref().unwrap_or_default();
-            anyhow::bail!("no function {wanted:?}; {}", listed(&others));
+        if !taken && self.functions.wanted.is_some() {
+            return Ok(());
         }
         if self.arguments.check {
             self.finish_check(without_words, output)?;

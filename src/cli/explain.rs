@@ -2,7 +2,6 @@
 
 use warpload::encoding::{FieldReading, Instruction, describe, parse_line};
 use warpload::explain::{effect, remarks};
-use warpload::machine::RegisterLimit;
 
 use super::diagnostic::{self, Origin};
 use super::encode::hexadecimal;
@@ -51,40 +50,11 @@ struct FieldJson {
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     // Words of an instruction that was not quoted come as separate arguments.
     let text = arguments.instruction.join(" ");
-    let instruction = if is_word(&text) {
-        let word = match read_word(&text) {
-            Ok(word) => word,
-            Err(error) => {
-                diagnostic::error(error);
-                return Ok(Status::Failed);
-            }
-        };
-        let Some(instruction) = Instruction::decode(word) else {
-            diagnostic::error(format_args!(
-                "{} is no load that is known here; expected an opcode of {}",
-                hexadecimal(word),
-                Instruction::MNEMONICS.join(", ")
-            ));
-            return Ok(Status::Failed);
-        };
-        instruction
-    } else {
-        match parse_line(&text) {
-            Ok(parsed) => {
-                if let Some(alias) = parsed.alias {
-                    diagnostic::alias_note(ORIGIN, &text, &alias);
-                }
-                parsed.instruction
-            }
-            Err(error) => {
-                diagnostic::parse_error(ORIGIN, &text, &error);
-                return Ok(Status::Failed);
-            }
-        }
-    };
+    let found = if is_word(&text) { of_word(&text) } else { of_text(&text) };
+    let Some(instruction) = found else { return Ok(Status::Failed) };
     let word = instruction.encode();
     let readings: Vec<FieldReading> = describe(word).into_iter().flatten().collect();
-    let remarks = remarks(&instruction, RegisterLimit::ALL);
+    let remarks = remarks(&instruction);
     match arguments.format {
         Format::Json => output.json(&ExplanationJson {
             word: hexadecimal(word),
@@ -110,6 +80,30 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 }
 
 const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1 };
+
+/// The instruction of a word; says what is wrong where there is none.
+fn of_word(text: &str) -> Option<Instruction> {
+    let word = read_word(text).map_err(diagnostic::error).ok()?;
+    let instruction = Instruction::decode(word);
+    if instruction.is_none() {
+        diagnostic::error(format_args!(
+            "{} is no load that is known here; expected an opcode of {}",
+            hexadecimal(word),
+            Instruction::MNEMONICS.join(", ")
+        ));
+    }
+    instruction
+}
+
+/// The instruction of a text; says what is wrong where there is none.
+fn of_text(text: &str) -> Option<Instruction> {
+    let parsed =
+        parse_line(text).map_err(|error| diagnostic::parse_error(ORIGIN, text, &error)).ok()?;
+    if let Some(alias) = parsed.alias {
+        diagnostic::alias_note(ORIGIN, text, &alias);
+    }
+    Some(parsed.instruction)
+}
 
 /// Whether a word is meant, a misspelt one included. Digits alone do not tell: a control notation
 /// in front of an instruction can begin with one.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::JsonError;
 use super::sources::{Files, LaidOut, Source, Sources};
 use super::values::{
-    Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, UniqueMap, only_objects,
+    Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, UniqueMap, only_objects, present,
 };
 use crate::lane::LaneMask;
 use crate::machine::{Machine, Misaligned, RegisterLimit};
@@ -23,13 +23,18 @@ const WARP_KEYS: [&str; 3] = ["active", "registers", "predicates"];
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
 pub(crate) struct Initial {
+    #[serde(deserialize_with = "present")]
     register_limit: Option<u64>,
+    #[serde(deserialize_with = "present")]
     address_bits: Option<u32>,
     misaligned: MisalignedJson,
     windows: WindowsJson,
     memory: MemoryJson,
+    #[serde(deserialize_with = "present")]
     active: Option<Hex32>,
+    #[serde(deserialize_with = "present")]
     registers: Option<UniqueMap<RegisterName, Lanes>>,
+    #[serde(deserialize_with = "present")]
     predicates: Option<UniqueMap<PredicateName, Hex32>>,
 }
 
@@ -44,7 +49,9 @@ enum MisalignedJson {
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
 struct WindowsJson {
+    #[serde(deserialize_with = "present")]
     shared: Option<WindowJson>,
+    #[serde(deserialize_with = "present")]
     local: Option<WindowJson>,
 }
 
@@ -59,7 +66,9 @@ struct WindowJson {
 #[serde(deny_unknown_fields, default, remote = "Self")]
 struct MemoryJson {
     global: Vec<GlobalJson>,
+    #[serde(deserialize_with = "present")]
     shared: Option<SharedJson>,
+    #[serde(deserialize_with = "present")]
     local: Option<LocalJson>,
     constant: Vec<ConstantJson>,
 }
@@ -74,14 +83,17 @@ macro_rules! byte_objects {
             #[derive(Deserialize)]
             #[serde(deny_unknown_fields, remote = "Self")]
             struct $name {
-                $(#[serde(default)] $key: $type,)*
-                #[serde(default)]
+                $(
+                    #[serde(default, deserialize_with = "present")]
+                    $key: $type,
+                )*
+                #[serde(default, deserialize_with = "present")]
                 hex: Option<HexBytes>,
-                #[serde(default)]
+                #[serde(default, deserialize_with = "present")]
                 file: Option<PathBuf>,
-                #[serde(default)]
+                #[serde(default, deserialize_with = "present")]
                 offset: Option<u64>,
-                #[serde(default)]
+                #[serde(default, deserialize_with = "present")]
                 length: Option<u64>,
             }
 

@@ -44,7 +44,35 @@ fn of_serde(error: &serde_json::Error) -> JsonError {
     let whole = error.to_string();
     // serde_json appends the position, which this error carries apart.
     let tail = format!(" at line {} column {}", error.line(), error.column());
-    let message = whole.strip_suffix(&tail).unwrap_or(&whole).to_owned();
+    let message = plain_words(whole.strip_suffix(&tail).unwrap_or(&whole));
     // serde_json names the column before the first byte 0.
     JsonError { key: None, position: Some((error.line(), error.column().max(1))), message }
+}
+
+/// How serde's messages begin and end where they name Rust's types or its own, and what JSON
+/// calls these.
+const BEGINNINGS: [(&str, &str); 6] = [
+    ("EOF while parsing", "the text ends while reading"),
+    ("invalid type: map", "invalid type: object"),
+    ("invalid type: sequence", "invalid type: array"),
+    ("missing field", "missing key"),
+    ("unknown field", "unknown key"),
+    ("duplicate field", "duplicate key"),
+];
+const ENDS: [(&str, &str); 5] = [
+    ("expected a sequence", "expected an array"),
+    ("expected ident", "expected null, true or false"),
+    ("expected u32", "expected a whole number"),
+    ("expected u64", "expected a whole number"),
+    ("expected usize", "expected a whole number"),
+];
+
+fn plain_words(message: &str) -> String {
+    let begun = BEGINNINGS
+        .iter()
+        .find_map(|(theirs, ours)| Some(format!("{ours}{}", message.strip_prefix(theirs)?)))
+        .unwrap_or_else(|| message.to_owned());
+    ENDS.iter()
+        .find_map(|(theirs, ours)| Some(format!("{}{ours}", begun.strip_suffix(theirs)?)))
+        .unwrap_or(begun)
 }

@@ -4,7 +4,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
+use serde::de::{
+    Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
+};
 use warpload_encoding::{Pred, Reg};
 
 use crate::lane::{LANES, LaneValues};
@@ -128,10 +130,32 @@ impl FromText for PredicateName {
 /// One value of every lane, lane 0 first.
 pub(crate) struct Lanes(pub(crate) LaneValues);
 
+struct LanesVisitor;
+
+impl<'de> Visitor<'de> for LanesVisitor {
+    type Value = Lanes;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an array of {LANES} values, one a lane")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Lanes, A::Error> {
+        let mut lanes = [0; LANES];
+        for (lane, held) in lanes.iter_mut().enumerate() {
+            let value = values.next_element()?;
+            Hex32(*held) = value.ok_or_else(|| A::Error::invalid_length(lane, &self))?;
+        }
+        let mut count = LANES;
+        while values.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        if count > LANES { Err(A::Error::invalid_length(count, &self)) } else { Ok(Lanes(lanes)) }
+    }
+}
+
 impl<'de> Deserialize<'de> for Lanes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let values = <[Hex32; LANES]>::deserialize(deserializer)?;
-        Ok(Self(values.map(|value| value.0)))
+        deserializer.deserialize_seq(LanesVisitor)
     }
 }
 
@@ -178,6 +202,15 @@ where
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(UniqueMapVisitor(PhantomData))
     }
+}
+
+/// Reads the value of a key that can be left out: null is no value.
+pub(crate) fn present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Implements `Deserialize` for structs that derive it with `#[serde(remote = "Self")]`: an object

@@ -66,7 +66,7 @@ pub enum ConfigError {
         local: Window,
     },
     /// A global allocation that reaches beyond the address space.
-    #[error("the allocation at {base:#x} of {size} bytes reaches beyond 2^{address_bits}")]
+    #[error("the allocation (base {base:#x}, size {size:#x}) reaches beyond 2^{address_bits}")]
     AllocationBeyondAddressBits {
         /// The allocation's first address.
         base: u64,
@@ -76,7 +76,7 @@ pub enum ConfigError {
         address_bits: u32,
     },
     /// A global allocation inside a window.
-    #[error("the allocation at {base:#x} of {size} bytes overlaps the {space} window")]
+    #[error("the allocation (base {base:#x}, size {size:#x}) overlaps the {space} window")]
     AllocationInWindow {
         /// The allocation's first address.
         base: u64,
@@ -94,7 +94,7 @@ pub enum ConfigError {
         second: u64,
     },
     /// Shared memory larger than its window.
-    #[error("shared memory has {size} bytes, its window {window_size}")]
+    #[error("shared memory (size {size:#x}) is larger than its window (size {window_size:#x})")]
     SharedTooLarge {
         /// The memory's size.
         size: u64,
@@ -102,7 +102,10 @@ pub enum ConfigError {
         window_size: u64,
     },
     /// A lane's local memory, both parts together, larger than its window.
-    #[error("local memory has {low} + {high} bytes a lane, its window {window_size}")]
+    #[error(
+        "a lane's local memory (sizes {low:#x} and {high:#x}) is larger than its window (size \
+         {window_size:#x})"
+    )]
     LocalTooLarge {
         /// The low part's size.
         low: u64,
@@ -113,7 +116,8 @@ pub enum ConfigError {
     },
     /// Local memory that is not 32 times what a lane has.
     #[error(
-        "local memory of {bytes_per_lane} bytes a lane needs 32 times as many, {}; it has {size}",
+        "local memory with bytes_per_lane {bytes_per_lane} needs 32 times that, {} bytes; its size is \
+         {size}",
         *bytes_per_lane as u128 * 32
     )]
     LocalNotThirtyTwoLanes {
@@ -143,7 +147,7 @@ pub enum ConfigError {
         size: u64,
     },
     /// A region that does not lie in the arena.
-    #[error("bytes {start}..{end} lie outside the arena of {arena} bytes")]
+    #[error("bytes {start}..{end} lie outside the arena (size {arena})")]
     OutsideArena {
         /// The region's first byte.
         start: u128,

@@ -140,11 +140,14 @@ impl Memory {
     }
 
     fn local_bytes(&self, part: LocalPart, lane: usize) -> &[u8] {
+        if lane >= LANES {
+            return &[];
+        }
         self.slice(part.start + lane * part.bytes_per_lane, part.bytes_per_lane)
     }
 
     fn slice(&self, start: usize, length: usize) -> &[u8] {
         // Regions lie in the arena; nothing where a caller made one up.
-        self.arena.bytes().get(start..start + length).unwrap_or_default()
+        self.arena.bytes().get(start..).and_then(|rest| rest.get(..length)).unwrap_or_default()
     }
 }

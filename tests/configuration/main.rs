@@ -1,5 +1,6 @@
 //! What a machine cannot be, told by the library and by vectors, and what it just can be.
 
+#![cfg(feature = "json")]
 #![allow(clippy::unwrap_used)]
 
 mod regions;
@@ -189,27 +190,27 @@ fn allocations_that_cannot_be() {
         (
             &[(0xfdff_ff00, 0x101)][..],
             in_window(0xfdff_ff00, 0x101, Space::Shared),
-            "the allocation at 0xfdffff00 of 257 bytes overlaps the shared window",
+            "the allocation (base 0xfdffff00, size 0x101) overlaps the shared window",
         ),
         (
             &[(0xfeff_ffff, 1)],
             in_window(0xfeff_ffff, 1, Space::Shared),
-            "the allocation at 0xfeffffff of 1 bytes overlaps the shared window",
+            "the allocation (base 0xfeffffff, size 0x1) overlaps the shared window",
         ),
         (
             &[(0xffff_ffff, 8)],
             in_window(0xffff_ffff, 8, Space::Local),
-            "the allocation at 0xffffffff of 8 bytes overlaps the local window",
+            "the allocation (base 0xffffffff, size 0x8) overlaps the local window",
         ),
         (
             &[(0xff_ffff_ffff, 2)],
             beyond(0xff_ffff_ffff, 2),
-            "the allocation at 0xffffffffff of 2 bytes reaches beyond 2^40",
+            "the allocation (base 0xffffffffff, size 0x2) reaches beyond 2^40",
         ),
         (
             &[(u64::MAX, 1)],
             beyond(u64::MAX, 1),
-            "the allocation at 0xffffffffffffffff of 1 bytes reaches beyond 2^40",
+            "the allocation (base 0xffffffffffffffff, size 0x1) reaches beyond 2^40",
         ),
         (
             &[(0x100f, 1), (0x1000, 16)],
@@ -230,7 +231,7 @@ fn allocations_that_cannot_be() {
     let map = AddressMap::new(64, SHARED, LOCAL).unwrap();
     assert_eq!(
         allocate(map, &[(u64::MAX, 2)]).unwrap_err().to_string(),
-        "the allocation at 0xffffffffffffffff of 2 bytes reaches beyond 2^64"
+        "the allocation (base 0xffffffffffffffff, size 0x2) reaches beyond 2^64"
     );
 }
 

@@ -24,7 +24,7 @@ fn shared_memory_fits_its_window() {
     assert!(build(16).is_ok());
     let error = build(17).unwrap_err();
     assert_eq!(error, ConfigError::SharedTooLarge { size: 17, window_size: 16 });
-    let message = "shared memory has 17 bytes, its window 16";
+    let message = "shared memory (size 0x11) is larger than its window (size 0x10)";
     assert_eq!(error.to_string(), message);
     let json = small(&format!(r#"{{"shared": {{"hex": "{}"}}}}"#, "00".repeat(17)));
     assert_eq!(vector_error(&json), ("initial.memory".into(), message.into()));
@@ -45,7 +45,9 @@ fn local_memory_fits_its_window() {
         let error = build(low, high).unwrap_err();
         let (low, high) = (low as u64, high as u64);
         assert_eq!(error, ConfigError::LocalTooLarge { low, high, window_size: 16 });
-        let message = format!("local memory has {low} + {high} bytes a lane, its window 16");
+        let message = format!(
+            "a lane's local memory (sizes {low:#x} and {high:#x}) is larger than its window (size 0x10)"
+        );
         assert_eq!(error.to_string(), message);
         let hex = |bytes: u64| "00".repeat(32 * bytes as usize);
         let json = small(&format!(
@@ -62,7 +64,7 @@ fn local_memory_fits_its_window() {
 fn local_memory_is_for_32_lanes() {
     for (bytes_per_lane, size) in [(2, 63), (2, 65), (0, 1), (usize::MAX, 32)] {
         let message = format!(
-            "local memory of {bytes_per_lane} bytes a lane needs 32 times as many, {}; it has {size}",
+            "local memory with bytes_per_lane {bytes_per_lane} needs 32 times that, {} bytes; its size is {size}",
             bytes_per_lane as u128 * 32
         );
         let builder = || MemoryBuilder::new(AddressMap::default());
@@ -158,7 +160,7 @@ fn regions_lie_in_the_arena() {
             let error = built.unwrap_err();
             let (start, end, arena) = (65 - size, 65, 64);
             assert_eq!(error, ConfigError::OutsideArena { start, end, arena });
-            let message = format!("bytes {start}..65 lie outside the arena of 64 bytes");
+            let message = format!("bytes {start}..65 lie outside the arena (size 64)");
             assert_eq!(error.to_string(), message);
         }
     }

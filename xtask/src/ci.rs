@@ -42,7 +42,7 @@ fn steps() -> Result<()> {
         .find(|package| package["name"] == PACKAGE)
         .with_context(|| format!("no package {PACKAGE}"))?;
     for features in feature_sets(package) {
-        run(&format!("check --lib -p {PACKAGE} --locked {features}"))?;
+        run(&format!("check --lib --tests -p {PACKAGE} --locked {features}"))?;
     }
     if array(&package["targets"]).any(|target| array(&target["kind"]).any(|kind| kind == "bin")) {
         run(&format!("check --bins -p {PACKAGE} --locked"))?;

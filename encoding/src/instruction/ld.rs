@@ -2,9 +2,10 @@
 
 use super::{Guard, Syntax};
 use crate::layout::Ld;
-use crate::operand::{CacheOp, Immediate, Offset, Pred, Size};
+use crate::operand::{CacheOp, Offset, Pred, Size};
 use crate::table::Layout;
-use crate::text::{CACHE_OPERATORS, Cursor, EXTENDED, ParseError, SIZES, Text};
+use crate::text::modifier::{CACHE_OPERATORS, EXTENDED, SIZES};
+use crate::text::{Cursor, ParseError, Text};
 
 impl Ld {
     /// The immediate as the text reads it: with a base a signed offset, without one the
@@ -47,11 +48,12 @@ impl Syntax for Ld {
     }
 
     fn parse(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
-        let [extended, cache, size] = cursor.modifiers([EXTENDED, CACHE_OPERATORS, SIZES])?;
+        let [extended, cache, size] = cursor.modifiers(&[EXTENDED, CACHE_OPERATORS, SIZES])?;
         let destination = cursor.register()?;
         cursor.comma()?;
-        let (base, immediate): (_, Immediate<32>) = cursor.address()?;
+        let (base, immediate) = cursor.address()?;
         let plg = if cursor.take_comma()? { cursor.predicate_operand()? } else { Pred::PT };
+        // A value of a group is an index into its names, of which there are as many as in `ALL`.
         Ok(Self {
             plg,
             cache: cache.map_or(CacheOp::Ca, |i| CacheOp::ALL[i]),

@@ -4,8 +4,7 @@
 use super::error::{Expected, ParseError, ParseErrorKind, Span};
 use super::lexer::{TokenKind, skip_blank};
 use super::parse::{Cursor, read_number};
-use crate::control::{Barrier, Control, Schedule, WaitMask};
-use crate::field::Bits;
+use crate::control::{Barrier, Control, Schedule, WaitMask, read_cuassembler, read_maxas};
 
 impl Cursor<'_> {
     /// Reads the annotations that stand here, in any order; nothing where there are none.
@@ -169,92 +168,6 @@ pub fn parse_control_prefix(text: &str) -> Result<(Option<Control>, usize), Pars
     match control {
         Some(control) => Ok((Some(control), span.end)),
         None => Err(ParseError { kind: ParseErrorKind::BadControl, span }),
-    }
-}
-
-/// `wait:read:write:yield:stall`
-fn read_maxas(text: &str) -> Option<Control> {
-    let mut parts = text.split(':');
-    let mut next = || parts.next();
-    let (wait, read, write, yields, stall) = (next()?, next()?, next()?, next()?, next()?);
-    if parts.next().is_some() {
-        return None;
-    }
-    let wait = match wait {
-        "--" => 0,
-        // Digit by digit: `from_str_radix` would take a sign as well.
-        digits => {
-            let (high, low) = digits.split_at_checked(1)?;
-            digit(high, 16)? << 4 | digit(low, 16)?
-        }
-    };
-    let barrier = |text: &str| match text {
-        "-" => Some(Barrier::NONE),
-        _ => Barrier::new(digit(text, 10)?.checked_sub(1)?),
-    };
-    Some(Control {
-        reuse: Bits::default(),
-        wait: WaitMask::new(wait)?,
-        read: barrier(read)?,
-        write: barrier(write)?,
-        yield_bit: read_yield(yields)?,
-        stall: Bits::new(digit(stall, 16)?)?,
-    })
-}
-
-/// `[B------:R-:W-:-:S01]`
-fn read_cuassembler(text: &str) -> Option<Control> {
-    let mut parts = text.strip_prefix('[')?.strip_suffix(']')?.split(':');
-    let mut next = || parts.next();
-    let (waits, read, write, yields, stall) = (next()?, next()?, next()?, next()?, next()?);
-    if parts.next().is_some() {
-        return None;
-    }
-    let waits = strip_letter(waits, 'B')?;
-    if waits.len() != 6 {
-        return None;
-    }
-    let mut mask = 0;
-    for (n, mark) in (0..).zip(waits.bytes()) {
-        match mark {
-            b'-' => {}
-            _ if mark == b'0' + n => mask |= 1 << n,
-            _ => return None,
-        }
-    }
-    let barrier = |text: &str| match text {
-        "-" => Some(Barrier::NONE),
-        _ => Barrier::new(digit(text, 10)?),
-    };
-    let stall = strip_letter(stall, 'S')?;
-    let two_digits = stall.len() == 2 && stall.bytes().all(|byte| byte.is_ascii_digit());
-    Some(Control {
-        reuse: Bits::default(),
-        wait: WaitMask::new(mask)?,
-        read: barrier(strip_letter(read, 'R')?)?,
-        write: barrier(strip_letter(write, 'W')?)?,
-        yield_bit: read_yield(yields)?,
-        stall: Bits::new(stall.parse().ok().filter(|_| two_digits)?)?,
-    })
-}
-
-/// What stands behind `letter`, whatever its case.
-fn strip_letter(text: &str, letter: char) -> Option<&str> {
-    text.strip_prefix([letter, letter.to_ascii_lowercase()])
-}
-
-fn digit(text: &str, radix: u32) -> Option<u8> {
-    let mut characters = text.chars();
-    let value = characters.next()?.to_digit(radix)?;
-    characters.next().is_none().then_some(value as u8)
-}
-
-/// `Y` where bit 4 is 0, `-` where it is 1.
-fn read_yield(text: &str) -> Option<bool> {
-    match text {
-        "Y" | "y" => Some(false),
-        "-" => Some(true),
-        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::modifier::ModifierKind;
+use super::modifier::Modifiers;
 use crate::instruction::Instruction;
 
 /// A range of bytes of the line that was parsed, `start` included, `end` not.
@@ -74,18 +74,26 @@ pub enum ParseErrorKind {
     /// No load of that name.
     UnknownMnemonic,
     /// No modifier of that name.
-    UnknownModifier,
-    /// `.U` without `.128`.
-    UniformWithoutSize,
+    UnknownModifier {
+        /// Those that there are.
+        known: Modifiers,
+    },
+    /// The beginning of a modifier's name alone: `.U` without `.128`.
+    PartOfModifier {
+        /// The whole name, without its leading dot.
+        whole: &'static str,
+    },
     /// A modifier stands behind one that must come later.
     ModifierOrder {
-        /// The modifier that comes too late.
-        given: ModifierKind,
-        /// The modifier in front of it.
-        after: ModifierKind,
+        /// What the modifier that comes too late decides.
+        given: &'static str,
+        /// What the modifier in front of it decides.
+        after: &'static str,
+        /// All of them, in their order.
+        known: Modifiers,
     },
-    /// A second modifier of the same kind.
-    ModifierTwice(ModifierKind),
+    /// A second modifier that decides the same thing, which is named here.
+    ModifierTwice(&'static str),
     /// `R255`, which is written `RZ`.
     RegisterWrittenAsNumber,
     /// A register above R254.
@@ -104,7 +112,10 @@ pub enum ParseErrorKind {
         magnitude: Option<u64>,
     },
     /// A negative address: there is no base to subtract from.
-    NegativeWithoutBase,
+    NegativeWithoutBase {
+        /// The largest address that fits.
+        max: u64,
+    },
     /// A number outside of what the field holds.
     OutOfRange {
         /// The smallest number that fits.
@@ -140,6 +151,9 @@ pub struct Hint(HintText);
 enum HintText {
     Fixed(&'static str),
     KnownMnemonics,
+    Modifiers(Modifiers),
+    WholeModifier(&'static str),
+    AddressUpTo(u64),
     /// This offset, without its signs.
     Positive(u64),
     /// The negative offset of this magnitude.
@@ -153,7 +167,12 @@ impl ParseError {
         Some(Hint(match self.kind {
             Kind::UnknownMnemonic => HintText::KnownMnemonics,
             Kind::DoubleSign { magnitude } => HintText::Positive(magnitude?),
-            Kind::OutOfRange { value, .. } => HintText::Wrapped(wraps(value)?),
+            Kind::OutOfRange { value, min, .. } => HintText::Wrapped(wrapped(value?, min)?),
+            Kind::UnknownModifier { known } | Kind::ModifierOrder { known, .. } => {
+                HintText::Modifiers(known)
+            }
+            Kind::PartOfModifier { whole } => HintText::WholeModifier(whole),
+            Kind::NegativeWithoutBase { max } => HintText::AddressUpTo(max),
             kind => HintText::Fixed(fixed_hint(kind)?),
         }))
     }
@@ -162,18 +181,9 @@ impl ParseError {
 fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
     use ParseErrorKind as Kind;
     Some(match kind {
-        Kind::UnknownModifier => {
-            "extended addresses are `.E`; cache operators `.CA .CG .CI .CV .CS .LU`; sizes \
-             `.U8 .S8 .U16 .S16 .32 .64 .128 .U.128`"
-        }
-        Kind::UniformWithoutSize => "the uniform size is `.U.128`",
-        Kind::ModifierOrder { .. } => "modifiers stand in the order `.E`, cache operator, size",
         Kind::RegisterWrittenAsNumber => "write RZ",
         Kind::PredicateWrittenAsNumber => "write PT",
         Kind::NegatedOperand => "only the guard in front, `@!P0`, has a negation bit",
-        Kind::NegativeWithoutBase => {
-            "without a base the number is the address itself, 0..=0xffffffff"
-        }
         Kind::BaseAfterOffset => "the base comes first: `[R1+0x4]`",
         Kind::UnknownAnnotation => "annotations are `&req={0,2}`, `&rd=N`, `&wr=N`",
         Kind::UnknownSchedule => {
@@ -186,10 +196,11 @@ fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
     })
 }
 
-/// The negative offset with the same 32 bits, for an offset that was meant to wrap.
-fn wraps(value: Option<i64>) -> Option<u32> {
-    let value = u32::try_from(value?).ok()?;
-    (value > i32::MAX as u32).then(|| value.wrapping_neg())
+/// The magnitude of the negative offset that equals `value` modulo 2^32, where it fits: the
+/// offset was meant to wrap.
+fn wrapped(value: i64, min: i64) -> Option<u32> {
+    let magnitude = u32::try_from(value).ok()?.wrapping_neg();
+    (u64::from(magnitude) <= min.unsigned_abs()).then_some(magnitude)
 }
 
 impl fmt::Display for ParseError {
@@ -200,9 +211,9 @@ impl fmt::Display for ParseError {
             Kind::UnclosedComment => f.write_str("this comment has no end"),
             Kind::Expected(expected) => write!(f, "expected {expected}"),
             Kind::UnknownMnemonic => f.write_str("no load instruction of this name"),
-            Kind::UnknownModifier => f.write_str("no modifier of this name"),
-            Kind::UniformWithoutSize => f.write_str("`.U` alone is no size"),
-            Kind::ModifierOrder { given, after } => {
+            Kind::UnknownModifier { .. } => f.write_str("no modifier of this name"),
+            Kind::PartOfModifier { .. } => f.write_str("only a part of a modifier's name"),
+            Kind::ModifierOrder { given, after, .. } => {
                 write!(f, "{given} must stand in front of {after}")
             }
             Kind::ModifierTwice(kind) => write!(f, "a second modifier for {kind}"),
@@ -211,9 +222,13 @@ impl fmt::Display for ParseError {
             Kind::PredicateWrittenAsNumber => f.write_str("the true predicate is not written P7"),
             Kind::PredicateTooHigh => f.write_str("no such predicate: they are P0..=P6 and PT"),
             Kind::NegatedOperand => f.write_str("this predicate operand cannot be negated"),
-            Kind::BadNumber => f.write_str("not a number"),
+            Kind::BadNumber => {
+                f.write_str("not a number: expected decimal digits, or 0x and hexadecimal ones")
+            }
             Kind::DoubleSign { .. } => f.write_str("two minus signs"),
-            Kind::NegativeWithoutBase => f.write_str("a negative address without a base register"),
+            Kind::NegativeWithoutBase { .. } => {
+                f.write_str("a negative address without a base register")
+            }
             Kind::OutOfRange { min, max, .. } if min < 0 => {
                 write!(f, "outside the range of an offset, -{:#x}..={max:#x}", min.unsigned_abs())
             }
@@ -264,11 +279,15 @@ impl fmt::Display for Hint {
                 }
                 Ok(())
             }
+            HintText::Modifiers(known) => write!(f, "modifiers, in this order: {known}"),
+            HintText::WholeModifier(whole) => write!(f, "write `.{whole}`"),
+            HintText::AddressUpTo(max) => {
+                write!(f, "without a base the number is the address itself, 0..={max:#x}")
+            }
             HintText::Positive(magnitude) => write!(f, "write `+{magnitude:#x}`"),
-            HintText::Wrapped(magnitude) => write!(
-                f,
-                "without `.E` the address wraps at 32 bits: `+-{magnitude:#x}` reaches the same byte"
-            ),
+            HintText::Wrapped(magnitude) => {
+                write!(f, "`+-{magnitude:#x}` is the same where the address has 32 bits")
+            }
         }
     }
 }

@@ -40,7 +40,7 @@ impl Text {
     }
 
     #[inline]
-    fn push_byte(&mut self, byte: u8) {
+    pub(crate) fn push_byte(&mut self, byte: u8) {
         self.bytes[self.length] = byte;
         self.length += 1;
     }
@@ -83,7 +83,7 @@ impl Text {
 
     /// Lower case, no leading zeroes, with `0x`.
     #[inline]
-    fn push_hexadecimal(&mut self, value: u32) {
+    pub(crate) fn push_hexadecimal(&mut self, value: u32) {
         self.push_str("0x");
         let digits = (32 - (value | 1).leading_zeros()).div_ceil(4) as usize;
         let aligned = value << (32 - 4 * digits as u32);

@@ -4,13 +4,12 @@ mod annotation;
 mod error;
 mod format;
 mod lexer;
-mod modifier;
+pub(crate) mod modifier;
 mod parse;
 
 pub use annotation::parse_control_prefix;
 pub use error::{Expected, Hint, ParseError, ParseErrorKind, Span};
 pub use format::Text;
-pub use modifier::{Alias, ModifierKind};
-pub(crate) use modifier::{CACHE_OPERATORS, EXTENDED, SIZES};
+pub use modifier::{Alias, Modifiers};
 pub(crate) use parse::Cursor;
 pub use parse::{ParsedLine, parse_line};

@@ -7,28 +7,6 @@ use super::lexer::TokenKind;
 use super::parse::Cursor;
 use crate::operand::{CacheOp, Size};
 
-/// What a modifier decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ModifierKind {
-    /// `.E`.
-    Extended,
-    /// `.CA` and the like.
-    CacheOperator,
-    /// `.U8` and the like.
-    Size,
-}
-
-impl fmt::Display for ModifierKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Extended => "`.E`",
-            Self::CacheOperator => "the cache operator",
-            Self::Size => "the size",
-        })
-    }
-}
-
 /// A modifier that assembles as another one: `.CS` as `.CA`, `.LU` as `.CG`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
@@ -41,50 +19,71 @@ pub struct Alias {
 }
 
 /// The modifiers of one kind. An index into `names` is the value that they encode.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ModifierGroup {
-    kind: ModifierKind,
-    names: &'static [&'static str],
+    /// What they decide, as messages call it.
+    pub(crate) kind: &'static str,
+    pub(crate) names: &'static [&'static str],
     /// Further names, and the index of what they become.
-    aliases: &'static [(&'static str, usize)],
+    pub(crate) aliases: &'static [(&'static str, usize)],
+}
+
+impl ModifierGroup {
+    /// Every name, with the value that it encodes.
+    fn all_names(self) -> impl Iterator<Item = (&'static str, usize)> {
+        let own = self.names.iter().enumerate().map(|(value, name)| (*name, value));
+        own.chain(self.aliases.iter().copied())
+    }
+}
+
+/// The modifiers that an instruction takes. Displays as their names, in the order in which its
+/// text has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Modifiers(&'static [ModifierGroup]);
+
+impl Modifiers {
+    /// The name of which `part` is the beginning up to a dot: `U.128` of `U`.
+    fn beginning_with(self, part: &str) -> Option<&'static str> {
+        let mut names = self.0.iter().flat_map(|group| group.all_names()).map(|(name, _)| name);
+        names.find(|name| {
+            name.split_once('.').is_some_and(|(first, _)| first.eq_ignore_ascii_case(part))
+        })
+    }
+}
+
+impl fmt::Display for Modifiers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, group) in self.0.iter().enumerate() {
+            f.write_str(if i > 0 { "; " } else { "" })?;
+            if group.names.len() > 1 {
+                write!(f, "{}, ", group.kind)?;
+            }
+            for (i, (name, _)) in group.all_names().enumerate() {
+                write!(f, "{}.{name}", if i > 0 { " " } else { "`" })?;
+            }
+            f.write_str("`")?;
+        }
+        Ok(())
+    }
 }
 
 pub(crate) const EXTENDED: ModifierGroup =
-    ModifierGroup { kind: ModifierKind::Extended, names: &["E"], aliases: &[] };
+    ModifierGroup { kind: "`.E`", names: &["E"], aliases: &[] };
 
 pub(crate) const CACHE_OPERATORS: ModifierGroup = ModifierGroup {
-    kind: ModifierKind::CacheOperator,
-    names: &{
-        let mut names = [""; CacheOp::ALL.len()];
-        let mut i = 0;
-        while i < names.len() {
-            names[i] = CacheOp::ALL[i].name();
-            i += 1;
-        }
-        names
-    },
+    kind: "the cache operator",
+    names: &CacheOp::NAMES,
     aliases: &[("CS", CacheOp::Ca as usize), ("LU", CacheOp::Cg as usize)],
 };
 
-pub(crate) const SIZES: ModifierGroup = ModifierGroup {
-    kind: ModifierKind::Size,
-    names: &{
-        let mut names = [""; Size::ALL.len()];
-        let mut i = 0;
-        while i < names.len() {
-            names[i] = Size::ALL[i].name();
-            i += 1;
-        }
-        names
-    },
-    aliases: &[],
-};
+pub(crate) const SIZES: ModifierGroup =
+    ModifierGroup { kind: "the size", names: &Size::NAMES, aliases: &[] };
 
 /// A modifier that was recognised: which group, which of its values, where it ends.
 struct Match<'t> {
     group: usize,
     value: usize,
-    alias: Option<&'static str>,
+    written: &'static str,
     rest: Cursor<'t>,
 }
 
@@ -93,17 +92,17 @@ impl<'t> Cursor<'t> {
     /// have them; the result holds each group's value where one was written.
     pub(crate) fn modifiers<const N: usize>(
         &mut self,
-        groups: [ModifierGroup; N],
+        groups: &'static [ModifierGroup; N],
     ) -> Result<[Option<usize>; N], ParseError> {
+        let known = Modifiers(groups);
         let mut values = [None; N];
         let mut last: Option<usize> = None;
         while self.take(b'.')? {
             let (word, span) = self.word(Expected::Modifier)?;
-            let Some(found) = self.longest_match(&groups, word)? else {
-                let kind = if word.eq_ignore_ascii_case("U") {
-                    ParseErrorKind::UniformWithoutSize
-                } else {
-                    ParseErrorKind::UnknownModifier
+            let Some(found) = self.longest_match(groups, word)? else {
+                let kind = match known.beginning_with(word) {
+                    Some(whole) => ParseErrorKind::PartOfModifier { whole },
+                    None => ParseErrorKind::UnknownModifier { known },
                 };
                 return Err(ParseError { kind, span });
             };
@@ -114,14 +113,15 @@ impl<'t> Cursor<'t> {
                 return Err(ParseError { kind: ParseErrorKind::ModifierTwice(kind), span });
             }
             if let Some(last) = last.filter(|last| *last > found.group) {
-                let kind = ParseErrorKind::ModifierOrder { given: kind, after: groups[last].kind };
+                let after = groups[last].kind;
+                let kind = ParseErrorKind::ModifierOrder { given: kind, after, known };
                 return Err(ParseError { kind, span });
             }
             last = Some(found.group);
             values[found.group] = Some(found.value);
-            if let Some(written) = found.alias {
-                let becomes = groups[found.group].names[found.value];
-                self.note_alias(Alias { span, written, becomes });
+            let becomes = groups[found.group].names[found.value];
+            if found.written != becomes {
+                self.note_alias(Alias { span, written: found.written, becomes });
             }
         }
         Ok(values)
@@ -136,12 +136,10 @@ impl<'t> Cursor<'t> {
     ) -> Result<Option<Match<'t>>, ParseError> {
         let mut longest: Option<Match<'t>> = None;
         for (index, group) in groups.iter().enumerate() {
-            let own = group.names.iter().enumerate().map(|(value, name)| (*name, value, None));
-            let aliases = group.aliases.iter().map(|(name, value)| (*name, *value, Some(*name)));
-            for (name, value, alias) in own.chain(aliases) {
-                let Some(rest) = self.follow(name, word)? else { continue };
+            for (written, value) in group.all_names() {
+                let Some(rest) = self.follow(written, word)? else { continue };
                 if longest.as_ref().is_none_or(|m| rest.position() > m.rest.position()) {
-                    longest = Some(Match { group: index, value, alias, rest });
+                    longest = Some(Match { group: index, value, written, rest });
                 }
             }
         }

@@ -207,7 +207,7 @@ impl<'t> Cursor<'t> {
 
     /// What stands between the base register and `]`.
     fn offset<const WIDTH: u32>(&mut self, base: Reg) -> Result<Immediate<WIDTH>, ParseError> {
-        let start = self.peek()?.span.start;
+        let mut start = self.peek()?.span.start;
         let negative = if self.take(b'-')? {
             if self.take(b'-')? {
                 let (magnitude, span) = self.number()?;
@@ -216,6 +216,7 @@ impl<'t> Cursor<'t> {
             }
             true
         } else if self.take(b'+')? {
+            start = self.peek()?.span.start;
             self.take(b'-')?
         } else if self.peek()?.kind == TokenKind::Punctuation(b']') {
             return immediate(base, false, Some(0), self.peek()?.span);
@@ -223,7 +224,7 @@ impl<'t> Cursor<'t> {
             return Err(self.error(ParseErrorKind::Expected(Expected::OffsetOrBracket))?);
         };
         let (magnitude, span) = self.number()?;
-        immediate(base, negative, magnitude, span)
+        immediate(base, negative, magnitude, Span { start, end: span.end })
     }
 
     /// A number without a base.
@@ -278,7 +279,8 @@ fn immediate<const WIDTH: u32>(
 ) -> Result<Immediate<WIDTH>, ParseError> {
     let negative = negative && magnitude != Some(0);
     if negative && base.is_zero() {
-        return Err(ParseError { kind: ParseErrorKind::NegativeWithoutBase, span });
+        let kind = ParseErrorKind::NegativeWithoutBase { max: Immediate::<WIDTH>::MAX_UNSIGNED };
+        return Err(ParseError { kind, span });
     }
     // No immediate is wider than 32 bits: what does not fit an `i64` is out of range as well.
     let value = magnitude.and_then(|magnitude| i64::try_from(magnitude).ok());

@@ -1,0 +1,251 @@
+//! Control words: how the hardware schedules the instructions beside them
+//! (docs/ld.md section 5).
+//!
+//! Code comes in bundles of 32 bytes: a control word, then three instruction words. Slot `n`
+//! (0..=2) of the control word starts at bit `21 * n`; bit 63 is 0.
+//!
+//! Three textual notations are in use; none of them carries the reuse flags:
+//!
+//! | [`Notation`] | example |
+//! |---|---|
+//! | [`Maxas`](Notation::Maxas) | `01:-:1:Y:d` |
+//! | [`CuAssembler`](Notation::CuAssembler) | `[B0-----:R-:W0:Y:S13]` |
+//! | [`Nvidia`](Notation::Nvidia) | `&req={0} &wr=0 ?WAIT13_END_GROUP` |
+
+mod notation;
+mod schedule;
+
+use core::fmt;
+
+pub use self::notation::{ControlText, Notation};
+pub(crate) use self::notation::{read_cuassembler, read_maxas};
+pub use self::schedule::Schedule;
+use crate::field::{Bits, FieldValue};
+pub use crate::layout::Control;
+use crate::table::Layout;
+
+/// How many bits a slot of a control word has.
+const SLOT_BITS: u32 = Control::WIDTH;
+
+/// The instruction word that does nothing; it fills the bundles that have fewer than three
+/// instructions.
+pub const NOP: u64 = 0x50b0_0000_0007_0f00;
+
+/// Bytes of a bundle: one control word and three instruction words.
+pub const BUNDLE_BYTES: usize = 32;
+
+/// One of the six scoreboard barriers, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Barrier(Bits<3>);
+
+impl Barrier {
+    /// No barrier, encoded as 7.
+    pub const NONE: Barrier = Barrier(Bits::<3>::MAX);
+
+    /// The barrier of that number. The hardware has 0..=5; 6 has an encoding that no compiler
+    /// writes. Nothing from 7 on.
+    pub const fn new(number: u8) -> Option<Self> {
+        match Bits::<3>::new(number) {
+            Some(bits) if number != Self::NONE.0.get() => Some(Self(bits)),
+            _ => None,
+        }
+    }
+
+    /// The barrier's number, 0..=6, or nothing for none.
+    pub const fn number(self) -> Option<u8> {
+        if self.0.get() == Self::NONE.0.get() { None } else { Some(self.0.get()) }
+    }
+}
+
+impl FieldValue for Barrier {
+    const WIDTH: u32 = 3;
+
+    #[inline]
+    fn from_bits(bits: u64) -> Self {
+        Self(Bits::from_bits(bits))
+    }
+
+    #[inline]
+    fn to_bits(self) -> u64 {
+        self.0.to_bits()
+    }
+
+    fn fmt_meaning(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.number() {
+            Some(number) => write!(f, "barrier {number}"),
+            None => f.write_str("none"),
+        }
+    }
+}
+
+/// The barriers that an instruction waits for, one bit each, bit 0 barrier 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct WaitMask(Bits<6>);
+
+impl WaitMask {
+    /// The mask of those bits, where it is below 64.
+    pub const fn new(mask: u8) -> Option<Self> {
+        match Bits::<6>::new(mask) {
+            Some(bits) => Some(Self(bits)),
+            None => None,
+        }
+    }
+
+    /// The bits, 0..=63.
+    pub const fn mask(self) -> u8 {
+        self.0.get()
+    }
+
+    /// The barriers' numbers, ascending.
+    pub fn barriers(self) -> impl Iterator<Item = u8> {
+        (0..6).filter(move |n| self.mask() >> n & 1 != 0)
+    }
+}
+
+impl FieldValue for WaitMask {
+    const WIDTH: u32 = 6;
+
+    #[inline]
+    fn from_bits(bits: u64) -> Self {
+        Self(Bits::from_bits(bits))
+    }
+
+    #[inline]
+    fn to_bits(self) -> u64 {
+        self.0.to_bits()
+    }
+
+    fn fmt_meaning(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.mask() == 0 {
+            return f.write_str("wait for none");
+        }
+        f.write_str("wait for ")?;
+        write_list(f, self.barriers())
+    }
+}
+
+fn write_list(f: &mut fmt::Formatter<'_>, numbers: impl Iterator<Item = u8>) -> fmt::Result {
+    for (i, number) in numbers.enumerate() {
+        if i > 0 {
+            f.write_str(",")?;
+        }
+        write!(f, "{number}")?;
+    }
+    Ok(())
+}
+
+impl Default for Control {
+    /// No wait, no barrier, one cycle: what an instruction written without annotations has.
+    fn default() -> Self {
+        Self {
+            reuse: Bits::default(),
+            wait: WaitMask::default(),
+            read: Barrier::NONE,
+            write: Barrier::NONE,
+            yield_bit: false,
+            stall: Bits::from_bits(1),
+        }
+    }
+}
+
+impl Control {
+    /// The three slots of a control word. Bit 63 is not looked at.
+    pub fn slots(control_word: u64) -> [Control; 3] {
+        [0, 1, 2].map(|n| Self::unpack(control_word >> (SLOT_BITS * n)))
+    }
+
+    /// The control word of three slots, bit 63 clear.
+    pub fn word(slots: [Control; 3]) -> u64 {
+        slots.iter().rev().fold(0, |word, slot| word << SLOT_BITS | slot.pack())
+    }
+
+    /// Yield flag and stall count together, bits 4:0: what `?NAME` names.
+    pub const fn schedule(self) -> Schedule {
+        Schedule::of(self.yield_bit, self.stall)
+    }
+
+    /// This slot with another yield flag and stall count.
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        Self {
+            yield_bit: schedule.value() & 16 != 0,
+            stall: Bits::from_bits(u64::from(schedule.value())),
+            ..self
+        }
+    }
+
+    /// Whether the instruction issues together with the next one.
+    pub const fn is_dual_issue(self) -> bool {
+        self.schedule().value() == Schedule::DUAL_ISSUE.value()
+    }
+}
+
+/// A bundle: three instruction words and how each is scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bundle {
+    /// The instruction words, in the order of execution.
+    pub words: [u64; 3],
+    /// The slots of the control word, in the same order.
+    pub control: [Control; 3],
+}
+
+impl Bundle {
+    /// Three times [`NOP`], with the default schedule.
+    pub fn nops() -> Self {
+        Self { words: [NOP; 3], control: [Control::default(); 3] }
+    }
+
+    /// The bundle of four words, the control word first. Bit 63 of it is not looked at.
+    pub fn from_words([control, first, second, third]: [u64; 4]) -> Self {
+        Self { words: [first, second, third], control: Control::slots(control) }
+    }
+
+    /// The four words, the control word first.
+    pub fn to_words(self) -> [u64; 4] {
+        let [first, second, third] = self.words;
+        [Control::word(self.control), first, second, third]
+    }
+
+    /// The bundle of 32 bytes, each word little-endian.
+    pub fn from_bytes(bytes: &[u8; BUNDLE_BYTES]) -> Self {
+        let mut words = [0; 4];
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+            *word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        }
+        Self::from_words(words)
+    }
+
+    /// The 32 bytes, each word little-endian.
+    pub fn to_bytes(self) -> [u8; BUNDLE_BYTES] {
+        let mut bytes = [0; BUNDLE_BYTES];
+        for (bytes, word) in bytes.chunks_exact_mut(8).zip(self.to_words()) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 0x001d0800fe0007f6, from a listing of nvdisasm: the slots are 0x7f6, 0x7f0 and 0x4.
+    #[test]
+    fn slots_of_a_control_word() {
+        let slots = Control::slots(0x0000_0000_fe00_07f6);
+        assert_eq!(slots[0].stall.get(), 6);
+        assert!(slots[0].yield_bit);
+        assert_eq!(slots[0].read, Barrier::NONE);
+        assert_eq!(slots[1], Control::unpack(0x7f0));
+        assert!(slots[1].is_dual_issue());
+        assert_eq!(Control::word(slots), 0x0000_0000_fe00_07f6);
+    }
+
+    #[test]
+    fn bundles_round_trip() {
+        let words = [0x001c_7c00_fe00_07f6, 1, 2, 3];
+        let bundle = Bundle::from_words(words);
+        assert_eq!(bundle.to_words(), words);
+        assert_eq!(Bundle::from_bytes(&bundle.to_bytes()), bundle);
+        assert_eq!(bundle.to_bytes()[..2], [0xf6, 0x07]);
+    }
+}
