@@ -50,8 +50,30 @@ pub fn load<M: LoadMemory>(
             is_broadcast: false,
         };
     };
-    let mut room = [0; LANES];
-    let Some((region, plan)) = plan(op, lanes, first, memory, &mut room) else {
+    if lanes.executing == LaneMask::ALL {
+        return load_from(op, lanes, &lanes.addresses, first, memory, misaligned, rows);
+    }
+    // Lanes that do not execute stand where the first one does: inside, and changing nothing.
+    let stand_in = lanes.addresses[first];
+    let addresses = std::array::from_fn(|lane| {
+        if lanes.executing.contains(lane) { lanes.addresses[lane] } else { stand_in }
+    });
+    load_from(op, lanes, &addresses, first, memory, misaligned, rows)
+}
+
+/// Loads the executing lanes' values. `addresses` are those of `lanes`, with the first executing
+/// lane's in the place of those of lanes that do not execute.
+#[inline]
+fn load_from<M: LoadMemory>(
+    op: LoadOp,
+    lanes: &LaneAddresses,
+    addresses: &[u64; LANES],
+    first: usize,
+    memory: &M,
+    misaligned: Misaligned,
+    rows: &mut [LaneValues],
+) -> Loaded {
+    let Some((region, plan)) = plan(op, lanes, addresses, first, memory) else {
         return load_lanes(op, lanes, misaligned, memory, rows);
     };
     let (mut is_one_address, mut is_misaligned) = (false, false);
@@ -96,7 +118,7 @@ enum Plan<'a> {
 }
 
 /// The region that serves all executing lanes, and how; nothing where they disagree on Plg or
-/// no region holds them all. `room` is for addresses where not all lanes execute.
+/// no region holds them all.
 ///
 /// A broadcast needs one region: lanes with one rounded address that all resolve to one space
 /// agree on Plg (true reaches local and global memory only, false shared memory only), and then
@@ -104,33 +126,26 @@ enum Plan<'a> {
 #[inline]
 fn plan<'a, M: LoadMemory>(
     op: LoadOp,
-    lanes: &'a LaneAddresses,
+    lanes: &LaneAddresses,
+    addresses: &'a [u64; LANES],
     first: usize,
     memory: &M,
-    room: &'a mut [u64; LANES],
 ) -> Option<(Region, Plan<'a>)> {
     let plg = lanes.plg.contains(first);
     let agreeing = if plg { lanes.plg } else { !lanes.plg };
     if !agreeing.is_superset(lanes.executing) {
         return None;
     }
-    let rounded = GenericAddress(lanes.addresses[first]).align_down(op.bytes);
+    let rounded = GenericAddress(addresses[first]).align_down(op.bytes);
     let region = memory.region(op.space, rounded, plg).ok()?.1?;
-    if lanes.executing != LaneMask::ALL {
-        // The others stand where the first one does: inside, and changing nothing.
-        *room = lanes.addresses;
-        for lane in (!lanes.executing).lanes() {
-            room[lane] = lanes.addresses[first];
-        }
-        return Some((region, Plan::Gather(region.accesses(op.access(), room, first)?)));
-    }
-    let is_aligned = rounded.0 == lanes.addresses[first];
-    if is_aligned && region.lane_stride == 0 && is_consecutive(&lanes.addresses, op.bytes) {
+    let is_aligned = rounded.0 == addresses[first];
+    if is_aligned && region.lane_stride == 0 && is_consecutive(addresses, op.bytes) {
+        // Only where all lanes execute: a stand-in's address is another lane's.
         let all_bytes = op.bytes * LANES as u32;
         let offset = rounded.0.wrapping_sub(region.base);
         return region.holds(rounded, all_bytes).then_some((region, Plan::Copy { offset }));
     }
-    Some((region, Plan::Gather(region.accesses(op.access(), &lanes.addresses, first)?)))
+    Some((region, Plan::Gather(region.accesses(op.access(), addresses, first)?)))
 }
 
 /// Whether each address follows the one before it. The last one is compared first: of addresses
@@ -175,7 +190,7 @@ fn put(rows: &mut [LaneValues], lane: usize, one: [u32; 4]) {
 }
 
 /// The general path: every lane looks its memory up for itself.
-#[inline(never)]
+#[inline]
 fn load_lanes<M: LoadMemory>(
     op: LoadOp,
     lanes: &LaneAddresses,

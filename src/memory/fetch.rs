@@ -56,40 +56,45 @@ fn take<const N: usize>(arena: &[u8], place: usize) -> [u8; N] {
 }
 
 /// The values of all lanes whose bytes lie side by side, lane 0's first, at the beginning of
-/// `bytes`.
+/// `bytes`. Where `bytes` ends before, or rows are missing (Rd is RZ), nothing is written.
 #[inline]
 pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) {
     match (access.bytes, rows) {
         (1, [row, ..]) => {
-            for (value, byte) in row.iter_mut().zip(bytes) {
-                *value = if access.signed { *byte as i8 as u32 } else { u32::from(*byte) };
-            }
+            let Some(bytes) = bytes.first_chunk::<LANES>() else { return };
+            let extend = |byte: u8| if access.signed { byte as i8 as u32 } else { byte.into() };
+            *row = bytes.map(extend);
         }
         (2, [row, ..]) => {
-            for (value, bytes) in row.iter_mut().zip(bytes.as_chunks::<2>().0) {
-                let half = u16::from_le_bytes(*bytes);
-                *value = if access.signed { half as i16 as u32 } else { u32::from(half) };
-            }
+            let Some(bytes) = bytes.first_chunk::<{ 2 * LANES }>() else { return };
+            let half = |lane: usize| u16::from_le_bytes([bytes[2 * lane], bytes[2 * lane + 1]]);
+            let extend = |half: u16| if access.signed { half as i16 as u32 } else { half.into() };
+            *row = std::array::from_fn(|lane| extend(half(lane)));
         }
         (4, [row, ..]) => {
-            for (value, bytes) in row.iter_mut().zip(bytes.as_chunks::<4>().0) {
-                *value = u32::from_le_bytes(*bytes);
-            }
+            let Some(bytes) = bytes.first_chunk::<{ 4 * LANES }>() else { return };
+            *row = std::array::from_fn(|lane| word(bytes, lane));
         }
         (8, [low, high, ..]) => {
-            for (lane, bytes) in bytes.as_chunks::<8>().0.iter().enumerate().take(LANES) {
-                let value = u64::from_le_bytes(*bytes);
-                (low[lane], high[lane]) = (value as u32, (value >> 32) as u32);
+            let Some(bytes) = bytes.first_chunk::<{ 8 * LANES }>() else { return };
+            for (i, row) in [low, high].into_iter().enumerate() {
+                *row = std::array::from_fn(|lane| word(bytes, 2 * lane + i));
             }
         }
         (16, [a, b, c, d, ..]) => {
-            for (lane, bytes) in bytes.as_chunks::<16>().0.iter().enumerate().take(LANES) {
-                [a[lane], b[lane], c[lane], d[lane]] = words(*bytes);
+            let Some(bytes) = bytes.first_chunk::<{ 16 * LANES }>() else { return };
+            for (i, row) in [a, b, c, d].into_iter().enumerate() {
+                *row = std::array::from_fn(|lane| word(bytes, 4 * lane + i));
             }
         }
-        // No rows: Rd is RZ, and the values are dropped.
         _ => {}
     }
+}
+
+/// The `i`-th little-endian word; the caller stays inside.
+#[inline(always)]
+fn word<const N: usize>(bytes: &[u8; N], i: usize) -> u32 {
+    u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
 }
 
 /// The values of the executing lanes, each from its place in `bytes`.

@@ -94,8 +94,8 @@ struct Scan {
 /// Compares all addresses with a range and with one of them, without a branch, so that the
 /// compiler makes vectors of it. An address lies in the range where neither its offset nor the
 /// offset's distance from the limit has the sign bit; hence `limit` is below 2^63.
-#[inline]
-fn scan(addresses: &[u64; LANES], base: u64, limit: u64, one: u64) -> Scan {
+#[inline(always)]
+fn scan_portable(addresses: &[u64; LANES], base: u64, limit: u64, one: u64) -> Scan {
     let (mut outside, mut different) = (0, 0);
     for address in addresses {
         let offset = address.wrapping_sub(base);
@@ -103,6 +103,24 @@ fn scan(addresses: &[u64; LANES], base: u64, limit: u64, one: u64) -> Scan {
         different |= address ^ one;
     }
     Scan { is_outside: outside >> 63 != 0, different }
+}
+
+/// [`scan_portable`] in vectors of 256 bits.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn scan_avx2(addresses: &[u64; LANES], base: u64, limit: u64, one: u64) -> Scan {
+    scan_portable(addresses, base, limit, one)
+}
+
+#[inline]
+#[allow(unsafe_code)]
+fn scan(addresses: &[u64; LANES], base: u64, limit: u64, one: u64) -> Scan {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, which is all that the function asks for.
+        return unsafe { scan_avx2(addresses, base, limit, one) };
+    }
+    scan_portable(addresses, base, limit, one)
 }
 
 /// The accesses of all lanes in one region, which holds them. Made by [`Region::accesses`] only.
@@ -240,11 +258,20 @@ impl LoadMemory for Memory {
         if bytes.is_empty() {
             return;
         }
-        let place = |lane: usize| accesses.offset(lane) + lane as u64 * region.lane_stride;
+        let (access, stride) = (accesses.access, region.lane_stride);
         // SAFETY: `region_bytes` gives `region.last + 1` bytes, and `lane_stride` more for each
         // further lane, or none. `RegionAccesses` holds `offset + access.bytes <= region.last + 1`
-        // for every lane, so that the lane's own bytes end inside.
-        unsafe { fetch::gather(bytes, accesses.access, place, executing, rows) };
+        // for every lane, so that the lane's own bytes end inside. Where nothing was rounded the
+        // offset is the address itself, counted from the base.
+        unsafe {
+            if accesses.are_misaligned || stride != 0 {
+                let place = |lane: usize| accesses.offset(lane) + lane as u64 * stride;
+                fetch::gather(bytes, access, place, executing, rows);
+            } else {
+                let place = |lane: usize| accesses.addresses[lane].wrapping_sub(region.base);
+                fetch::gather(bytes, access, place, executing, rows);
+            }
+        }
     }
 
     #[cold]
@@ -281,6 +308,7 @@ impl Memory {
         self.arena.bytes().get(start..start + length).unwrap_or_default()
     }
 
+    #[inline]
     fn global_region(&self, address: GenericAddress) -> Option<Region> {
         let behind = self.global.partition_point(|known| known.base <= address.0);
         let allocation = self.global.get(behind.checked_sub(1)?)?;
@@ -294,6 +322,7 @@ impl Memory {
         })
     }
 
+    #[inline]
     fn shared_region(&self, base: u64) -> Option<Region> {
         Some(Region {
             space: Space::Shared,
