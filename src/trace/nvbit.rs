@@ -14,8 +14,7 @@ use super::addresses::Addresses;
 use super::block::NewLoad;
 use super::error::ImportError;
 use super::format::Kernel;
-use super::import::Sink;
-use super::operation::Class;
+use super::import::{Known, Sink};
 use crate::lane::{LANES, LaneMask};
 use crate::lines::Lines;
 
@@ -55,14 +54,13 @@ impl<'r, 's> Reader<'r, 's> {
                 || Kernel { name: format!("grid launch {}", access.launch), ..Kernel::default() };
             self.sink.kernel(named.map_or_else(unnamed, |(_, kernel)| kernel.clone()))?;
         }
-        let operation = match Class::of(access.opcode) {
-            Class::Skipped(kind) => return self.sink.skip(kind),
-            Class::Load(operation) => operation,
+        let operation = match self.sink.known(access.opcode)? {
+            Known::Skipped(kind) => return self.sink.skip(kind),
+            Known::Load { operation, .. } => operation,
         };
         let mask = LaneMask::where_lane(|lane| access.addresses[lane] != 0);
         let list: Vec<u64> = mask.lanes().map(|lane| access.addresses[lane]).collect();
         let mut deltas = Vec::new();
-        let Some(operation) = self.sink.operation(&operation) else { return Ok(()) };
         self.sink.load(&NewLoad {
             pc: access.pc,
             mask,
