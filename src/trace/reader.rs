@@ -117,9 +117,10 @@ fn check_order(block: &RawBlock, records: &[u8]) -> Result<(), TraceError> {
     let (mut index, mut stores, mut atomics) = (0, 0, 0);
     for (i, at) in in_front.chain([end]).enumerate() {
         let skipped = (at.1.checked_sub(stores)).zip(at.2.checked_sub(atomics));
-        let others = at.0.checked_sub(index).zip(skipped).and_then(|(passed, (stores, atomics))| {
-            passed.checked_sub(stores)?.checked_sub(atomics)
-        });
+        let others =
+            at.0.checked_sub(index).zip(skipped).and_then(|(passed, (stores, atomics))| {
+                passed.checked_sub(stores)?.checked_sub(atomics)
+            });
         if others.is_none() {
             return Err(malformed(block, format!("the counts in front of load {i} are too low")));
         }
@@ -317,12 +318,10 @@ impl<'t> Block<'t> {
     pub fn load(&self, i: usize) -> Result<TracedLoad<'t>, TraceError> {
         let start = i * size_of::<RawRecord>();
         let record = self.records.get(start..start + size_of::<RawRecord>());
-        record
-            .and_then(|record| self.read(&pod_read_unaligned(record)))
-            .ok_or_else(|| {
-                let message = format!("the record of load {i} fits neither block nor contents");
-                malformed(&self.raw, message)
-            })
+        record.and_then(|record| self.read(&pod_read_unaligned(record))).ok_or_else(|| {
+            let message = format!("the record of load {i} fits neither block nor contents");
+            malformed(&self.raw, message)
+        })
     }
 
     #[inline]
