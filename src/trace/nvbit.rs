@@ -148,6 +148,8 @@ fn read_access(text: &str) -> Option<Access<'_>> {
         return None;
     }
     let launch = field(head, "grid_launch_id ")?.parse().ok()?;
+    // Where the opcode is missing, what stands in its place is the warp.
+    field(head, " - warp ")?.parse::<u64>().ok()?;
     Some(Access { launch, opcode: opcode.trim(), pc: 0, addresses })
 }
 
@@ -182,12 +184,20 @@ pub(super) fn read_json(
     match (stopped, read) {
         (Some(error), _) => Err(error),
         (None, Ok(())) => Ok(()),
-        (None, Err(error)) => Err(ImportError::Line {
-            file: file.to_owned(),
-            line: error.line() as u64,
-            column: error.column(),
-            message: error.to_string(),
-        }),
+        (None, Err(error)) => Err(json_error(file, &error)),
+    }
+}
+
+fn json_error(file: &Path, error: &serde_json::Error) -> ImportError {
+    let message = error.to_string();
+    // The place stands in front already.
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    ImportError::Line {
+        file: file.to_owned(),
+        line: error.line() as u64,
+        // Behind a line's end serde counts from 0.
+        column: error.column().max(1),
+        message: message.strip_suffix(&place).unwrap_or(&message).to_owned(),
     }
 }
 
