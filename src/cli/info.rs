@@ -61,7 +61,7 @@ struct ImageJson {
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let path = &arguments.file;
-    if trace::is_binary(path).with_context(|| io::name(path))? {
+    if trace::is_binary(path)? {
         let trace = BinaryTrace::open(path).with_context(|| io::name(path))?;
         return show_trace(&trace, arguments.format, output);
     }
@@ -95,23 +95,25 @@ fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyho
         })?;
         return Ok(Status::Done);
     }
-    output.line(format_args!("binary trace, written by {}", contents.source))?;
+    output.line(format_args!("binary trace by {}", contents.source))?;
     for note in &contents.notes {
         output.line(format_args!("note: {note}"))?;
     }
     output.line(format_args!(
-        "{} instructions, {} of them loads, in {} blocks; {} allocations named",
+        "{} instructions, {} of them loads, in {} blocks",
         trace.records(),
         trace.loads(),
-        trace.blocks().len(),
-        contents.allocations.len()
+        trace.blocks().len()
     ))?;
+    output.line(format_args!("allocations named: {}", contents.allocations.len()))?;
     let opcodes: Vec<&str> = contents.operations.iter().map(|op| op.opcode.as_str()).collect();
-    output.line(format_args!("loads: {}", opcodes.join(", ")))?;
+    let opcodes = if opcodes.is_empty() { "none".to_owned() } else { opcodes.join(", ") };
+    output.line(format_args!("opcodes of loads: {opcodes}"))?;
     for kernel in kernels {
         let KernelJson { name, grid, block, records, loads } = kernel;
+        let name = if name.is_empty() { "without a name" } else { name };
         output.line(format_args!(
-            "kernel {name}  grid {grid:?}  block {block:?}  {records} instructions, {loads} loads"
+            "kernel {name}: grid {grid:?}, block {block:?}, {records} instructions, {loads} loads"
         ))?;
     }
     Ok(Status::Done)

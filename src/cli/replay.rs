@@ -92,9 +92,9 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let name = io::name(&arguments.trace);
+    let name = || io::name(&arguments.trace);
     let threads = trace::threads(arguments.threads);
-    let trace = trace::open(&arguments.trace, progress, threads).with_context(|| name.clone())?;
+    let trace = trace::open(&arguments.trace, progress, threads)?;
     let machine: Option<Machine> = match &arguments.image {
         Some(manifest) => Some(image::open(manifest, Mapping::ReadOnly)?),
         None => None,
@@ -109,18 +109,21 @@ pub(crate) fn execute(
         address_bits: arguments.address_bits,
         shared_window: arguments.shared_window,
         local_window: arguments.local_window,
-        shard: arguments.shard.unwrap_or(Shard::WHOLE),
+        shard: arguments.shard,
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let blocks = trace.blocks().iter().map(|block| u64::from(block.length)).sum();
     let bar = io::progress_bar(progress, blocks, &arguments.trace);
     let replayed =
-        pool.install(|| replay(&trace, &options, &|bytes| bar.inc(bytes))).with_context(|| name)?;
+        pool.install(|| replay(&trace, &options, &|bytes| bar.inc(bytes))).with_context(name)?;
     bar.finish();
-    let summary = Summary::new(&replayed, trace.contents(), options.shard);
+    let summary = Summary::new(&replayed, &trace, &options);
     match arguments.format {
         Format::Json => output.json(&summary)?,
-        Format::Text => output.bytes(summary_text::text(&summary, trace.contents()).as_bytes())?,
+        Format::Text => {
+            let text = summary_text::text(&summary, trace.contents(), &options);
+            output.bytes(text.as_bytes())?;
+        }
     }
     let failed = summary.counts.mismatches > 0;
     Ok(if failed { Status::Failed } else { Status::Done })

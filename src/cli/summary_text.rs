@@ -1,11 +1,11 @@
 //! A replay's summary on a screen: the counts, then the program counters that waste most.
 
-use warpload::trace::{Contents, Counts, PcSummary, Summary};
+use warpload::trace::{Contents, Counts, Data, PcSummary, ReplayOptions, Summary};
 
 /// How many program counters are shown.
 const ROWS: usize = 12;
 
-pub(crate) fn text(summary: &Summary, contents: &Contents) -> String {
+pub(crate) fn text(summary: &Summary, contents: &Contents, options: &ReplayOptions<'_>) -> String {
     let Counts { records, loads, skipped, lanes, bytes, .. } = &summary.counts;
     let counts = &summary.counts;
     let mut text = format!(
@@ -43,6 +43,10 @@ pub(crate) fn text(summary: &Summary, contents: &Contents) -> String {
         ("misaligned_address", faults.misaligned_address),
     ];
     text += &format!("lane faults {}\n", nonzero(&faults));
+    text += &match options.data {
+        Data::Image(_) => "allocated   what the image names\n".to_owned(),
+        _ => format!("allocated   every address below 2^{}\n", options.address_bits),
+    };
     let uniform = &counts.uniform;
     if uniform.broadcast + uniform.divergent > 0 {
         text += &format!(

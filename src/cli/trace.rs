@@ -4,29 +4,37 @@ use std::io::{BufWriter, Read};
 use std::path::Path;
 
 use anyhow::Context;
+use warpload::memory::Arena;
 use warpload::trace::{BinaryTrace, MAGIC, TraceWriter, import};
 
 use super::Progress;
 use super::io::{self, is_stdin};
 
 /// Opens a binary trace, or imports a text trace into a file that goes away with the process.
+/// Errors name the file.
 pub(crate) fn open(path: &Path, progress: Progress, threads: usize) -> anyhow::Result<BinaryTrace> {
+    if is_binary(path)? {
+        return BinaryTrace::open(path).with_context(|| io::name(path));
+    }
+    // A file without a name: it is gone when the process is, however that ends.
+    let file = tempfile::tempfile().context("no temporary file for the import")?;
+    import_into(path, &file, progress, threads)?;
+    let bytes = Arena::map_read_only(&file).context("the import cannot be read")?;
+    BinaryTrace::new(bytes).context("the import")
+}
+
+/// Whether a file is a binary trace, by how it begins.
+pub(crate) fn is_binary(path: &Path) -> anyhow::Result<bool> {
     if is_stdin(path) {
         anyhow::bail!("a trace is a file or a list of files; standard input is neither");
     }
-    if is_binary(path)? {
-        return Ok(BinaryTrace::open(path)?);
-    }
-    let file = tempfile::NamedTempFile::new().context("no temporary file for the import")?;
-    import_into(path, file.as_file(), progress, threads)?;
-    // The map outlives the file's name.
-    Ok(BinaryTrace::open(file.path())?)
-}
-
-pub(crate) fn is_binary(path: &Path) -> anyhow::Result<bool> {
-    let mut start = Vec::new();
-    let file = std::fs::File::open(path).context("cannot be read")?;
-    file.take(MAGIC.len() as u64).read_to_end(&mut start).context("cannot be read")?;
+    let start = || -> std::io::Result<Vec<u8>> {
+        let mut start = Vec::new();
+        let file = std::fs::File::open(path)?;
+        file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
+        Ok(start)
+    };
+    let start = start().with_context(|| format!("{}: cannot be read", path.display()))?;
     Ok(start == MAGIC)
 }
 

@@ -4,14 +4,12 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use rustc_hash::FxHashMap;
-
 use super::addresses::Addresses;
 use super::block::NewLoad;
 use super::error::ImportError;
 use super::format::Kernel;
-use super::import::Sink;
-use super::operation::{Class, Skipped};
+use super::import::{Known, Sink};
+use super::operation::Skipped;
 use crate::lane::{LANES, LaneMask};
 use crate::lines::{LineError, Lines};
 
@@ -38,13 +36,6 @@ pub(super) fn line_error(file: &Path, error: LineError) -> ImportError {
     }
 }
 
-/// What an opcode was found to be.
-#[derive(Clone, Copy)]
-enum Known {
-    Load { operation: u16, bytes: u32 },
-    Skipped(Skipped),
-}
-
 struct Reader<'f> {
     file: &'f Path,
     /// The line being read, from 1.
@@ -57,7 +48,6 @@ struct Reader<'f> {
     is_grouped: bool,
     /// Instructions that the current warp's `insts` line still promises.
     promised: u64,
-    opcodes: FxHashMap<Box<str>, Known>,
     /// Room for the addresses of one load.
     list: Vec<u64>,
     deltas: Vec<i32>,
@@ -73,7 +63,6 @@ impl<'f> Reader<'f> {
             has_line_numbers: false,
             is_grouped: false,
             promised: 0,
-            opcodes: FxHashMap::default(),
             list: Vec::with_capacity(LANES),
             deltas: Vec::with_capacity(LANES),
         }
@@ -106,7 +95,7 @@ impl<'f> Reader<'f> {
             return Err(self.error(0, "expected `-key = value`"));
         };
         let (key, value) = (key.trim(), value.trim());
-        let at = text.len() - value.len();
+        let at = text.trim_end().len() - value.len();
         match key {
             "kernel name" => self.kernel.name = value.to_owned(),
             "grid dim" => self.kernel.grid = self.dimensions(value, at)?,
@@ -160,7 +149,7 @@ impl<'f> Reader<'f> {
             "thread block" | "warp" => self.check_promise()?,
             "insts" => {
                 let promised = value.trim().parse();
-                let at = text.len() - value.len();
+                let at = key.len() + " = ".len();
                 self.promised =
                     promised.map_err(|_| self.error(at, "expected a number of instructions"))?;
             }
@@ -191,11 +180,8 @@ impl<'f> Reader<'f> {
         for _ in 0..leading {
             self.next(&mut tokens, "a number")?;
         }
-        let pc = self.hex(&mut tokens, "a hexadecimal PC")?;
-        let mask = self.hex(&mut tokens, "a hexadecimal lane mask")?;
-        let (Ok(pc), Ok(mask)) = (u32::try_from(pc), u32::try_from(mask)) else {
-            return Err(self.error(tokens.at, "expected a PC and a mask of at most 32 bits"));
-        };
+        let pc = self.hex32(&mut tokens, "a hexadecimal PC of at most 32 bits")?;
+        let mask = self.hex32(&mut tokens, "a hexadecimal lane mask of at most 32 bits")?;
         self.registers(&mut tokens)?;
         let opcode = self.next(&mut tokens, "an opcode")?;
         self.registers(&mut tokens)?;
@@ -203,7 +189,8 @@ impl<'f> Reader<'f> {
         if width == 0 {
             return sink.skip(Skipped::Other);
         }
-        match self.known(opcode, sink)? {
+        // The line is UTF-8 and tokens end at ASCII spaces.
+        match sink.known(std::str::from_utf8(opcode).unwrap_or_default())? {
             Known::Skipped(kind) => sink.skip(kind),
             Known::Load { operation, bytes } => {
                 let mask = LaneMask::from_bits(mask);
@@ -222,26 +209,6 @@ impl<'f> Reader<'f> {
         Ok(())
     }
 
-    /// What an opcode with a memory operand is.
-    fn known(&mut self, opcode: &[u8], sink: &mut Sink<'_>) -> Result<Known, ImportError> {
-        // The line is UTF-8 and tokens end at ASCII spaces.
-        let opcode = std::str::from_utf8(opcode).unwrap_or_default();
-        if let Some(known) = self.opcodes.get(opcode) {
-            return Ok(*known);
-        }
-        let known = match Class::of(opcode) {
-            Class::Skipped(kind) => Known::Skipped(kind),
-            Class::Load(operation) => Known::Load {
-                operation: sink
-                    .operation(&operation)
-                    .ok_or_else(|| self.error(0, "more than 65,536 different loads"))?,
-                bytes: operation.bytes,
-            },
-        };
-        self.opcodes.insert(opcode.into(), known);
-        Ok(known)
-    }
-
     /// `mode addresses [immediate]`
     fn load(
         &mut self,
@@ -250,14 +217,15 @@ impl<'f> Reader<'f> {
         sink: &mut Sink<'_>,
     ) -> Result<(), ImportError> {
         let active = site.mask.count() as usize;
-        let mode_at = tokens.at;
-        match self.decimal(tokens, "an address mode")? {
-            1 => {
+        const MODE: &str = "an address mode: 0, 1 or 2";
+        let token = self.next(tokens, MODE)?;
+        match number(token, 10) {
+            Some(1) => {
                 let base = self.hex(tokens, "a base address")?;
                 let stride = self.signed(tokens, "a stride")?;
                 self.finish_load(tokens, site, Addresses::Stride { base, stride }, sink)
             }
-            mode @ (0 | 2) => {
+            Some(mode @ (0 | 2)) => {
                 let mut list = std::mem::take(&mut self.list);
                 list.clear();
                 let read = self.list(tokens, mode, active, &mut list);
@@ -267,7 +235,7 @@ impl<'f> Reader<'f> {
                 (self.list, self.deltas) = (list, deltas);
                 result
             }
-            mode => Err(self.error(mode_at, format!("address mode {mode}; expected 0, 1 or 2"))),
+            _ => Err(self.wrong(tokens, token, MODE)),
         }
     }
 
@@ -304,9 +272,14 @@ impl<'f> Reader<'f> {
         sink: &mut Sink<'_>,
     ) -> Result<(), ImportError> {
         // Version 5, and some of version 4, write an immediate behind the addresses.
-        tokens.next();
-        if tokens.next().is_some() {
-            return Err(self.error(tokens.at, "more addresses than active lanes"));
+        if let Some(immediate) = tokens.next() {
+            let digits = immediate.strip_prefix(b"-").unwrap_or(immediate);
+            let is_last = tokens.clone().next().is_none();
+            if number(digits, 10).is_none() || !is_last {
+                const END: &str =
+                    "the end of the line or one decimal immediate behind the addresses";
+                return Err(self.wrong(tokens, immediate, END));
+            }
         }
         sink.load(&NewLoad {
             pc: site.pc,
@@ -336,6 +309,15 @@ impl<'f> Reader<'f> {
         let token = self.next(tokens, expected)?;
         let digits = token.strip_prefix(b"0x").unwrap_or(token);
         number(digits, 16).ok_or_else(|| self.wrong(tokens, token, expected))
+    }
+
+    #[inline]
+    fn hex32(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<u32, ImportError> {
+        let token = self.next(tokens, expected)?;
+        let digits = token.strip_prefix(b"0x").unwrap_or(token);
+        number(digits, 16)
+            .and_then(|value| u32::try_from(value).ok())
+            .ok_or_else(|| self.wrong(tokens, token, expected))
     }
 
     #[inline]
@@ -380,6 +362,7 @@ struct Site {
 }
 
 /// The parts of a line between spaces.
+#[derive(Clone)]
 struct Tokens<'t> {
     text: &'t [u8],
     /// Behind the last part that was taken.

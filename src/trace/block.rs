@@ -5,7 +5,7 @@ use super::format::{
     FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, RawRecord,
     form,
 };
-use super::operation::Skipped;
+use super::operation::{Operation, Skipped};
 use crate::lane::LaneMask;
 
 /// A load on its way into a trace.
@@ -28,6 +28,20 @@ pub struct NewLoad<'l> {
     pub expected: &'l [u32],
     /// Whether the source's access width was not the opcode's.
     pub width_disagrees: bool,
+}
+
+impl NewLoad<'_> {
+    /// Whether there are as many addresses and expected values as the mask asks for.
+    pub(super) fn fits(&self, operation: &Operation) -> bool {
+        let active = self.mask.count() as usize;
+        let has_addresses = match self.addresses {
+            Addresses::Stride { .. } => true,
+            Addresses::Deltas { deltas, .. } => deltas.len() + 1 == active,
+            Addresses::List(list) => list.len() == active,
+        };
+        let values = active * operation.bytes.div_ceil(4) as usize;
+        has_addresses && (self.expected.is_empty() || self.expected.len() == values)
+    }
 }
 
 /// A block that is full, or the last one of its kernel.

@@ -153,6 +153,9 @@ pub const FLAG_EXPECTED: u8 = 4;
 /// The trace's access width was not the opcode's.
 pub const FLAG_WIDTH: u8 = 8;
 
+/// All flags that there are; others are refused.
+pub const ALL_FLAGS: u8 = FLAG_PLG | FLAG_GUARD | FLAG_EXPECTED | FLAG_WIDTH;
+
 /// What there is beside the blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

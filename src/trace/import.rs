@@ -6,16 +6,26 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use liblzma::bufread::XzDecoder;
+use rustc_hash::FxHashMap;
+
 use super::block::{BlockBuilder, ClosedBlock, NewLoad};
 use super::error::{ImportError, TraceError};
 use super::format::Kernel;
-use super::operation::{Operation, Skipped};
+use super::operation::{Class, Operation, Skipped};
 use super::writer::TraceWriter;
 use super::{accelsim, nvbit};
 use crate::lines::Lines;
 
 /// How many messages a file's reader may be ahead of the writer; a block is one message.
 const AHEAD: usize = 4;
+
+/// The memory that decoding an `.xz` may take. `xz -9` asks for 65 MiB; a hostile file could ask
+/// for 4 GiB.
+const XZ_MEMORY: u64 = 256 << 20;
+
+/// How many different opcodes are remembered of one file; more are read anew each time.
+const KNOWN_OPCODES: usize = 1 << 16;
 
 /// What a reader of a text trace finds, in order.
 pub(super) enum Found {
@@ -27,16 +37,29 @@ pub(super) enum Found {
     Note(&'static str),
 }
 
+/// What an opcode with a memory operand was found to be.
+#[derive(Clone, Copy)]
+pub(super) enum Known {
+    /// The operation's number in the file, and its access size in bytes.
+    Load {
+        operation: u16,
+        bytes: u32,
+    },
+    Skipped(Skipped),
+}
+
 /// Takes what a reader finds and hands it on by the block.
 pub(super) struct Sink<'s> {
     block: BlockBuilder,
-    operations: Vec<Operation>,
+    opcodes: FxHashMap<Box<str>, Known>,
+    /// How many operations were numbered.
+    operations: usize,
     emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
 }
 
 impl<'s> Sink<'s> {
     fn new(emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>) -> Self {
-        Self { block: BlockBuilder::default(), operations: Vec::new(), emit }
+        Self { block: BlockBuilder::default(), opcodes: FxHashMap::default(), operations: 0, emit }
     }
 
     /// Begins the next kernel.
@@ -45,17 +68,36 @@ impl<'s> Sink<'s> {
         (self.emit)(Found::Kernel(kernel))
     }
 
-    /// Numbers an operation; nothing where there are too many.
-    pub(super) fn operation(&mut self, operation: &Operation) -> Option<u16> {
-        let at = match self.operations.iter().position(|known| known == operation) {
-            Some(at) => at,
-            None => {
-                self.operations.push(operation.clone());
-                (self.emit)(Found::Operation(operation.clone())).ok()?;
-                self.operations.len() - 1
+    /// What an opcode with a memory operand is.
+    ///
+    /// # Errors
+    /// Where the trace has too many different loads.
+    #[inline]
+    pub(super) fn known(&mut self, opcode: &str) -> Result<Known, ImportError> {
+        match self.opcodes.get(opcode) {
+            Some(known) => Ok(*known),
+            None => self.classify(opcode),
+        }
+    }
+
+    #[cold]
+    fn classify(&mut self, opcode: &str) -> Result<Known, ImportError> {
+        let known = match Class::of(opcode) {
+            Class::Skipped(kind) => Known::Skipped(kind),
+            Class::Load(operation) => {
+                let bytes = operation.bytes;
+                (self.emit)(Found::Operation(operation))?;
+                // The writer refuses more operations than have numbers.
+                let number = u16::try_from(self.operations).unwrap_or(u16::MAX);
+                self.operations += 1;
+                Known::Load { operation: number, bytes }
             }
         };
-        u16::try_from(at).ok()
+        // A load always finds its number again; other opcodes need no memory without bound.
+        if matches!(known, Known::Load { .. }) || self.opcodes.len() < KNOWN_OPCODES {
+            self.opcodes.insert(opcode.into(), known);
+        }
+        Ok(known)
     }
 
     #[inline]
@@ -96,7 +138,7 @@ pub fn import<W: Write + Seek>(
     let (mut opened, kind) = open(input, observe)?;
     if kind == Kind::KernelsList {
         let list = kernels_list(input, &mut opened)?;
-        writer.contents_mut().allocations.extend(list.allocations);
+        writer.allocations(list.allocations);
         return import_files(&list.files, writer, threads, observe);
     }
     let mut import = Import { writer, operations: Vec::new() };
@@ -138,7 +180,9 @@ fn open<'o>(
     let mut raw = BufReader::with_capacity(1 << 16, Observed { file, observe });
     let is_xz = raw.fill_buf().map_err(failed)?.starts_with(XZ_MAGIC);
     let plain: Box<dyn Read + Send + 'o> = if is_xz {
-        Box::new(liblzma::read::XzDecoder::new_multi_decoder(raw))
+        let flags = liblzma::stream::CONCATENATED;
+        let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, flags);
+        Box::new(XzDecoder::new_stream(raw, stream.map_err(|error| failed(error.into()))?))
     } else {
         Box::new(raw)
     };
@@ -248,10 +292,7 @@ impl<W: Write + Seek> Import<'_, W> {
                 self.writer.append(&block).map_err(failed)
             }
             Found::Note(note) => {
-                let notes = &mut self.writer.contents_mut().notes;
-                if !notes.iter().any(|known| known == note) {
-                    notes.push(note.to_owned());
-                }
+                self.writer.note(note);
                 Ok(())
             }
         }

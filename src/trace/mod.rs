@@ -18,9 +18,9 @@ pub use addresses::Addresses;
 pub use block::NewLoad;
 pub use error::{ImportError, TraceError};
 pub use format::{
-    BYTE_ORDER, Contents, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, Header, Kernel, MAGIC,
-    MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, RawBlock, RawRecord, RawSection, SectionKind, VERSION,
-    form,
+    ALL_FLAGS, BYTE_ORDER, Contents, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, Header,
+    Kernel, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, RawBlock, RawRecord, RawSection,
+    SectionKind, VERSION, form,
 };
 pub use import::import;
 pub use operation::{Class, Operation, Skipped, TraceSpace};

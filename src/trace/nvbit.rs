@@ -14,8 +14,7 @@ use super::addresses::Addresses;
 use super::block::NewLoad;
 use super::error::ImportError;
 use super::format::Kernel;
-use super::import::Sink;
-use super::operation::Class;
+use super::import::{Known, Sink};
 use crate::lane::{LANES, LaneMask};
 use crate::lines::Lines;
 
@@ -55,14 +54,13 @@ impl<'r, 's> Reader<'r, 's> {
                 || Kernel { name: format!("grid launch {}", access.launch), ..Kernel::default() };
             self.sink.kernel(named.map_or_else(unnamed, |(_, kernel)| kernel.clone()))?;
         }
-        let operation = match Class::of(access.opcode) {
-            Class::Skipped(kind) => return self.sink.skip(kind),
-            Class::Load(operation) => operation,
+        let operation = match self.sink.known(access.opcode)? {
+            Known::Skipped(kind) => return self.sink.skip(kind),
+            Known::Load { operation, .. } => operation,
         };
         let mask = LaneMask::where_lane(|lane| access.addresses[lane] != 0);
         let list: Vec<u64> = mask.lanes().map(|lane| access.addresses[lane]).collect();
         let mut deltas = Vec::new();
-        let Some(operation) = self.sink.operation(&operation) else { return Ok(()) };
         self.sink.load(&NewLoad {
             pc: access.pc,
             mask,
@@ -150,6 +148,8 @@ fn read_access(text: &str) -> Option<Access<'_>> {
         return None;
     }
     let launch = field(head, "grid_launch_id ")?.parse().ok()?;
+    // Where the opcode is missing, what stands in its place is the warp.
+    field(head, " - warp ")?.parse::<u64>().ok()?;
     Some(Access { launch, opcode: opcode.trim(), pc: 0, addresses })
 }
 
@@ -184,12 +184,20 @@ pub(super) fn read_json(
     match (stopped, read) {
         (Some(error), _) => Err(error),
         (None, Ok(())) => Ok(()),
-        (None, Err(error)) => Err(ImportError::Line {
-            file: file.to_owned(),
-            line: error.line() as u64,
-            column: error.column(),
-            message: error.to_string(),
-        }),
+        (None, Err(error)) => Err(json_error(file, &error)),
+    }
+}
+
+fn json_error(file: &Path, error: &serde_json::Error) -> ImportError {
+    let message = error.to_string();
+    // The place stands in front already.
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    ImportError::Line {
+        file: file.to_owned(),
+        line: error.line() as u64,
+        // Behind a line's end serde counts from 0.
+        column: error.column().max(1),
+        message: message.strip_suffix(&place).unwrap_or(&message).to_owned(),
     }
 }
 

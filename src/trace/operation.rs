@@ -37,6 +37,13 @@ pub struct Operation {
     pub word: Option<u64>,
 }
 
+impl Operation {
+    /// Whether a load of that access size exists. One of another size cannot be executed.
+    pub(super) fn is_possible(&self) -> bool {
+        matches!(self.bytes, 1 | 2 | 4 | 8 | 16)
+    }
+}
+
 /// What a replay does with an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Class {

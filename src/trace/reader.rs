@@ -7,8 +7,9 @@ use bytemuck::pod_read_unaligned;
 
 use super::error::TraceError;
 use super::format::{
-    BYTE_ORDER, Contents, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, Header, MAGIC, RawBlock,
-    RawRecord, RawSection, SectionKind, VERSION, form,
+    ALL_FLAGS, BYTE_ORDER, Contents, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, Header,
+    MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, RawBlock, RawRecord, RawSection, SectionKind,
+    VERSION, form,
 };
 use super::operation::Operation;
 use super::writer::header_crc;
@@ -48,14 +49,9 @@ impl BinaryTrace {
     pub fn new(bytes: Arena) -> Result<Self, TraceError> {
         let header = read_header(bytes.bytes())?;
         let sections = read_sections(bytes.bytes(), &header)?;
-        let contents = find(&sections, SectionKind::Contents)?;
-        let contents: Contents = serde_json::from_slice(checked(bytes.bytes(), &contents)?)
-            .map_err(|error| TraceError::Malformed {
-                part: "contents",
-                offset: contents.offset,
-                message: error.to_string(),
-            })?;
-        let index = find(&sections, SectionKind::BlockIndex)?;
+        let contents = find(&sections, &header, SectionKind::Contents)?;
+        let contents = read_contents(bytes.bytes(), &contents)?;
+        let index = find(&sections, &header, SectionKind::BlockIndex)?;
         let blocks = read_index(bytes.bytes(), &index, &header, &contents)?;
         Ok(Self { bytes, header, contents, blocks })
     }
@@ -68,6 +64,11 @@ impl BinaryTrace {
     /// How many loads it has.
     pub fn loads(&self) -> u64 {
         self.header.loads
+    }
+
+    /// A number that tells the trace from others: that of the checksums of all its parts.
+    pub fn checksum(&self) -> u32 {
+        self.header.sections_crc
     }
 
     /// Kernels, operations, allocations.
@@ -83,11 +84,13 @@ impl BinaryTrace {
     /// Reads a block of this trace's index, and checks its bytes.
     ///
     /// # Errors
-    /// [`TraceError::Damaged`] with the block's offset.
+    /// [`TraceError`] with the block's offset, where its bytes do not match their checksum or
+    /// its records do not ascend.
     pub fn block(&self, block: &RawBlock) -> Result<Block<'_>, TraceError> {
         let (start, length) = (block.offset as usize, block.length as usize);
         // The index was checked against the file's size.
-        let bytes = self.bytes.bytes().get(start..start + length).unwrap_or_default();
+        let bytes = self.bytes.bytes().get(start..).and_then(|rest| rest.get(..length));
+        let bytes = bytes.unwrap_or_default();
         if crc32fast::hash(bytes) != block.crc {
             return Err(TraceError::Damaged { part: "block", offset: block.offset });
         }
@@ -95,8 +98,35 @@ impl BinaryTrace {
         let (records, payload) = bytes.split_at_checked(records).ok_or_else(|| {
             malformed(block, format!("{length} bytes do not hold {} loads", block.loads))
         })?;
+        check_order(block, records)?;
         Ok(Block { raw: *block, records, payload, contents: &self.contents })
     }
+}
+
+/// Checks that the instructions in front of each load are more than those in front of the load
+/// before, and leave room for those that were skipped: the counts of parts of a block then add
+/// up to those of the block.
+fn check_order(block: &RawBlock, records: &[u8]) -> Result<(), TraceError> {
+    let counts = |record: &[u8]| {
+        let record: RawRecord = pod_read_unaligned(record);
+        (record.index, u32::from(record.stores), u32::from(record.atomics))
+    };
+    let end = (block.records, block.stores, block.atomics);
+    let in_front = records.chunks_exact(size_of::<RawRecord>()).map(counts);
+    // What the next load has in front of it at least: the load before.
+    let (mut index, mut stores, mut atomics) = (0, 0, 0);
+    for (i, at) in in_front.chain([end]).enumerate() {
+        let skipped = (at.1.checked_sub(stores)).zip(at.2.checked_sub(atomics));
+        let others =
+            at.0.checked_sub(index).zip(skipped).and_then(|(passed, (stores, atomics))| {
+                passed.checked_sub(stores)?.checked_sub(atomics)
+            });
+        if others.is_none() {
+            return Err(malformed(block, format!("the counts in front of load {i} are too low")));
+        }
+        (index, stores, atomics) = (at.0.saturating_add(1), at.1, at.2);
+    }
+    Ok(())
 }
 
 fn malformed(block: &RawBlock, message: String) -> TraceError {
@@ -115,8 +145,15 @@ fn read_header(bytes: &[u8]) -> Result<Header, TraceError> {
     if header.crc != header_crc(&header) {
         return Err(TraceError::Damaged { part: "header", offset: 0 });
     }
-    if header.version != VERSION || header.byte_order != BYTE_ORDER {
+    if header.version != VERSION {
         return Err(TraceError::Version { version: header.version, expected: VERSION });
+    }
+    if header.byte_order != BYTE_ORDER {
+        return Err(TraceError::Malformed {
+            part: "header",
+            offset: 0,
+            message: format!("byte order {:#x}; expected {BYTE_ORDER:#x}", header.byte_order),
+        });
     }
     Ok(header)
 }
@@ -148,12 +185,16 @@ fn read_sections(bytes: &[u8], header: &Header) -> Result<Vec<RawSection>, Trace
     Ok(table.chunks_exact(size_of::<RawSection>()).map(pod_read_unaligned).collect())
 }
 
-fn find(sections: &[RawSection], kind: SectionKind) -> Result<RawSection, TraceError> {
+fn find(
+    sections: &[RawSection],
+    header: &Header,
+    kind: SectionKind,
+) -> Result<RawSection, TraceError> {
     sections.iter().copied().find(|section| section.kind == kind as u32).ok_or_else(|| {
         TraceError::Malformed {
             part: "section table",
-            offset: 0,
-            message: format!("no section {kind:?}"),
+            offset: header.sections_offset,
+            message: format!("no section of kind {} ({kind:?})", kind as u32),
         }
     })
 }
@@ -164,6 +205,20 @@ fn checked<'b>(bytes: &'b [u8], section: &RawSection) -> Result<&'b [u8], TraceE
         return Err(TraceError::Damaged { part: "section", offset: section.offset });
     }
     Ok(held)
+}
+
+fn read_contents(bytes: &[u8], section: &RawSection) -> Result<Contents, TraceError> {
+    let wrong =
+        |message| TraceError::Malformed { part: "contents", offset: section.offset, message };
+    let contents: Contents = serde_json::from_slice(checked(bytes, section)?)
+        .map_err(|error| wrong(error.to_string()))?;
+    let impossible = contents.operations.iter().find(|operation| !operation.is_possible());
+    match impossible {
+        Some(Operation { opcode, bytes, .. }) => {
+            Err(wrong(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8 or 16")))
+        }
+        None => Ok(contents),
+    }
 }
 
 /// The block index, every row of it in agreement with the file, the header and its neighbours.
@@ -184,19 +239,25 @@ fn read_index(
     }
     let blocks: Vec<RawBlock> =
         rows.chunks_exact(size_of::<RawBlock>()).map(pod_read_unaligned).collect();
-    let (mut records, mut loads) = (0u64, 0u64);
-    for block in &blocks {
+    let (mut records, mut loads, mut end) = (0u64, 0u64, size_of::<Header>() as u64);
+    for (i, block) in blocks.iter().enumerate() {
         slice(bytes, "block", block.offset, u64::from(block.length))?;
+        // Blocks that overlap would make a small file a large amount of work.
+        let is_placed = block.offset >= end && block.offset % 8 == 0 && block.length % 8 == 0;
         let skipped = u64::from(block.stores) + u64::from(block.atomics);
         let is_consistent = block.first_record == records
             && block.first_load == loads
+            && block.records <= MAX_BLOCK_RECORDS
+            && block.loads as usize <= MAX_BLOCK_LOADS
             && u64::from(block.loads) + skipped <= u64::from(block.records)
             && (block.kernel as usize) < contents.kernels.len();
-        if !is_consistent {
-            return Err(wrong(format!("the row of the block at {} is inconsistent", block.offset)));
+        if !is_placed || !is_consistent {
+            let RawBlock { offset, .. } = block;
+            return Err(wrong(format!("row {i}, of the block at {offset}, is inconsistent")));
         }
         records += u64::from(block.records);
         loads += u64::from(block.loads);
+        end = block.offset + u64::from(block.length);
     }
     if (records, loads) != (header.records, header.loads) {
         return Err(wrong(format!(
@@ -251,19 +312,24 @@ impl<'t> Block<'t> {
     /// Load number `i` of the block.
     ///
     /// # Errors
-    /// [`TraceError::Malformed`] where its record points outside of the block or the contents.
+    /// [`TraceError::Malformed`] where its record points outside of the block or the contents,
+    /// or has a form or a flag that is not known.
     #[inline]
     pub fn load(&self, i: usize) -> Result<TracedLoad<'t>, TraceError> {
         let start = i * size_of::<RawRecord>();
         let record = self.records.get(start..start + size_of::<RawRecord>());
-        record
-            .and_then(|record| self.read(&pod_read_unaligned(record)))
-            .ok_or_else(|| malformed(&self.raw, format!("load {i} points outside of the block")))
+        record.and_then(|record| self.read(&pod_read_unaligned(record))).ok_or_else(|| {
+            let message = format!("the record of load {i} fits neither block nor contents");
+            malformed(&self.raw, message)
+        })
     }
 
     #[inline]
     fn read(&self, record: &RawRecord) -> Option<TracedLoad<'t>> {
         let operation = self.contents.operations.get(usize::from(record.operation))?;
+        if record.flags & !ALL_FLAGS != 0 {
+            return None;
+        }
         let mask = LaneMask::from_bits(record.mask);
         let active = mask.count() as usize;
         let bytes = match record.form {
@@ -281,10 +347,6 @@ impl<'t> Block<'t> {
             &[]
         };
         let known = |flag, bits| (record.flags & flag != 0).then_some(LaneMask::from_bits(bits));
-        let in_front = u32::from(record.stores) + u32::from(record.atomics);
-        if record.index >= self.raw.records || in_front > record.index {
-            return None;
-        }
         Some(TracedLoad {
             index: record.index,
             stores: u32::from(record.stores),

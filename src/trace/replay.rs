@@ -41,8 +41,28 @@ pub struct ReplayOptions<'m> {
     pub shared_window: Option<Window>,
     /// Where the local window lies, whatever the trace says; without an image.
     pub local_window: Option<Window>,
-    /// Which part of the loads to replay.
-    pub shard: Shard,
+    /// Which part of the loads to replay; all of them where left out.
+    pub shard: Option<Shard>,
+}
+
+impl ReplayOptions<'_> {
+    /// Tells replays apart that give different results: all shards of one have the same name.
+    pub(super) fn name(&self, trace: &BinaryTrace) -> String {
+        let trace = format!("trace {:08x}", trace.checksum());
+        let data = match self.data {
+            Data::Image(_) => return format!("{trace}, image"),
+            Data::Fill(Fill::Address) => "fill address",
+            Data::Fill(Fill::Zero) => "fill zero",
+            Data::Absent => "no data",
+        };
+        let mut name = format!("{trace}, {data}, {} address bits", self.address_bits);
+        for (space, window) in [("shared", self.shared_window), ("local", self.local_window)] {
+            if let Some(Window { base, size }) = window {
+                name += &format!(", {space} window {base:#x},{size:#x}");
+            }
+        }
+        name
+    }
 }
 
 /// One of several parts of a trace, cut at loads; the parts together are the whole.
@@ -54,7 +74,7 @@ pub struct Shard {
 
 impl Shard {
     /// The whole trace.
-    pub const WHOLE: Shard = Shard { index: 0, count: 1 };
+    const WHOLE: Shard = Shard { index: 0, count: 1 };
 
     /// Part `index` (from 0) of `count`; nothing where there is no such part.
     pub fn new(index: u64, count: u64) -> Option<Self> {
@@ -157,8 +177,9 @@ pub fn replay(
 ) -> Result<Replayed, ReplayError> {
     let kernels = &trace.contents().kernels;
     let maps = maps(kernels, options)?;
-    let shard = |block: &RawBlock| Some((*block, options.shard.of_block(block, trace.loads())?));
-    let blocks: Vec<_> = trace.blocks().iter().filter_map(shard).collect();
+    let shard = options.shard.unwrap_or(Shard::WHOLE);
+    let of_shard = |block: &RawBlock| Some((*block, shard.of_block(block, trace.loads())?));
+    let blocks: Vec<_> = trace.blocks().iter().filter_map(of_shard).collect();
     let empty = || Replayed::empty(kernels.len(), options);
     let replayed: Result<Replayed, TraceError> = blocks
         .par_iter()
@@ -304,7 +325,7 @@ impl<'b, 't> Worker<'b, 't> {
         } else {
             in_front(&self.block.load(part.end)?)
         };
-        // A malformed block could count backwards.
+        // Blocks whose records do not ascend are refused when they are read.
         let passed = |to: u32, from: u32| u64::from(to.saturating_sub(from));
         self.found.counts.passed(passed(to.0, from.0), passed(to.1, from.1), passed(to.2, from.2));
         Ok(())
@@ -326,7 +347,7 @@ impl<'b, 't> Worker<'b, 't> {
         let record = self.block.raw().first_record + u64::from(traced.index);
         if self.has_data {
             self.digest(record, op, executing);
-            self.check(record, traced, op);
+            self.check(record, traced, op, executing);
         }
         self.count(record, traced, op, &lanes, &loaded);
     }
@@ -342,8 +363,9 @@ impl<'b, 't> Worker<'b, 't> {
         }
     }
 
-    /// Compares with the expected values, where the trace has them.
-    fn check(&mut self, record: u64, traced: &TracedLoad<'_>, op: LoadOp) {
+    /// Compares with the expected values, where the trace has them. Lanes whose guard is false
+    /// keep what they had before, which nobody knows here.
+    fn check(&mut self, record: u64, traced: &TracedLoad<'_>, op: LoadOp, executing: LaneMask) {
         let mut is_checked = false;
         let mut is_equal = true;
         for (register, row) in self.values.iter().enumerate().take(op.registers() as usize) {
@@ -351,7 +373,7 @@ impl<'b, 't> Worker<'b, 't> {
             is_checked = true;
             for (lane, expected) in traced.mask.lanes().zip(expected) {
                 let got = row[lane];
-                if got == expected {
+                if got == expected || !executing.contains(lane) {
                     continue;
                 }
                 is_equal = false;

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::format::Contents;
 use super::operation::Skipped;
-use super::replay::{FaultAt, MismatchAt, Replayed, Shard};
+use super::reader::BinaryTrace;
+use super::replay::{FaultAt, MismatchAt, ReplayOptions, Replayed};
 use super::statistics::{Footprint, KEPT, KernelCounts, LaneFaultCounts, PcCounts};
 
 /// The JSON object of a replay: counts of the whole trace, of each program counter and of each
@@ -212,6 +213,8 @@ pub struct Partial {
     pub shard: u64,
     /// How many shards there are.
     pub of: u64,
+    /// Which replay of which trace the shard is of: equal for all shards that belong together.
+    pub replay: String,
     /// For each row of `per_pc`: the kernel's number, the operation's number, both from 0, and
     /// the sectors added up.
     pub per_pc: Vec<(usize, u16, u64)>,
@@ -245,16 +248,32 @@ pub enum MergeError {
         last: u64,
     },
     /// Summaries of different traces.
-    #[error("summary {index} is of another trace, or of another replay of it")]
+    #[error(
+        "summary {index} is of another trace, or of another replay of it: {given}; expected {expected}"
+    )]
     OfAnotherTrace {
         /// The summary's place, from 0.
         index: usize,
+        /// What it is of.
+        given: String,
+        /// What the first one is of.
+        expected: String,
+    },
+    /// A summary whose parts do not agree with each other.
+    #[error("summary {index} is inconsistent: {message}")]
+    Inconsistent {
+        /// The summary's place, from 0.
+        index: usize,
+        /// What is wrong.
+        message: &'static str,
     },
 }
 
 impl Summary {
-    /// The summary of a replay of `shard` of a trace.
-    pub fn new(replayed: &Replayed, contents: &Contents, shard: Shard) -> Self {
+    /// The summary of a replay of `trace` with `options`; with what merging needs where they
+    /// ask for a shard.
+    pub fn new(replayed: &Replayed, trace: &BinaryTrace, options: &ReplayOptions<'_>) -> Self {
+        let contents = trace.contents();
         let mut whole = KernelCounts::default();
         for kernel in &replayed.kernels {
             whole.add(kernel);
@@ -268,9 +287,10 @@ impl Summary {
             let opcode = &contents.operations[usize::from(*operation)].opcode;
             pc_summary(name(*kernel), *pc, opcode, counts)
         });
-        let partial = (shard.count() > 1).then(|| Partial {
+        let partial = options.shard.map(|shard| Partial {
             shard: shard.index(),
             of: shard.count(),
+            replay: options.name(trace),
             per_pc: rows
                 .iter()
                 .map(|(kernel, (_, operation), counts)| (*kernel, *operation, counts.sectors))
@@ -303,24 +323,19 @@ impl Summary {
         let mut parts = Vec::new();
         for (index, mut summary) in shards.into_iter().enumerate() {
             let partial = summary.partial.take().ok_or(MergeError::NotPartial { index })?;
+            check_consistent(&summary, &partial)
+                .map_err(|message| MergeError::Inconsistent { index, message })?;
             parts.push((index, summary, partial));
         }
-        let of = parts.first().ok_or(MergeError::Nothing)?.2.of;
+        check_together(&parts)?;
         parts.sort_by_key(|(_, _, partial)| partial.shard);
-        let given: Vec<u64> = parts.iter().map(|(_, _, partial)| partial.shard).collect();
-        if !given.iter().copied().eq(0..of) {
-            return Err(MergeError::Incomplete { given, of, last: of.saturating_sub(1) });
-        }
         let mut parts = parts.into_iter();
         let Some((_, mut whole, mut partial)) = parts.next() else {
             return Err(MergeError::Nothing);
         };
         let mut per_pc = PerPc::default();
         per_pc.add(std::mem::take(&mut whole.per_pc), &partial);
-        for (index, mut summary, other) in parts {
-            if !is_same_replay(&whole, &summary) || !is_consistent(&summary, &other) {
-                return Err(MergeError::OfAnotherTrace { index });
-            }
+        for (_, mut summary, other) in parts {
             per_pc.add(std::mem::take(&mut summary.per_pc), &other);
             add_counts(&mut whole.counts, &summary.counts);
             for (kernel, other) in whole.kernels.iter_mut().zip(&summary.kernels) {
@@ -338,7 +353,7 @@ impl Summary {
         }
         whole.first_faults.truncate(KEPT);
         whole.first_mismatches.truncate(KEPT);
-        whole.per_pc = per_pc.0.into_values().map(|(row, _)| row).collect();
+        whole.per_pc = per_pc.rows();
         set_footprints(&mut whole, &partial);
         Ok(whole)
     }
@@ -393,12 +408,16 @@ fn pc_summary(kernel: String, pc: u32, opcode: &str, counts: &PcCounts) -> PcSum
         lanes: counts.lanes,
         sectors: SectorSummary {
             min: counts.fewest_sectors,
-            mean: counts.sectors as f64 / counts.loads as f64,
+            mean: mean(counts.sectors, counts.loads),
             max: counts.most_sectors,
         },
         ideal_sectors: counts.ideal_sectors,
         lane_faults: fault_counts(&counts.lane_faults),
     }
+}
+
+fn mean(sum: u64, loads: u64) -> f64 {
+    sum as f64 / loads as f64
 }
 
 fn mismatch(at: &MismatchAt, contents: &Contents) -> Mismatch {
@@ -439,13 +458,12 @@ fn ranges(set: &RoaringTreemap) -> Vec<(u64, u64)> {
 /// How many numbers runs hold that may overlap. Sorts them.
 fn distinct(ranges: &mut [(u64, u64)]) -> u64 {
     ranges.sort_unstable();
-    let mut count = 0;
-    let mut next = 0;
+    let (mut count, mut next) = (0u64, 0);
     for &(first, last) in ranges.iter() {
         let first = first.max(next);
         if first <= last {
-            count += last - first + 1;
-            next = last + 1;
+            count = count.saturating_add(last - first).saturating_add(1);
+            next = last.saturating_add(1);
         }
     }
     count
@@ -464,22 +482,67 @@ fn set_footprints(whole: &mut Summary, partial: &Partial) {
     }
 }
 
-fn is_same_replay(one: &Summary, other: &Summary) -> bool {
-    let names = |summary: &Summary| -> Vec<String> {
-        summary.kernels.iter().map(|kernel| kernel.name.clone()).collect()
-    };
-    names(one) == names(other) && one.digest.is_some() == other.digest.is_some()
+/// Checks that the parts are all shards of one replay, each once.
+fn check_together(parts: &[(usize, Summary, Partial)]) -> Result<(), MergeError> {
+    let (_, first, partial) = parts.first().ok_or(MergeError::Nothing)?;
+    for (index, summary, other) in parts {
+        let is_same = other.replay == partial.replay
+            && summary.kernels.len() == first.kernels.len()
+            && summary.digest.is_some() == first.digest.is_some();
+        if !is_same {
+            return Err(MergeError::OfAnotherTrace {
+                index: *index,
+                given: other.replay.clone(),
+                expected: partial.replay.clone(),
+            });
+        }
+        if other.of != partial.of {
+            let message = "it counts the shards differently than the first";
+            return Err(MergeError::Inconsistent { index: *index, message });
+        }
+    }
+    let of = partial.of;
+    let mut given: Vec<u64> = parts.iter().map(|(_, _, partial)| partial.shard).collect();
+    given.sort_unstable();
+    if !given.iter().copied().eq(0..of) {
+        return Err(MergeError::Incomplete { given, of, last: of.saturating_sub(1) });
+    }
+    Ok(())
 }
 
-fn is_consistent(summary: &Summary, partial: &Partial) -> bool {
-    let (rows, kernels) = (summary.per_pc.len(), summary.kernels.len());
-    partial.per_pc.len() == rows && partial.pages.len() == kernels && partial.lines.len() == kernels
+fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
+    let kernels = summary.kernels.len();
+    if partial.per_pc.len() != summary.per_pc.len() {
+        return Err("`per_pc` and `partial` differ in length");
+    }
+    if partial.pages.len() != kernels || partial.lines.len() != kernels {
+        return Err("`kernels` and `partial` differ in length");
+    }
+    if summary.digest.as_deref().is_some_and(|digest| hexadecimal(digest).is_none()) {
+        return Err("`digest` is not hexadecimal");
+    }
+    if summary.per_pc.iter().any(|row| pc(row).is_none()) {
+        return Err("a `pc` is not hexadecimal with `0x`");
+    }
+    Ok(())
+}
+
+fn hexadecimal(digits: &str) -> Option<u64> {
+    u64::from_str_radix(digits, 16).ok()
+}
+
+fn pc(row: &PcSummary) -> Option<u64> {
+    hexadecimal(row.pc.strip_prefix("0x")?)
 }
 
 fn add_digests(one: Option<String>, other: Option<String>) -> Option<String> {
-    let number = |digest: &str| u64::from_str_radix(digest, 16).unwrap_or(0);
-    let sum = number(&one?).wrapping_add(number(&other?));
+    let sum = hexadecimal(&one?)?.wrapping_add(hexadecimal(&other?)?);
     Some(format!("{sum:016x}"))
+}
+
+/// Adds what a summary says. One that was made up can say anything; it must not end the process.
+fn add(to: &mut u64, from: u64) {
+    *to = to.saturating_add(from);
 }
 
 fn add_counts(to: &mut Counts, from: &Counts) {
@@ -506,18 +569,18 @@ fn add_counts(to: &mut Counts, from: &Counts) {
         (&mut to.checked, from.checked),
         (&mut to.mismatches, from.mismatches),
     ] {
-        *to += from;
+        add(to, from);
     }
     add_fault_counts(lane_faults, &from.lane_faults);
     for (opcode, loads) in &from.by_opcode {
-        *to.by_opcode.entry(opcode.clone()).or_default() += loads;
+        add(to.by_opcode.entry(opcode.clone()).or_default(), *loads);
     }
 }
 
 fn add_fault_counts(to: &mut FaultCounts, from: &FaultCounts) {
-    to.outside_window += from.outside_window;
-    to.outside_allocation += from.outside_allocation;
-    to.misaligned_address += from.misaligned_address;
+    add(&mut to.outside_window, from.outside_window);
+    add(&mut to.outside_allocation, from.outside_allocation);
+    add(&mut to.misaligned_address, from.misaligned_address);
 }
 
 /// The rows of program counters by kernel, program counter and operation, each with its sectors
@@ -528,26 +591,30 @@ struct PerPc(BTreeMap<(usize, u64, u16), (PcSummary, u64)>);
 impl PerPc {
     fn add(&mut self, rows: Vec<PcSummary>, partial: &Partial) {
         for (row, &(kernel, operation, sectors)) in rows.into_iter().zip(&partial.per_pc) {
-            let digits = row.pc.trim_start_matches("0x");
-            let pc = u64::from_str_radix(digits, 16).unwrap_or(u64::MAX);
-            match self.0.entry((kernel, pc, operation)) {
+            match self.0.entry((kernel, pc(&row).unwrap_or(u64::MAX), operation)) {
                 Entry::Vacant(place) => {
                     place.insert((row, sectors));
                 }
                 Entry::Occupied(mut place) => {
                     let (to, sum) = place.get_mut();
-                    *sum += sectors;
-                    to.loads += row.loads;
-                    to.lanes += row.lanes;
-                    to.ideal_sectors += row.ideal_sectors;
+                    add(sum, sectors);
+                    add(&mut to.loads, row.loads);
+                    add(&mut to.lanes, row.lanes);
+                    add(&mut to.ideal_sectors, row.ideal_sectors);
                     add_fault_counts(&mut to.lane_faults, &row.lane_faults);
-                    to.sectors = SectorSummary {
-                        min: to.sectors.min.min(row.sectors.min),
-                        mean: *sum as f64 / to.loads as f64,
-                        max: to.sectors.max.max(row.sectors.max),
-                    };
+                    to.sectors.min = to.sectors.min.min(row.sectors.min);
+                    to.sectors.max = to.sectors.max.max(row.sectors.max);
                 }
             }
         }
+    }
+
+    /// The rows, each with its mean anew: one that was read from JSON can differ in its last bit.
+    fn rows(self) -> Vec<PcSummary> {
+        let with_mean = |(mut row, sum): (PcSummary, u64)| {
+            row.sectors.mean = mean(sum, row.loads);
+            row
+        };
+        self.0.into_values().map(with_mean).collect()
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Seek, SeekFrom, Write};
 
 use bytemuck::Zeroable;
+use rustc_hash::FxHashMap;
 
 use super::block::{BlockBuilder, ClosedBlock, NewLoad};
 use super::format::{
@@ -16,6 +17,8 @@ pub struct TraceWriter<W> {
     output: W,
     position: u64,
     contents: Contents,
+    /// Each operation's number.
+    operations: FxHashMap<Operation, u16>,
     index: Vec<RawBlock>,
     records: u64,
     loads: u64,
@@ -34,6 +37,7 @@ impl<W: Write + Seek> TraceWriter<W> {
             output,
             position: size_of::<Header>() as u64,
             contents: Contents { source, ..Contents::default() },
+            operations: FxHashMap::default(),
             index: Vec::new(),
             records: 0,
             loads: 0,
@@ -41,20 +45,29 @@ impl<W: Write + Seek> TraceWriter<W> {
         })
     }
 
-    /// What stands beside the blocks, to be added to.
-    pub fn contents_mut(&mut self) -> &mut Contents {
-        &mut self.contents
+    /// Adds what a reader of results should know; once where it is known already.
+    pub fn note(&mut self, note: &str) {
+        let notes = &mut self.contents.notes;
+        if !notes.iter().any(|known| known == note) {
+            notes.push(note.to_owned());
+        }
+    }
+
+    /// Adds device memory that the trace names: bases and sizes in bytes.
+    pub fn allocations(&mut self, allocations: impl IntoIterator<Item = (u64, u64)>) {
+        self.contents.allocations.extend(allocations);
     }
 
     /// Numbers an operation; one that is known keeps its number. Nothing where there are more
     /// than 65,536.
     pub fn operation(&mut self, operation: &Operation) -> Option<u16> {
-        let operations = &mut self.contents.operations;
-        let at = operations.iter().position(|known| known == operation).unwrap_or_else(|| {
-            operations.push(operation.clone());
-            operations.len() - 1
-        });
-        u16::try_from(at).ok()
+        if let Some(number) = self.operations.get(operation) {
+            return Some(*number);
+        }
+        let number = u16::try_from(self.contents.operations.len()).ok()?;
+        self.operations.insert(operation.clone(), number);
+        self.contents.operations.push(operation.clone());
+        Some(number)
     }
 
     /// Begins the next kernel; what follows belongs to it.
@@ -63,6 +76,10 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Those of the output.
     pub fn kernel(&mut self, kernel: Kernel) -> io::Result<()> {
         self.close_block()?;
+        if !self.index.is_empty() && self.contents.kernels.is_empty() {
+            // What came before has a kernel of its own, one without a name.
+            self.contents.kernels.push(Kernel::default());
+        }
         self.contents.kernels.push(kernel);
         Ok(())
     }
@@ -79,8 +96,14 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Adds a load.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Those of the output; [`io::ErrorKind::InvalidInput`] where the operation has no such
+    /// number, or where addresses or expected values are not as many as the mask asks for.
     pub fn load(&mut self, load: &NewLoad<'_>) -> io::Result<()> {
+        let operation = self.contents.operations.get(usize::from(load.operation));
+        if !operation.is_some_and(|operation| operation.is_possible() && load.fits(operation)) {
+            let message = "a load that does not fit its mask, or whose operation has no number";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
         let full = self.block.load(load);
         full.map_or(Ok(()), |block| self.append(&block))
     }

@@ -1,0 +1,38 @@
+//! The worked example of docs/trace-format.md is true.
+
+use std::fmt::Write;
+
+use crate::samples::{Form, Item, Load, write};
+use warpload::trace::Skipped;
+
+/// Sixteen bytes a line, as `hexdump -C` shows them.
+fn hexdump(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for (i, line) in bytes.chunks(16).enumerate() {
+        let hex: Vec<String> = line.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (left, right) = hex.split_at(hex.len().min(8));
+        let shown = |byte: &u8| match byte {
+            b' '..=b'~' => char::from(*byte),
+            _ => '.',
+        };
+        let ascii: String = line.iter().map(shown).collect();
+        let (left, right) = (left.join(" "), right.join(" "));
+        writeln!(text, "{:08x}  {left:<23}  {right:<23}  |{ascii}|", 16 * i).unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_example_of_the_format() {
+    let load = Load {
+        pc: 0x190,
+        mask: 0x13,
+        expected: vec![0xa0, 0xa1, 0xa2],
+        ..Load::new("LDG.E", Form::Deltas(0x7f00_0000_1000, vec![4, -8]))
+    };
+    let bytes = write(&[Item::Kernel("k"), Item::Skip(Skipped::Store), Item::Load(load)]);
+    let dump = hexdump(&bytes);
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/trace-format.md");
+    let document = std::fs::read_to_string(path).unwrap().replace("\r\n", "\n");
+    assert!(document.contains(&dump), "expected in docs/trace-format.md:\n{dump}");
+}

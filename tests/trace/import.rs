@@ -1,0 +1,266 @@
+//! Imports of Accel-Sim's text.
+
+use std::fs;
+use std::io::{Cursor, Write};
+use std::path::Path;
+
+use proptest::prelude::*;
+use warpload::trace::{ImportError, Kernel, TraceWriter, import};
+
+use crate::samples::{Seen, loads, open, skipped};
+
+/// Imports a file with as many threads.
+pub(crate) fn import_file(path: &Path, threads: usize) -> Result<Vec<u8>, ImportError> {
+    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
+    import(path, &mut writer, threads, &|_| {})?;
+    Ok(writer.finish().unwrap().into_inner())
+}
+
+/// Imports text as the file `trace` of a folder that goes away.
+pub(crate) fn import_bytes(text: impl AsRef<[u8]>) -> Result<Vec<u8>, ImportError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace");
+    fs::write(&path, text).unwrap();
+    import_file(&path, 1)
+}
+
+/// A grouped trace of `version` with those instructions.
+pub(crate) fn grouped(version: u32, header: &str, instructions: &[&str]) -> String {
+    format!(
+        "-kernel name = k\n-kernel id = 1\n-grid dim = (1,2,3)\n-block dim = (32,1,1)\n\
+         -accelsim tracer version = {version}\n{header}\n#traces format = …\n\n#BEGIN_TB\n\n\
+         thread block = 0,0,0\n\nwarp = 0\ninsts = {}\n{}\n\n#END_TB\n",
+        instructions.len(),
+        instructions.join("\n")
+    )
+}
+
+/// The loads of a grouped trace of version 5.
+fn read(instructions: &[&str]) -> Vec<Seen> {
+    loads(&open(&import_bytes(grouped(5, "", instructions)).unwrap()))
+}
+
+fn addresses(instruction: &str) -> Vec<u64> {
+    let read = read(&[instruction]);
+    assert_eq!(read.len(), 1, "{instruction}");
+    read[0].addresses.clone()
+}
+
+#[test]
+fn modes() {
+    assert_eq!(
+        addresses("0010 0000000b 1 R1 LDG.E 1 R2 4 0 0x10 20 0x7f0000000000 0"),
+        [0x10, 0x20, 0x7f00_0000_0000]
+    );
+    assert_eq!(addresses("0010 00000007 1 R1 LDG.E 1 R2 4 1 0x100 -4 0"), [0x100, 0xfc, 0xf8]);
+    assert_eq!(addresses("0010 00000007 1 R1 LDG.E 1 R2 4 2 0x100 8 -16 0"), [0x100, 0x108, 0xf8]);
+    assert_eq!(addresses("0010 80000000 1 R1 LDG.E 1 R2 4 2 0x100 0"), [0x100]);
+    // A distance that does not fit a delta of 32 bits.
+    assert_eq!(
+        addresses("0010 00000003 1 R1 LDG.E 1 R2 4 2 0x100 4294967296"),
+        [0x100, 0x1_0000_0100]
+    );
+    let all = "0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x100 4";
+    assert_eq!(addresses(all), (0..32).map(|lane| 0x100 + 4 * lane).collect::<Vec<u64>>());
+}
+
+#[test]
+fn empty_masks_load_nothing() {
+    for operand in ["0", "1 0x0 0", "2 0x100", "0 0", "1 0x0 0 -5", "2 0x100 7"] {
+        let read = read(&[&format!("0010 00000000 1 R1 LDG.E 1 R2 4 {operand}")]);
+        assert_eq!((read.len(), read[0].mask, read[0].addresses.len()), (1, 0, 0), "{operand}");
+    }
+}
+
+#[test]
+fn versions() {
+    let bare = "0020 ffffffff 1 R1 LDG.E.64 1 R2 8 1 0x100 8";
+    let with_line = format!("17 {bare}");
+    let with_immediate = format!("{bare} -264");
+    for (version, header, instruction) in [
+        (3, "", bare),
+        (4, "-enable lineinfo = 0", bare),
+        (4, "-enable lineinfo = 0", &*with_immediate),
+        (4, "-enable lineinfo = 1", &*with_line),
+        (5, "-enable lineinfo = 0", &*with_immediate),
+    ] {
+        let text = grouped(version, header, &[instruction]);
+        let read = loads(&open(&import_bytes(text).unwrap()));
+        assert_eq!((read[0].pc, read[0].addresses[1]), (0x20, 0x108), "{version} {header}");
+    }
+    // Not grouped: each instruction says its thread block and warp.
+    let text = format!("-kernel name = k\n-enable lineinfo = 1\n\n1 0 0 3 {with_line}\n");
+    assert_eq!(loads(&open(&import_bytes(text).unwrap()))[0].pc, 0x20);
+}
+
+#[test]
+fn what_is_skipped_is_counted() {
+    let text = grouped(
+        3,
+        "",
+        &[
+            "0000 ffffffff 1 R1 MOV 0 0",
+            "0010 ffffffff 0 STG.E 2 R1 R2 4 1 0x100 4",
+            "0020 ffffffff 0 STS 2 R1 R2 4 1 0x100 4",
+            "0030 ffffffff 1 R1 ATOMG.E.ADD 1 R1 4 1 0x100 4",
+            "0040 ffffffff 0 RED.E.ADD 1 R1 4 1 0x100 4",
+            "0050 ffffffff 0 LDGSTS.E.128 2 R1 R2 16 1 0x100 16",
+            "0060 ffffffff 1 R1 LDC 0 0",
+            "0070 ffffffff 1 R1 LDC 1 R2 4 1 0x10 0",
+        ],
+    );
+    let trace = open(&import_bytes(text).unwrap());
+    assert_eq!((trace.records(), trace.loads(), skipped(&trace)), (8, 1, (2, 2)));
+    assert_eq!((loads(&trace)[0].record, loads(&trace)[0].pc), (7, 0x70));
+}
+
+#[test]
+fn the_opcode_decides_the_width() {
+    let read = read(&[
+        "0010 ffffffff 1 R1 LDG.E.64 1 R2 8 1 0x100 8",
+        "0020 ffffffff 1 R1 LDG.E.64 1 R2 4 1 0x100 8",
+        "0030 ffffffff 1 R1 LDG.E.U8 1 R2 4 1 0x100 8",
+    ]);
+    let disagrees: Vec<bool> = read.iter().map(|load| load.width_disagrees).collect();
+    assert_eq!(disagrees, [false, true, true]);
+}
+
+#[test]
+fn headers_are_kept_as_they_are() {
+    let header = "-shmem base_addr = 0x00007f1300000000\n-local mem base_addr = 7f12a5000000\n\
+                  -of the future = (a=b) ";
+    let trace = open(&import_bytes(grouped(3, header, &[])).unwrap());
+    let Kernel { name, grid, block, shared_base, local_base, header } =
+        &trace.contents().kernels[0];
+    assert_eq!((&**name, grid, block), ("k", &[1, 2, 3], &[32, 1, 1]));
+    assert_eq!((*shared_base, *local_base), (Some(0x7f13_0000_0000), Some(0x7f12_a500_0000)));
+    let has = |key: &str, value: &str| header.contains(&(key.to_owned(), value.to_owned()));
+    assert!(has("kernel id", "1") && has("of the future", "(a=b)"), "{header:?}");
+}
+
+#[test]
+fn line_ends_of_windows() {
+    let text = grouped(5, "", &["0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x100 4 0"]);
+    let windows = text.replace('\n', "\r\n");
+    assert_eq!(import_bytes(text).unwrap(), import_bytes(windows).unwrap());
+}
+
+#[test]
+fn lists_of_kernels() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = |i: usize, extension: &str| {
+        let instruction = format!("{i:04x} ffffffff 1 R1 LDG.E.{} 1 R2 4 1 0x100 4", i % 3);
+        let text = grouped(3, &format!("-number = {i}"), &vec![&*instruction; 5000]);
+        let path = folder.path().join(format!("kernel-{i}.{extension}"));
+        let text = if extension.ends_with("xz") { xz(text.as_bytes()) } else { text.into() };
+        fs::write(path, text).unwrap();
+        format!("kernel-{i}.{extension}\n")
+    };
+    let mut list = "MemcpyHtoD,0x00007fc841500000,32768\n".to_owned();
+    for i in 0..6 {
+        list += &kernel(i, if i == 2 { "traceg.xz" } else { "traceg" });
+        list += "MemcpyHtoD,0x100,16\r\n\nMemcpyDtoH,0x100,16\n";
+    }
+    let path = folder.path().join("kernelslist.g");
+    fs::write(&path, list).unwrap();
+    let one = import_file(&path, 1).unwrap();
+    for threads in [2, 5, 64] {
+        assert!(import_file(&path, threads).unwrap() == one, "{threads} threads");
+    }
+    let trace = open(&one);
+    assert_eq!(trace.contents().kernels.len(), 6);
+    assert_eq!(trace.contents().allocations[..2], [(0x7fc8_4150_0000, 32768), (0x100, 16)]);
+    let pcs: Vec<u32> = loads(&trace).iter().step_by(5000).map(|load| load.pc).collect();
+    assert_eq!(pcs, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(loads(&trace)[25_000].opcode, "LDG.E.2");
+}
+
+pub(crate) fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn compressed_traces() {
+    let text = grouped(5, "", &["0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x100 4 0"; 3000]);
+    let plain = import_bytes(&text).unwrap();
+    let whole = xz(text.as_bytes());
+    assert!(import_bytes(&whole).unwrap() == plain);
+    // One behind the other, as `cat` puts them together.
+    let (start, end) = text.as_bytes().split_at(text.len() / 3);
+    assert!(import_bytes([xz(start), xz(end)].concat()).unwrap() == plain);
+
+    for length in [7, whole.len() / 2, whole.len() - 1] {
+        let error = import_bytes(&whole[..length]).unwrap_err();
+        assert!(matches!(error, ImportError::Read { .. }), "{length}: {error}");
+    }
+    let mut changed = whole;
+    let middle = changed.len() / 2;
+    changed[middle] ^= 0x10;
+    import_bytes(&changed).unwrap_err();
+}
+
+/// Decoding takes bounded memory, whatever a file asks for.
+#[test]
+fn a_compressed_trace_that_asks_for_too_much_memory() {
+    let mut bytes = xz(b"-kernel name = k\n");
+    // The dictionary's size is one byte of the first block's header, which has a CRC-32.
+    let header = 12..12 + 4 * (usize::from(bytes[12]) + 1);
+    assert_eq!(bytes[header.start + 2..header.start + 4], [0x21, 1]);
+    bytes[header.start + 4] = 40;
+    let crc = crc32fast::hash(&bytes[header.start..header.end - 4]);
+    bytes[header.end - 4..header.end].copy_from_slice(&crc.to_le_bytes());
+    let error = import_bytes(bytes).unwrap_err();
+    assert!(matches!(error, ImportError::Read { .. }), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn arbitrary_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = import_bytes(bytes);
+    }
+
+    /// Text of the right words in any order.
+    #[test]
+    fn arbitrary_words(words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..60)) {
+        let _ = import_bytes(["-kernel name = k\n", &words.concat()].concat());
+        let _ = import_bytes(["MEMTRACE: ", &words.concat()].concat());
+        let _ = import_bytes(words.concat());
+    }
+}
+
+const WORDS: [&str; 30] = [
+    "\n",
+    "\n",
+    " ",
+    " ",
+    " ",
+    " ",
+    "0010",
+    "ffffffff",
+    "0",
+    "1",
+    "2",
+    "4",
+    "R1",
+    "LDG.E",
+    "STG",
+    "0x100",
+    "-4",
+    "18446744073709551616",
+    "#BEGIN_TB\n",
+    "#END_TB\n",
+    "insts = 2\n",
+    "insts = ",
+    "-grid dim = (",
+    "-enable lineinfo = 1\n",
+    "thread block = 0,0,0\n",
+    "é",
+    "[",
+    "{",
+    " - ",
+    "MEMTRACE: ",
+];

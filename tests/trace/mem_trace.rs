@@ -1,0 +1,131 @@
+//! Imports of NVBit's mem_trace, as a log and as JSON.
+
+use warpload::trace::{BinaryTrace, Kernel};
+
+use crate::import::import_bytes;
+use crate::samples::{loads, open, skipped};
+
+fn log_line(launch: u32, opcode: &str, first: u64, lanes: usize) -> String {
+    let address = |lane: usize| if lane < lanes { first + 4 * lane as u64 } else { 0 };
+    let addresses: Vec<String> = (0..32).map(|lane| format!("0x{:016x}", address(lane))).collect();
+    format!(
+        "MEMTRACE: CTX 0x00005591d0a0c3f0 - grid_launch_id {launch} - CTA 0,0,0 - warp 1 - \
+         {opcode} - {} \n",
+        addresses.join(" ")
+    )
+}
+
+fn launch_line(launch: u32, name: &str) -> String {
+    format!(
+        "MEMTRACE: CTX 0x00005591d0a0c3f0 - LAUNCH - Kernel pc 0x00007f2d81d4b100 - Kernel name \
+         {name} - grid launch id {launch} - grid size 98,1,1 - block size 1024,1,1 - nregs 10 - \
+         shmem 0 - cuda stream id 0\n"
+    )
+}
+
+fn read(text: &str) -> BinaryTrace {
+    open(&import_bytes(text).unwrap())
+}
+
+fn names(trace: &BinaryTrace) -> Vec<&str> {
+    trace.contents().kernels.iter().map(|kernel| &*kernel.name).collect()
+}
+
+#[test]
+fn a_log() {
+    let text = [
+        &*launch_line(0, "f(a - b)"),
+        "output of the program\n",
+        &log_line(0, "LDG.E.64", 0x100, 32),
+        &log_line(0, "STG.E", 0x100, 32),
+        &log_line(0, "ATOMG.E.ADD", 0x100, 32),
+        &log_line(0, "LDG.E", 0x200, 3),
+        &launch_line(1, "g"),
+        &log_line(1, "LDG.E", 0x300, 0),
+        &log_line(2, "LDS", 0x300, 1),
+    ]
+    .concat();
+    let trace = read(&text);
+    assert_eq!((trace.records(), trace.loads(), skipped(&trace)), (6, 4, (1, 1)));
+    assert_eq!(names(&trace), ["f(a - b)", "g", "grid launch 2"]);
+    let Kernel { grid, block, header, .. } = &trace.contents().kernels[0];
+    assert_eq!((grid, block), (&[98, 1, 1], &[1024, 1, 1]));
+    assert!(header.contains(&("nregs".to_owned(), "10".to_owned())));
+    let masks: Vec<u32> = loads(&trace).iter().map(|load| load.mask).collect();
+    assert_eq!(masks, [u32::MAX, 7, 0, 1]);
+    assert_eq!(loads(&trace)[1].addresses, [0x200, 0x204, 0x208]);
+    let notes = &trace.contents().notes;
+    assert!(matches!(&notes[..], [note] if note.contains("inferred")), "{notes:?}");
+}
+
+#[test]
+fn wrong_logs() {
+    let good = log_line(0, "LDG.E", 0x100, 32);
+    for bad in [
+        good.replace("grid_launch_id 0", "grid_launch_id x"),
+        good.replace(" - LDG.E", ""),
+        good.replace("0x000000000000017c", ""),
+        good.replace("0x000000000000017c", "0x17c 0x180"),
+        good.replace("0x000000000000017c", "17c"),
+        launch_line(0, "f").replace("98,1,1", "98,1"),
+        launch_line(0, "f").replace("Kernel name", "name"),
+        "MEMTRACE: \n".to_owned(),
+    ] {
+        let error = import_bytes(format!("{good}{bad}")).unwrap_err().to_string();
+        assert!(error.contains("trace:2:1: expected `"), "{error}");
+    }
+}
+
+fn json_access(launch: u32, opcode: &str, first: u64) -> String {
+    let addresses: Vec<String> = (0..32).map(|lane| (first + 4 * lane).to_string()).collect();
+    format!(
+        "{{\"cuda_ctx\": 94084089627120, \"grid_launch_id\": {launch}, \"warp_id\": 3,\n\
+         \"instr_opcode\": \"{opcode}\", \"instr_offset\": 152, \"new\": [{{}}],\n\
+         \"addrs\": [{}]}}",
+        addresses.join(",")
+    )
+}
+
+#[test]
+fn json_as_an_array_and_one_after_the_other() {
+    let accesses =
+        [json_access(0, "LDG.E", 0x100), json_access(0, "STG", 8), json_access(1, "LDG.E", 0x200)];
+    let array = import_bytes(format!(" [{}]\n", accesses.join(","))).unwrap();
+    assert!(array == import_bytes(accesses.join("\n")).unwrap());
+    assert!(array == import_bytes(accesses.concat()).unwrap());
+    let trace = open(&array);
+    assert_eq!((trace.records(), trace.loads()), (3, 2));
+    assert_eq!(names(&trace), ["grid launch 0", "grid launch 1"]);
+    let loads = loads(&trace);
+    assert_eq!((loads[0].pc, loads[0].mask, loads[1].addresses[31]), (152, u32::MAX, 0x27c));
+    assert_eq!(read("[]").records(), 0);
+}
+
+#[test]
+fn wrong_json() {
+    let good = json_access(0, "LDG.E", 0x100);
+    for bad in [
+        "{}".to_owned(),
+        "[1, 2]".to_owned(),
+        "[[]]".to_owned(),
+        "{\"addrs\": ".repeat(1000),
+        "[".repeat(100_000),
+        good.replace("\"addrs\": [256,", "\"addrs\": ["),
+        good.replace("\"addrs\": [256,", "\"addrs\": [1,256,"),
+        good.replace("\"addrs\": [256,", "\"addrs\": [-1,"),
+        good.replace("152", "4294967296"),
+        good.replace("\"LDG.E\"", "7"),
+        good.replace("grid_launch_id", "grid"),
+        format!("[{good}"),
+        format!("[{good}] {good}"),
+        format!("{good} what"),
+    ] {
+        let error = import_bytes(&bad).unwrap_err().to_string();
+        let (_, place) = error.split_once("trace:").unwrap();
+        let mut place = place.split(':');
+        let (line, column) = (place.next().unwrap(), place.next().unwrap());
+        assert!(line.parse::<u64>().is_ok_and(|line| line > 0), "{error}");
+        assert!(column.parse::<u64>().is_ok_and(|column| column > 0), "{error}");
+        assert!(!error.contains(" at line "), "{error}");
+    }
+}

@@ -1,0 +1,77 @@
+//! How much memory a replay takes: what is mapped belongs to the system, what is counted must not
+//! grow with the trace.
+
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use warpload::lane::{LANES, LaneMask};
+use warpload::trace::{Addresses, Kernel, NewLoad, TraceWriter};
+
+use crate::command::command;
+use crate::random::Random;
+use crate::samples::operation;
+
+/// The bytes of a load with all addresses in full: a record and 32 addresses.
+const BYTES_PER_LOAD: u64 = 32 + 8 * LANES as u64;
+
+/// Writes a trace of about `mib` MiB whose lanes read all over 1 GiB.
+fn write(file: File, mib: u64) {
+    let mut writer = TraceWriter::new(BufWriter::new(file), "a test".to_owned()).unwrap();
+    let operation = writer.operation(&operation("LDG.E")).unwrap();
+    let mut random = Random(40);
+    let loads = (mib << 20) / BYTES_PER_LOAD;
+    for i in 0..loads {
+        if i % (loads / 4) == 0 {
+            writer.kernel(Kernel { name: format!("k{i}"), ..Kernel::default() }).unwrap();
+        }
+        let addresses: [u64; LANES] =
+            std::array::from_fn(|_| 0x7f00_0000_0000 + random.next() % (1 << 30));
+        let load = NewLoad {
+            pc: (i % 64) as u32 * 16,
+            mask: LaneMask::ALL,
+            operation,
+            addresses: Addresses::List(&addresses),
+            plg: None,
+            guard: None,
+            expected: &[],
+            width_disagrees: false,
+        };
+        writer.load(&load).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+/// The anonymous memory that a process has at the moment, in bytes.
+fn rss_anon(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+/// Writes 256 MiB of temporary files, or as many MiB as `WARPLOAD_TRACE_MIB` says.
+#[test]
+#[ignore = "large; run it in release: cargo test --release --test trace memory -- --ignored"]
+fn a_large_trace_replays_in_bounded_memory() {
+    let mib = std::env::var("WARPLOAD_TRACE_MIB").map_or(256, |mib| mib.parse().unwrap());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    write(file.reopen().unwrap(), mib);
+    let begin = Instant::now();
+    let arguments = ["replay", file.path().to_str().unwrap(), "--fill", "address"];
+    let mut child = command(&arguments).stdout(Stdio::null()).spawn().unwrap();
+    let mut most = 0;
+    let status = loop {
+        most = most.max(rss_anon(child.id()).unwrap_or(0));
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        sleep(Duration::from_millis(5));
+    };
+    assert!(status.success());
+    println!("{mib} MiB: RssAnon {} MiB at most, {:.1?}", most >> 20, begin.elapsed());
+    assert!(most > 0 && most < 300 << 20, "{most} bytes");
+}
