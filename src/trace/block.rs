@@ -24,7 +24,8 @@ pub struct NewLoad<'l> {
     /// The lanes whose guard is true, where that is known.
     pub guard: Option<LaneMask>,
     /// The values that the load should give: for each destination register, one for each active
-    /// lane. Nothing where they are not known.
+    /// lane, those of lanes that do not execute not being compared. Nothing where they are not
+    /// known.
     pub expected: &'l [u32],
     /// Whether the source's access width was not the opcode's.
     pub width_disagrees: bool,

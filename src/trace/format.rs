@@ -148,7 +148,7 @@ pub const FLAG_PLG: u8 = 1;
 /// The record's guard is known.
 pub const FLAG_GUARD: u8 = 2;
 /// Expected values follow the addresses: for each destination register, one u32 for each active
-/// lane; zeroes up to a multiple of 8 bytes.
+/// lane, of no meaning where the guard is false; zeroes up to a multiple of 8 bytes.
 pub const FLAG_EXPECTED: u8 = 4;
 /// The trace's access width was not the opcode's.
 pub const FLAG_WIDTH: u8 = 8;

@@ -8,6 +8,7 @@ mod metadata;
 mod msrv;
 mod nvdisasm;
 mod oracle;
+mod samples;
 mod step;
 
 use std::process::ExitCode;
@@ -23,6 +24,8 @@ enum Task {
     Oracle(oracle::Arguments),
     /// Renews the recorded outputs of the command's tests
     Goldens,
+    /// Makes the generated samples in `traces/`
+    Samples(samples::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(),
         Task::Oracle(arguments) => oracle::run(&arguments),
         Task::Goldens => goldens::run(),
+        Task::Samples(arguments) => samples::run(&arguments),
     };
     done.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

@@ -1,0 +1,328 @@
+//! The sample of generic loads: a binary trace with expected values, and its memory image.
+//! No public trace holds an `LD`, so this one is made up, from a seed.
+//!
+//! Every load is a real `LD` word, executed on a warp whose registers form the addresses. The
+//! expected values are what the literal executor, [`warpload::load::reference()`], leaves in the
+//! registers, and the counts are what it says; the fast executor, which replays, has no part.
+//!
+//! `tests/samples.rs` includes these files too.
+
+mod image;
+mod plan;
+mod random;
+
+use std::collections::BTreeSet;
+use std::io::Cursor;
+
+use anyhow::{Context, Result, bail, ensure};
+use warpload::encoding::{CacheOp, Immediate, Instruction, Ld, Pred, Reg, Size};
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::{FaultKind, Outcome, UniformPath, reference};
+use warpload::machine::{Machine, Misaligned};
+use warpload::memory::OutsideWindow;
+use warpload::trace::{Addresses, Kernel, NewLoad, Operation, Skipped, TraceSpace, TraceWriter};
+use warpload::warp::Warp;
+
+use plan::{Case, Form, Place, Plan, plans};
+use random::Random;
+
+/// Another seed gives another sample.
+const SEED: u64 = 0x5350_4135;
+
+pub(crate) const TRACE: &str = "generic.wlt";
+pub(crate) const MANIFEST: &str = "generic.image.json";
+pub(crate) const BYTES: &str = "generic.image.bin";
+
+/// The sample's files by name, and what is in the trace.
+pub(crate) struct Sample {
+    pub(crate) files: [(&'static str, Vec<u8>); 3],
+    pub(crate) counts: Counts,
+}
+
+/// What the literal executor counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) loads: u64,
+    pub(crate) skipped: u64,
+    pub(crate) lanes: u64,
+    /// Loads with expected values.
+    pub(crate) checked: u64,
+    /// outside_window, outside_allocation, misaligned_address.
+    pub(crate) lane_faults: [u64; 3],
+    pub(crate) broadcast: u64,
+    pub(crate) divergent: u64,
+    /// Every kind of thing that occurs.
+    pub(crate) kinds: BTreeSet<String>,
+}
+
+/// Makes the sample; always the same bytes.
+///
+/// # Errors
+/// Where the plan above does not give a trace.
+pub(crate) fn generate() -> Result<Sample> {
+    let mut random = Random(SEED);
+    let image = image::image(BYTES, &mut random)?;
+    let machine = Machine { misaligned: Misaligned::Report, ..Machine::new(image.memory) };
+    let source = format!("cargo xtask samples, seed {SEED:#x}");
+    let writer = TraceWriter::new(Cursor::new(Vec::new()), source)?;
+    let mut generator = Generator { random, machine, writer, counts: Counts::default() };
+    for plan in plans() {
+        generator.kernel(&plan)?;
+    }
+    let trace = generator.writer.finish()?.into_inner();
+    Ok(Sample {
+        files: [(TRACE, trace), (MANIFEST, image.manifest.into_bytes()), (BYTES, image.bytes)],
+        counts: generator.counts,
+    })
+}
+
+/// An instruction of a kernel.
+enum Step {
+    Load(Case, Ld),
+    Skip(Skipped),
+}
+
+struct Generator {
+    random: Random,
+    machine: Machine,
+    writer: TraceWriter<Cursor<Vec<u8>>>,
+    counts: Counts,
+}
+
+impl Generator {
+    /// A kernel of one block: every warp executes all instructions.
+    fn kernel(&mut self, plan: &Plan) -> Result<()> {
+        let map = self.machine.memory.map();
+        self.writer.kernel(Kernel {
+            name: plan.name.to_owned(),
+            grid: [1, 1, 1],
+            block: [LANES as u32 * plan.warps, 1, 1],
+            shared_base: Some(map.shared().base),
+            local_base: Some(map.local().base),
+            header: Vec::new(),
+        })?;
+        let mut steps = Vec::new();
+        for case in &plan.cases {
+            steps.push(Step::Load(*case, self.instruction(case)?));
+            for _ in 0..self.random.below(3) {
+                let kinds = [Skipped::Store, Skipped::Atomic, Skipped::Other];
+                steps.push(Step::Skip(self.random.pick(&kinds)));
+            }
+        }
+        for _ in 0..plan.warps {
+            for (i, step) in (0..).zip(&steps) {
+                match step {
+                    Step::Load(case, ld) => self.load(program_counter(i), case, *ld)?,
+                    Step::Skip(kind) => {
+                        self.counts.skipped += 1;
+                        self.writer.skip(*kind)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A word that can form the addresses of a case.
+    fn instruction(&mut self, case: &Case) -> Result<Ld> {
+        let random = &mut self.random;
+        let reg = |random: &mut Random, count: u32| {
+            Reg::new((random.below(u64::from(248 / count)) * u64::from(count)) as u8)
+        };
+        // Half of the loads have no guard; once in a while nobody passes it.
+        let guard = match random.below(16) {
+            0..8 => Pred::PT,
+            number => Pred::new(1 + number as u8 % 6).context("P1 to P6")?,
+        };
+        let displacement = match random.below(3) {
+            0 => 0,
+            1 => random.below(0x2000) as i64 - 0x1000,
+            _ => i64::from(random.next() as i32),
+        };
+        let displacement = Immediate::from_signed(displacement).context("32 bits")?;
+        let (base, immediate) = match case.place {
+            Place::Absolute(address, _) => (Reg::RZ, Immediate::from_unsigned(address.into())),
+            _ => (reg(random, 2), Some(displacement)),
+        };
+        Ok(Ld {
+            plg: Pred::new(0).context("P0")?,
+            cache: random.pick(&CacheOp::ALL),
+            size: case.size,
+            extended: case.place.is_far() || random.one_in(2),
+            immediate: immediate.context("32 bits")?,
+            guard_negated: match guard {
+                // That no path is taken is not what the uniform loads are for.
+                Pred::PT => case.size != Size::U128 && random.one_in(32),
+                _ => random.one_in(2),
+            },
+            guard,
+            base,
+            // A load into RZ is made too, and has no value to expect.
+            destination: match random.one_in(32) {
+                true => Reg::RZ,
+                false => reg(random, case.size.registers()),
+            },
+        })
+    }
+
+    /// One warp executes one load.
+    fn load(&mut self, pc: u32, case: &Case, ld: Ld) -> Result<()> {
+        let random = &mut self.random;
+        let mask = case.mask.unwrap_or_else(|| draw_mask(random));
+        let drawn = case.place.draw(random, u64::from(case.size.bytes()), case.form);
+        let active = &drawn[..mask.count() as usize];
+        let mut warp = Warp::new();
+        warp.active = mask;
+
+        // Lanes that are not active have whatever it is in their registers.
+        let mut bases: [u64; LANES] = std::array::from_fn(|_| random.next());
+        let mut plg = LaneMask::from_bits(random.next() as u32);
+        for (lane, (address, lane_plg)) in mask.lanes().zip(active) {
+            bases[lane] = address.wrapping_add_signed(-i64::from(ld.immediate.signed()));
+            let bit = LaneMask::from_bits(1 << lane);
+            plg = if *lane_plg { plg | bit } else { plg & !bit };
+        }
+        warp.set_register(ld.base, bases.map(|base| base as u32));
+        if ld.extended && ld.base != Reg::RZ {
+            let high = Reg::new(ld.base.number() + 1);
+            warp.set_register(high, bases.map(|base| (base >> 32) as u32));
+        }
+        warp.set_predicate(ld.plg, plg);
+        let guard = LaneMask::from_bits(random.next() as u32);
+        warp.set_predicate(ld.guard, guard);
+
+        let word = Instruction::Ld(ld).encode();
+        let instruction = Instruction::decode(word).context("a word of an LD")?;
+        let passed = warp.predicate(ld.guard);
+        let passed = if ld.guard_negated { !passed } else { passed };
+        let outcome = reference(&instruction, &self.machine, &mut warp);
+        ensure!(outcome.warp_fault.is_none(), "{instruction}: {:?}", outcome.warp_fault);
+        let expected = expected(mask, &outcome, &warp);
+        self.count(case, ld, mask, &outcome, expected.is_empty());
+
+        let list: Vec<u64> = active.iter().map(|(address, _)| *address).collect();
+        let mut deltas = Vec::new();
+        let addresses = in_form(case.form, &list, &mut deltas)?;
+        // The replay then finds Plg itself.
+        let is_left_out = case.place.is_compiled() && self.random.one_in(8);
+        let operation = self.operation(&instruction, word)?;
+        self.writer.load(&NewLoad {
+            pc,
+            mask,
+            operation,
+            addresses,
+            plg: (!is_left_out).then_some(plg),
+            guard: (passed != LaneMask::ALL).then_some(passed),
+            expected: &expected,
+            width_disagrees: false,
+        })?;
+        Ok(())
+    }
+
+    fn operation(&mut self, instruction: &Instruction, word: u64) -> Result<u16> {
+        let text = instruction.text();
+        let opcode = text.split(' ').find(|part| part.starts_with("LD")).context("an LD")?;
+        let size = instruction.size();
+        let operation = Operation {
+            opcode: opcode.to_owned(),
+            space: TraceSpace::Generic,
+            bytes: size.bytes(),
+            signed: size.is_signed(),
+            uniform: size.is_uniform(),
+            word: Some(word),
+        };
+        self.writer.operation(&operation).context("at most 65,536 operations")
+    }
+
+    fn count(&mut self, case: &Case, ld: Ld, mask: LaneMask, outcome: &Outcome, is_open: bool) {
+        let counts = &mut self.counts;
+        counts.loads += 1;
+        counts.lanes += u64::from(outcome.executing.count());
+        counts.checked += u64::from(!is_open);
+        for fault in &outcome.lane_faults {
+            let (row, detail) = match fault.kind {
+                FaultKind::OutsideWindow(OutsideWindow::ByPredicate) => (0, "by Plg"),
+                FaultKind::OutsideWindow(OutsideWindow::BeyondAddressBits) => (0, "too high"),
+                FaultKind::OutsideAllocation => (1, fault.space.map_or("?", |space| space.name())),
+                FaultKind::MisalignedAddress => (2, fault.space.map_or("?", |space| space.name())),
+            };
+            counts.lane_faults[row] += 1;
+            counts.kinds.insert(format!("{} {detail}", fault.kind.name()));
+        }
+        match outcome.uniform {
+            Some(UniformPath::Broadcast) => counts.broadcast += 1,
+            Some(UniformPath::Divergent) => counts.divergent += 1,
+            None => {}
+        }
+        let one_slot = match (case.place, case.form) {
+            (Place::Region(region), Form::Uniform) | (Place::OneRounded(region), _) => Some(region),
+            _ => None,
+        };
+        if let (Some(region), Some(path)) = (one_slot, outcome.uniform) {
+            let is_off = if outcome.lane_faults.is_empty() { "" } else { ", misaligned" };
+            counts.kinds.insert(format!("{path:?} {}{is_off}", region.space));
+        }
+        counts.kinds.insert(format!("{:?} {}", case.form, ld.size.name()));
+        counts.kinds.insert(ld.cache.name().to_owned());
+        counts.kinds.insert(
+            match mask.count() {
+                0 => "no lane active",
+                1 => "one lane active",
+                32 => "all lanes active",
+                _ => "some lanes active",
+            }
+            .to_owned(),
+        );
+        if outcome.executing.is_empty() && !mask.is_empty() {
+            counts.kinds.insert("guarded off".to_owned());
+        }
+    }
+}
+
+/// Bundles have 32 bytes, and the control word comes first.
+fn program_counter(index: u32) -> u32 {
+    32 * (index / 3) + 8 * (index % 3 + 1)
+}
+
+fn draw_mask(random: &mut Random) -> LaneMask {
+    LaneMask::from_bits(match random.below(8) {
+        0..2 => u32::MAX,
+        2 | 3 => u32::MAX >> random.below(31),
+        4 => 0x5555_5555,
+        5 => 1 << random.below(32),
+        _ => random.next() as u32 | 1 << random.below(32),
+    })
+}
+
+/// What the load left in its destination: for each register, one value for each active lane; 0
+/// where the lane did not execute, which no replay compares.
+fn expected(mask: LaneMask, outcome: &Outcome, warp: &Warp) -> Vec<u32> {
+    let Some(destination) = outcome.destination else { return Vec::new() };
+    let mut values = Vec::new();
+    for i in 0..destination.count {
+        let row = warp.register(Reg::new(destination.first.number() + i as u8));
+        let value = |lane| if outcome.executing.contains(lane) { row[lane] } else { 0 };
+        values.extend(mask.lanes().map(value));
+    }
+    values
+}
+
+/// The addresses in that form, whatever their shortest is; `deltas` is room for the result.
+fn in_form<'a>(form: Form, list: &'a [u64], deltas: &'a mut Vec<i32>) -> Result<Addresses<'a>> {
+    let base = list.first().copied().unwrap_or_default();
+    let step = |i: usize| list[i + 1].wrapping_sub(list[i]) as i64;
+    Ok(match form {
+        Form::Shortest => Addresses::shortest(list, deltas),
+        Form::List => Addresses::List(list),
+        Form::Uniform => Addresses::Stride { base, stride: 0 },
+        Form::Stride if list.len() < 2 => Addresses::Stride { base, stride: 4 },
+        Form::Stride => Addresses::Stride { base, stride: step(0) },
+        Form::Deltas if list.is_empty() => bail!("deltas of no lane"),
+        Form::Deltas => {
+            for i in 0..list.len() - 1 {
+                deltas.push(i32::try_from(step(i))?);
+            }
+            Addresses::Deltas { base, deltas }
+        }
+    })
+}
