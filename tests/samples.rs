@@ -15,9 +15,7 @@ use serde_json::Value;
 use warpload::image::{self, Mapping};
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, Window};
-use warpload::trace::{
-    BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Shard, Summary, replay,
-};
+use warpload::trace::{BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Summary, replay};
 
 use generic::{BYTES, MANIFEST, TRACE, generate};
 
@@ -44,10 +42,10 @@ fn summary(machine: &Machine) -> Summary {
         address_bits: DEFAULT_ADDRESS_BITS,
         shared_window: None,
         local_window: None,
-        shard: Shard::WHOLE,
+        shard: None,
     };
     let replayed = replay(&trace, &options, &|_| {}).unwrap();
-    Summary::new(&replayed, trace.contents(), options.shard)
+    Summary::new(&replayed, &trace, &options)
 }
 
 #[test]
