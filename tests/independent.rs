@@ -104,10 +104,7 @@ fn threads_and_shards_change_nothing() {
 
 #[test]
 fn the_script_still_prints_what_is_expected() {
-    let Ok(python) = std::env::var("WARPLOAD_PYTHON") else {
-        eprintln!("skipped: WARPLOAD_PYTHON names no Python");
-        return;
-    };
+    let Ok(python) = std::env::var("WARPLOAD_PYTHON") else { return };
     for (input, name) in CASES {
         let expected = std::fs::read(format!("tests/independent/expected/{name}.json")).unwrap();
         let output = Command::new(&python)

@@ -1,11 +1,14 @@
 //! `info`: what a binary trace or a memory image holds.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use warpload::image::{self, Mapping};
 use warpload::memory::Memory;
-use warpload::trace::BinaryTrace;
+use warpload::trace::{BinaryTrace, Contents};
 
 use super::io::{self, Output};
 use super::{Format, Status, trace};
@@ -15,8 +18,9 @@ use super::{Format, Status, trace};
 /// Reads the index and the contents of a trace, or the manifest of an image; not all of it.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Example:
-  warpload info app.wlt")]
+Examples:
+  warpload info app.wlt
+  warpload info memory.json")]
 pub(crate) struct Arguments {
     /// A binary trace, or the manifest of an image
     file: PathBuf,
@@ -65,8 +69,31 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let trace = BinaryTrace::open(path).with_context(|| io::name(path))?;
         return show_trace(&trace, arguments.format, output);
     }
+    if !is_object(path)? {
+        anyhow::bail!(
+            "{}: neither a binary trace nor the manifest of a memory image; `import` makes a \
+             binary trace of another tool's",
+            io::name(path)
+        );
+    }
     let machine = image::open(path, Mapping::ReadOnly)?;
     show_image(&machine.memory, arguments.format, output)
+}
+
+/// Whether a file begins as a JSON object does, and so can be a manifest.
+fn is_object(path: &Path) -> anyhow::Result<bool> {
+    let mut start = [0; 64];
+    let mut file = File::open(path).with_context(|| io::name(path))?;
+    let read = file.read(&mut start).with_context(|| io::name(path))?;
+    let start = start[..read].trim_ascii_start();
+    Ok(start.is_empty() || start.starts_with(b"{"))
+}
+
+/// Opcodes of different words can be the same text.
+fn opcodes(contents: &Contents) -> Vec<&str> {
+    let opcodes: BTreeSet<&str> =
+        contents.operations.iter().map(|operation| operation.opcode.as_str()).collect();
+    opcodes.into_iter().collect()
 }
 
 fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyhow::Result<Status> {
@@ -89,7 +116,7 @@ fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyho
             records: trace.records(),
             loads: trace.loads(),
             blocks: trace.blocks().len(),
-            opcodes: contents.operations.iter().map(|op| op.opcode.as_str()).collect(),
+            opcodes: opcodes(contents),
             allocations: contents.allocations.len(),
             kernels,
         })?;
@@ -106,7 +133,7 @@ fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyho
         trace.blocks().len()
     ))?;
     output.line(format_args!("allocations named: {}", contents.allocations.len()))?;
-    let opcodes: Vec<&str> = contents.operations.iter().map(|op| op.opcode.as_str()).collect();
+    let opcodes = opcodes(contents);
     let opcodes = if opcodes.is_empty() { "none".to_owned() } else { opcodes.join(", ") };
     output.line(format_args!("opcodes of loads: {opcodes}"))?;
     for kernel in kernels {

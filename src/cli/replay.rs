@@ -14,7 +14,9 @@ use super::{Format, Progress, Status, summary_text, trace};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
-/// Takes binary traces, and text traces of the kinds that `import` takes.
+/// Takes binary traces, and text traces of the kinds that `import` takes. What loads read comes
+/// from a memory image or from a fill; with neither, everything but values is computed. Where the
+/// trace holds expected values they are compared, and a mismatch is exit status 1.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,7 +31,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MANIFEST", conflicts_with = "fill")]
     image: Option<PathBuf>,
 
-    /// What memory holds without an image. With neither, no values are computed
+    /// What memory holds without an image; every address is allocated then
     #[arg(long, value_enum)]
     fill: Option<FillName>,
 
@@ -60,7 +62,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum FillName {
-    /// A function of the address
+    /// The eight bytes at address 8k are splitmix64(k)
     Address,
     Zero,
 }

@@ -13,9 +13,7 @@ pub(crate) fn text(summary: &Summary, contents: &Contents, options: &ReplayOptio
         skipped.store, skipped.atomic, skipped.other
     );
     text += &format!("{lanes} lanes asked for {bytes} bytes\n\n");
-    let opcodes: Vec<String> =
-        counts.by_opcode.iter().map(|(opcode, loads)| format!("{opcode} {loads}")).collect();
-    text += &format!("opcodes     {}\n", opcodes.join(", "));
+    text += &format!("opcodes     {}\n", opcodes(counts));
     let space = &counts.by_space;
     let spaces = [
         ("global", space.global),
@@ -72,15 +70,12 @@ pub(crate) fn text(summary: &Summary, contents: &Contents, options: &ReplayOptio
         text += &format!("note        {note}\n");
     }
     text += &per_pc(summary);
-    for fault in &summary.first_faults {
-        text += &format!(
-            "\nrecord {} {}+{} lane {}: {} at {}",
-            fault.record, fault.kernel, fault.pc, fault.lane, fault.kind, fault.address
-        );
+    if !summary.first_mismatches.is_empty() {
+        text += "\nfirst mismatches\n";
     }
     for mismatch in &summary.first_mismatches {
         text += &format!(
-            "\nrecord {} {}+{} lane {} register {}: expected {}, got {}",
+            "record {} {}+{} lane {} register {}: expected {}, got {}\n",
             mismatch.record,
             mismatch.kernel,
             mismatch.pc,
@@ -90,8 +85,26 @@ pub(crate) fn text(summary: &Summary, contents: &Contents, options: &ReplayOptio
             mismatch.got
         );
     }
-    text.truncate(text.trim_end().len());
-    text + "\n"
+    if !summary.first_faults.is_empty() {
+        text += "\nfirst lane faults\n";
+    }
+    for fault in &summary.first_faults {
+        text += &format!(
+            "record {} {}+{} lane {}: {} at {}\n",
+            fault.record, fault.kernel, fault.pc, fault.lane, fault.kind, fault.address
+        );
+    }
+    text
+}
+
+/// The opcodes with most loads, as many as a line or two hold.
+fn opcodes(counts: &Counts) -> String {
+    let mut opcodes: Vec<(&str, u64)> =
+        counts.by_opcode.iter().map(|(opcode, loads)| (opcode.as_str(), *loads)).collect();
+    opcodes.sort_by_key(|(_, loads)| std::cmp::Reverse(*loads));
+    let more = opcodes.len().saturating_sub(ROWS);
+    opcodes.truncate(ROWS);
+    nonzero(&opcodes) + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }
 
 fn nonzero(counts: &[(&str, u64)]) -> String {

@@ -192,12 +192,13 @@ fn json_error(file: &Path, error: &serde_json::Error) -> ImportError {
     let message = error.to_string();
     // The place stands in front already.
     let place = format!(" at line {} column {}", error.line(), error.column());
+    let reason = message.strip_suffix(&place).unwrap_or(&message);
     ImportError::Line {
         file: file.to_owned(),
         line: error.line() as u64,
         // Behind a line's end serde counts from 0.
         column: error.column().max(1),
-        message: message.strip_suffix(&place).unwrap_or(&message).to_owned(),
+        message: format!("no access as mem_trace writes them: {reason}"),
     }
 }
 
