@@ -1,7 +1,7 @@
 //! Sectors per load beside the ideal, as columns in program order.
 
 use super::rows::{Row, heaviest};
-use super::text::{coordinate, escape, of};
+use super::text::{coordinate, cut, of};
 
 /// How many columns a chart has at most.
 pub(super) const MAX_COLUMNS: usize = 160;
@@ -20,8 +20,8 @@ pub(super) fn chart(rows: &[Row<'_>]) -> Option<String> {
     // No load touches more than a sector a lane.
     let top = most.next_power_of_two().max(4) as f64;
     let y = |sectors: f64| TOP + HEIGHT * (1.0 - sectors / top);
-    let pitch = ((WIDTH - LEFT) / shown.len() as f64).min(48.0);
-    let thick = (pitch * 0.72).min(22.0);
+    let pitch = ((WIDTH - LEFT) / shown.len() as f64).min(80.0);
+    let thick = (pitch * 0.72).min(32.0);
     let end = LEFT + pitch * shown.len() as f64;
 
     let mut svg = format!(
@@ -99,7 +99,7 @@ fn column(row: &Row<'_>, x: f64, thick: f64, y: &impl Fn(f64) -> f64) -> String 
     format!(
         "<g><title>{:#x} {}: {:.2} sectors per load ({} to {}), ideal {:.2}, {}</title>{}{}{range}</g>\n",
         row.pc,
-        escape(&row.summary.opcode),
+        cut(&row.summary.opcode, 48),
         sectors.mean,
         sectors.min,
         sectors.max,

@@ -1,7 +1,7 @@
 //! Loads with lane faults, their lanes drawn.
 
 use super::rows::Row;
-use super::text::{count, escape, name, of};
+use super::text::{count, cut, name, of};
 use crate::lane::{LANES, LaneMask};
 use crate::trace::{Contents, FaultyLoad};
 use crate::vector::LANE_FAULTS;
@@ -51,7 +51,7 @@ fn faulty_load(load: &FaultyLoad, contents: &Contents) -> String {
         "<div class=\"faulty\"><p><code class=\"pc\">{:#x}</code> <code>{}</code> <span \
          class=\"dim\">instruction {} of the trace, kernel {} <code>{}</code></span></p>\n{}<ul>",
         load.pc,
-        escape(opcode),
+        cut(opcode, 48),
         count(load.record),
         load.kernel,
         name(kernel),
@@ -60,11 +60,11 @@ fn faulty_load(load: &FaultyLoad, contents: &Contents) -> String {
     for (kind, lanes) in LANE_FAULTS.iter().zip(load.faults) {
         let Some(first) = lanes.first() else { continue };
         html += &format!(
-            "<li><i class=\"{kind}\"></i>{}: {} <span class=\"dim\">at</span> <code>{:#x}</code>{}</li>",
+            "<li><i class=\"{kind}\"></i>{}: {} <span class=\"dim\">{}at</span> <code>{:#x}</code></li>",
             kind.replace('_', " "),
             lane_list(lanes),
-            load.addresses[first],
-            if lanes.count() > 1 { " <span class=\"dim\">and on</span>" } else { "" }
+            if lanes.count() > 1 { "first " } else { "" },
+            load.addresses[first]
         );
     }
     html + "</ul></div>\n"

@@ -9,12 +9,14 @@ const COLOURS: usize = 8;
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 118.0;
 /// Room for the widths of gaps, where there are some.
-const RIGHT: f64 = 110.0;
+const RIGHT: f64 = 130.0;
 /// Room for half of the last label.
 const MARGIN: f64 = 30.0;
 const TOP: f64 = 6.0;
 
-/// How many gaps between addresses are drawn at most.
+/// Smaller gaps between addresses are not drawn.
+const MIN_GAP: u64 = 64 << 10;
+/// How many gaps are drawn at most.
 const MAX_GAPS: usize = 10;
 /// How far apart labels are at least.
 const LABEL: f64 = 13.0;
@@ -118,7 +120,7 @@ fn gaps(map: &HeatMap) -> Vec<(u64, usize)> {
     let pairs = map.rows.windows(2).enumerate();
     let mut gaps: Vec<(u64, usize)> = pairs
         .map(|(i, pair)| (gap(&pair[0], &pair[1]), i + 1))
-        .filter(|(bytes, _)| *bytes > 0)
+        .filter(|(bytes, _)| *bytes >= MIN_GAP)
         .collect();
     gaps.sort_by_key(|&(bytes, row)| (std::cmp::Reverse(bytes), row));
     gaps.truncate(MAX_GAPS);
@@ -212,7 +214,7 @@ fn caption(map: &HeatMap, has_gaps: bool) -> String {
         "Only pages that a load touched are there; a row is {} of them, a column {}.{}",
         bytes(bytes_per_row),
         of(records, "instruction"),
-        if has_gaps { " Lines across are gaps between addresses." } else { "" }
+        if has_gaps { " Lines across are gaps of 64 KiB and more." } else { "" }
     )
 }
 

@@ -258,7 +258,7 @@ fn kernels(page: &Page<'_>, rows: &[Row<'_>]) -> String {
         let counts = &page.summary.kernels[*kernel].counts;
         html += &format!(
             "<section id=\"kernel-{kernel}\"><h2>Kernel {kernel} <code>{}</code></h2>\n\
-             <p class=\"note\">{}, {:.1} lanes per load; {}, {} of the ideal; {}.</p>\n",
+             <p class=\"note\">{}, {:.1} lanes per load; {}, efficiency {}; {}.</p>\n",
             name(&page.summary.kernels[*kernel].name),
             of(counts.loads, "load"),
             per(counts.lanes, counts.loads),

@@ -1,7 +1,7 @@
 //! The tables: program counters, and kernels.
 
 use super::rows::{Row, heaviest};
-use super::text::{bytes, coordinate, count, escape, name, of, per, percent};
+use super::text::{bytes, coordinate, count, cut, name, of, per, percent};
 use crate::trace::{Contents, FaultCounts, Summary};
 
 /// How many program counters are listed at most.
@@ -71,16 +71,15 @@ pub(super) fn program_counters(rows: &[Row<'_>]) -> String {
 fn program_counter(row: &Row<'_>, has_sass: bool) -> String {
     let summary = row.summary;
     let sectors = &summary.sectors;
-    let kernel = name(&summary.kernel);
-    let mut html = format!(
-        "<tr><td class=\"name\" data-v=\"{0}\" title=\"{kernel}\">{0} <code>{kernel}</code></td>",
-        row.kernel
-    );
+    // The style sheet shows less; the full name stands with the kernels.
+    let kernel = cut(&summary.kernel, 48);
+    let mut html =
+        format!("<tr><td class=\"name\" data-v=\"{0}\">{0} <code>{kernel}</code></td>", row.kernel);
     html += &number(row.pc, &format!("<code>{:#x}</code>", row.pc));
-    html += &format!("<td><code>{}</code></td>", escape(&summary.opcode));
+    html += &format!("<td><code>{}</code></td>", cut(&summary.opcode, 48));
     if has_sass {
         let sass = row.sass().unwrap_or_default();
-        html += &format!("<td><code>{}</code></td>", escape(&sass));
+        html += &format!("<td><code>{}</code></td>", cut(&sass, 80));
     }
     html += &number(summary.loads, &count(summary.loads));
     let lanes = per(summary.lanes, summary.loads);
@@ -151,7 +150,7 @@ pub(super) fn kernels(summary: &Summary, contents: &Contents) -> String {
     if summary.kernels.len() > MAX_KERNELS {
         html += &format!(
             "<p class=\"note\">The first {MAX_KERNELS} of {}.</p>\n",
-            of(summary.kernels.len() as u64, "launch").replace("launchs", "launches")
+            of(summary.kernels.len() as u64, "kernel")
         );
     }
     html += &head("kernel-launches", &headings, ("kernel", "ascending"));

@@ -28,11 +28,15 @@ const MAX_NAME: usize = 200;
 
 /// A name as HTML, cut where it is too long to be one.
 pub(super) fn name(name: &str) -> String {
-    if name.chars().count() <= MAX_NAME {
-        return escape(name);
+    cut(name, MAX_NAME)
+}
+
+/// Text as HTML, cut behind `most` characters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", escape(&text[..end])),
+        None => escape(text),
     }
-    let start: String = name.chars().take(MAX_NAME).collect();
-    format!("{}…", escape(&start))
 }
 
 /// A count, its digits in groups of three.
@@ -40,7 +44,7 @@ pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);
