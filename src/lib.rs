@@ -102,6 +102,8 @@ pub mod lines;
 pub mod load;
 pub mod machine;
 pub mod memory;
+#[cfg(feature = "trace")]
+pub mod report;
 pub mod sass;
 #[cfg(feature = "trace")]
 pub mod trace;

@@ -7,7 +7,8 @@ use clap::ValueEnum;
 use warpload::image::{self, Mapping};
 use warpload::machine::Machine;
 use warpload::memory::{Fill, Window};
-use warpload::trace::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Shard, Summary, replay};
+use warpload::report::{Page, html};
+use warpload::trace::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Shard, Summary, replay, survey};
 
 use super::io::{self, Output};
 use super::{Format, Progress, Status, summary_text, trace};
@@ -22,6 +23,7 @@ use super::{Format, Progress, Status, summary_text, trace};
 Examples:
   warpload replay app.wlt --fill address
   warpload replay app.wlt --image memory.json --format json
+  warpload replay app.wlt --html app.html
   warpload replay app.wlt --fill address --shard 0/3 --format json > 0.json")]
 pub(crate) struct Arguments {
     /// The trace
@@ -58,6 +60,10 @@ pub(crate) struct Arguments {
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+
+    /// Also write the result as a page for a browser: one file, with pictures
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -120,6 +126,20 @@ pub(crate) fn execute(
         pool.install(|| replay(&trace, &options, &|bytes| bar.inc(bytes))).with_context(name)?;
     bar.finish();
     let summary = Summary::new(&replayed, &trace, &options);
+    if let Some(to) = &arguments.html {
+        let survey = pool.install(|| survey(&trace, &options, &replayed)).with_context(name)?;
+        let page = Page {
+            title: &arguments.trace.file_name().unwrap_or_default().to_string_lossy(),
+            data: &data_in_words(&arguments),
+            shard: options.shard,
+            contents: trace.contents(),
+            replayed: &replayed,
+            summary: &summary,
+            survey: &survey,
+        };
+        io::write_whole(to, html(&page).as_bytes())
+            .with_context(|| format!("{}: cannot be written", to.display()))?;
+    }
     match arguments.format {
         Format::Json => output.json(&summary)?,
         Format::Text => {
@@ -129,6 +149,15 @@ pub(crate) fn execute(
     }
     let failed = summary.counts.mismatches > 0;
     Ok(if failed { Status::Failed } else { Status::Done })
+}
+
+fn data_in_words(arguments: &Arguments) -> String {
+    match (&arguments.image, arguments.fill) {
+        (Some(manifest), _) => format!("memory image {}", manifest.display()),
+        (None, Some(FillName::Address)) => "memory filled with a function of the address".into(),
+        (None, Some(FillName::Zero)) => "memory filled with zeroes".into(),
+        (None, None) => "no data, all addresses allocated".into(),
+    }
 }
 
 /// Put the JSON summaries of all shards of a replay together

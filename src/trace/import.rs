@@ -189,11 +189,14 @@ fn open<'o>(
     let mut opened = BufReader::with_capacity(1 << 16, plain);
     let start = opened.fill_buf().map_err(failed)?;
     let start = start.trim_ascii_start();
+    let is_log = || memchr::memmem::find(start, b"MEMTRACE: ").is_some();
     let kind = match start.first() {
-        Some(b'-' | b'#') => Kind::AccelSim,
         Some(b'[' | b'{') => Kind::MemTraceJson,
-        _ if start.starts_with(b"MEMTRACE") => Kind::MemTraceLog,
+        _ if names_a_key(start) || start.starts_with(b"#") => Kind::AccelSim,
         _ if start.starts_with(b"Memcpy") || names_a_trace(start) => Kind::KernelsList,
+        // The program's own output may stand in front of the log.
+        _ if is_log() => Kind::MemTraceLog,
+        Some(b'-') => Kind::AccelSim,
         _ => {
             let message = "no trace; expected an Accel-Sim trace, its kernelslist.g, or a mem_trace \
                            of NVBit, as a log or as JSON";
@@ -203,9 +206,18 @@ fn open<'o>(
     Ok((opened, kind))
 }
 
+fn first_line(start: &[u8]) -> &[u8] {
+    start.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end()
+}
+
+/// Whether the first line is `-key = value`.
+fn names_a_key(start: &[u8]) -> bool {
+    start.starts_with(b"-") && first_line(start).contains(&b'=')
+}
+
 /// Whether the first line is the name of a trace's file.
 fn names_a_trace(start: &[u8]) -> bool {
-    let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let line = first_line(start);
     [&b".traceg"[..], b".trace", b".xz"].iter().any(|ending| line.ends_with(ending))
 }
 

@@ -5,6 +5,7 @@ mod addresses;
 mod block;
 mod error;
 mod format;
+mod heat;
 mod import;
 mod nvbit;
 mod operation;
@@ -12,6 +13,7 @@ mod reader;
 mod replay;
 mod statistics;
 mod summary;
+mod survey;
 mod writer;
 
 pub use addresses::Addresses;
@@ -22,6 +24,7 @@ pub use format::{
     Kernel, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, RawBlock, RawRecord, RawSection,
     SectionKind, VERSION, form,
 };
+pub use heat::{HeatMap, HeatRow};
 pub use import::import;
 pub use operation::{Class, Operation, Skipped, TraceSpace};
 pub use reader::{BinaryTrace, Block, TracedLoad};
@@ -30,4 +33,5 @@ pub use summary::{
     Counts, Fault, FaultCounts, FootprintCounts, KernelSummary, MergeError, Mismatch, Partial,
     PcSummary, SectorSummary, SkippedCounts, SpaceCounts, Summary, UniformCounts,
 };
+pub use survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey, survey};
 pub use writer::TraceWriter;

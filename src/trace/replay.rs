@@ -74,7 +74,7 @@ pub struct Shard {
 
 impl Shard {
     /// The whole trace.
-    const WHOLE: Shard = Shard { index: 0, count: 1 };
+    pub(super) const WHOLE: Shard = Shard { index: 0, count: 1 };
 
     /// Part `index` (from 0) of `count`; nothing where there is no such part.
     pub fn new(index: u64, count: u64) -> Option<Self> {
@@ -99,7 +99,7 @@ impl Shard {
 
     /// The loads of a block that belong to the part, by their number in the block; nothing where
     /// the block does not concern it. A block without loads belongs to one part too.
-    fn of_block(self, block: &RawBlock, all: u64) -> Option<std::ops::Range<usize>> {
+    pub(super) fn of_block(self, block: &RawBlock, all: u64) -> Option<std::ops::Range<usize>> {
         let part = self.loads(all);
         let first = block.first_load;
         if block.loads == 0 {
@@ -212,7 +212,10 @@ pub fn replay(
 }
 
 /// Each kernel's address map.
-fn maps(kernels: &[Kernel], options: &ReplayOptions<'_>) -> Result<Vec<AddressMap>, ReplayError> {
+pub(super) fn maps(
+    kernels: &[Kernel],
+    options: &ReplayOptions<'_>,
+) -> Result<Vec<AddressMap>, ReplayError> {
     let map = |(index, kernel): (usize, &Kernel)| match options.data {
         Data::Image(memory) => Ok(*memory.map()),
         _ => {
@@ -237,6 +240,14 @@ fn maps(kernels: &[Kernel], options: &ReplayOptions<'_>) -> Result<Vec<AddressMa
 }
 
 impl Replayed {
+    /// The kernel's number, the program counter and the operation's number of each row of
+    /// [`Summary::per_pc`](super::Summary::per_pc), in its order.
+    pub fn program_counters(&self) -> impl Iterator<Item = (usize, u32, u16)> + '_ {
+        self.kernels.iter().enumerate().flat_map(|(kernel, counts)| {
+            counts.per_pc.keys().map(move |&(pc, operation)| (kernel, pc, operation))
+        })
+    }
+
     fn empty(kernels: usize, options: &ReplayOptions<'_>) -> Self {
         Self {
             kernels: vec![KernelCounts::default(); kernels],
@@ -335,19 +346,12 @@ impl<'b, 't> Worker<'b, 't> {
     fn load<M: LoadMemory + MapOf>(&mut self, traced: &TracedLoad<'_>, memory: &M) {
         let operation = self.block.operation(traced);
         let op = load_op(operation);
-        let executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
-        let addresses = traced.addresses();
-        let plg = match (operation.space, traced.plg) {
-            (_, Some(plg)) => plg,
-            (TraceSpace::Generic, None) => compiled_plg(&addresses, memory.map()),
-            _ => LaneMask::ALL,
-        };
-        let lanes = LaneAddresses { executing, plg, addresses };
+        let lanes = lane_addresses(operation, traced, memory.map());
         let loaded = load(op, &lanes, memory, Misaligned::Report, &mut self.values);
         let record = self.block.raw().first_record + u64::from(traced.index);
         if self.has_data {
-            self.digest(record, op, executing);
-            self.check(record, traced, op, executing);
+            self.digest(record, op, lanes.executing);
+            self.check(record, traced, op, lanes.executing);
         }
         self.count(record, traced, op, &lanes, &loaded);
     }
@@ -442,7 +446,7 @@ impl<'b, 't> Worker<'b, 't> {
     }
 }
 
-fn load_op(operation: &Operation) -> LoadOp {
+pub(super) fn load_op(operation: &Operation) -> LoadOp {
     let space = match operation.space {
         TraceSpace::Generic => AddressSpace::Generic,
         TraceSpace::Global => AddressSpace::Global,
@@ -453,6 +457,23 @@ fn load_op(operation: &Operation) -> LoadOp {
     };
     let Operation { bytes, signed, uniform, .. } = *operation;
     LoadOp { space, bytes, signed, uniform }
+}
+
+/// Who loads from where. Without a Plg in the record it is derived from the windows.
+#[inline]
+pub(super) fn lane_addresses(
+    operation: &Operation,
+    traced: &TracedLoad<'_>,
+    map: &AddressMap,
+) -> LaneAddresses {
+    let executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
+    let addresses = traced.addresses();
+    let plg = match (operation.space, traced.plg) {
+        (_, Some(plg)) => plg,
+        (TraceSpace::Generic, None) => compiled_plg(&addresses, map),
+        _ => LaneMask::ALL,
+    };
+    LaneAddresses { executing, plg, addresses }
 }
 
 /// Plg as the compiled `LEA` forms it: true where the address does not lie in the shared window.
@@ -471,7 +492,7 @@ fn found_space(space: Option<Space>) -> FoundSpace {
 }
 
 /// A fault's row in the order of [`crate::vector::LANE_FAULTS`].
-fn fault_row(kind: FaultKind) -> usize {
+pub(super) fn fault_row(kind: FaultKind) -> usize {
     match kind {
         FaultKind::OutsideWindow(_) => 0,
         FaultKind::OutsideAllocation => 1,

@@ -9,8 +9,8 @@ use super::operation::{Operation, Skipped};
 
 /// Bytes of a sector, a line and a page of global memory.
 pub(super) const SECTOR: u64 = 32;
-const LINE: u64 = 128;
-const PAGE: u64 = 4096;
+pub(super) const LINE: u64 = 128;
+pub(super) const PAGE: u64 = 4096;
 
 /// How many faults and mismatches are kept in full.
 pub(super) const KEPT: usize = 10;

@@ -1,0 +1,146 @@
+//! Loads with lane faults, their lanes drawn.
+
+use super::rows::Row;
+use super::text::{count, cut, name, of};
+use crate::lane::{LANES, LaneMask};
+use crate::trace::{Contents, FaultyLoad};
+use crate::vector::LANE_FAULTS;
+
+const CELL: usize = 11;
+
+/// The section about faults; nothing where there are none.
+pub(super) fn faults(
+    faulty: &[FaultyLoad],
+    rows: &[Row<'_>],
+    contents: &Contents,
+) -> Option<String> {
+    let all: u64 = rows.iter().map(Row::lane_faults).sum();
+    let places = rows.iter().filter(|row| row.lane_faults() > 0).count();
+    if faulty.is_empty() {
+        return None;
+    }
+    let mut html = format!(
+        "<section id=\"faults\"><h2>Lane faults</h2>\n<p class=\"note\">{} at {}; the first load \
+         with one at each{}.</p>\n<p class=\"legend\">",
+        of(all, "lane fault"),
+        of(places as u64, "program counter"),
+        if places > faulty.len() {
+            format!(", {} of them", count(faulty.len() as u64))
+        } else {
+            String::new()
+        }
+    );
+    let kinds = LANE_FAULTS.iter().map(|kind| (*kind, kind.replace('_', " ")));
+    let plain = [("executes", "executing, no fault".to_owned()), ("idle", "not executing".into())];
+    for (class, text) in kinds.chain(plain) {
+        html += &format!("<span class=\"key\"><i class=\"{class}\"></i>{text}</span>");
+    }
+    html += "</p>\n";
+    for load in faulty {
+        html += &faulty_load(load, contents);
+    }
+    html += "</section>\n";
+    Some(html)
+}
+
+fn faulty_load(load: &FaultyLoad, contents: &Contents) -> String {
+    let opcode =
+        contents.operations.get(usize::from(load.operation)).map_or("", |op| op.opcode.as_str());
+    let kernel = contents.kernels.get(load.kernel).map_or("", |kernel| kernel.name.as_str());
+    let mut html = format!(
+        "<div class=\"faulty\"><p><code class=\"pc\">{:#x}</code> <code>{}</code> <span \
+         class=\"dim\">instruction {} of the trace, kernel {} <code>{}</code></span></p>\n{}<ul>",
+        load.pc,
+        cut(opcode, 48),
+        count(load.record),
+        load.kernel,
+        name(kernel),
+        cells(load)
+    );
+    for (kind, lanes) in LANE_FAULTS.iter().zip(load.faults) {
+        let Some(first) = lanes.first() else { continue };
+        html += &format!(
+            "<li><i class=\"{kind}\"></i>{}: {} <span class=\"dim\">{}at</span> <code>{:#x}</code></li>",
+            kind.replace('_', " "),
+            lane_list(lanes),
+            if lanes.count() > 1 { "first " } else { "" },
+            load.addresses[first]
+        );
+    }
+    html + "</ul></div>\n"
+}
+
+/// `lane 3` or `lanes 0–7, 12`.
+fn lane_list(lanes: LaneMask) -> String {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for lane in lanes.lanes() {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == lane => *last = lane,
+            _ => runs.push((lane, lane)),
+        }
+    }
+    let run = |(first, last): &(usize, usize)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first}–{last}"),
+    };
+    let text: Vec<String> = runs.iter().map(run).collect();
+    format!("lane{} {}", if lanes.count() == 1 { "" } else { "s" }, text.join(", "))
+}
+
+/// The 32 lanes. A lane that is both misaligned and outside has both colours.
+fn cells(load: &FaultyLoad) -> String {
+    let [window, allocation, misaligned] = load.faults;
+    let mut svg = format!(
+        "<svg class=\"lanes\" viewBox=\"0 0 {} 24\" role=\"img\" aria-label=\"The 32 lanes\">",
+        LANES * (CELL + 2) + 3 * 4
+    );
+    for lane in 0..LANES {
+        // Groups of eight.
+        let x = lane * (CELL + 2) + lane / 8 * 4;
+        let outside = [(window, LANE_FAULTS[0]), (allocation, LANE_FAULTS[1])]
+            .into_iter()
+            .find(|(lanes, _)| lanes.contains(lane))
+            .map(|(_, kind)| kind);
+        let is_misaligned = misaligned.contains(lane);
+        let class = match outside {
+            Some(kind) => kind,
+            None if is_misaligned => LANE_FAULTS[2],
+            None if load.executing.contains(lane) => "executes",
+            None => "idle",
+        };
+        let mut title = format!("lane {lane}: ");
+        match (load.executing.contains(lane), outside, is_misaligned) {
+            (false, ..) => title += "not executing",
+            (_, Some(kind), true) => title += &format!("{kind}, {}", LANE_FAULTS[2]),
+            _ => title += class,
+        }
+        if load.executing.contains(lane) {
+            title += &format!(" at {:#x}", load.addresses[lane]);
+        }
+        svg += &format!(
+            "<g><title>{title}</title><rect class=\"{class}\" x=\"{x}\" width=\"{CELL}\" \
+             height=\"{CELL}\" rx=\"2\"/>"
+        );
+        if outside.is_some() && is_misaligned {
+            svg +=
+                &format!("<path class=\"{}\" d=\"M{x} {CELL}h{CELL}v-{CELL}z\"/>", LANE_FAULTS[2]);
+        }
+        svg += "</g>";
+        if lane % 8 == 0 {
+            svg += &format!("<text class=\"tick\" x=\"{x}\" y=\"22\">{lane}</text>");
+        }
+    }
+    svg + "</svg>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_in_runs() {
+        assert_eq!(lane_list(LaneMask::from_bits(0b1000)), "lane 3");
+        assert_eq!(lane_list(LaneMask::from_bits(0x8000_00f3)), "lanes 0, 1, 4–7, 31");
+    }
+}

@@ -1,0 +1,183 @@
+//! The tables: program counters, and kernels.
+
+use super::rows::{Row, heaviest};
+use super::text::{bytes, coordinate, count, cut, name, of, per, percent};
+use crate::trace::{Contents, FaultCounts, Summary};
+
+/// How many program counters are listed at most.
+const MAX_ROWS: usize = 300;
+/// How many kernels are listed at most.
+const MAX_KERNELS: usize = 100;
+
+/// A column's heading: its key for sorting, its text, and whether it holds numbers.
+type Heading = (&'static str, &'static str, bool);
+
+/// The head of a table whose rows stand by the column `sorted` now.
+fn head(id: &str, headings: &[Heading], sorted: (&str, &str)) -> String {
+    let mut html =
+        format!("<div class=\"scroll\"><table class=\"sortable\" id=\"{id}\">\n<thead><tr>");
+    for (key, text, is_number) in headings {
+        let class = if *is_number { " class=\"n\"" } else { "" };
+        let order =
+            if *key == sorted.0 { format!(" aria-sort=\"{}\"", sorted.1) } else { String::new() };
+        html += &format!("<th scope=\"col\" data-key=\"{key}\"{class}{order}>{text}</th>");
+    }
+    html + "</tr></thead>\n<tbody>\n"
+}
+
+/// A cell with a number; what it sorts by stands beside what it shows where they differ.
+fn number(value: impl std::fmt::Display, shown: &str) -> String {
+    let value = value.to_string();
+    if value == shown {
+        return format!("<td class=\"n\">{shown}</td>");
+    }
+    format!("<td class=\"n\" data-v=\"{value}\">{shown}</td>")
+}
+
+/// All program counters, those that waste most first.
+pub(super) fn program_counters(rows: &[Row<'_>]) -> String {
+    let mut shown = heaviest(rows, MAX_ROWS, Row::waste);
+    shown.sort_by(|one, other| other.waste().total_cmp(&one.waste()));
+    let has_sass = shown.iter().any(|row| row.sass().is_some());
+    let mut headings: Vec<Heading> =
+        vec![("kernel", "kernel", false), ("pc", "pc", true), ("opcode", "opcode", false)];
+    if has_sass {
+        headings.push(("sass", "SASS", false));
+    }
+    headings.extend([
+        ("loads", "loads", true),
+        ("lanes", "lanes/load", true),
+        ("mean", "sectors/load", true),
+        ("ideal", "ideal", true),
+        ("min", "min", true),
+        ("max", "max", true),
+        ("waste", "wasted sectors", true),
+        ("faults", "lane faults", true),
+    ]);
+    let mut html = "<section id=\"pcs\"><h2>Program counters</h2>\n".to_owned();
+    if shown.len() < rows.len() {
+        html += &format!(
+            "<p class=\"note\">Of {}, the {MAX_ROWS} that waste most sectors.</p>\n",
+            of(rows.len() as u64, "program counter")
+        );
+    }
+    html += &head("program-counters", &headings, ("waste", "descending"));
+    for row in &shown {
+        html += &program_counter(row, has_sass);
+    }
+    html + "</tbody></table></div></section>\n"
+}
+
+fn program_counter(row: &Row<'_>, has_sass: bool) -> String {
+    let summary = row.summary;
+    let sectors = &summary.sectors;
+    // The style sheet shows less; the full name stands with the kernels.
+    let kernel = cut(&summary.kernel, 48);
+    let mut html =
+        format!("<tr><td class=\"name\" data-v=\"{0}\">{0} <code>{kernel}</code></td>", row.kernel);
+    html += &number(row.pc, &format!("<code>{:#x}</code>", row.pc));
+    html += &format!("<td><code>{}</code></td>", cut(&summary.opcode, 48));
+    if has_sass {
+        let sass = row.sass().unwrap_or_default();
+        html += &format!("<td><code>{}</code></td>", cut(&sass, 80));
+    }
+    html += &number(summary.loads, &count(summary.loads));
+    let lanes = per(summary.lanes, summary.loads);
+    html += &number(lanes, &format!("{lanes:.1}"));
+    html += &number(sectors.mean, &format!("{:.2}{}", sectors.mean, bar(row)));
+    html += &number(row.ideal(), &format!("{:.2}", row.ideal()));
+    html += &number(sectors.min, &sectors.min.to_string());
+    html += &number(sectors.max, &sectors.max.to_string());
+    let waste = row.waste().max(0.0).round() as u64;
+    html += &number(waste, &count(waste));
+    html += &faults(&summary.lane_faults, row.lane_faults());
+    html + "</tr>\n"
+}
+
+fn faults(kinds: &FaultCounts, all: u64) -> String {
+    if all == 0 {
+        return "<td class=\"n dim\">0</td>".to_owned();
+    }
+    format!(
+        "<td class=\"n bad\" data-v=\"{all}\" title=\"outside window {}, outside allocation {}, \
+         misaligned {}\">{}</td>",
+        kinds.outside_window,
+        kinds.outside_allocation,
+        kinds.misaligned_address,
+        count(all)
+    )
+}
+
+/// Sectors per load out of 32: the ideal, the mean, and the range.
+fn bar(row: &Row<'_>) -> String {
+    let sectors = &row.summary.sectors;
+    if sectors.max == 0 {
+        return "<svg class=\"bar\" viewBox=\"0 0 64 8\" aria-hidden=\"true\"></svg>".to_owned();
+    }
+    let scaled = |sectors: f64| coordinate(2.0 * sectors);
+    let range = if sectors.min < sectors.max {
+        format!(
+            "<path class=\"range\" d=\"M{} 4H{}\"/>",
+            scaled(sectors.min as f64),
+            scaled(sectors.max as f64)
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "<svg class=\"bar\" viewBox=\"0 0 64 8\" aria-hidden=\"true\"><path class=\"waste\" \
+         d=\"M0 4h{}\"/><path class=\"ideal\" d=\"M0 4h{}\"/>{range}</svg>",
+        scaled(sectors.mean),
+        scaled(row.ideal().min(sectors.mean))
+    )
+}
+
+/// All kernels, in launch order.
+pub(super) fn kernels(summary: &Summary, contents: &Contents) -> String {
+    let headings: [Heading; 10] = [
+        ("kernel", "kernel", false),
+        ("grid", "grid", false),
+        ("block", "block", false),
+        ("records", "instructions", true),
+        ("loads", "loads", true),
+        ("sectors", "sectors", true),
+        ("mean", "sectors/load", true),
+        ("efficiency", "sector efficiency", true),
+        ("footprint", "footprint", true),
+        ("faults", "lane faults", true),
+    ];
+    let mut html = "<section id=\"kernels\"><h2>Kernels</h2>\n".to_owned();
+    if summary.kernels.len() > MAX_KERNELS {
+        html += &format!(
+            "<p class=\"note\">The first {MAX_KERNELS} of {}.</p>\n",
+            of(summary.kernels.len() as u64, "kernel")
+        );
+    }
+    html += &head("kernel-launches", &headings, ("kernel", "ascending"));
+    let kernels = summary.kernels.iter().zip(&contents.kernels).enumerate().take(MAX_KERNELS);
+    for (i, (kernel, launch)) in kernels {
+        let counts = &kernel.counts;
+        let dimensions = |[x, y, z]: [u32; 3]| format!("{x} × {y} × {z}");
+        let shown = name(&kernel.name);
+        html += &format!(
+            "<tr><td class=\"name\" data-v=\"{i}\" title=\"{shown}\">{i} <code>{shown}</code></td>\
+             <td>{}</td><td>{}</td>",
+            dimensions(launch.grid),
+            dimensions(launch.block)
+        );
+        html += &number(counts.records, &count(counts.records));
+        html += &number(counts.loads, &count(counts.loads));
+        html += &number(counts.sectors, &count(counts.sectors));
+        let mean = per(counts.sectors, counts.by_space.global);
+        html += &number(mean, &format!("{mean:.2}"));
+        let efficiency = per(counts.ideal_sectors, counts.sectors);
+        html += &number(efficiency, &percent(counts.ideal_sectors, counts.sectors));
+        let footprint = counts.footprint.lines * 128;
+        html += &number(footprint, &bytes(footprint));
+        let kinds = &counts.lane_faults;
+        let all = kinds.outside_window + kinds.outside_allocation + kinds.misaligned_address;
+        html += &faults(kinds, all);
+        html += "</tr>\n";
+    }
+    html + "</tbody></table></div></section>\n"
+}

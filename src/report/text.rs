@@ -1,0 +1,117 @@
+//! Text and numbers as a page shows them.
+
+/// Text as HTML, in elements and in quoted attributes.
+///
+/// Control characters mean nothing in HTML, and those that turn the direction of writing could
+/// make a name look like another one.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\'' => escaped += "&#39;",
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                escaped.push('\u{fffd}');
+            }
+            _ if character.is_control() => escaped.push('\u{fffd}'),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// The longest name that is shown.
+const MAX_NAME: usize = 200;
+
+/// A name as HTML, cut where it is too long to be one.
+pub(super) fn name(name: &str) -> String {
+    cut(name, MAX_NAME)
+}
+
+/// Text as HTML, cut behind `most` characters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", escape(&text[..end])),
+        None => escape(text),
+    }
+}
+
+/// A count, its digits in groups of three.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A count and what is counted; `one` gets an `s` unless there is one of it.
+pub(super) fn of(number: u64, one: &str) -> String {
+    format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// A number of bytes.
+pub(super) fn bytes(number: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if number < 1024 {
+        return format!("{number} B");
+    }
+    let mut scaled = number as f64 / 1024.0;
+    let mut unit = 0;
+    while scaled >= 1023.95 && unit + 1 < UNITS.len() {
+        scaled /= 1024.0;
+        unit += 1;
+    }
+    let decimals = usize::from(scaled.fract() >= 0.05);
+    format!("{scaled:.decimals$} {}", UNITS[unit])
+}
+
+/// `part` of `all`; 0 of nothing.
+pub(super) fn per(part: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { part as f64 / all as f64 }
+}
+
+/// A percentage; nothing of nothing.
+pub(super) fn percent(part: u64, all: u64) -> String {
+    if all == 0 { "–".to_owned() } else { format!("{:.0} %", 100.0 * per(part, all)) }
+}
+
+/// A coordinate, as short as it can be.
+pub(super) fn coordinate(number: f64) -> String {
+    let text = format!("{number:.1}");
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_name_is_markup() {
+        assert_eq!(escape("a<b> & 'c' \"d\""), "a&lt;b&gt; &amp; &#39;c&#39; &quot;d&quot;");
+        assert_eq!(escape("\u{0}x\u{202e}y\n"), "\u{fffd}x\u{fffd}y\u{fffd}");
+        assert_eq!(name(&"<".repeat(300)).matches("&lt;").count(), MAX_NAME);
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(
+            (count(0), count(999), count(1_234_567)),
+            ("0".into(), "999".into(), "1,234,567".into())
+        );
+        assert_eq!(
+            (bytes(1023), bytes(4096), bytes(1_572_864)),
+            ("1023 B".into(), "4 KiB".into(), "1.5 MiB".into())
+        );
+        assert_eq!(bytes(u64::MAX), "16 EiB");
+        assert_eq!((of(1, "load"), of(2, "load")), ("1 load".into(), "2 loads".into()));
+        assert_eq!((coordinate(3.0), coordinate(0.25)), ("3".into(), "0.2".into()));
+    }
+}
