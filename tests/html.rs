@@ -185,7 +185,7 @@ fn a_heat_map_misses_nothing() {
     let path = folder.path().join("scattered.wlt");
     scattered(&path);
     let trace = BinaryTrace::open(&path).unwrap();
-    for shard in [Shard::WHOLE, Shard::new(1, 4).unwrap()] {
+    for shard in [None, Shard::new(1, 4)] {
         let options = ReplayOptions {
             data: Data::Absent,
             address_bits: DEFAULT_ADDRESS_BITS,
@@ -194,7 +194,7 @@ fn a_heat_map_misses_nothing() {
             shard,
         };
         let replayed = warpload::trace::replay(&trace, &options, &|_| ()).unwrap();
-        let summary = Summary::new(&replayed, trace.contents(), shard);
+        let summary = Summary::new(&replayed, &trace, &options);
         let survey = survey(&trace, &options, &replayed).unwrap();
         assert_eq!(survey.whole.sectors.iter().sum::<u64>(), summary.counts.sectors);
         for (kernel, map) in &survey.kernels {
