@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -69,10 +69,10 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let trace = BinaryTrace::open(path).with_context(|| io::name(path))?;
         return show_trace(&trace, arguments.format, output);
     }
-    if !is_object(path)? {
+    if !is_json_object(path).with_context(|| format!("{}: cannot be read", io::name(path)))? {
         anyhow::bail!(
-            "{}: neither a binary trace nor the manifest of a memory image; `import` makes a \
-             binary trace of another tool's",
+            "{}: neither a binary trace nor an image's manifest; `warpload import` makes binary \
+             traces out of text",
             io::name(path)
         );
     }
@@ -80,20 +80,25 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     show_image(&machine.memory, arguments.format, output)
 }
 
-/// Whether a file begins as a JSON object does, and so can be a manifest.
-fn is_object(path: &Path) -> anyhow::Result<bool> {
-    let mut start = [0; 64];
-    let mut file = File::open(path).with_context(|| io::name(path))?;
-    let read = file.read(&mut start).with_context(|| io::name(path))?;
-    let start = start[..read].trim_ascii_start();
-    Ok(start.is_empty() || start.starts_with(b"{"))
-}
-
 /// Opcodes of different words can be the same text.
 fn opcodes(contents: &Contents) -> Vec<&str> {
     let opcodes: BTreeSet<&str> =
         contents.operations.iter().map(|operation| operation.opcode.as_str()).collect();
     opcodes.into_iter().collect()
+}
+
+/// `2 x 3 x 4`; zeroes stand for what the trace does not say.
+fn dimensions(dimensions: [u32; 3]) -> String {
+    match dimensions {
+        [0, 0, 0] => "unknown".to_owned(),
+        [x, y, z] => format!("{x} x {y} x {z}"),
+    }
+}
+
+/// Whether a file begins as a JSON object does.
+fn is_json_object(path: &Path) -> std::io::Result<bool> {
+    let mut start = BufReader::new(File::open(path)?);
+    Ok(start.fill_buf()?.trim_ascii_start().starts_with(b"{"))
 }
 
 fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyhow::Result<Status> {
@@ -127,20 +132,22 @@ fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyho
         output.line(format_args!("note: {note}"))?;
     }
     output.line(format_args!(
-        "{} instructions, {} of them loads, in {} blocks",
+        "instructions {}, loads {}, blocks {}, allocations {}",
         trace.records(),
         trace.loads(),
-        trace.blocks().len()
+        trace.blocks().len(),
+        contents.allocations.len()
     ))?;
-    output.line(format_args!("allocations named: {}", contents.allocations.len()))?;
     let opcodes = opcodes(contents);
     let opcodes = if opcodes.is_empty() { "none".to_owned() } else { opcodes.join(", ") };
-    output.line(format_args!("opcodes of loads: {opcodes}"))?;
+    output.line(format_args!("opcodes {opcodes}"))?;
     for kernel in kernels {
         let KernelJson { name, grid, block, records, loads } = kernel;
         let name = if name.is_empty() { "without a name" } else { name };
         output.line(format_args!(
-            "kernel {name}: grid {grid:?}, block {block:?}, {records} instructions, {loads} loads"
+            "kernel {name}: grid {}, block {}, instructions {records}, loads {loads}",
+            dimensions(grid),
+            dimensions(block)
         ))?;
     }
     Ok(Status::Done)

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum TraceError {
     /// The file could not be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: cannot be read or written", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -73,7 +73,7 @@ pub enum ImportError {
         message: String,
     },
     /// A file that could not be read.
-    #[error("{}: cannot be read: {source}", file.display())]
+    #[error("{}: cannot be read", file.display())]
     Read {
         /// The file.
         file: PathBuf,

@@ -121,7 +121,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     /// A kernel's windows cannot be.
-    #[error("kernel {index} ({name}): {source}")]
+    #[error("kernel {index} ({name})")]
     Windows {
         /// The kernel's number, from 0.
         index: usize,

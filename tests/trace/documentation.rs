@@ -22,15 +22,26 @@ fn hexdump(bytes: &[u8]) -> String {
     text
 }
 
-#[test]
-fn the_example_of_the_format() {
+/// The example; `tests/data/cmd/example.wlt` is the same.
+fn example() -> Vec<u8> {
     let load = Load {
         pc: 0x190,
         mask: 0x13,
         expected: vec![0xa0, 0xa1, 0xa2],
         ..Load::new("LDG.E", Form::Deltas(0x7f00_0000_1000, vec![4, -8]))
     };
-    let bytes = write(&[Item::Kernel("k"), Item::Skip(Skipped::Store), Item::Load(load)]);
+    write(&[Item::Kernel("k"), Item::Skip(Skipped::Store), Item::Load(load)])
+}
+
+#[test]
+fn the_example_as_a_file() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/cmd/example.wlt");
+    assert!(std::fs::read(path).unwrap() == example());
+}
+
+#[test]
+fn the_example_of_the_format() {
+    let bytes = example();
     let dump = hexdump(&bytes);
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/trace-format.md");
     let document = std::fs::read_to_string(path).unwrap().replace("\r\n", "\n");
