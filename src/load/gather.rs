@@ -29,6 +29,9 @@ pub struct Loaded {
     pub first_space: Option<Space>,
     /// Whether one fetch served all lanes of a load that may be broadcast.
     pub is_broadcast: bool,
+    /// Whether all 32 lanes loaded side by side, each right behind the one before it. Some loads
+    /// for which that holds are not found to be so.
+    pub is_consecutive: bool,
 }
 
 /// Loads the executing lanes' values into `rows`, one row for each destination register. Lanes
@@ -48,6 +51,7 @@ pub fn load<M: LoadMemory>(
             global: LaneMask::NONE,
             first_space: None,
             is_broadcast: false,
+            is_consecutive: false,
         };
     };
     if lanes.executing == LaneMask::ALL {
@@ -77,6 +81,7 @@ fn load_from<M: LoadMemory>(
         return load_lanes(op, lanes, misaligned, memory, rows);
     };
     let (mut is_one_address, mut is_misaligned) = (false, false);
+    let is_consecutive = matches!(plan, Plan::Copy { .. });
     match plan {
         Plan::Copy { offset } => memory.copy(op.access(), &region, offset, rows),
         Plan::Gather(accesses) => {
@@ -104,6 +109,7 @@ fn load_from<M: LoadMemory>(
         is_broadcast: op.uniform
             && is_one_address
             && matches!(region.space, Space::Global | Space::Shared),
+        is_consecutive,
     }
 }
 
@@ -208,6 +214,7 @@ fn load_lanes<M: LoadMemory>(
         global: LaneMask::NONE,
         first_space: None,
         is_broadcast: false,
+        is_consecutive: false,
     };
     for (i, lane) in lanes.executing.lanes().enumerate() {
         let rounded = GenericAddress(lanes.addresses[lane]).align_down(op.bytes);

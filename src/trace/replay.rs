@@ -7,7 +7,9 @@ use super::error::TraceError;
 use super::format::{Kernel, RawBlock};
 use super::operation::{Operation, TraceSpace};
 use super::reader::{BinaryTrace, Block, TracedLoad};
-use super::statistics::{FoundSpace, KEPT, KernelCounts, LoadCounts, Traffic, TrafficCounter};
+use super::statistics::{
+    FoundSpace, KEPT, KernelCounts, LoadCounts, PcCounter, Traffic, TrafficCounter,
+};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{FaultKind, LaneAddresses, LaneFault, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
@@ -293,6 +295,7 @@ struct Worker<'b, 't> {
     /// Whether values are known and wanted.
     has_data: bool,
     traffic: TrafficCounter,
+    per_pc: PcCounter,
     /// The registers that loads fill.
     values: [LaneValues; 4],
     found: Found,
@@ -304,6 +307,7 @@ impl<'b, 't> Worker<'b, 't> {
             block,
             has_data: !matches!(options.data, Data::Absent),
             traffic: TrafficCounter::default(),
+            per_pc: PcCounter::default(),
             values: [[0; LANES]; 4],
             found: Found::default(),
         }
@@ -321,6 +325,7 @@ impl<'b, 't> Worker<'b, 't> {
         }
         let traffic = std::mem::take(&mut self.traffic);
         self.found.counts.footprint = traffic.footprint();
+        self.found.counts.per_pc = std::mem::take(&mut self.per_pc).finish();
         Ok(())
     }
 
@@ -416,7 +421,7 @@ impl<'b, 't> Worker<'b, 't> {
                 self.found.faults.push(FaultAt { record, kernel, pc, fault: *fault });
             }
         }
-        let traffic = self.traffic(op, lanes, loaded.global);
+        let traffic = self.traffic(op, lanes, loaded);
         let has_lanes = !lanes.executing.is_empty();
         let counts = LoadCounts {
             pc: traced.pc,
@@ -429,12 +434,17 @@ impl<'b, 't> Worker<'b, 't> {
             broadcast: (op.uniform && has_lanes).then_some(loaded.is_broadcast),
         };
         self.found.counts.load(self.block.operation(traced), &counts);
+        self.per_pc.load(&counts);
     }
 
     #[inline]
-    fn traffic(&mut self, op: LoadOp, lanes: &LaneAddresses, global: LaneMask) -> Traffic {
+    fn traffic(&mut self, op: LoadOp, lanes: &LaneAddresses, loaded: &Loaded) -> Traffic {
+        let global = loaded.global;
         if global.is_empty() {
             return Traffic::default();
+        }
+        if loaded.is_consecutive {
+            return self.traffic.run(lanes.addresses[0], op.bytes);
         }
         let mut rounded = [0; LANES];
         let mut count = 0;

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use roaring::RoaringTreemap;
+use rustc_hash::FxHashMap;
 
 use super::operation::{Operation, Skipped};
+use crate::lane::LANES;
 
 /// Bytes of a sector, a line and a page of global memory.
 pub(super) const SECTOR: u64 = 32;
@@ -103,8 +105,6 @@ pub(super) struct KernelCounts {
     pub(super) atomics: u64,
     pub(super) lanes: u64,
     pub(super) bytes: u64,
-    /// By operation, whose number is the key.
-    pub(super) by_operation: BTreeMap<u16, u64>,
     /// In the order of [`FoundSpace`].
     pub(super) by_space: [u64; 5],
     pub(super) traffic: Traffic,
@@ -116,6 +116,32 @@ pub(super) struct KernelCounts {
     pub(super) checked: u64,
     pub(super) mismatches: u64,
     pub(super) per_pc: BTreeMap<(u32, u16), PcCounts>,
+}
+
+/// Counts by program counter and operation while a block is replayed.
+#[derive(Debug, Default)]
+pub(super) struct PcCounter {
+    rows: FxHashMap<(u32, u16), PcCounts>,
+}
+
+impl PcCounter {
+    #[inline]
+    pub(super) fn load(&mut self, load: &LoadCounts) {
+        self.rows.entry((load.pc, load.operation)).or_default().add(&PcCounts {
+            loads: 1,
+            lanes: load.lanes,
+            sectors: load.traffic.sectors,
+            fewest_sectors: load.traffic.sectors,
+            most_sectors: load.traffic.sectors,
+            ideal_sectors: load.traffic.ideal_sectors,
+            lane_faults: load.lane_faults,
+        });
+    }
+
+    /// The rows, by ascending program counter.
+    pub(super) fn finish(self) -> BTreeMap<(u32, u16), PcCounts> {
+        self.rows.into_iter().collect()
+    }
 }
 
 /// What one load did.
@@ -136,7 +162,6 @@ impl KernelCounts {
         self.loads += 1;
         self.lanes += load.lanes;
         self.bytes += load.lanes * u64::from(operation.bytes);
-        *self.by_operation.entry(load.operation).or_default() += 1;
         self.by_space[load.space as usize] += 1;
         self.traffic.sectors += load.traffic.sectors;
         self.traffic.lines += load.traffic.lines;
@@ -148,16 +173,6 @@ impl KernelCounts {
             None => {}
         }
         self.width_disagreements += u64::from(load.width_disagrees);
-        let per_pc = self.per_pc.entry((load.pc, load.operation)).or_default();
-        per_pc.add(&PcCounts {
-            loads: 1,
-            lanes: load.lanes,
-            sectors: load.traffic.sectors,
-            fewest_sectors: load.traffic.sectors,
-            most_sectors: load.traffic.sectors,
-            ideal_sectors: load.traffic.ideal_sectors,
-            lane_faults: load.lane_faults,
-        });
     }
 
     /// Instructions that were passed, loads included.
@@ -183,9 +198,6 @@ impl KernelCounts {
         self.atomics += other.atomics;
         self.lanes += other.lanes;
         self.bytes += other.bytes;
-        for (operation, loads) in &other.by_operation {
-            *self.by_operation.entry(*operation).or_default() += loads;
-        }
         for (to, from) in self.by_space.iter_mut().zip(other.by_space) {
             *to += from;
         }
@@ -247,6 +259,23 @@ impl TrafficCounter {
         traffic
     }
 
+    /// Adds a load of 32 lanes side by side, whose first byte is at `address`.
+    #[inline]
+    pub(super) fn run(&mut self, address: u64, bytes: u32) -> Traffic {
+        let all_bytes = u64::from(bytes) * LANES as u64;
+        let last = address + (all_bytes - 1);
+        let (first_line, last_line) = (address / LINE, last / LINE);
+        self.lines.extend(first_line..=last_line);
+        if self.lines.len() > MAX_COLLECTED {
+            self.compact();
+        }
+        Traffic {
+            sectors: last / SECTOR - address / SECTOR + 1,
+            lines: last_line - first_line + 1,
+            ideal_sectors: all_bytes.div_ceil(SECTOR),
+        }
+    }
+
     fn compact(&mut self) {
         self.lines.sort_unstable();
         self.lines.dedup();
@@ -257,8 +286,13 @@ impl TrafficCounter {
         self.compact();
         let mut pages: Vec<u64> = self.lines.iter().map(|line| line * LINE / PAGE).collect();
         pages.dedup();
-        Footprint { pages: pages.into_iter().collect(), lines: self.lines.into_iter().collect() }
+        Footprint { pages: set(pages), lines: set(self.lines) }
     }
+}
+
+/// The set of ascending numbers.
+fn set(ascending: Vec<u64>) -> RoaringTreemap {
+    RoaringTreemap::from_sorted_iter(ascending).unwrap_or_default()
 }
 
 /// Lines are sorted and freed of repeats when there are so many; a block has at most 131,072.
@@ -286,5 +320,17 @@ mod tests {
         assert_eq!(traffic(vec![], 4), (0, 0, 0));
         // 16 bytes each, two lanes in one sector.
         assert_eq!(traffic(vec![0, 16, 32], 16), (2, 1, 2));
+    }
+
+    #[test]
+    fn a_run_counts_as_its_lanes_do() {
+        for (address, bytes) in
+            [(0, 4), (16, 4), (96, 4), (5, 1), (31, 1), (126, 2), (8, 8), (48, 16)]
+        {
+            let mut lanes: Vec<u64> = (0..32).map(|lane| address + lane * bytes).collect();
+            let (mut one, mut other) = (TrafficCounter::default(), TrafficCounter::default());
+            assert_eq!(one.run(address, bytes as u32), other.load(&mut lanes, bytes as u32));
+            assert_eq!(one.footprint(), other.footprint());
+        }
     }
 }

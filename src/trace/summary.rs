@@ -361,9 +361,9 @@ impl Summary {
 
 fn counts(kernel: &KernelCounts, contents: &Contents) -> Counts {
     let mut by_opcode = BTreeMap::new();
-    for (operation, loads) in &kernel.by_operation {
+    for ((_, operation), pc) in &kernel.per_pc {
         let opcode = &contents.operations[usize::from(*operation)].opcode;
-        *by_opcode.entry(opcode.clone()).or_default() += loads;
+        *by_opcode.entry(opcode.clone()).or_default() += pc.loads;
     }
     let [global, local, shared, constant, unresolved] = kernel.by_space;
     Counts {
