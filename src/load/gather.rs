@@ -2,21 +2,22 @@
 //!
 //! Almost every load of a real program has all its lanes in one place: one allocation, the
 //! CTA's shared memory, or one part of the lanes' local memories. So the lanes are classified
-//! once, without a branch in the lane loop:
+//! once:
 //!
-//! 1. The region of the first executing lane is looked up. Where the lanes agree on Plg it can
+//! 1. The region of the first executing lane is looked up. Where the lanes agree on Plg it may
 //!    serve them all.
 //! 2. Consecutive: lane n's address is the first one plus n accesses. Then the first and the last
 //!    byte decide, and the load is one copy.
-//! 3. Else one pass finds out whether all addresses lie in the region and whether all are one
-//!    ([`Region::accesses`]). Then one fetch does, or a gather that needs no further check.
-//! 4. Only what is left goes lane by lane, each with a look-up of its own.
+//! 3. One address, where the load may be broadcast: one fetch.
+//! 4. Else a gather out of the region's bytes, which stops at the first lane that is outside.
+//! 5. Only what is left goes lane by lane, each with a look-up of its own; it writes every
+//!    executing lane anew.
 
 use super::fault::{FaultKind, LaneFault, LaneFaults};
 use super::op::{LaneAddresses, LoadOp};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::Misaligned;
-use crate::memory::{GenericAddress, LoadMemory, Region, RegionAccesses, Space};
+use crate::memory::{GenericAddress, LoadMemory, Region, Space};
 
 /// What loading did, apart from the values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,48 +55,32 @@ pub fn load<M: LoadMemory>(
             is_consecutive: false,
         };
     };
-    if lanes.executing == LaneMask::ALL {
-        return load_from(op, lanes, &lanes.addresses, first, memory, misaligned, rows);
-    }
-    // Lanes that do not execute stand where the first one does: inside, and changing nothing.
-    let stand_in = lanes.addresses[first];
-    let addresses = std::array::from_fn(|lane| {
-        if lanes.executing.contains(lane) { lanes.addresses[lane] } else { stand_in }
-    });
-    load_from(op, lanes, &addresses, first, memory, misaligned, rows)
-}
-
-/// Loads the executing lanes' values. `addresses` are those of `lanes`, with the first executing
-/// lane's in the place of those of lanes that do not execute.
-#[inline]
-fn load_from<M: LoadMemory>(
-    op: LoadOp,
-    lanes: &LaneAddresses,
-    addresses: &[u64; LANES],
-    first: usize,
-    memory: &M,
-    misaligned: Misaligned,
-    rows: &mut [LaneValues],
-) -> Loaded {
-    let Some((region, plan)) = plan(op, lanes, addresses, first, memory) else {
+    let Some(region) = common_region(op, lanes, first, memory) else {
         return load_lanes(op, lanes, misaligned, memory, rows);
     };
-    let (mut is_one_address, mut is_misaligned) = (false, false);
-    let is_consecutive = matches!(plan, Plan::Copy { .. });
-    match plan {
-        Plan::Copy { offset } => memory.copy(op.access(), &region, offset, rows),
-        Plan::Gather(accesses) => {
-            (is_one_address, is_misaligned) = (accesses.are_one(), accesses.are_misaligned());
-            if is_one_address && !region.is_per_lane() {
-                let one = memory.fetch(op.access(), &region, accesses.offset(first), first);
-                broadcast(rows, lanes.executing, one);
-            } else {
-                memory.gather(&accesses, lanes.executing, rows);
-            }
+    let addresses = &lanes.addresses;
+    let is_consecutive = lanes.executing == LaneMask::ALL
+        && region.lane_stride == 0
+        && is_consecutive(addresses, op.bytes)
+        && region.holds(GenericAddress(addresses[0]), op.bytes * LANES as u32);
+    let mut is_one_address = false;
+    if is_consecutive {
+        let offset = addresses[0].wrapping_sub(region.base);
+        memory.copy(op.access(), &region, offset, rows);
+    } else {
+        is_one_address = op.uniform && is_one_address_of(op, lanes, first);
+        let is_shared_value = is_one_address && !region.is_per_lane();
+        let all_inside = if is_shared_value {
+            broadcast(op, lanes, first, memory, &region, rows)
+        } else {
+            memory.gather(op.access(), &region, addresses, lanes.executing, rows)
+        };
+        if !all_inside {
+            return load_lanes(op, lanes, misaligned, memory, rows);
         }
     }
     let mut faults = LaneFaults::default();
-    if misaligned == Misaligned::Report && is_misaligned {
+    if misaligned == Misaligned::Report && !is_consecutive {
         for lane in misaligned_lanes(op, lanes).lanes() {
             let kind = FaultKind::MisalignedAddress;
             faults.push(lane_fault(op, lanes, lane, kind, Some(region.space)));
@@ -106,61 +91,40 @@ fn load_from<M: LoadMemory>(
         faults,
         global: if is_global { lanes.executing } else { LaneMask::NONE },
         first_space: Some(region.space),
-        is_broadcast: op.uniform
-            && is_one_address
-            && matches!(region.space, Space::Global | Space::Shared),
+        is_broadcast: is_one_address && matches!(region.space, Space::Global | Space::Shared),
         is_consecutive,
     }
 }
 
-/// How all executing lanes are served out of one region.
-enum Plan<'a> {
-    /// All lanes execute, and each one's bytes follow those of the lane before.
-    Copy {
-        /// Lane 0's bytes, from the region's first byte on.
-        offset: u64,
-    },
-    Gather(RegionAccesses<'a>),
-}
-
-/// The region that serves all executing lanes, and how; nothing where they disagree on Plg or
-/// no region holds them all.
+/// The region that can serve all executing lanes, if one can: that of the first one, where all
+/// agree on Plg.
 ///
 /// A broadcast needs one region: lanes with one rounded address that all resolve to one space
 /// agree on Plg (true reaches local and global memory only, false shared memory only), and then
 /// one region holds them all or none is allocated.
 #[inline]
-fn plan<'a, M: LoadMemory>(
+fn common_region<M: LoadMemory>(
     op: LoadOp,
     lanes: &LaneAddresses,
-    addresses: &'a [u64; LANES],
     first: usize,
     memory: &M,
-) -> Option<(Region, Plan<'a>)> {
+) -> Option<Region> {
     let plg = lanes.plg.contains(first);
     let agreeing = if plg { lanes.plg } else { !lanes.plg };
     if !agreeing.is_superset(lanes.executing) {
         return None;
     }
-    let rounded = GenericAddress(addresses[first]).align_down(op.bytes);
-    let region = memory.region(op.space, rounded, plg).ok()?.1?;
-    let is_aligned = rounded.0 == addresses[first];
-    if is_aligned && region.lane_stride == 0 && is_consecutive(addresses, op.bytes) {
-        // Only where all lanes execute: a stand-in's address is another lane's.
-        let all_bytes = op.bytes * LANES as u32;
-        let offset = rounded.0.wrapping_sub(region.base);
-        return region.holds(rounded, all_bytes).then_some((region, Plan::Copy { offset }));
-    }
-    Some((region, Plan::Gather(region.accesses(op.access(), addresses, first)?)))
+    let rounded = GenericAddress(lanes.addresses[first]).align_down(op.bytes);
+    memory.region(op.space, rounded, plg).ok()?.1
 }
 
-/// Whether each address follows the one before it. The last one is compared first: of addresses
-/// that are spread it is the one that shows it.
+/// Whether each address is aligned and follows the one before it. The last one is compared first:
+/// of addresses that are spread it is the one that shows it.
 #[inline]
 fn is_consecutive(addresses: &[u64; LANES], bytes: u32) -> bool {
     let base = addresses[0];
     let expected = |lane: usize| base.wrapping_add(u64::from(bytes) * lane as u64);
-    if addresses[LANES - 1] != expected(LANES - 1) {
+    if addresses[LANES - 1] != expected(LANES - 1) || base & (u64::from(bytes) - 1) != 0 {
         return false;
     }
     let mut different = 0;
@@ -175,17 +139,33 @@ fn misaligned_lanes(op: LoadOp, lanes: &LaneAddresses) -> LaneMask {
     lanes.executing & LaneMask::where_lane(|lane| lanes.addresses[lane] & low_bits != 0)
 }
 
+/// Whether all executing lanes have one rounded address.
 #[inline]
-fn broadcast(rows: &mut [LaneValues], executing: LaneMask, one: [u32; 4]) {
-    if executing == LaneMask::ALL {
-        for (row, value) in rows.iter_mut().zip(one) {
-            *row = [value; LANES];
-        }
-        return;
+fn is_one_address_of(op: LoadOp, lanes: &LaneAddresses, first: usize) -> bool {
+    let rounded = |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.bytes);
+    lanes.executing.lanes().all(|lane| rounded(lane) == rounded(first))
+}
+
+/// One fetch for all executing lanes; false, and nothing written, where the region does not hold
+/// it.
+#[inline]
+fn broadcast<M: LoadMemory>(
+    op: LoadOp,
+    lanes: &LaneAddresses,
+    first: usize,
+    memory: &M,
+    region: &Region,
+    rows: &mut [LaneValues],
+) -> bool {
+    let rounded = GenericAddress(lanes.addresses[first]).align_down(op.bytes);
+    if !region.holds(rounded, op.bytes) {
+        return false;
     }
-    for lane in executing.lanes() {
+    let one = memory.fetch(op.access(), region, rounded.0.wrapping_sub(region.base), first);
+    for lane in lanes.executing.lanes() {
         put(rows, lane, one);
     }
+    true
 }
 
 #[inline]

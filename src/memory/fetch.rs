@@ -1,5 +1,6 @@
 //! Bytes of the arena to register values.
 
+use super::source::Region;
 use crate::lane::{LANES, LaneMask, LaneValues};
 
 /// How many bytes a lane reads and how they fill registers.
@@ -97,54 +98,44 @@ fn word<const N: usize>(bytes: &[u8; N], i: usize) -> u32 {
     u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
 }
 
-/// The values of the executing lanes, each from its place in `bytes`.
-///
-/// # Safety
-/// For each lane `place(lane) + access.bytes` is at most `bytes.len()`.
+/// The values of the executing lanes, each from its offset into `region`, whose bytes these are;
+/// false at the first one that is outside.
 #[inline]
-#[allow(unsafe_code)]
-pub(super) unsafe fn gather(
+pub(super) fn gather(
     bytes: &[u8],
     access: Access,
-    place: impl Fn(usize) -> u64,
+    offset: impl Fn(usize) -> u64,
+    region: &Region,
     executing: LaneMask,
     rows: &mut [LaneValues],
-) {
-    /// The `N` bytes at `place`.
-    ///
-    /// # Safety
-    /// `place + N <= bytes.len()`.
-    #[inline]
-    unsafe fn at<const N: usize>(bytes: &[u8], place: usize) -> [u8; N] {
-        debug_assert!(place + N <= bytes.len());
-        // SAFETY: the caller promises that the N bytes from `place` on lie in `bytes`; an array
-        // of bytes has no alignment.
-        unsafe { bytes.as_ptr().add(place).cast::<[u8; N]>().read() }
-    }
-    let place = |lane: usize| place(lane) as usize;
-    if executing == LaneMask::ALL && access.bytes == 4 {
-        if let [row, ..] = rows {
-            for (lane, value) in row.iter_mut().enumerate() {
-                // SAFETY: the caller's promise for this lane.
-                *value = u32::from_le_bytes(unsafe { at(bytes, place(lane)) });
+) -> bool {
+    if executing == LaneMask::ALL
+        && access.bytes == 4
+        && region.lane_stride == 0
+        && let [row, ..] = &mut *rows
+    {
+        let Some(limit) = bytes.len().checked_sub(4) else { return false };
+        for (lane, value) in row.iter_mut().enumerate() {
+            let place = offset(lane) as usize;
+            if place > limit {
+                return false;
             }
+            let word = &bytes[place..place + 4];
+            *value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
         }
-        return;
+        return true;
     }
+    let reach = u64::from(access.bytes) - 1;
     for lane in executing.lanes() {
-        let place = place(lane);
-        // SAFETY: the caller's promise for this lane; `access.bytes` is the width that is read.
-        let value = unsafe {
-            match access.bytes {
-                1 => [u32::from(at::<1>(bytes, place)[0]), 0, 0, 0],
-                2 => [u32::from(u16::from_le_bytes(at(bytes, place))), 0, 0, 0],
-                4 => [u32::from_le_bytes(at(bytes, place)), 0, 0, 0],
-                8 => words(at::<8>(bytes, place)),
-                _ => words(at::<16>(bytes, place)),
-            }
-        };
-        for (row, value) in rows.iter_mut().zip(access.extend(value)) {
+        let offset = offset(lane);
+        if offset.checked_add(reach).is_none_or(|end| end > region.last) {
+            return false;
+        }
+        let place = offset + lane as u64 * region.lane_stride;
+        let one = fetch(bytes, access, place as usize);
+        for (row, value) in rows.iter_mut().zip(one) {
             row[lane] = value;
         }
     }
+    true
 }

@@ -16,7 +16,7 @@ pub use arena::Arena;
 pub use builder::{ConfigError, MemoryBuilder, Regions};
 pub use fetch::Access;
 pub use fill::{Fill, mix};
-pub use source::{AddressSpace, FilledMemory, LoadMemory, Region, RegionAccesses};
+pub use source::{AddressSpace, FilledMemory, LoadMemory, Region};
 pub use windows::{AddressMap, GenericAddress, OutsideWindow, Space, Window};
 
 /// A global allocation and where its bytes lie.

@@ -48,111 +48,10 @@ impl Region {
         offset <= self.last && self.last - offset >= u64::from(bytes) - 1
     }
 
-    /// The lanes' accesses at `addresses`, rounded down, where the region holds all of them;
-    /// nothing where it does not, or where one lies 2^63 bytes or more from its beginning.
-    /// `first` is the lane that the others are compared with.
-    #[inline]
-    pub fn accesses<'a>(
-        &self,
-        access: Access,
-        addresses: &'a [u64; LANES],
-        first: usize,
-    ) -> Option<RegionAccesses<'a>> {
-        let low_bits = u64::from(access.bytes) - 1;
-        let limit = self.last.checked_sub(low_bits)?.min(i64::MAX as u64);
-        let mut scan = scan(addresses, self.base, limit, addresses[first]);
-        // A lane is misaligned where the first one is, or where it differs from it there.
-        let are_misaligned = (addresses[first] | scan.different) & low_bits != 0;
-        if are_misaligned {
-            let rounded = addresses.map(|address| address & !low_bits);
-            scan = self::scan(&rounded, self.base, limit, rounded[first]);
-        }
-        (!scan.is_outside).then_some(RegionAccesses {
-            region: *self,
-            access,
-            addresses,
-            are_one: scan.different == 0,
-            are_misaligned,
-        })
-    }
-
     /// Whether each lane has bytes of its own.
     #[inline]
     pub fn is_per_lane(&self) -> bool {
         self.space == Space::Local
-    }
-}
-
-/// What one pass over the lanes' addresses finds.
-struct Scan {
-    /// Some address lies in front of the base, or further than the limit behind it.
-    is_outside: bool,
-    /// The bits in which some address differs from the first executing lane's.
-    different: u64,
-}
-
-/// Compares all addresses with a range and with one of them, without a branch, so that the
-/// compiler makes vectors of it. An address lies in the range where neither its offset nor the
-/// offset's distance from the limit has the sign bit; hence `limit` is below 2^63.
-#[inline(always)]
-fn scan_portable(addresses: &[u64; LANES], base: u64, limit: u64, one: u64) -> Scan {
-    let (mut outside, mut different) = (0, 0);
-    for address in addresses {
-        let offset = address.wrapping_sub(base);
-        outside |= offset | limit.wrapping_sub(offset);
-        different |= address ^ one;
-    }
-    Scan { is_outside: outside >> 63 != 0, different }
-}
-
-/// [`scan_portable`] in vectors of 256 bits.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn scan_avx2(addresses: &[u64; LANES], base: u64, limit: u64, one: u64) -> Scan {
-    scan_portable(addresses, base, limit, one)
-}
-
-#[inline]
-#[allow(unsafe_code)]
-fn scan(addresses: &[u64; LANES], base: u64, limit: u64, one: u64) -> Scan {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, which is all that the function asks for.
-        return unsafe { scan_avx2(addresses, base, limit, one) };
-    }
-    scan_portable(addresses, base, limit, one)
-}
-
-/// The accesses of all lanes in one region, which holds them. Made by [`Region::accesses`] only.
-#[derive(Clone, Copy, Debug)]
-pub struct RegionAccesses<'a> {
-    region: Region,
-    access: Access,
-    /// Rounded down and counted from the region's base they are at most
-    /// `region.last + 1 - access.bytes`, and below 2^63.
-    addresses: &'a [u64; LANES],
-    are_one: bool,
-    are_misaligned: bool,
-}
-
-impl RegionAccesses<'_> {
-    /// A lane's rounded address, counted from the region's base.
-    #[inline]
-    pub fn offset(&self, lane: usize) -> u64 {
-        let low_bits = u64::from(self.access.bytes) - 1;
-        (self.addresses[lane] & !low_bits).wrapping_sub(self.region.base)
-    }
-
-    /// Whether all rounded addresses are one.
-    #[inline]
-    pub fn are_one(&self) -> bool {
-        self.are_one
-    }
-
-    /// Whether some address was rounded down.
-    #[inline]
-    pub fn are_misaligned(&self) -> bool {
-        self.are_misaligned
     }
 }
 
@@ -184,13 +83,26 @@ pub trait LoadMemory {
         }
     }
 
-    /// The values of the executing lanes, each from its place. Missing rows drop their values.
+    /// The values of the executing lanes at their addresses, rounded down. Missing rows drop
+    /// their values. False where the region does not hold them all; then the executing lanes'
+    /// values are of no meaning.
     #[inline]
-    fn gather(&self, accesses: &RegionAccesses<'_>, executing: LaneMask, rows: &mut [LaneValues]) {
+    fn gather(
+        &self,
+        access: Access,
+        region: &Region,
+        addresses: &[u64; LANES],
+        executing: LaneMask,
+        rows: &mut [LaneValues],
+    ) -> bool {
         for lane in executing.lanes() {
-            let offset = accesses.offset(lane);
-            put(rows, lane, self.fetch(accesses.access, &accesses.region, offset, lane));
+            let rounded = GenericAddress(addresses[lane]).align_down(access.bytes);
+            if !region.holds(rounded, access.bytes) {
+                return false;
+            }
+            put(rows, lane, self.fetch(access, region, rounded.0.wrapping_sub(region.base), lane));
         }
+        true
     }
 
     /// The value of an access that no region holds as a whole, where all its bytes are allocated
@@ -251,27 +163,18 @@ impl LoadMemory for Memory {
     }
 
     #[inline]
-    #[allow(unsafe_code)]
-    fn gather(&self, accesses: &RegionAccesses<'_>, executing: LaneMask, rows: &mut [LaneValues]) {
-        let region = &accesses.region;
+    fn gather(
+        &self,
+        access: Access,
+        region: &Region,
+        addresses: &[u64; LANES],
+        executing: LaneMask,
+        rows: &mut [LaneValues],
+    ) -> bool {
         let bytes = self.region_bytes(region);
-        if bytes.is_empty() {
-            return;
-        }
-        let (access, stride) = (accesses.access, region.lane_stride);
-        // SAFETY: `region_bytes` gives `region.last + 1` bytes, and `lane_stride` more for each
-        // further lane, or none. `RegionAccesses` holds `offset + access.bytes <= region.last + 1`
-        // for every lane, so that the lane's own bytes end inside. Where nothing was rounded the
-        // offset is the address itself, counted from the base.
-        unsafe {
-            if accesses.are_misaligned || stride != 0 {
-                let place = |lane: usize| accesses.offset(lane) + lane as u64 * stride;
-                fetch::gather(bytes, access, place, executing, rows);
-            } else {
-                let place = |lane: usize| accesses.addresses[lane].wrapping_sub(region.base);
-                fetch::gather(bytes, access, place, executing, rows);
-            }
-        }
+        let low_bits = u64::from(access.bytes) - 1;
+        let offset = |lane: usize| (addresses[lane] & !low_bits).wrapping_sub(region.base);
+        fetch::gather(bytes, access, offset, region, executing, rows)
     }
 
     #[cold]
