@@ -15,7 +15,7 @@ pub struct NewLoad<'l> {
     pub pc: u32,
     /// The active lanes.
     pub mask: LaneMask,
-    /// The operation, as [`TraceWriter::operation`] numbered it.
+    /// The operation, as [`TraceWriter::operation`](super::TraceWriter::operation) numbered it.
     pub operation: u16,
     /// The active lanes' addresses.
     pub addresses: Addresses<'l>,
