@@ -11,9 +11,11 @@ mod nvbit;
 mod operation;
 mod reader;
 mod replay;
+mod shard;
 mod statistics;
 mod summary;
 mod survey;
+mod worker;
 mod writer;
 
 pub use addresses::Addresses;
@@ -28,7 +30,8 @@ pub use heat::{HeatMap, HeatRow};
 pub use import::import;
 pub use operation::{Class, Operation, Skipped, TraceSpace};
 pub use reader::{BinaryTrace, Block, TracedLoad};
-pub use replay::{DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Replayed, Shard, replay};
+pub use replay::{DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Replayed, replay};
+pub use shard::Shard;
 pub use summary::{
     Counts, Fault, FaultCounts, FootprintCounts, KernelSummary, MergeError, Mismatch, Partial,
     PcSummary, SectorSummary, SkippedCounts, SpaceCounts, Summary, UniformCounts,

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::format::Contents;
 use super::operation::Skipped;
 use super::reader::BinaryTrace;
-use super::replay::{FaultAt, MismatchAt, ReplayOptions, Replayed};
+use super::replay::{ReplayOptions, Replayed};
 use super::statistics::{Footprint, KEPT, KernelCounts, LaneFaultCounts, PcCounts};
+use super::worker::{FaultAt, MismatchAt};
 
 /// The JSON object of a replay: counts of the whole trace, of each program counter and of each
 /// kernel.

@@ -11,10 +11,10 @@ use super::error::TraceError;
 use super::format::RawBlock;
 use super::heat::HeatMap;
 use super::reader::{BinaryTrace, Block, TracedLoad};
-use super::replay::{
-    Data, ReplayError, ReplayOptions, Replayed, Shard, fault_row, lane_addresses, load_op, maps,
-};
+use super::replay::{Data, ReplayError, ReplayOptions, Replayed, maps};
+use super::shard::Shard;
 use super::statistics::SECTOR;
+use super::worker::{fault_row, lane_addresses, load_op};
 use crate::lane::{LANES, LaneMask};
 use crate::load::{Loaded, load};
 use crate::machine::Misaligned;
