@@ -155,6 +155,8 @@ impl fmt::Display for LaneFault {
 pub struct LaneFaults(Vec<LaneFault>);
 
 impl LaneFaults {
+    pub(crate) const NONE: LaneFaults = LaneFaults(Vec::new());
+
     /// Whether no lane has a fault.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -35,6 +35,16 @@ pub struct Loaded {
     pub is_consecutive: bool,
 }
 
+impl Loaded {
+    const NOTHING: Loaded = Loaded {
+        faults: LaneFaults::NONE,
+        global: LaneMask::NONE,
+        first_space: None,
+        is_broadcast: false,
+        is_consecutive: false,
+    };
+}
+
 /// Loads the executing lanes' values into `rows`, one row for each destination register. Lanes
 /// that are outside get zeroes; lanes that do not execute keep what the rows hold. Missing rows
 /// drop their values.
@@ -46,54 +56,55 @@ pub fn load<M: LoadMemory>(
     misaligned: Misaligned,
     rows: &mut [LaneValues],
 ) -> Loaded {
-    let Some(first) = lanes.executing.first() else {
-        return Loaded {
-            faults: LaneFaults::default(),
-            global: LaneMask::NONE,
-            first_space: None,
-            is_broadcast: false,
-            is_consecutive: false,
-        };
-    };
-    let Some(region) = common_region(op, lanes, first, memory) else {
-        return load_lanes(op, lanes, misaligned, memory, rows);
-    };
+    let Some(first) = lanes.executing.first() else { return Loaded::NOTHING };
+    common_region(op, lanes, first, memory)
+        .and_then(|region| load_region(op, lanes, first, &region, memory, misaligned, rows))
+        .unwrap_or_else(|| load_lanes(op, lanes, misaligned, memory, rows))
+}
+
+/// Loads out of one region; nothing where it does not hold all executing lanes' accesses. Then
+/// the executing lanes' values are of no meaning.
+#[inline]
+fn load_region<M: LoadMemory>(
+    op: LoadOp,
+    lanes: &LaneAddresses,
+    first: usize,
+    region: &Region,
+    memory: &M,
+    misaligned: Misaligned,
+    rows: &mut [LaneValues],
+) -> Option<Loaded> {
     let addresses = &lanes.addresses;
     let is_consecutive = lanes.executing == LaneMask::ALL
         && region.lane_stride == 0
         && is_consecutive(addresses, op.bytes)
         && region.holds(GenericAddress(addresses[0]), op.bytes * LANES as u32);
-    let mut is_one_address = false;
+    let is_one_address = !is_consecutive && op.uniform && is_one_address(op, lanes, first);
     if is_consecutive {
         let offset = addresses[0].wrapping_sub(region.base);
-        memory.copy(op.access(), &region, offset, rows);
-    } else {
-        is_one_address = op.uniform && is_one_address_of(op, lanes, first);
-        let is_shared_value = is_one_address && !region.is_per_lane();
-        let all_inside = if is_shared_value {
-            broadcast(op, lanes, first, memory, &region, rows)
-        } else {
-            memory.gather(op.access(), &region, addresses, lanes.executing, rows)
-        };
-        if !all_inside {
-            return load_lanes(op, lanes, misaligned, memory, rows);
+        memory.copy(op.access(), region, offset, rows);
+    } else if is_one_address && !region.is_per_lane() {
+        let one = fetch_one(op, lanes, first, memory, region)?;
+        for lane in lanes.executing.lanes() {
+            put(rows, lane, one);
         }
+    } else if !memory.gather(op.access(), region, addresses, lanes.executing, rows) {
+        return None;
     }
-    let mut faults = LaneFaults::default();
-    if misaligned == Misaligned::Report && !is_consecutive {
-        for lane in misaligned_lanes(op, lanes).lanes() {
-            let kind = FaultKind::MisalignedAddress;
-            faults.push(lane_fault(op, lanes, lane, kind, Some(region.space)));
-        }
-    }
-    let is_global = region.space == Space::Global;
-    Loaded {
-        faults,
-        global: if is_global { lanes.executing } else { LaneMask::NONE },
+    let mut loaded = Loaded {
+        global: if region.space == Space::Global { lanes.executing } else { LaneMask::NONE },
         first_space: Some(region.space),
         is_broadcast: is_one_address && matches!(region.space, Space::Global | Space::Shared),
         is_consecutive,
+        ..Loaded::NOTHING
+    };
+    if misaligned == Misaligned::Report && !is_consecutive {
+        for lane in misaligned_lanes(op, lanes).lanes() {
+            let kind = FaultKind::MisalignedAddress;
+            loaded.faults.push(lane_fault(op, lanes, lane, kind, Some(region.space)));
+        }
     }
+    Some(loaded)
 }
 
 /// The region that can serve all executing lanes, if one can: that of the first one, where all
@@ -141,31 +152,23 @@ fn misaligned_lanes(op: LoadOp, lanes: &LaneAddresses) -> LaneMask {
 
 /// Whether all executing lanes have one rounded address.
 #[inline]
-fn is_one_address_of(op: LoadOp, lanes: &LaneAddresses, first: usize) -> bool {
+fn is_one_address(op: LoadOp, lanes: &LaneAddresses, first: usize) -> bool {
     let rounded = |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.bytes);
     lanes.executing.lanes().all(|lane| rounded(lane) == rounded(first))
 }
 
-/// One fetch for all executing lanes; false, and nothing written, where the region does not hold
-/// it.
+/// One lane's value, where the region holds it.
 #[inline]
-fn broadcast<M: LoadMemory>(
+fn fetch_one<M: LoadMemory>(
     op: LoadOp,
     lanes: &LaneAddresses,
-    first: usize,
+    lane: usize,
     memory: &M,
     region: &Region,
-    rows: &mut [LaneValues],
-) -> bool {
-    let rounded = GenericAddress(lanes.addresses[first]).align_down(op.bytes);
-    if !region.holds(rounded, op.bytes) {
-        return false;
-    }
-    let one = memory.fetch(op.access(), region, rounded.0.wrapping_sub(region.base), first);
-    for lane in lanes.executing.lanes() {
-        put(rows, lane, one);
-    }
-    true
+) -> Option<[u32; 4]> {
+    let rounded = GenericAddress(lanes.addresses[lane]).align_down(op.bytes);
+    let offset = rounded.0.wrapping_sub(region.base);
+    region.holds(rounded, op.bytes).then(|| memory.fetch(op.access(), region, offset, lane))
 }
 
 #[inline]
@@ -189,13 +192,7 @@ fn load_lanes<M: LoadMemory>(
         Misaligned::Force => LaneMask::NONE,
     };
     // Lanes that share no region cannot be broadcast to: see `common_region`.
-    let mut loaded = Loaded {
-        faults: LaneFaults::default(),
-        global: LaneMask::NONE,
-        first_space: None,
-        is_broadcast: false,
-        is_consecutive: false,
-    };
+    let mut loaded = Loaded::NOTHING;
     for (i, lane) in lanes.executing.lanes().enumerate() {
         let rounded = GenericAddress(lanes.addresses[lane]).align_down(op.bytes);
         let found = memory.region(op.space, rounded, lanes.plg.contains(lane));
