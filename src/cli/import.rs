@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::io::Output;
-use super::{Progress, Status, trace};
+use super::trace::{self, Input};
+use super::{Progress, Status};
 
 /// Turn a trace of another tool into a binary trace
 ///
@@ -34,9 +35,10 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Arguments { input, output: to, threads } = arguments;
-    if trace::is_binary(&input)? {
-        anyhow::bail!("{}: is a binary trace already", input.display());
+    let Arguments { input: from, output: to, threads } = arguments;
+    let input = Input::new(&from)?;
+    if input.is_binary() {
+        anyhow::bail!("{}: is a binary trace already", super::io::name(&from));
     }
     if to.is_dir() {
         anyhow::bail!("{}: is a folder; expected the name of the file to write", to.display());
@@ -45,7 +47,7 @@ pub(crate) fn execute(
         anyhow::bail!("a binary trace is written from both ends; expected a file, not `-`");
     }
     let file = temporary(&to).with_context(|| format!("{}: cannot be written", to.display()))?;
-    trace::import_into(&input, file.as_file(), progress, trace::threads(threads))?;
+    input.import_into(file.as_file(), progress, trace::threads(threads))?;
     file.as_file().sync_all()?;
     file.persist(&to).with_context(|| format!("{}: cannot be written", to.display()))?;
     output.line(format_args!("{} written", to.display()))?;
