@@ -15,17 +15,19 @@ const CONTENTS: &[u8] = br#"{"source":"","kernels":[{"name":"a","grid":[1,1,1],"
 {"opcode":"LDS.64","space":"shared","bytes":8,"signed":false,"uniform":false},
 {"opcode":"LDC.U16","space":"constant","bytes":2,"signed":false,"uniform":false}]}"#;
 
+/// A number of the input, where it could be a place in it.
 fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
-    let bytes = bytes.get(at..at.checked_add(width)?)?;
-    bytes.iter().rev().try_fold(0usize, |number, byte| {
-        Some(number.checked_mul(256)? + usize::from(*byte))
-    })
+    let held = bytes.get(at..at + width)?;
+    let number = held.iter().rev().try_fold(0usize, |number, byte| {
+        Some(number.checked_mul(256)?.checked_add(usize::from(*byte))?)
+    })?;
+    (number <= bytes.len()).then_some(number)
 }
 
 /// Writes the checksum of `length` bytes from `from` on at `at`.
 fn seal(bytes: &mut [u8], at: usize, from: usize, length: usize) -> Option<()> {
-    let crc = crc32fast::hash(bytes.get(from..from.checked_add(length)?)?);
-    bytes.get_mut(at..at.checked_add(4)?)?.copy_from_slice(&crc.to_le_bytes());
+    let crc = crc32fast::hash(bytes.get(from..from + length)?);
+    bytes.get_mut(at..at + 4)?.copy_from_slice(&crc.to_le_bytes());
     Some(())
 }
 
@@ -33,17 +35,17 @@ fn seal(bytes: &mut [u8], at: usize, from: usize, length: usize) -> Option<()> {
 fn repair(bytes: &mut [u8]) -> Option<()> {
     bytes.get_mut(..16)?.copy_from_slice(b"WARPLOAD\x01\0\0\0\x04\x03\x02\x01");
     let (table, count) = (number(bytes, 16, 8)?, number(bytes, 24, 4)?);
-    for section in (0..count.min(8)).map(|i| table.saturating_add(24 * i)) {
+    for section in (0..count.min(8)).map(|i| table + 24 * i) {
         let (from, length) = (number(bytes, section + 8, 8)?, number(bytes, section + 16, 8)?);
         if number(bytes, section, 4)? == 2 {
-            for row in (0..(length / 56).min(64)).map(|i| from.saturating_add(56 * i)) {
+            for row in (0..(length / 56).min(64)).map(|i| from + 56 * i) {
                 let (from, length) = (number(bytes, row, 8)?, number(bytes, row + 24, 4)?);
                 seal(bytes, row + 28, from, length);
             }
         }
         seal(bytes, section + 4, from, length);
     }
-    seal(bytes, 28, table, 24usize.checked_mul(count)?);
+    seal(bytes, 28, table, 24 * count);
     seal(bytes, 60, 0, 60)
 }
 
@@ -83,11 +85,8 @@ fn put_together(mut input: &[u8]) -> Vec<u8> {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let mut bytes = if input.starts_with(b"WARPLOAD") {
-        input.to_vec()
-    } else {
-        put_together(input)
-    };
+    let mut bytes =
+        if input.starts_with(b"WARPLOAD") { input.to_vec() } else { put_together(input) };
     repair(&mut bytes);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
     let mut options = ReplayOptions {
