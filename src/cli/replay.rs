@@ -146,8 +146,7 @@ pub(crate) fn execute(
             summary: &summary,
             survey: &survey,
         };
-        io::write_whole(to, html(&page).as_bytes())
-            .with_context(|| format!("{}: cannot be written", to.display()))?;
+        io::write_whole(to, html(&page).as_bytes())?;
     }
     match arguments.format {
         Format::Json => output.json(&summary)?,
