@@ -1,11 +1,10 @@
 //! `import`: a text trace into a binary one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context;
-
-use super::io::Output;
-use super::{Progress, Status, trace};
+use super::io::{self, Output};
+use super::trace::{self, Input};
+use super::{Progress, Status};
 
 /// Turn a trace of another tool into a binary trace
 ///
@@ -34,34 +33,20 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Arguments { input, output: to, threads } = arguments;
-    if trace::is_binary(&input)? {
-        anyhow::bail!("{}: is a binary trace already", input.display());
+    let Arguments { input: from, output: to, threads } = arguments;
+    let input = Input::new(&from)?;
+    if input.is_binary() {
+        anyhow::bail!("{}: is a binary trace already", io::name(&from));
     }
     if to.is_dir() {
         anyhow::bail!("{}: is a folder; expected the name of the file to write", to.display());
     }
-    if super::io::is_stdin(&to) {
+    if io::is_stdin(&to) {
         anyhow::bail!("a binary trace is written from both ends; expected a file, not `-`");
     }
-    let file = temporary(&to).with_context(|| format!("{}: cannot be written", to.display()))?;
-    trace::import_into(&input, file.as_file(), progress, trace::threads(threads))?;
-    file.as_file().sync_all()?;
-    file.persist(&to).with_context(|| format!("{}: cannot be written", to.display()))?;
+    let file = io::temporary_beside(&to, ".warpload-import-")?;
+    input.import_into(file.as_file(), progress, trace::threads(threads))?;
+    io::persist(file, &to)?;
     output.line(format_args!("{} written", to.display()))?;
     Ok(Status::Done)
-}
-
-/// A file beside `to`, under a name of its own until it is whole.
-fn temporary(to: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let folder = match to.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".warpload-import-");
-    // Others may read it as far as the umask lets them: it is a result, no secret.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }

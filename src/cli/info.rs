@@ -11,7 +11,8 @@ use warpload::memory::Memory;
 use warpload::trace::{BinaryTrace, Contents};
 
 use super::io::{self, Output};
-use super::{Format, Status, trace};
+use super::trace::Input;
+use super::{Format, Progress, Status};
 
 /// Show what a binary trace or a memory image holds
 ///
@@ -65,9 +66,17 @@ struct ImageJson {
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let path = &arguments.file;
-    if trace::is_binary(path)? {
-        let trace = BinaryTrace::open(path).with_context(|| io::name(path))?;
+    let input = Input::new(path)?;
+    if input.is_binary() {
+        // Nothing to import: no bar, no threads.
+        let trace = input.open(Progress::Never, 1)?;
         return show_trace(&trace, arguments.format, output);
+    }
+    if io::is_stdin(path) {
+        anyhow::bail!(
+            "standard input: no binary trace; an image's manifest is a file, beside the files that \
+             it names"
+        );
     }
     if !is_json_object(path).with_context(|| format!("{}: cannot be read", io::name(path)))? {
         anyhow::bail!(

@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use super::Progress;
 
@@ -75,18 +76,34 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 }
 
 /// Writes a file that appears under its name when it is whole.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let mut file = temporary_beside(path, ".warpload-")?;
+    file.write_all(bytes).with_context(|| cannot_be_written(path))?;
+    persist(file, path)
+}
+
+/// An empty file beside `path`, under a name of its own until [`persist`] gives it that one.
+/// Errors name `path`.
+pub(crate) fn temporary_beside(path: &Path, prefix: &str) -> anyhow::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".warpload-");
+    builder.prefix(prefix);
     // Temporary files are their owner's alone; this one is to be as any other.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
+    builder.tempfile_in(folder.unwrap_or(Path::new("."))).with_context(|| cannot_be_written(path))
+}
+
+/// Gives a file that is whole its name. Errors name `path`.
+pub(crate) fn persist(file: NamedTempFile, path: &Path) -> anyhow::Result<()> {
+    // What has the name must be there also after the machine stopped.
+    file.as_file().sync_all().with_context(|| cannot_be_written(path))?;
+    file.persist(path).map_err(|error| error.error).with_context(|| cannot_be_written(path))?;
     Ok(())
+}
+
+fn cannot_be_written(path: &Path) -> String {
+    format!("{}: cannot be written", path.display())
 }
 
 /// How a path is named in messages.

@@ -11,7 +11,8 @@ use warpload::report::{Page, html};
 use warpload::trace::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Shard, Summary, replay, survey};
 
 use super::io::{self, Output};
-use super::{Format, Progress, Status, summary_text, trace};
+use super::trace::{self, Input};
+use super::{Format, Progress, Status, summary_text};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
@@ -46,7 +47,13 @@ pub(crate) struct Arguments {
     shard: Option<Shard>,
 
     /// The width of a generic address, 32 to 64
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_ADDRESS_BITS, conflicts_with = "image")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = DEFAULT_ADDRESS_BITS,
+        value_parser = clap::value_parser!(u32).range(32..=64),
+        conflicts_with = "image"
+    )]
     address_bits: u32,
 
     /// Where the shared window lies, whatever the trace says
@@ -102,11 +109,13 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Status> {
     let name = || io::name(&arguments.trace);
     let threads = trace::threads(arguments.threads);
-    let trace = trace::open(&arguments.trace, progress, threads)?;
+    // First what fails at once, then the import, which can take long.
+    let input = Input::new(&arguments.trace)?;
     let machine: Option<Machine> = match &arguments.image {
         Some(manifest) => Some(image::open(manifest, Mapping::ReadOnly)?),
         None => None,
     };
+    let trace = input.open(progress, threads)?;
     let options = ReplayOptions {
         data: match (&machine, arguments.fill) {
             (Some(machine), _) => Data::Image(&machine.memory),
@@ -137,13 +146,12 @@ pub(crate) fn execute(
             summary: &summary,
             survey: &survey,
         };
-        io::write_whole(to, html(&page).as_bytes())
-            .with_context(|| format!("{}: cannot be written", to.display()))?;
+        io::write_whole(to, html(&page).as_bytes())?;
     }
     match arguments.format {
         Format::Json => output.json(&summary)?,
         Format::Text => {
-            let text = summary_text::text(&summary, trace.contents(), &options);
+            let text = summary_text::text(&summary, &replayed, trace.contents(), &options);
             output.bytes(text.as_bytes())?;
         }
     }

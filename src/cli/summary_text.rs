@@ -1,11 +1,19 @@
 //! A replay's summary on a screen: the counts, then the program counters that waste most.
 
-use warpload::trace::{Contents, Counts, Data, PcSummary, ReplayOptions, Summary};
+use warpload::report::{Row, rows};
+use warpload::trace::{Contents, Counts, Data, ReplayOptions, Replayed, Summary};
 
-/// How many program counters are shown.
-const ROWS: usize = 12;
+/// How many program counters are shown: with the counts they fill a screen of 24 lines.
+const ROWS: usize = 8;
+/// How many faults and mismatches are shown; JSON has more of them.
+const LISTED: usize = 5;
 
-pub(crate) fn text(summary: &Summary, contents: &Contents, options: &ReplayOptions<'_>) -> String {
+pub(crate) fn text(
+    summary: &Summary,
+    replayed: &Replayed,
+    contents: &Contents,
+    options: &ReplayOptions<'_>,
+) -> String {
     let Counts { records, loads, skipped, lanes, bytes, .. } = &summary.counts;
     let counts = &summary.counts;
     let mut text = format!(
@@ -69,11 +77,11 @@ pub(crate) fn text(summary: &Summary, contents: &Contents, options: &ReplayOptio
     for note in &contents.notes {
         text += &format!("note        {note}\n");
     }
-    text += &per_pc(summary);
+    text += &per_pc(rows(summary, replayed, contents));
     if !summary.first_mismatches.is_empty() {
         text += "\nfirst mismatches\n";
     }
-    for mismatch in &summary.first_mismatches {
+    for mismatch in summary.first_mismatches.iter().take(LISTED) {
         text += &format!(
             "record {} {}+{} lane {} register {}: expected {}, got {}\n",
             mismatch.record,
@@ -88,7 +96,7 @@ pub(crate) fn text(summary: &Summary, contents: &Contents, options: &ReplayOptio
     if !summary.first_faults.is_empty() {
         text += "\nfirst lane faults\n";
     }
-    for fault in &summary.first_faults {
+    for fault in summary.first_faults.iter().take(LISTED) {
         text += &format!(
             "record {} {}+{} lane {}: {} at {}\n",
             fault.record, fault.kernel, fault.pc, fault.lane, fault.kind, fault.address
@@ -123,21 +131,24 @@ fn ratio(ideal: u64, sectors: u64) -> String {
     format!(" ({:.0} %)", 100.0 * ideal as f64 / sectors as f64)
 }
 
-/// The program counters that touch most sectors beyond the ideal, worst first.
-fn per_pc(summary: &Summary) -> String {
-    let total = |row: &PcSummary| row.sectors.mean * row.loads as f64;
-    let waste = |row: &PcSummary| total(row) - row.ideal_sectors as f64;
-    let mut rows: Vec<&PcSummary> = summary.per_pc.iter().collect();
-    rows.sort_by(|one, other| waste(other).total_cmp(&waste(one)));
-    let mut text =
-        "\n      pc  opcode              loads  lanes/load  sectors/load  ideal/load  kernel\n"
-            .to_owned();
-    for row in rows.iter().take(ROWS) {
+/// The program counters that touch most sectors beyond the ideal, worst first, with the SASS where
+/// it is known.
+fn per_pc(mut rows: Vec<Row<'_>>) -> String {
+    rows.sort_by(|one, other| other.waste().total_cmp(&one.waste()));
+    let more = rows.len().saturating_sub(ROWS);
+    rows.truncate(ROWS);
+    let instruction = |row: &Row<'_>| row.sass().unwrap_or_else(|| row.summary.opcode.clone());
+    let shown: Vec<String> = rows.iter().map(instruction).collect();
+    let width = shown.iter().map(String::len).max().unwrap_or(0).max(16);
+    let mut text = format!(
+        "\n      pc  {:<width$} {:>8}  lanes/load  sectors/load  ideal/load  kernel\n",
+        "load", "loads"
+    );
+    for (Row { summary: row, .. }, load) in rows.iter().zip(shown) {
         let loads = row.loads as f64;
         text += &format!(
-            "{:>8}  {:<16} {:>8}  {:>10.1}  {:>12.2}  {:>10.2}  {}\n",
+            "{:>8}  {load:<width$} {:>8}  {:>10.1}  {:>12.2}  {:>10.2}  {}\n",
             row.pc,
-            row.opcode,
             row.loads,
             row.lanes as f64 / loads,
             row.sectors.mean,
@@ -145,8 +156,8 @@ fn per_pc(summary: &Summary) -> String {
             row.kernel
         );
     }
-    if rows.len() > ROWS {
-        text += &format!("          and {} more\n", rows.len() - ROWS);
+    if more > 0 {
+        text += &format!("          and {more} more\n");
     }
     text
 }

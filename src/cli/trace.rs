@@ -1,66 +1,92 @@
 //! What the commands on traces share: opening a trace of any kind, and progress over it.
 
-use std::io::{BufWriter, Read};
+use std::fs::File;
+use std::io::{BufWriter, Cursor, Read};
 use std::path::Path;
 
 use anyhow::Context;
 use warpload::memory::Arena;
-use warpload::trace::{BinaryTrace, MAGIC, TraceWriter, import};
+use warpload::trace::{BinaryTrace, MAGIC, TraceWriter, import_from};
 
 use super::Progress;
 use super::io::{self, is_stdin};
 
-/// Opens a binary trace, or imports a text trace into a file that goes away with the process.
-/// Errors name the file.
-pub(crate) fn open(path: &Path, progress: Progress, threads: usize) -> anyhow::Result<BinaryTrace> {
-    if is_binary(path)? {
-        return BinaryTrace::open(path).with_context(|| io::name(path));
-    }
-    // A file without a name: it is gone when the process is, however that ends.
-    let file = tempfile::tempfile().context("no temporary file for the import")?;
-    import_into(path, &file, progress, threads)?;
-    let bytes = Arena::map_read_only(&file).context("the import cannot be read")?;
-    BinaryTrace::new(bytes).context("the import")
+/// A trace whose kind is known by how it begins.
+pub(crate) struct Input<'p> {
+    path: &'p Path,
+    is_binary: bool,
+    /// All of it, from the beginning.
+    bytes: Box<dyn Read + Send>,
 }
 
-/// Whether a file is a binary trace, by how it begins.
-pub(crate) fn is_binary(path: &Path) -> anyhow::Result<bool> {
-    if is_stdin(path) {
-        anyhow::bail!("a trace is a file or a list of files; standard input is neither");
-    }
-    let start = || -> std::io::Result<Vec<u8>> {
+impl<'p> Input<'p> {
+    /// Opens a file, or standard input for `-`. Errors name it.
+    pub(crate) fn new(path: &'p Path) -> anyhow::Result<Self> {
+        let failed = || format!("{}: cannot be read", io::name(path));
+        let mut bytes: Box<dyn Read + Send> = if is_stdin(path) {
+            Box::new(std::io::stdin())
+        } else {
+            Box::new(File::open(path).with_context(failed)?)
+        };
         let mut start = Vec::new();
-        let file = std::fs::File::open(path)?;
-        file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
-        Ok(start)
-    };
-    let start = start().with_context(|| format!("{}: cannot be read", path.display()))?;
-    Ok(start == MAGIC)
-}
+        bytes.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start).with_context(failed)?;
+        let is_binary = start == MAGIC;
+        Ok(Self { path, is_binary, bytes: Box::new(Cursor::new(start).chain(bytes)) })
+    }
 
-/// Imports a text trace into `output`, which must be empty.
-pub(crate) fn import_into(
-    input: &Path,
-    output: &std::fs::File,
-    progress: Progress,
-    threads: usize,
-) -> anyhow::Result<()> {
-    let source = format!(
-        "warpload {}, from {}",
-        env!("CARGO_PKG_VERSION"),
-        input.file_name().unwrap_or_default().to_string_lossy()
-    );
-    let mut writer = TraceWriter::new(BufWriter::new(output), source)?;
-    let bytes = std::fs::metadata(input).map(|m| m.len()).unwrap_or(0);
-    let bar = io::progress_bar(progress, bytes, input);
-    import(input, &mut writer, threads, &|read| {
-        bar.inc(read);
-        // A list of kernels is small; the files that it names are what is read.
-        bar.set_length(bar.length().unwrap_or(0).max(bar.position()));
-    })?;
-    writer.finish()?;
-    bar.finish();
-    Ok(())
+    pub(crate) fn is_binary(&self) -> bool {
+        self.is_binary
+    }
+
+    /// The trace; a text trace is imported into a file that goes away with the process. Errors
+    /// name the input.
+    pub(crate) fn open(
+        mut self,
+        progress: Progress,
+        threads: usize,
+    ) -> anyhow::Result<BinaryTrace> {
+        let name = || io::name(self.path);
+        if self.is_binary && !is_stdin(self.path) {
+            return BinaryTrace::open(self.path).with_context(name);
+        }
+        // A file without a name: it is gone when the process is, however that ends.
+        let mut file = tempfile::tempfile().context("no temporary file for the trace")?;
+        if self.is_binary {
+            std::io::copy(&mut self.bytes, &mut file).with_context(name)?;
+            let bytes = Arena::map_read_only(&file).with_context(name)?;
+            return BinaryTrace::new(bytes).with_context(name);
+        }
+        self.import_into(&file, progress, threads)?;
+        let bytes = Arena::map_read_only(&file).context("the import cannot be read")?;
+        BinaryTrace::new(bytes).context("the import")
+    }
+
+    /// Imports a text trace into `output`, which must be empty.
+    pub(crate) fn import_into(
+        self,
+        output: &File,
+        progress: Progress,
+        threads: usize,
+    ) -> anyhow::Result<()> {
+        let name = io::name(self.path);
+        let name = Path::new(&name);
+        let source = format!(
+            "warpload {}, from {}",
+            env!("CARGO_PKG_VERSION"),
+            name.file_name().unwrap_or_default().to_string_lossy()
+        );
+        let mut writer = TraceWriter::new(BufWriter::new(output), source)?;
+        let bytes = std::fs::metadata(self.path).map(|m| m.len()).unwrap_or(0);
+        let bar = io::progress_bar(progress, bytes, self.path);
+        import_from(self.bytes, name, &mut writer, threads, &|read| {
+            bar.inc(read);
+            // A list of kernels is small; the files that it names are what is read.
+            bar.set_length(bar.length().unwrap_or(0).max(bar.position()));
+        })?;
+        writer.finish()?;
+        bar.finish();
+        Ok(())
+    }
 }
 
 /// How many threads to use.

@@ -1,4 +1,4 @@
-//! What a replay found, as a page that a browser shows.
+//! What a replay found, for people: rows with their instructions, and a page for a browser.
 //!
 //! The page is one file without references to others. Everything on it that comes from a trace is
 //! escaped, and its size is bounded: where there is more than fits, the page says so.
@@ -12,3 +12,4 @@ mod table;
 mod text;
 
 pub use html::{Page, html};
+pub use rows::{Row, rows};

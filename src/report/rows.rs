@@ -4,23 +4,24 @@ use crate::encoding::Instruction;
 use crate::trace::{Contents, PcSummary, Replayed, Summary};
 
 /// One program counter.
-#[derive(Clone, Copy)]
-pub(super) struct Row<'p> {
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'p> {
     pub(super) kernel: usize,
     pub(super) pc: u32,
-    pub(super) summary: &'p PcSummary,
+    /// Its counts.
+    pub summary: &'p PcSummary,
     /// The instruction word, where the trace has it.
     word: Option<u64>,
 }
 
 impl Row<'_> {
     /// The instruction's text, where the trace has its word and it is a load.
-    pub(super) fn sass(&self) -> Option<String> {
+    pub fn sass(&self) -> Option<String> {
         Instruction::decode(self.word?).map(|instruction| instruction.to_string())
     }
 
     /// Sectors that the bytes asked for did not need.
-    pub(super) fn waste(&self) -> f64 {
+    pub fn waste(&self) -> f64 {
         self.sectors() - self.summary.ideal_sectors as f64
     }
 
@@ -42,11 +43,7 @@ impl Row<'_> {
 }
 
 /// All rows, in launch order of the kernels, then by program counter.
-pub(super) fn rows<'p>(
-    summary: &'p Summary,
-    replayed: &Replayed,
-    contents: &Contents,
-) -> Vec<Row<'p>> {
+pub fn rows<'p>(summary: &'p Summary, replayed: &Replayed, contents: &Contents) -> Vec<Row<'p>> {
     let operations = &contents.operations;
     let row = |(summary, (kernel, pc, operation)): (&'p PcSummary, (usize, u32, u16))| Row {
         kernel,

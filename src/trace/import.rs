@@ -1,7 +1,7 @@
 //! Imports: text traces of other tools into a binary trace, streaming, in parallel by file.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -135,14 +135,31 @@ pub fn import<W: Write + Seek>(
     threads: usize,
     observe: &(dyn Fn(u64) + Sync),
 ) -> Result<(), ImportError> {
-    let (mut opened, kind) = open(input, observe)?;
+    let file =
+        File::open(input).map_err(|source| ImportError::Read { file: input.to_owned(), source })?;
+    import_from(file, input, writer, threads, observe)
+}
+
+/// Imports what `input` holds, as [`import`] does. Errors call it `name`, and the files of a list
+/// are found relative to that.
+///
+/// # Errors
+/// [`ImportError`] with file, line and column.
+pub fn import_from<W: Write + Seek>(
+    input: impl Read + Send,
+    name: &Path,
+    writer: &mut TraceWriter<W>,
+    threads: usize,
+    observe: &(dyn Fn(u64) + Sync),
+) -> Result<(), ImportError> {
+    let (mut opened, kind) = open(input, name, observe)?;
     if kind == Kind::KernelsList {
-        let list = kernels_list(input, &mut opened)?;
+        let list = kernels_list(name, &mut opened)?;
         writer.allocations(list.allocations);
         return import_files(&list.files, writer, threads, observe);
     }
     let mut import = Import { writer, operations: Vec::new() };
-    read_one(opened, kind, input, &mut |found| import.take(found))
+    read_one(opened, kind, name, &mut |found| import.take(found))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -155,39 +172,41 @@ enum Kind {
 
 type Opened<'o> = BufReader<Box<dyn Read + Send + 'o>>;
 
-/// A file whose reading is observed.
-struct Observed<'o> {
-    file: File,
+/// An input whose reading is observed.
+struct Observed<'o, R> {
+    input: R,
     observe: &'o (dyn Fn(u64) + Sync),
 }
 
-impl Read for Observed<'_> {
+impl<R: Read> Read for Observed<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read(buffer)?;
+        let read = self.input.read(buffer)?;
         (self.observe)(read as u64);
         Ok(read)
     }
 }
 
+/// How many bytes are read at once; the kind of a trace is told by as many.
+const BUFFER: usize = 1 << 16;
+
 const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
 
 fn open<'o>(
+    input: impl Read + Send + 'o,
     path: &Path,
     observe: &'o (dyn Fn(u64) + Sync),
 ) -> Result<(Opened<'o>, Kind), ImportError> {
     let failed = |source| ImportError::Read { file: path.to_owned(), source };
-    let file = File::open(path).map_err(failed)?;
-    let mut raw = BufReader::with_capacity(1 << 16, Observed { file, observe });
-    let is_xz = raw.fill_buf().map_err(failed)?.starts_with(XZ_MAGIC);
-    let plain: Box<dyn Read + Send + 'o> = if is_xz {
+    let (start, raw) = peek(Observed { input, observe }, XZ_MAGIC.len()).map_err(failed)?;
+    let plain: Box<dyn Read + Send + 'o> = if start == XZ_MAGIC {
         let flags = liblzma::stream::CONCATENATED;
         let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, flags);
-        Box::new(XzDecoder::new_stream(raw, stream.map_err(|error| failed(error.into()))?))
+        let stream = stream.map_err(|error| failed(error.into()))?;
+        Box::new(XzDecoder::new_stream(BufReader::with_capacity(BUFFER, raw), stream))
     } else {
         Box::new(raw)
     };
-    let mut opened = BufReader::with_capacity(1 << 16, plain);
-    let start = opened.fill_buf().map_err(failed)?;
+    let (start, plain) = peek(plain, BUFFER).map_err(failed)?;
     let start = start.trim_ascii_start();
     let is_log = || memchr::memmem::find(start, b"MEMTRACE: ").is_some();
     let kind = match start.first() {
@@ -203,7 +222,15 @@ fn open<'o>(
             return Err(ImportError::File { file: path.to_owned(), message: message.into() });
         }
     };
-    Ok((opened, kind))
+    Ok((BufReader::with_capacity(BUFFER, Box::new(plain)), kind))
+}
+
+/// The first `count` bytes, as far as there are so many, and the input with them. A pipe gives as
+/// much at once as was written at once, which need not be a line.
+fn peek<R: Read>(mut input: R, count: usize) -> std::io::Result<(Vec<u8>, impl Read)> {
+    let mut start = Vec::new();
+    input.by_ref().take(count as u64).read_to_end(&mut start)?;
+    Ok((start.clone(), Cursor::new(start).chain(input)))
 }
 
 fn first_line(start: &[u8]) -> &[u8] {
@@ -360,9 +387,14 @@ fn read_file(
     observe: &(dyn Fn(u64) + Sync),
 ) {
     let stopped = || ImportError::File { file: file.to_owned(), message: "stopped".to_owned() };
-    let result = open(file, observe).and_then(|(opened, kind)| {
-        read_one(opened, kind, file, &mut |found| sender.send(Ok(found)).map_err(|_| stopped()))
-    });
+    let failed = |source| ImportError::Read { file: file.to_owned(), source };
+    let result = File::open(file)
+        .map_err(failed)
+        .and_then(|input| open(input, file, observe))
+        .and_then(|(opened, kind)| {
+            let mut send = |found| sender.send(Ok(found)).map_err(|_| stopped());
+            read_one(opened, kind, file, &mut send)
+        });
     if let Err(error) = result {
         // Where nobody listens there is an earlier error already.
         let _ = sender.send(Err(error));

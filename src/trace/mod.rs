@@ -27,7 +27,7 @@ pub use format::{
     SectionKind, VERSION, form,
 };
 pub use heat::{HeatMap, HeatRow};
-pub use import::import;
+pub use import::{import, import_from};
 pub use operation::{Class, Operation, Skipped, TraceSpace};
 pub use reader::{BinaryTrace, Block, TracedLoad};
 pub use replay::{DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Replayed, replay};

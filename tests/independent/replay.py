@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Independent reference for the trace replay of warpload.
 
-Written from the specifications alone (traces.md, cli.md, ld.md section 4, load-family.md,
-vectors.md).  Lane by lane and byte by byte, exact integers; slow and obvious on purpose.
+Written from descriptions of the formats and of loads alone, without a look at the project's code.
+Lane by lane and byte by byte, exact integers; slow and obvious on purpose.
 
     replay.py TRACE [--fill address|zero|none] [--address-bits N]
 """

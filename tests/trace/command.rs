@@ -1,6 +1,7 @@
 //! The command on traces: files it cannot write or read, shards through files, modes of files.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -62,6 +63,47 @@ fn outputs_that_cannot_be() {
     assert_eq!(warpload(&["import", "-", "-o", &at("out.wlt")]).status, 2);
     // No temporary file is left behind where the import itself ends.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+/// A pipe gives less at once than a file; what is in it is told by content all the same.
+#[test]
+fn traces_on_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let text = grouped(5, "", &["0010 1 0 LDG 0 4 0 0x1000"]);
+    fs::write(at("trace"), &text).unwrap();
+    assert_eq!(warpload(&["import", &at("trace"), "-o", &at("out.wlt")]).status, 0);
+    let binary = fs::read(at("out.wlt")).unwrap();
+    let replay = ["--fill", "address", "--format", "json"];
+    let expected = warpload(&[&["replay", &at("trace")], &replay[..]].concat()).stdout;
+    let piped = |arguments: &[&str], input: &[u8]| {
+        let mut child = command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // One that is refused at its beginning may not be read to its end.
+        let _ = input.chunks(5).try_for_each(|part| stdin.write_all(part));
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        let [stdout, stderr] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.code(), stdout, stderr)
+    };
+    for input in [text.as_bytes(), &binary] {
+        let (status, stdout, _) = piped(&[&["replay", "-"], &replay[..]].concat(), input);
+        assert_eq!((status, &*stdout), (Some(0), &*expected));
+    }
+    let (status, _, stderr) = piped(&["replay", "-"], b"-kernel name = k\nwhat\n");
+    assert!(status == Some(2) && stderr.contains("standard input:2:1: "), "{stderr}");
+    assert_eq!(piped(&["import", "-", "-o", &at("piped.wlt")], text.as_bytes()).0, Some(0));
+    let ran = warpload(&[&["replay", &at("piped.wlt")], &replay[..]].concat());
+    assert_eq!(ran.stdout, expected);
+    let (status, stdout, _) = piped(&["info", "-"], &binary);
+    assert!(status == Some(0) && stdout.starts_with("binary trace by "), "{stdout}");
+    assert_eq!(piped(&["info", "-"], b"{}").0, Some(2));
 }
 
 #[cfg(unix)]

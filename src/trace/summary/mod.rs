@@ -1,0 +1,221 @@
+//! What a replay found, in the JSON form that the command prints.
+
+mod counts;
+mod merge;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use merge::MergeError;
+
+/// The JSON object of a replay: counts of the whole trace, of each program counter and of each
+/// kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The counts of the whole trace.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// The first few values that are not the expected ones, in full.
+    pub first_mismatches: Vec<Mismatch>,
+    /// The first few lane faults, in full.
+    pub first_faults: Vec<Fault>,
+    /// The digest over all loaded values, 16 hexadecimal digits; nothing without data.
+    pub digest: Option<String>,
+    /// By program counter, in launch order of the kernels, then ascending.
+    pub per_pc: Vec<PcSummary>,
+    /// By kernel, in launch order.
+    pub kernels: Vec<KernelSummary>,
+    /// What merging needs; only in the summary of a shard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Partial>,
+}
+
+/// Counts of loads, and of what they touched.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Instructions of the trace.
+    pub records: u64,
+    /// Load instructions with a memory operand.
+    pub loads: u64,
+    /// What was skipped.
+    pub skipped: SkippedCounts,
+    /// Executing lanes of all loads.
+    pub lanes: u64,
+    /// Bytes that the lanes asked for.
+    pub bytes: u64,
+    /// Loads by opcode.
+    pub by_opcode: BTreeMap<String, u64>,
+    /// Loads by the memory of their first executing lane.
+    pub by_space: SpaceCounts,
+    /// Distinct 32-byte sectors of global memory, load by load.
+    pub sectors: u64,
+    /// Distinct 128-byte lines of global memory, load by load.
+    pub lines: u64,
+    /// The fewest sectors that the bytes asked for fit into, load by load.
+    pub ideal_sectors: u64,
+    /// Lane faults.
+    pub lane_faults: FaultCounts,
+    /// Loads of `.U.128` form by the path they took.
+    pub uniform: UniformCounts,
+    /// Distinct pages and lines of global memory.
+    pub footprint: FootprintCounts,
+    /// Loads whose width in the source was not the opcode's.
+    pub width_disagreements: u64,
+    /// Loads with expected values.
+    pub checked: u64,
+    /// Those of them with another value.
+    pub mismatches: u64,
+}
+
+/// Instructions that are no loads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "named as the kinds are")]
+pub struct SkippedCounts {
+    pub store: u64,
+    pub atomic: u64,
+    pub other: u64,
+}
+
+/// Loads by space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "named as the spaces are")]
+pub struct SpaceCounts {
+    pub global: u64,
+    pub local: u64,
+    pub shared: u64,
+    pub constant: u64,
+    /// No lane executes, or the first one's address lies in no memory.
+    pub unresolved: u64,
+}
+
+/// Lane faults by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "named as the faults are")]
+pub struct FaultCounts {
+    pub outside_window: u64,
+    pub outside_allocation: u64,
+    pub misaligned_address: u64,
+}
+
+/// Loads of `.U.128` form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UniformCounts {
+    /// Served by one fetch.
+    pub broadcast: u64,
+    /// Served lane by lane.
+    pub divergent: u64,
+}
+
+/// Distinct parts of global memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FootprintCounts {
+    /// Of 4 KiB.
+    pub pages: u64,
+    /// Of 128 bytes.
+    pub lines: u64,
+}
+
+/// A value that is not the expected one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mismatch {
+    /// The instruction's index in the trace.
+    pub record: u64,
+    /// The kernel's name.
+    pub kernel: String,
+    /// The program counter.
+    pub pc: String,
+    /// The lane.
+    pub lane: usize,
+    /// The destination register, counted from Rd.
+    pub register: usize,
+    /// The value that the trace says.
+    pub expected: String,
+    /// The value that was loaded.
+    pub got: String,
+}
+
+/// A lane fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// The instruction's index in the trace.
+    pub record: u64,
+    /// The kernel's name.
+    pub kernel: String,
+    /// The program counter.
+    pub pc: String,
+    /// The lane.
+    pub lane: usize,
+    /// The fault's name.
+    pub kind: String,
+    /// The effective address.
+    pub address: String,
+}
+
+/// The counts of one program counter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PcSummary {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The program counter.
+    pub pc: String,
+    /// The opcode with its modifiers.
+    pub opcode: String,
+    /// How often it was executed.
+    pub loads: u64,
+    /// Its executing lanes.
+    pub lanes: u64,
+    /// Distinct sectors of one execution.
+    pub sectors: SectorSummary,
+    /// The fewest sectors that the bytes asked for fit into, added up.
+    pub ideal_sectors: u64,
+    /// Its lane faults.
+    pub lane_faults: FaultCounts,
+}
+
+/// Sectors of one execution of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "named as what they are")]
+pub struct SectorSummary {
+    pub min: u64,
+    pub mean: f64,
+    pub max: u64,
+}
+
+/// The counts of one kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelSummary {
+    /// Its name.
+    pub name: String,
+    /// Its counts.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+/// What a shard's summary says beside the counts, so that shards merge exactly.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partial {
+    /// The shard's number, from 0.
+    pub shard: u64,
+    /// How many shards there are.
+    pub of: u64,
+    /// Which replay of which trace the shard is of: equal for all shards that belong together.
+    pub replay: String,
+    /// For each row of `per_pc`: the kernel's number, the operation's number, both from 0, and
+    /// the sectors added up.
+    pub per_pc: Vec<(usize, u16, u64)>,
+    /// For each kernel, the pages that it touched: first and last of each run.
+    pub pages: Vec<Vec<(u64, u64)>>,
+    /// For each kernel, the lines.
+    pub lines: Vec<Vec<(u64, u64)>>,
+}
