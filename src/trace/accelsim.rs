@@ -382,16 +382,34 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// An unsigned number of at most 64 bits.
+/// The value of a hexadecimal digit by its byte; 255 for every other byte.
+const DIGITS: [u8; 256] = {
+    let mut digits = [255; 256];
+    let mut value = 0;
+    while value < 16 {
+        digits[b"0123456789abcdef"[value] as usize] = value as u8;
+        digits[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        value += 1;
+    }
+    digits
+};
+
+/// An unsigned number of at most 64 bits, in radix 10 or 16.
 #[inline]
-fn number(digits: &[u8], radix: u32) -> Option<u64> {
-    if digits.is_empty() {
-        return None;
-    }
+fn number(digits: &[u8], radix: u64) -> Option<u64> {
+    let value_of = |digit: &u8| u64::from(DIGITS[usize::from(*digit)]);
     let mut value = 0u64;
-    for digit in digits {
-        let digit = char::from(*digit).to_digit(radix)?;
-        value = value.checked_mul(u64::from(radix))?.checked_add(u64::from(digit))?;
+    // 15 digits of either radix are below 2^60; almost all numbers are that short.
+    if (1..=15).contains(&digits.len()) {
+        let mut is_wrong = false;
+        for digit in digits.iter().map(value_of) {
+            is_wrong |= digit >= radix;
+            value = value.wrapping_mul(radix).wrapping_add(digit);
+        }
+        return (!is_wrong).then_some(value);
     }
-    Some(value)
+    for digit in digits.iter().map(value_of) {
+        value = value.checked_mul(radix)?.checked_add(digit).filter(|_| digit < radix)?;
+    }
+    (!digits.is_empty()).then_some(value)
 }
