@@ -1,7 +1,7 @@
 //! Imports: text traces of other tools into a binary trace, streaming, in parallel by file.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read, Seek, Write};
+use std::io::{BufReader, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -14,8 +14,7 @@ use super::error::{ImportError, TraceError};
 use super::format::Kernel;
 use super::operation::{Class, Operation, Skipped};
 use super::writer::TraceWriter;
-use super::{accelsim, nvbit};
-use crate::lines::Lines;
+use super::{accelsim, kernels_list, nvbit};
 
 /// How many messages a file's reader may be ahead of the writer; a block is one message.
 const AHEAD: usize = 4;
@@ -154,7 +153,7 @@ pub fn import_from<W: Write + Seek>(
 ) -> Result<(), ImportError> {
     let (mut opened, kind) = open(input, name, observe)?;
     if kind == Kind::KernelsList {
-        let list = kernels_list(name, &mut opened)?;
+        let list = kernels_list::read(name, &mut opened)?;
         writer.allocations(list.allocations);
         return import_files(&list.files, writer, threads, observe);
     }
@@ -265,39 +264,6 @@ fn read_one(
         }
     }
     sink.finish()
-}
-
-/// What a `kernelslist.g` says.
-struct KernelsList {
-    files: Vec<PathBuf>,
-    allocations: Vec<(u64, u64)>,
-}
-
-fn kernels_list(path: &Path, input: impl BufRead) -> Result<KernelsList, ImportError> {
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut list = KernelsList { files: Vec::new(), allocations: Vec::new() };
-    let mut lines = Lines::new(input);
-    while let Some(line) = lines.next_line() {
-        let line = line.map_err(|error| accelsim::line_error(path, error))?;
-        let text = line.text.trim();
-        if let Some(copied) = text.strip_prefix("MemcpyHtoD,") {
-            let row = copied.split_once(',').and_then(|(base, size)| {
-                let base = u64::from_str_radix(base.trim().strip_prefix("0x")?, 16).ok()?;
-                Some((base, size.trim().parse().ok()?))
-            });
-            list.allocations.push(row.ok_or_else(|| ImportError::Line {
-                file: path.to_owned(),
-                line: line.number,
-                column: 1,
-                message: "expected `MemcpyHtoD,0xADDRESS,BYTES`".to_owned(),
-            })?);
-        } else if text.contains(',') {
-            // Other commands: MemcpyDtoH and the like name no memory that loads read first.
-        } else if !text.is_empty() {
-            list.files.push(folder.join(text));
-        }
-    }
-    Ok(list)
 }
 
 /// Writes what readers find, with the operations numbered anew for the whole trace.

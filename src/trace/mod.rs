@@ -7,6 +7,7 @@ mod error;
 mod format;
 mod heat;
 mod import;
+mod kernels_list;
 mod nvbit;
 mod operation;
 mod reader;
