@@ -1,0 +1,39 @@
+//! Each rate of warpload beside its limit: `cargo xtask roofline [--quick]`.
+//!
+//! A limit is the least that the same work costs on this machine (summing the same bytes, copying
+//! the same bytes), or another program that does the same. Both are measured in one run and in
+//! turn, since rates of shared machines drift: the ratio is what holds, the rate is a hint.
+//! docs/performance.md has the results and what they mean.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command; it talks to a terminal")]
+
+mod import;
+mod loads;
+mod measure;
+mod random;
+mod replay;
+mod text;
+mod words;
+mod x86;
+
+use std::process::ExitCode;
+
+use measure::Bench;
+
+fn main() -> ExitCode {
+    let mut bench = Bench::full();
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--quick" => bench = Bench::quick(),
+            other => {
+                eprintln!("error: unknown argument `{other}`; expected --quick or nothing");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    words::run(&bench);
+    text::run(&bench);
+    loads::run(&bench);
+    replay::run(&bench);
+    import::run(&bench);
+    ExitCode::SUCCESS
+}
