@@ -17,6 +17,10 @@ const FIRST_BLOCK: &str = "#BEGIN_TB";
 
 /// Runs the measures.
 pub(crate) fn run(bench: &Bench) {
+    let names = ["import of Accel-Sim text", "import of Accel-Sim text, nothing written"];
+    if !names.iter().any(|name| bench.wants(name)) {
+        return;
+    }
     let (text, lines) = text(if bench.is_quick { 50 << 20 } else { 200 << 20 });
     let output = tempfile::tempfile().expect("a temporary file");
     let measure = |name, target| Measure {
@@ -30,7 +34,7 @@ pub(crate) fn run(bench: &Bench) {
         lines
     };
     bench.run(
-        measure("import of Accel-Sim text", Target::ratio(0.4)),
+        measure(names[0], Target::ratio(0.4)),
         || {
             (&output).seek(SeekFrom::Start(0)).expect("a file can be rewound");
             imported(text.path(), BufWriter::new(&output));
@@ -39,7 +43,7 @@ pub(crate) fn run(bench: &Bench) {
         scan,
     );
     bench.run(
-        measure("import of Accel-Sim text, nothing written", Target::NONE),
+        measure(names[1], Target::NONE),
         || {
             imported(text.path(), Discard::default());
             lines

@@ -1,4 +1,4 @@
-//! Each rate of warpload beside its limit: `cargo xtask roofline [--quick]`.
+//! Each rate of warpload beside its limit: `cargo xtask roofline [--quick] [--only NAME]`.
 //!
 //! A limit is the least that the same work costs on this machine (summing the same bytes, copying
 //! the same bytes), or another program that does the same. Both are measured in one run and in
@@ -20,16 +20,19 @@ use std::process::ExitCode;
 use measure::Bench;
 
 fn main() -> ExitCode {
-    let mut bench = Bench::full();
-    for argument in std::env::args().skip(1) {
+    let (mut is_quick, mut only) = (false, String::new());
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--quick" => bench = Bench::quick(),
+            "--quick" => is_quick = true,
+            "--only" => only = arguments.next().unwrap_or_default(),
             other => {
-                eprintln!("error: unknown argument `{other}`; expected --quick or nothing");
+                eprintln!("error: unknown argument `{other}`; expected --quick, --only NAME");
                 return ExitCode::from(2);
             }
         }
     }
+    let bench = Bench::new(is_quick, only);
     words::run(&bench);
     text::run(&bench);
     loads::run(&bench);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 /// How long is measured.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Bench {
     /// How often subject and limit take turns.
     rounds: usize,
@@ -13,6 +13,8 @@ pub(crate) struct Bench {
     turn: Duration,
     /// Whether inputs are to be small, too.
     pub(crate) is_quick: bool,
+    /// Measures whose names do not contain it are left out.
+    only: String,
 }
 
 /// What a measure is called and what is asked of it.
@@ -99,14 +101,16 @@ struct Line {
 }
 
 impl Bench {
-    /// What the documentation quotes.
-    pub(crate) fn full() -> Self {
-        Self { rounds: 15, turn: Duration::from_millis(50), is_quick: false }
+    /// Long enough to be quoted, or for a first impression; of the measures whose names contain
+    /// `only`.
+    pub(crate) fn new(is_quick: bool, only: String) -> Self {
+        let (rounds, turn) = if is_quick { (7, 20) } else { (15, 50) };
+        Self { rounds, turn: Duration::from_millis(turn), is_quick, only }
     }
 
-    /// A first impression.
-    pub(crate) fn quick() -> Self {
-        Self { rounds: 7, turn: Duration::from_millis(20), is_quick: true }
+    /// Whether a measure of that name is to run; to be asked before a costly set-up.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        name.contains(self.only.as_str())
     }
 
     /// Measures and prints one line of JSON. Both closures do a batch of work, long against
@@ -117,6 +121,9 @@ impl Bench {
         mut subject: impl FnMut() -> u64,
         mut limit: impl FnMut() -> u64,
     ) {
+        if !self.wants(measure.name) {
+            return;
+        }
         let warm_up = self.turn.min(Duration::from_millis(10));
         per_second(warm_up, &mut subject);
         per_second(warm_up, &mut limit);

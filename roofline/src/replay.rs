@@ -14,7 +14,7 @@ use warpload::trace::{
     TraceWriter, replay,
 };
 
-use crate::loads::{BASE, memory};
+use crate::loads::{BASE, memory, used};
 use crate::measure::{Bench, Measure, Target, Unit};
 
 /// Loads of the trace, 48 bytes each: more than caches hold.
@@ -72,7 +72,7 @@ fn walk(trace: &BinaryTrace, memory: &Memory) -> u64 {
         })
         .collect();
     let mut rows = [[0; LANES]; 4];
-    let mut faults = 0;
+    let (mut read, mut faults) = (0, 0);
     for raw in trace.blocks() {
         let block = trace.block(raw).expect("as it was written");
         for i in 0..raw.loads as usize {
@@ -85,10 +85,11 @@ fn walk(trace: &BinaryTrace, memory: &Memory) -> u64 {
             };
             let loaded = load(op, &lanes, memory, Misaligned::Report, &mut rows);
             black_box(&mut rows);
-            black_box((loaded.global, loaded.first_space, loaded.is_broadcast));
+            read += used(&loaded);
             faults += usize::from(!loaded.faults.is_empty());
         }
     }
+    black_box(read);
     assert_eq!(faults, 0, "every address lies in the allocation");
     trace.loads()
 }

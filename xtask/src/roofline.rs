@@ -13,6 +13,9 @@ pub(crate) struct Arguments {
     /// Shorter turns and smaller inputs: under 40 s
     #[arg(long)]
     quick: bool,
+    /// Measures whose names contain it, and no others
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
 }
 
 /// Builds the measures as they are published and runs them. Standard output is their lines of
@@ -21,6 +24,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut roofline = cargo("run --quiet --release --locked --package warpload-roofline --");
     if arguments.quick {
         roofline.arg("--quick");
+    }
+    if let Some(only) = &arguments.only {
+        roofline.args(["--only", only]);
     }
     let status = roofline
         .current_dir(Metadata::workspace()?.root()?)
