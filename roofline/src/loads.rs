@@ -18,8 +18,6 @@ const GIB: usize = 1 << 30;
 
 /// Warps whose addresses stay in the first-level cache.
 const FEW: usize = 64;
-/// How often they are read again, so that reading the clock is nothing beside it.
-const AGAIN: usize = 64;
 /// Warps whose data are all of 1 MiB.
 const SOME: usize = 512;
 /// Warps whose data, 64 bytes of cache for each lane, are more than caches hold.
@@ -36,8 +34,8 @@ pub(crate) fn run(bench: &Bench) {
             limit_name: "copy of 128 bytes, sum of 32 addresses",
             target: Target { rate: Some(100.0), ratio: Some(0.6) },
         },
-        || (0..AGAIN).map(|_| loads(&memory, &coalesced)).sum(),
-        || (0..AGAIN).map(|_| copies(&memory, &coalesced)).sum(),
+        || loads(&memory, &coalesced),
+        || copies(&memory, &coalesced),
     );
     let near = spread(SOME, MIB);
     bench.run(
@@ -200,20 +198,20 @@ fn execute(bench: &Bench, memory: Memory, warps: &[LaneAddresses]) {
             target: Target::NONE,
         },
         || {
-            for _ in 0..AGAIN * FEW {
+            for _ in 0..FEW {
                 let outcome =
                     Executor::Fast.execute(black_box(&instruction), &machine, black_box(&mut warp));
                 black_box(&outcome);
             }
-            (AGAIN * FEW) as u64
+            FEW as u64
         },
         || {
             let bytes = black_box(bytes(&machine.memory));
             let mut row = [0; LANES];
-            for _ in 0..AGAIN * FEW {
+            for _ in 0..FEW {
                 copy(bytes, black_box(&addresses), &mut row);
             }
-            (AGAIN * FEW) as u64
+            FEW as u64
         },
     );
 }

@@ -1,5 +1,6 @@
 //! The one timer: a subject and its limit, in turn.
 
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -113,10 +114,30 @@ impl Bench {
         name.contains(self.only.as_str())
     }
 
-    /// Measures and prints one line of JSON. Both closures do a batch of work, long against
-    /// reading a clock, and give how many things they did.
+    /// Measures and prints one line of JSON. Both closures do a batch of work and give how many
+    /// things they did. Rates are of the time that the processor worked for them.
     pub(crate) fn run(
         &self,
+        measure: Measure,
+        subject: impl FnMut() -> u64,
+        limit: impl FnMut() -> u64,
+    ) {
+        self.run_by(cpu_time, measure, subject, limit);
+    }
+
+    /// As [`Self::run`], by the clock on the wall: for work on several threads.
+    pub(crate) fn run_parallel(
+        &self,
+        measure: Measure,
+        subject: impl FnMut() -> u64,
+        limit: impl FnMut() -> u64,
+    ) {
+        self.run_by(wall_time, measure, subject, limit);
+    }
+
+    fn run_by(
+        &self,
+        clock: Clock,
         measure: Measure,
         mut subject: impl FnMut() -> u64,
         mut limit: impl FnMut() -> u64,
@@ -125,17 +146,17 @@ impl Bench {
             return;
         }
         let warm_up = self.turn.min(Duration::from_millis(10));
-        per_second(warm_up, &mut subject);
-        per_second(warm_up, &mut limit);
+        per_second(clock, warm_up, &mut subject);
+        per_second(clock, warm_up, &mut limit);
         let (mut rates, mut limits, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for round in 0..self.rounds {
             // Who is first changes, so that a drift favours nobody.
             let (rate, limit) = if round % 2 == 0 {
-                let rate = per_second(self.turn, &mut subject);
-                (rate, per_second(self.turn, &mut limit))
+                let rate = per_second(clock, self.turn, &mut subject);
+                (rate, per_second(clock, self.turn, &mut limit))
             } else {
-                let limit = per_second(self.turn, &mut limit);
-                (per_second(self.turn, &mut subject), limit)
+                let limit = per_second(clock, self.turn, &mut limit);
+                (per_second(clock, self.turn, &mut subject), limit)
             };
             rates.push(rate);
             limits.push(limit);
@@ -160,16 +181,43 @@ impl Bench {
 }
 
 /// Does batches for at least that long.
-fn per_second(turn: Duration, batch: &mut dyn FnMut() -> u64) -> f64 {
-    let start = Instant::now();
-    let mut done = 0;
+fn per_second(clock: Clock, turn: Duration, batch: &mut dyn FnMut() -> u64) -> f64 {
+    let start = clock();
+    let (mut done, mut batches) = (0, 1);
     loop {
-        done += batch();
-        let elapsed = start.elapsed();
+        for _ in 0..batches {
+            done += batch();
+        }
+        let elapsed = clock().saturating_sub(start);
         if elapsed >= turn {
             return done as f64 / elapsed.as_secs_f64();
         }
+        // Short batches must not measure the clock.
+        batches *= 2;
     }
+}
+
+/// The time since some moment.
+type Clock = fn() -> Duration;
+
+/// What all threads of this process have computed: what others do on the same cores does not
+/// count.
+#[cfg(unix)]
+fn cpu_time() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    // A process's time is never negative, and its nanoseconds are fewer than 10^9.
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(not(unix))]
+fn cpu_time() -> Duration {
+    wall_time()
+}
+
+fn wall_time() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

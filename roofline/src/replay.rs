@@ -168,7 +168,7 @@ fn two_threads(bench: &Bench, trace: &BinaryTrace) {
     }
     let (one, two) = (pool(1), pool(2));
     let options = options(Data::Fill(Fill::Address));
-    bench.run(
+    bench.run_parallel(
         Measure {
             name: "replay on two threads, fill address",
             unit: Unit::Loads,
