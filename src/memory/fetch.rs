@@ -116,10 +116,11 @@ pub(super) fn gather(
     {
         let Some(limit) = bytes.len().checked_sub(4) else { return false };
         for (lane, value) in row.iter_mut().enumerate() {
-            let place = offset(lane) as usize;
-            if place > limit {
+            let offset = offset(lane);
+            if offset > limit as u64 {
                 return false;
             }
+            let place = offset as usize;
             let word = &bytes[place..place + 4];
             *value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
         }

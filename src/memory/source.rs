@@ -206,9 +206,13 @@ impl Memory {
     /// have them.
     #[inline]
     fn region_bytes(&self, region: &Region) -> &[u8] {
-        let lanes = (LANES as u64 - 1) * region.lane_stride;
-        let (start, length) = (region.start as usize, (region.last + 1 + lanes) as usize);
-        self.arena.bytes().get(start..start + length).unwrap_or_default()
+        let span = || {
+            let others = region.lane_stride.checked_mul(LANES as u64 - 1)?;
+            let end = region.start.checked_add(region.last)?.checked_add(1)?.checked_add(others)?;
+            Some(usize::try_from(region.start).ok()?..usize::try_from(end).ok()?)
+        };
+        // Only a made-up region overflows.
+        span().and_then(|span| self.arena.bytes().get(span)).unwrap_or_default()
     }
 
     #[inline]

@@ -8,6 +8,7 @@ mod metadata;
 mod msrv;
 mod nvdisasm;
 mod oracle;
+mod roofline;
 mod samples;
 mod step;
 
@@ -24,6 +25,8 @@ enum Task {
     Oracle(oracle::Arguments),
     /// Renews the recorded outputs of the command's tests
     Goldens,
+    /// Measures each rate beside its limit: one line of JSON a measure
+    Roofline(roofline::Arguments),
     /// Makes the generated samples in `traces/`
     Samples(samples::Arguments),
 }
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(),
         Task::Oracle(arguments) => oracle::run(&arguments),
         Task::Goldens => goldens::run(),
+        Task::Roofline(arguments) => roofline::run(&arguments),
         Task::Samples(arguments) => samples::run(&arguments),
     };
     done.unwrap_or_else(|error| {

@@ -1,0 +1,119 @@
+//! Importing Accel-Sim text, beside a scan that only finds its tokens.
+
+use std::fs::File;
+use std::hint::black_box;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+use warpload::trace::{TraceWriter, import};
+
+use crate::measure::{Bench, Measure, Target, Unit};
+
+/// A real trace (traces/README.md).
+const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/btree-v5-kernel-1.traceg");
+/// Where its header ends: what follows can be repeated.
+const FIRST_BLOCK: &str = "#BEGIN_TB";
+
+/// Runs the measures.
+pub(crate) fn run(bench: &Bench) {
+    let names = ["import of Accel-Sim text", "import of Accel-Sim text, nothing written"];
+    if !names.iter().any(|name| bench.wants(name)) {
+        return;
+    }
+    let (text, lines) = text(if bench.is_quick { 50 << 20 } else { 200 << 20 });
+    let output = tempfile::tempfile().expect("a temporary file");
+    let measure = |name, target| Measure {
+        name,
+        unit: Unit::Lines,
+        limit_name: "token scan of the same file",
+        target,
+    };
+    let scan = || {
+        black_box(tokens(text.path()));
+        lines
+    };
+    bench.run(
+        measure(names[0], Target::ratio(0.4)),
+        || {
+            (&output).seek(SeekFrom::Start(0)).expect("a file can be rewound");
+            imported(text.path(), BufWriter::new(&output));
+            lines
+        },
+        scan,
+    );
+    bench.run(
+        measure(names[1], Target::NONE),
+        || {
+            imported(text.path(), Discard::default());
+            lines
+        },
+        scan,
+    );
+}
+
+/// The sample's thread blocks over and over, at least `bytes` of them; and how many lines.
+fn text(bytes: usize) -> (NamedTempFile, u64) {
+    let sample = std::fs::read_to_string(SAMPLE).expect("the sample is in the repository");
+    let start = sample.find(FIRST_BLOCK).expect("the sample has thread blocks");
+    let (header, blocks) = sample.split_at(start);
+    let times = bytes.div_ceil(blocks.len());
+    let mut file = NamedTempFile::new().expect("a temporary file");
+    file.write_all(header.as_bytes()).expect("room for the trace");
+    for _ in 0..times {
+        file.write_all(blocks.as_bytes()).expect("room for the trace");
+    }
+    let lines = header.lines().count() + times * blocks.lines().count();
+    (file, lines as u64)
+}
+
+fn imported(text: &Path, output: impl Write + Seek) {
+    let mut writer = TraceWriter::new(output, "roofline".to_owned()).expect("room for the output");
+    import(text, &mut writer, 1, &|_| ()).expect("a legal trace");
+    writer.finish().expect("room for the output");
+}
+
+/// Splits at spaces and ends of lines; gives the tokens' number and length. A token at the border
+/// of two reads counts twice, which costs nothing.
+fn tokens(text: &Path) -> (usize, usize) {
+    let mut file = File::open(text).expect("it was written");
+    let mut buffer = vec![0; 1 << 16];
+    let (mut count, mut length) = (0, 0);
+    loop {
+        let read = file.read(&mut buffer).expect("it was written");
+        if read == 0 {
+            return (count, length);
+        }
+        let pieces = buffer[..read].split(|byte| matches!(byte, b' ' | b'\n'));
+        for token in pieces.filter(|token| !token.is_empty()) {
+            count += 1;
+            length += black_box(token).len();
+        }
+    }
+}
+
+/// Takes everything and keeps nothing.
+#[derive(Default)]
+struct Discard {
+    position: u64,
+}
+
+impl Write for Discard {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.position += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Discard {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if let SeekFrom::Start(position) = to {
+            self.position = position;
+        }
+        Ok(self.position)
+    }
+}

@@ -1,0 +1,217 @@
+//! Load operations and whole instructions, by where their lanes read.
+
+use std::hint::black_box;
+
+use warpload::encoding::{Instruction, Reg, parse_line};
+use warpload::lane::{LANES, LaneMask, LaneValues};
+use warpload::load::{Executor, LaneAddresses, LoadOp, Loaded, load};
+use warpload::machine::{Machine, Misaligned};
+use warpload::memory::{AddressMap, AddressSpace, Memory, MemoryBuilder};
+use warpload::warp::Warp;
+
+use crate::measure::{Bench, Measure, Target, Unit};
+use crate::random;
+
+pub(crate) const BASE: u64 = 0x1_0000_0000;
+const MIB: usize = 1 << 20;
+const GIB: usize = 1 << 30;
+
+/// Warps whose addresses stay in the first-level cache.
+const FEW: usize = 64;
+/// Warps whose data are all of 1 MiB.
+const SOME: usize = 512;
+/// Warps whose data, 64 bytes of cache for each lane, are more than caches hold.
+const MANY: usize = 1 << 16;
+
+/// Runs the measures.
+pub(crate) fn run(bench: &Bench) {
+    let memory = memory(MIB);
+    let coalesced = coalesced();
+    bench.run(
+        Measure {
+            name: "load, coalesced, in cache",
+            unit: Unit::Loads,
+            limit_name: "copy of 128 bytes, sum of 32 addresses",
+            target: Target { rate: Some(100.0), ratio: Some(0.6) },
+        },
+        || loads(&memory, &coalesced),
+        || copies(&memory, &coalesced),
+    );
+    let near = spread(SOME, MIB);
+    bench.run(
+        Measure {
+            name: "load, random in 1 MiB",
+            unit: Unit::Loads,
+            limit_name: "unchecked gather",
+            target: Target::ratio(0.7),
+        },
+        || loads(&memory, &near),
+        || gathers(&memory, &near),
+    );
+    execute(bench, memory, &coalesced);
+    far(bench);
+}
+
+fn far(bench: &Bench) {
+    let name = "load, random in 1 GiB";
+    if !bench.wants(name) {
+        return;
+    }
+    // Built out of a copy that lives as long as the building.
+    if available_memory().is_some_and(|bytes| bytes < 3 * GIB as u64) {
+        return eprintln!("note: random in 1 GiB not measured: less than 3 GiB of memory are free");
+    }
+    let memory = memory(GIB);
+    let far = spread(MANY, GIB);
+    bench.run(
+        Measure {
+            name,
+            unit: Unit::Loads,
+            limit_name: "unchecked gather on the same pages",
+            target: Target::ratio(0.9),
+        },
+        || loads(&memory, &far),
+        || gathers(&memory, &far),
+    );
+}
+
+/// What Linux says could be used, in bytes; nothing elsewhere.
+fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}
+
+pub(crate) fn memory(bytes: usize) -> Memory {
+    let bytes: Vec<u8> = (0..bytes).map(|i| i as u8).collect();
+    let memory = MemoryBuilder::new(AddressMap::default()).global(BASE, &bytes).build();
+    memory.expect("one allocation below the windows' addresses")
+}
+
+fn instruction() -> Instruction {
+    parse_line("LD.E R0, [R2]").expect("canonical text").instruction
+}
+
+fn warp_of(addresses: [u64; LANES]) -> LaneAddresses {
+    LaneAddresses { executing: LaneMask::ALL, plg: LaneMask::ALL, addresses }
+}
+
+/// Each warp reads 128 bytes in a row, aligned to 4.
+fn coalesced() -> Vec<LaneAddresses> {
+    let starts = random::numbers(FEW).map(|number| BASE + number % (MIB as u64 - 128) / 4 * 4);
+    starts.map(|start| warp_of(std::array::from_fn(|lane| start + 4 * lane as u64))).collect()
+}
+
+/// Each lane reads 4 bytes anywhere.
+fn spread(warps: usize, within: usize) -> Vec<LaneAddresses> {
+    let addresses: Vec<u64> =
+        random::numbers(warps * LANES).map(|n| BASE + n % within as u64 / 4 * 4).collect();
+    addresses.as_chunks().0.iter().map(|addresses| warp_of(*addresses)).collect()
+}
+
+/// What callers look at, so that none of it goes uncomputed. A sum in a register: through memory
+/// it would cost a third of a load.
+#[inline]
+pub(crate) fn used(loaded: &Loaded) -> u64 {
+    u64::from(loaded.global.bits())
+        + u64::from(loaded.first_space.is_some())
+        + u64::from(loaded.is_broadcast)
+}
+
+fn loads(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
+    // What `LD.E` is; a replay does not know it either when it is compiled.
+    let space = AddressSpace::Generic;
+    let op = black_box(LoadOp { space, bytes: 4, signed: false, uniform: false });
+    let mut rows = [[0u32; LANES]];
+    let (mut read, mut faults) = (0, 0);
+    for warp in warps {
+        let loaded = load(op, warp, memory, Misaligned::Force, &mut rows);
+        black_box(&mut rows);
+        read += used(&loaded);
+        faults += usize::from(!loaded.faults.is_empty());
+    }
+    black_box(read);
+    assert_eq!(faults, 0, "every address lies in the allocation");
+    warps.len() as u64
+}
+
+fn bytes(memory: &Memory) -> &[u8] {
+    memory.allocations().first().map_or(&[], |one| memory.allocation_bytes(one))
+}
+
+/// The least that a coalesced load costs. Out of line, as the load is.
+fn copies(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
+    let bytes = black_box(bytes(memory));
+    let mut row: LaneValues = [0; LANES];
+    for warp in warps {
+        copy(bytes, &warp.addresses, &mut row);
+    }
+    warps.len() as u64
+}
+
+#[allow(unsafe_code)]
+#[inline]
+fn copy(bytes: &[u8], addresses: &[u64; LANES], row: &mut LaneValues) {
+    let start = (addresses[0] - BASE) as usize;
+    debug_assert!(start + 128 <= bytes.len());
+    // SAFETY: the addresses were made so that 128 bytes behind the first lie in `bytes`.
+    let source: [u8; 128] = unsafe { bytes.as_ptr().add(start).cast::<[u8; 128]>().read() };
+    for (value, word) in row.iter_mut().zip(source.as_chunks::<4>().0) {
+        *value = u32::from_le_bytes(*word);
+    }
+    black_box(&mut *row);
+    black_box(addresses.iter().fold(0u64, |sum, address| sum.wrapping_add(*address)));
+}
+
+/// The least that a load of spread lanes costs.
+#[allow(unsafe_code)]
+fn gathers(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
+    let bytes = black_box(bytes(memory));
+    let mut row: LaneValues = [0; LANES];
+    for warp in warps {
+        for (value, address) in row.iter_mut().zip(&warp.addresses) {
+            let at = (address - BASE) as usize;
+            debug_assert!(at + 4 <= bytes.len());
+            // SAFETY: the addresses were made so that the 4 bytes behind each lie in `bytes`.
+            let word = unsafe { bytes.as_ptr().add(at).cast::<[u8; 4]>().read() };
+            *value = u32::from_le_bytes(word);
+        }
+        black_box(&mut row);
+    }
+    warps.len() as u64
+}
+
+/// A whole instruction on a warp: guard, Plg and addresses out of registers, the values into one.
+fn execute(bench: &Bench, memory: Memory, warps: &[LaneAddresses]) {
+    let addresses = warps.first().expect("at least one warp").addresses;
+    let machine = Machine::new(memory);
+    let mut warp = Warp::new();
+    warp.set_register(Reg::new(2), addresses.map(|address| address as u32));
+    warp.set_register(Reg::new(3), addresses.map(|address| (address >> 32) as u32));
+    let instruction = instruction();
+    bench.run(
+        Measure {
+            name: "execute LD.E, coalesced, in cache",
+            unit: Unit::Loads,
+            limit_name: "copy of 128 bytes, sum of 32 addresses",
+            target: Target::NONE,
+        },
+        || {
+            for _ in 0..FEW {
+                let outcome =
+                    Executor::Fast.execute(black_box(&instruction), &machine, black_box(&mut warp));
+                black_box(&outcome);
+            }
+            FEW as u64
+        },
+        || {
+            let bytes = black_box(bytes(&machine.memory));
+            let mut row = [0; LANES];
+            for _ in 0..FEW {
+                copy(bytes, black_box(&addresses), &mut row);
+            }
+            FEW as u64
+        },
+    );
+}
