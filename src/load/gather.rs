@@ -146,13 +146,13 @@ fn misaligned_lanes(op: LoadOp, lanes: &LaneAddresses) -> LaneMask {
     lanes.executing & LaneMask::where_lane(|lane| lanes.addresses[lane] & low_bits != 0)
 }
 
-/// The bits in which some address differs from that of a run of lanes side by side. Apart from
-/// its comparison with 0, or the compiler makes 32 branches of the one pass in vectors.
+/// The bits in which some distance between neighbours differs from `bytes`. Apart from its
+/// comparison with 0, or the compiler makes 31 branches of the one pass in vectors.
 #[inline(never)]
 fn different_from_run(addresses: &[u64; LANES], bytes: u64) -> u64 {
-    let expected = |lane: usize| addresses[0].wrapping_add(bytes * lane as u64);
-    let differences = addresses.iter().enumerate().map(|(lane, address)| address ^ expected(lane));
-    differences.fold(0, |all, one| all | one)
+    let distances =
+        addresses.iter().zip(&addresses[1..]).map(|(one, next)| next.wrapping_sub(*one));
+    distances.fold(0, |different, distance| different | (distance ^ bytes))
 }
 
 /// Whether all executing lanes have one rounded address.

@@ -217,8 +217,13 @@ impl Memory {
 
     #[inline]
     fn global_region(&self, address: GenericAddress) -> Option<Region> {
-        let behind = self.global.partition_point(|known| known.base <= address.0);
-        let allocation = self.global.get(behind.checked_sub(1)?)?;
+        let allocation = match self.global.as_slice() {
+            [only] => only,
+            global => {
+                let behind = global.partition_point(|known| known.base <= address.0);
+                global.get(behind.checked_sub(1)?)?
+            }
+        };
         Some(Region {
             space: Space::Global,
             base: allocation.base,
