@@ -16,6 +16,7 @@ mod shard;
 mod statistics;
 mod summary;
 mod survey;
+mod tokens;
 mod worker;
 mod writer;
 
