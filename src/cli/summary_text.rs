@@ -14,8 +14,27 @@ pub(crate) fn text(
     contents: &Contents,
     options: &ReplayOptions<'_>,
 ) -> String {
-    let Counts { records, loads, skipped, lanes, bytes, .. } = &summary.counts;
     let counts = &summary.counts;
+    let mut text = always(counts);
+    text += &match options.data {
+        Data::Image(_) => "allocated   what the image names\n".to_owned(),
+        _ => format!("allocated   every address below 2^{}\n", options.address_bits),
+    };
+    text += &where_there_are_some(counts);
+    match &summary.digest {
+        Some(digest) => text += &format!("digest      {digest}\n"),
+        None => text += "digest      none: there were no data (--image or --fill)\n",
+    }
+    for note in &contents.notes {
+        text += &format!("note        {note}\n");
+    }
+    text += &per_pc(rows(summary, replayed, contents));
+    text + &listed(summary)
+}
+
+/// The lines that every replay has.
+fn always(counts: &Counts) -> String {
+    let Counts { records, loads, skipped, lanes, bytes, .. } = counts;
     let mut text = format!(
         "{records} instructions: {loads} loads, {} stores, {} atomics, {} others\n",
         skipped.store, skipped.atomic, skipped.other
@@ -49,10 +68,12 @@ pub(crate) fn text(
         ("misaligned_address", faults.misaligned_address),
     ];
     text += &format!("lane faults {}\n", nonzero(&faults));
-    text += &match options.data {
-        Data::Image(_) => "allocated   what the image names\n".to_owned(),
-        _ => format!("allocated   every address below 2^{}\n", options.address_bits),
-    };
+    text
+}
+
+/// The lines of what most replays do not have.
+fn where_there_are_some(counts: &Counts) -> String {
+    let mut text = String::new();
     let uniform = &counts.uniform;
     if uniform.broadcast + uniform.divergent > 0 {
         text += &format!(
@@ -70,14 +91,12 @@ pub(crate) fn text(
         text +=
             &format!("checked     {} loads, {} mismatches\n", counts.checked, counts.mismatches);
     }
-    match &summary.digest {
-        Some(digest) => text += &format!("digest      {digest}\n"),
-        None => text += "digest      none: there were no data (--image or --fill)\n",
-    }
-    for note in &contents.notes {
-        text += &format!("note        {note}\n");
-    }
-    text += &per_pc(rows(summary, replayed, contents));
+    text
+}
+
+/// The first mismatches and faults.
+fn listed(summary: &Summary) -> String {
+    let mut text = String::new();
     if !summary.first_mismatches.is_empty() {
         text += "\nfirst mismatches\n";
     }

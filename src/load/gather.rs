@@ -17,7 +17,7 @@ use super::fault::{FaultKind, LaneFault, LaneFaults};
 use super::op::{LaneAddresses, LoadOp};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::Misaligned;
-use crate::memory::{GenericAddress, LoadMemory, Region, Space};
+use crate::memory::{GenericAddress, LoadMemory, Region, Space, put};
 
 /// What loading did, apart from the values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,13 +174,6 @@ fn fetch_one<M: LoadMemory>(
     let rounded = GenericAddress(lanes.addresses[lane]).align_down(op.bytes);
     let offset = rounded.0.wrapping_sub(region.base);
     region.holds(rounded, op.bytes).then(|| memory.fetch(op.access(), region, offset, lane))
-}
-
-#[inline]
-fn put(rows: &mut [LaneValues], lane: usize, one: [u32; 4]) {
-    for (row, value) in rows.iter_mut().zip(one) {
-        row[lane] = value;
-    }
 }
 
 /// The general path: every lane looks its memory up for itself.

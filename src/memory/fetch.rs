@@ -134,9 +134,15 @@ pub(super) fn gather(
         }
         let place = offset + lane as u64 * region.lane_stride;
         let one = fetch(bytes, access, place as usize);
-        for (row, value) in rows.iter_mut().zip(one) {
-            row[lane] = value;
-        }
+        put(rows, lane, one);
     }
     true
+}
+
+/// Sets one lane's registers; missing rows drop their values.
+#[inline]
+pub(crate) fn put(rows: &mut [LaneValues], lane: usize, one: [u32; 4]) {
+    for (row, value) in rows.iter_mut().zip(one) {
+        row[lane] = value;
+    }
 }

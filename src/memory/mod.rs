@@ -5,6 +5,7 @@ mod arena;
 mod builder;
 mod fetch;
 mod fill;
+mod filled;
 mod source;
 mod windows;
 
@@ -15,8 +16,10 @@ use crate::lane::LANES;
 pub use arena::Arena;
 pub use builder::{ConfigError, MemoryBuilder, Regions};
 pub use fetch::Access;
+pub(crate) use fetch::put;
 pub use fill::{Fill, mix};
-pub use source::{AddressSpace, FilledMemory, LoadMemory, Region};
+pub use filled::FilledMemory;
+pub use source::{AddressSpace, LoadMemory, Region};
 pub use windows::{AddressMap, GenericAddress, OutsideWindow, Space, Window};
 
 /// A global allocation and where its bytes lie.

@@ -1,8 +1,7 @@
-//! What a load reads from: a memory that holds bytes, or one that is filled by a rule.
+//! What a load reads from, and the memory that holds its bytes.
 
-use super::fetch::{self, Access};
-use super::fill::Fill;
-use super::windows::{AddressMap, GenericAddress, OutsideWindow, Space, Window};
+use super::fetch::{self, Access, put};
+use super::windows::{AddressMap, GenericAddress, OutsideWindow, Space};
 use super::{LocalPart, Memory};
 use crate::lane::{LANES, LaneMask, LaneValues};
 
@@ -57,6 +56,9 @@ impl Region {
 
 /// A memory that loads can read from.
 pub trait LoadMemory {
+    /// How generic addresses are divided.
+    fn map(&self) -> &AddressMap;
+
     /// The space that `address` lies in for a lane whose Plg is `plg`, and the region there;
     /// none where nothing is allocated. Without one that holds the address, the nearest may come.
     ///
@@ -117,14 +119,12 @@ pub trait LoadMemory {
     ) -> Option<[u32; 4]>;
 }
 
-#[inline]
-fn put(rows: &mut [LaneValues], lane: usize, one: [u32; 4]) {
-    for (row, value) in rows.iter_mut().zip(one) {
-        row[lane] = value;
-    }
-}
-
 impl LoadMemory for Memory {
+    #[inline]
+    fn map(&self) -> &AddressMap {
+        Memory::map(self)
+    }
+
     #[inline]
     fn region(
         &self,
@@ -270,85 +270,5 @@ impl Memory {
             start: bank.bytes.start as u64,
             lane_stride: 0,
         })
-    }
-}
-
-/// A memory in which every address below 2^address_bits is allocated, and holds what a rule
-/// says. Offsets into shared and local memory stand for the generic addresses of their windows.
-#[derive(Clone, Copy, Debug)]
-pub struct FilledMemory {
-    /// How generic addresses are divided.
-    pub map: AddressMap,
-    /// What the memory holds.
-    pub fill: Fill,
-}
-
-impl LoadMemory for FilledMemory {
-    #[inline]
-    fn region(
-        &self,
-        space: AddressSpace,
-        address: GenericAddress,
-        plg: bool,
-    ) -> Result<(Space, Option<Region>), OutsideWindow> {
-        let map = &self.map;
-        let window = |space, Window { base, size }, first| {
-            let region = Region { space, base: first, last: size - 1, start: base, lane_stride: 0 };
-            (space, Some(region))
-        };
-        // Offsets have no end: the fill knows a value for every one.
-        let offsets = |space, start| {
-            let region = Region { space, base: 0, last: u64::MAX, start, lane_stride: 0 };
-            (space, Some(region))
-        };
-        Ok(match space {
-            AddressSpace::Generic => match map.resolve(address, plg)?.0 {
-                Space::Local => window(Space::Local, map.local(), map.local().base),
-                Space::Shared => window(Space::Shared, map.shared(), map.shared().base),
-                space => (space, Some(self.between_windows(address))),
-            },
-            AddressSpace::Global if map.is_beyond(address) => (Space::Global, None),
-            AddressSpace::Global => {
-                let last = u64::MAX >> (64 - map.address_bits());
-                let space = Space::Global;
-                (space, Some(Region { space, base: 0, last, start: 0, lane_stride: 0 }))
-            }
-            AddressSpace::Local => offsets(Space::Local, map.local().base),
-            AddressSpace::Shared => offsets(Space::Shared, map.shared().base),
-            AddressSpace::Constant { .. } => offsets(Space::Constant, 0),
-        })
-    }
-
-    #[inline]
-    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> [u32; 4] {
-        let lane = if region.is_per_lane() { lane as u64 } else { 0 };
-        let address = region.start.wrapping_add(offset);
-        access.extend(self.fill.words(address, access.bytes, lane))
-    }
-
-    fn fetch_across(
-        &self,
-        _: Access,
-        _: AddressSpace,
-        _: Space,
-        _: GenericAddress,
-        _: usize,
-    ) -> Option<[u32; 4]> {
-        None
-    }
-}
-
-impl FilledMemory {
-    /// The run of global addresses around one, up to the windows on either side.
-    fn between_windows(&self, address: GenericAddress) -> Region {
-        let (mut base, mut last) = (0, u64::MAX >> (64 - self.map.address_bits()));
-        for window in [self.map.shared(), self.map.local()] {
-            if window.base > address.0 {
-                last = last.min(window.base - 1);
-            } else {
-                base = base.max(window.base + window.size);
-            }
-        }
-        Region { space: Space::Global, base, last: last - base, start: base, lane_stride: 0 }
     }
 }

@@ -10,9 +10,7 @@ use super::statistics::{
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{FaultKind, LaneAddresses, LaneFault, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
-use crate::memory::{
-    AddressMap, AddressSpace, FilledMemory, GenericAddress, LoadMemory, Memory, Space, mix,
-};
+use crate::memory::{AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, mix};
 
 /// A lane fault with its place in the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +66,7 @@ impl<'b, 't> Worker<'b, 't> {
         }
     }
 
-    pub(super) fn loads<M: LoadMemory + MapOf>(
+    pub(super) fn loads<M: LoadMemory>(
         &mut self,
         part: std::ops::Range<usize>,
         memory: &M,
@@ -103,7 +101,7 @@ impl<'b, 't> Worker<'b, 't> {
     }
 
     #[inline]
-    fn load<M: LoadMemory + MapOf>(&mut self, traced: &TracedLoad<'_>, memory: &M) {
+    fn load<M: LoadMemory>(&mut self, traced: &TracedLoad<'_>, memory: &M) {
         let operation = self.block.operation(traced);
         let op = load_op(operation);
         let lanes = lane_addresses(operation, traced, memory.map());
@@ -262,22 +260,5 @@ pub(super) fn fault_row(kind: FaultKind) -> usize {
         FaultKind::OutsideWindow(_) => 0,
         FaultKind::OutsideAllocation => 1,
         FaultKind::MisalignedAddress => 2,
-    }
-}
-
-/// The address map of a memory.
-pub(super) trait MapOf {
-    fn map(&self) -> &AddressMap;
-}
-
-impl MapOf for Memory {
-    fn map(&self) -> &AddressMap {
-        Memory::map(self)
-    }
-}
-
-impl MapOf for FilledMemory {
-    fn map(&self) -> &AddressMap {
-        &self.map
     }
 }
