@@ -6,6 +6,7 @@
 //! - [`memory`], [`machine`], [`warp`], [`lane`]: what an instruction executes on.
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
+//! - [`ptx`]: modules of PTX, their loads, and which of those are legal.
 //! - `vector` and `image` (feature `json`): test vectors and memory images.
 //!
 //! # The three examples of the instruction's own description
@@ -102,6 +103,7 @@ pub mod lines;
 pub mod load;
 pub mod machine;
 pub mod memory;
+pub mod ptx;
 #[cfg(feature = "trace")]
 pub mod report;
 pub mod sass;

@@ -1,0 +1,59 @@
+//! What can be wrong with a module's text.
+
+use super::lexer::LexicalError;
+use super::{Position, Span};
+
+/// Why a module could not be read, and where. Loads that no rule allows are no such errors:
+/// [`check`](super::check) finds them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {}, column {}: {kind}", position.line, position.column)]
+pub struct ReadError {
+    /// What is wrong.
+    pub kind: ReadErrorKind,
+    /// The bytes at fault.
+    pub span: Span,
+    /// Where they begin.
+    pub position: Position,
+}
+
+/// What is wrong with a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadErrorKind {
+    /// A word that no module can hold.
+    #[error(transparent)]
+    Lexical(#[from] LexicalError),
+    /// Something else stands where only this can.
+    #[error("expected {0}")]
+    Expected(&'static str),
+    /// Not a version.
+    #[error("expected a version, two numbers with a dot between")]
+    Version,
+    /// Not a target.
+    #[error("expected a target such as `sm_90`, `sm_100a` or `sm_100f`")]
+    Target,
+    /// Neither 32 nor 64.
+    #[error("expected 32 or 64")]
+    AddressSize,
+    /// A module without `.version`, or with something in front of it.
+    #[error("expected `.version`, with which a module begins")]
+    MissingVersion,
+    /// A function or a variable in front of `.target`.
+    #[error("expected `.target` in front of this")]
+    MissingTarget,
+    /// Braces in braces.
+    #[error("more than {} braces inside one another", super::reader::MAX_DEPTH)]
+    TooDeep,
+    /// A text whose places do not fit in 32 bits.
+    #[error("larger than 4 GiB")]
+    TooLarge,
+}
+
+/// What is wrong with one statement: the rest of the module can still be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SyntaxError {
+    /// What should have stood there.
+    pub expected: &'static str,
+    /// The word at fault.
+    pub span: Span,
+}

@@ -1,0 +1,293 @@
+//! The words of PTX: a lexer over bytes, without an allocation.
+
+use super::Span;
+
+/// One word of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: TokenKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// A name, an opcode, or the sink `_`.
+    Word,
+    /// A dot and what follows it without a space: a directive or a qualifier, `::` included.
+    Dotted,
+    /// A number of any notation, its suffix included.
+    Number,
+    /// A text in double quotes.
+    Quoted,
+    /// One character that stands for itself.
+    Punctuation(u8),
+    /// The end of the text.
+    End,
+    /// What no module can hold; the lexer stays in front of it.
+    Bad(LexicalError),
+}
+
+/// What no module can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum LexicalError {
+    /// A byte that begins no word.
+    #[error("no word of PTX begins with this character")]
+    Stray,
+    /// A text without its second quote.
+    #[error("this text has no closing quote in its line")]
+    Text,
+    /// A comment without its end.
+    #[error("this comment has no `*/`")]
+    Comment,
+}
+
+/// Reads words one after the other.
+///
+/// ```
+/// use warpload::ptx::{Lexer, TokenKind};
+///
+/// let source = "ld.L2::64B /* hint */ %r1, [a+-4];";
+/// let words: Vec<&str> = Lexer::new(source).map(|token| token.span.text(source)).collect();
+/// assert_eq!(words, ["ld", ".L2::64B", "%r1", ",", "[", "a", "+", "-", "4", "]", ";"]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Lexer<'s> {
+    bytes: &'s [u8],
+    position: usize,
+}
+
+/// What a byte can be, as bits of [`CLASSES`].
+const BLANK: u8 = 1;
+/// May stand inside a name.
+const NAME: u8 = 2;
+/// May begin a name.
+const LETTER: u8 = 4;
+const DIGIT: u8 = 8;
+const MARK: u8 = 16;
+
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => BLANK,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => NAME | LETTER,
+            b'0'..=b'9' => NAME | DIGIT,
+            b'!' | b'#' | b'%' | b'&' | b'(' | b')' | b'*' | b'+' | b',' | b'-' | b'.' | b'/'
+            | b':' | b';' | b'<' | b'=' | b'>' | b'?' | b'@' | b'[' | b']' | b'^' | b'{' | b'|'
+            | b'}' | b'~' => MARK,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+fn is(byte: Option<&u8>, class: u8) -> bool {
+    byte.is_some_and(|byte| CLASSES[usize::from(*byte)] & class != 0)
+}
+
+impl<'s> Lexer<'s> {
+    /// Reads a text from its start.
+    pub fn new(source: &'s str) -> Self {
+        Self { bytes: source.as_bytes(), position: 0 }
+    }
+
+    /// Reads the words of a part of the text; their spans are those in the whole text.
+    pub fn of(source: &'s str, part: Span) -> Self {
+        let bytes = source.as_bytes();
+        let end = (part.end as usize).min(bytes.len());
+        Self { bytes: &bytes[..end], position: part.start as usize }
+    }
+
+    /// The byte behind the last word, where the search for the next one begins.
+    pub fn position(&self) -> u32 {
+        self.position as u32
+    }
+
+    /// Goes on behind the line in which the next word would have been looked for.
+    pub(super) fn skip_line(&mut self) {
+        let rest = self.bytes.get(self.position..).unwrap_or_default();
+        self.position += memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+    }
+
+    /// The next word, [`TokenKind::End`] at the end and for ever after it.
+    pub fn token(&mut self) -> Token {
+        if let Err(token) = self.skip_blank() {
+            return token;
+        }
+        let start = self.position;
+        let Some(&first) = self.bytes.get(start) else {
+            return self.ends(start, start, TokenKind::End);
+        };
+        let class = CLASSES[usize::from(first)];
+        if class & LETTER != 0 {
+            let end = self.name(start + 1);
+            self.ends(start, end, TokenKind::Word)
+        } else if class & DIGIT != 0 {
+            let end = self.number(start);
+            self.ends(start, end, TokenKind::Number)
+        } else if first == b'.' && is(self.bytes.get(start + 1), NAME) {
+            let end = self.dotted(start + 1);
+            self.ends(start, end, TokenKind::Dotted)
+        } else if first == b'%' && is(self.bytes.get(start + 1), NAME) {
+            let end = self.name(start + 2);
+            self.ends(start, end, TokenKind::Word)
+        } else if class & MARK != 0 {
+            self.ends(start, start + 1, TokenKind::Punctuation(first))
+        } else if first == b'"' {
+            self.quoted(start)
+        } else {
+            self.bad(start, LexicalError::Stray)
+        }
+    }
+
+    fn ends(&mut self, start: usize, end: usize, kind: TokenKind) -> Token {
+        self.position = end;
+        Token { kind, span: Span { start: start as u32, end: end as u32 } }
+    }
+
+    /// A token in front of which the lexer stays. It ends at a character's boundary.
+    fn bad(&self, start: usize, error: LexicalError) -> Token {
+        let mut end = start + 1;
+        while self.bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+            end += 1;
+        }
+        let span = Span { start: start as u32, end: end as u32 };
+        Token { kind: TokenKind::Bad(error), span }
+    }
+
+    fn skip_blank(&mut self) -> Result<(), Token> {
+        loop {
+            while is(self.bytes.get(self.position), BLANK) {
+                self.position += 1;
+            }
+            if self.bytes.get(self.position) != Some(&b'/') {
+                return Ok(());
+            }
+            match self.bytes.get(self.position + 1) {
+                Some(b'/') => self.skip_line(),
+                Some(b'*') => {
+                    let body = self.position + 2;
+                    let rest = self.bytes.get(body..).unwrap_or_default();
+                    let Some(length) = memchr::memmem::find(rest, b"*/") else {
+                        return Err(self.bad(self.position, LexicalError::Comment));
+                    };
+                    self.position = body + length + 2;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn name(&self, mut at: usize) -> usize {
+        while is(self.bytes.get(at), NAME) {
+            at += 1;
+        }
+        at
+    }
+
+    /// `.shared::cta` is one word; `::` needs a name behind it.
+    fn dotted(&self, start: usize) -> usize {
+        let mut end = self.name(start);
+        while self.bytes.get(end..end + 2) == Some(b"::") && is(self.bytes.get(end + 2), NAME) {
+            end = self.name(end + 2);
+        }
+        end
+    }
+
+    /// Any notation: digits, letters of a prefix or suffix, a fraction, a signed exponent.
+    fn number(&self, start: usize) -> usize {
+        let mut end = self.name(start);
+        let is_decimal = self.bytes[start..end].iter().all(u8::is_ascii_digit);
+        if is_decimal && self.bytes.get(end) == Some(&b'.') && is(self.bytes.get(end + 1), DIGIT) {
+            end = self.name(end + 1);
+        } else if is_decimal
+            && self.bytes.get(end) == Some(&b'.')
+            && !is(self.bytes.get(end + 1), NAME)
+        {
+            // `1.` is a float, too.
+            end += 1;
+        }
+        let is_hexadecimal = matches!(self.bytes.get(start + 1), Some(b'x' | b'X'));
+        let signs_exponent = matches!(self.bytes.get(end - 1), Some(b'e' | b'E'))
+            && matches!(self.bytes.get(end), Some(b'+' | b'-'))
+            && is(self.bytes.get(end + 1), DIGIT);
+        let has_prefix = matches!(self.bytes.get(start + 1), Some(b'f' | b'F' | b'd' | b'D'));
+        if signs_exponent && !is_hexadecimal && !has_prefix { self.name(end + 1) } else { end }
+    }
+
+    fn quoted(&mut self, start: usize) -> Token {
+        let rest = self.bytes.get(start + 1..).unwrap_or_default();
+        let mut from = 0;
+        while let Some(at) =
+            rest.get(from..).and_then(|rest| memchr::memchr3(b'"', b'\\', b'\n', rest))
+        {
+            match rest[from + at] {
+                b'"' => return self.ends(start, start + from + at + 2, TokenKind::Quoted),
+                b'\\' => from += at + 2,
+                _ => break,
+            }
+        }
+        self.bad(start, LexicalError::Text)
+    }
+}
+
+/// The words up to the end of the text, which is not among them; nothing follows a bad one.
+impl Iterator for Lexer<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        let token = self.token();
+        match token.kind {
+            TokenKind::End => None,
+            TokenKind::Bad(_) => {
+                self.position = self.bytes.len();
+                Some(token)
+            }
+            _ => Some(token),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(source: &str) -> Vec<&str> {
+        Lexer::new(source).map(|token| token.span.text(source)).collect()
+    }
+
+    #[test]
+    fn words_are_split_as_ptxas_splits_them() {
+        assert_eq!(words("%r<9>;"), ["%r", "<", "9", ">", ";"]);
+        assert_eq!(words("{%reg0, %reg1. %reg2}"), ["{", "%reg0", ",", "%reg1", ".", "%reg2", "}"]);
+        assert_eq!(words("ld. global"), ["ld", ".", "global"]);
+        assert_eq!(words("ld.L1 ::evict_last"), ["ld", ".L1", ":", ":", "evict_last"]);
+        assert_eq!(words(".shared::cta.acquire"), [".shared::cta", ".acquire"]);
+        assert_eq!(
+            words("1.5e-3+0x1E+4 0f3F800000-1 2e5 16.0 4U"),
+            ["1.5e-3", "+", "0x1E", "+", "4", "0f3F800000", "-", "1", "2e5", "16.0", "4U"]
+        );
+        assert_eq!(words("// a\n/* b\n */ c // d"), ["c"]);
+        assert_eq!(words(r#".file 1 "a\"b""#), [".file", "1", r#""a\"b""#]);
+    }
+
+    #[test]
+    fn a_bad_word_is_the_last_one() {
+        for (source, error, span) in [
+            ("a ` b", LexicalError::Stray, 2..3),
+            ("a \u{e9} b", LexicalError::Stray, 2..4),
+            ("a /* b", LexicalError::Comment, 2..3),
+            ("a \"b\n\"", LexicalError::Text, 2..3),
+            ("a \"b\\", LexicalError::Text, 2..3),
+        ] {
+            let last = Lexer::new(source).last().expect("a token");
+            assert_eq!((last.kind, last.span.range()), (TokenKind::Bad(error), span), "{source}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Loads as they are written: every combination of qualifiers and operands can be represented, so
+//! that [`check`](super::check) can name every rule that one breaks.
+
+mod operand;
+mod parse;
+mod qualifier;
+
+pub use self::operand::{Address, AddressForm, Element, ElementKind, Offset, Operand, OperandKind};
+pub use self::qualifier::{
+    CacheOp, Eviction, Level, Order, Qualifier, QualifierKind, Reduction, Scope, Shape,
+};
+use super::module::{Guard, Module, ScopeId, Statement, StatementKind};
+use super::{ScalarType, Span, StateSpace, SyntaxError, Window};
+
+/// One `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// All of the statement, the guard included, the semicolon not.
+    pub span: Span,
+    /// Where its names are looked up.
+    pub scope: ScopeId,
+    /// Which instruction it is.
+    pub opcode: Opcode,
+    /// The opcode's words: `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
+    pub opcode_span: Span,
+    /// The guard in front.
+    pub guard: Option<Guard>,
+    /// The qualifiers in their order; up to the place at fault where there is one.
+    pub qualifiers: Vec<Qualifier>,
+    /// The operands in their order; up to the place at fault where there is one.
+    pub operands: Vec<Operand>,
+    /// What keeps the statement from being read as a load.
+    pub fault: Option<SyntaxError>,
+}
+
+/// The load instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Opcode {
+    /// `ld`, `.nc` or not.
+    Ld,
+    /// `tcgen05.ld`.
+    TensorLd,
+    /// `tcgen05.ld.red`.
+    TensorLdRed,
+}
+
+impl Opcode {
+    /// The instruction's name without further qualifiers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ld => "ld",
+            Self::TensorLd => "tcgen05.ld",
+            Self::TensorLdRed => "tcgen05.ld.red",
+        }
+    }
+}
+
+impl<'s> Module<'s> {
+    /// Every load of the module in the order of the text.
+    pub fn loads(&self) -> impl Iterator<Item = Load> {
+        self.statements.iter().filter_map(|statement| self.load(statement))
+    }
+
+    /// A statement read as a load; nothing where it is another instruction.
+    pub fn load(&self, statement: &Statement) -> Option<Load> {
+        let StatementKind::Instruction(instruction) = &statement.kind else { return None };
+        parse::load(self.source, statement, instruction)
+    }
+}
+
+/// What the qualifiers of a load say, each kind by the first of its qualifiers. This is what a
+/// legal load means; for one that [`check`](super::check) refuses it is a guess.
+impl Load {
+    /// The first qualifier of which `pick` makes something.
+    pub fn first<T>(&self, pick: impl Fn(QualifierKind) -> Option<T>) -> Option<(T, Span)> {
+        self.qualifiers.iter().find_map(|q| pick(q.kind).map(|found| (found, q.span)))
+    }
+
+    /// Whether the qualifier is there.
+    pub fn has(&self, kind: QualifierKind) -> bool {
+        self.qualifiers.iter().any(|qualifier| qualifier.kind == kind)
+    }
+
+    /// The state space with what narrows it; nothing for generic addressing.
+    pub fn space(&self) -> Option<(StateSpace, Option<Window>)> {
+        let space = self.first(|kind| match kind {
+            QualifierKind::Space(space, window) => Some((space, window)),
+            _ => None,
+        });
+        space.map(|found| found.0)
+    }
+
+    /// The type of an element.
+    pub fn scalar(&self) -> Option<ScalarType> {
+        let scalar = self.first(|kind| match kind {
+            QualifierKind::Type(scalar) => Some(scalar),
+            _ => None,
+        });
+        scalar.map(|found| found.0)
+    }
+
+    /// How many elements the load has: 1 without `.v2`, `.v4` or `.v8`.
+    pub fn elements(&self) -> u8 {
+        let elements = self.first(|kind| match kind {
+            QualifierKind::Vector(elements) => Some(elements),
+            _ => None,
+        });
+        elements.map_or(1, |found| found.0)
+    }
+
+    /// Where the loaded values go.
+    pub fn destination(&self) -> Option<&Operand> {
+        self.operands.first()
+    }
+
+    /// The address: the first operand in brackets.
+    pub fn address(&self) -> Option<&Address> {
+        self.operands.iter().find_map(|operand| match &operand.kind {
+            OperandKind::Address(address) => Some(address),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,28 @@
+//! PTX: what a module holds as far as its loads depend on it, and which loads are legal.
+//!
+//! [`read`] reads a module whole; [`Module::loads`] gives its loads as they are written.
+
+mod error;
+mod expression;
+mod lexer;
+mod load;
+mod module;
+mod reader;
+mod span;
+mod types;
+mod words;
+
+pub use self::error::{ReadError, ReadErrorKind, SyntaxError};
+pub use self::expression::{Constant, integer};
+pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
+pub use self::load::{
+    Address, AddressForm, CacheOp, Element, ElementKind, Eviction, Level, Load, Offset, Opcode,
+    Operand, OperandKind, Order, Qualifier, QualifierKind, Reduction, Scope as SyncScope, Shape,
+};
+pub use self::module::{
+    AddressSize, Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Guard,
+    Instruction, Linkage, Module, Role, Scope, ScopeId, Statement, StatementKind, Symbol,
+};
+pub use self::reader::{MAX_DEPTH, read};
+pub use self::span::{Lines, Position, Span};
+pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};

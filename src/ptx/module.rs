@@ -1,0 +1,349 @@
+//! What a module holds: declarations in scopes, functions, and the statements of their bodies.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::lexer::{Lexer, Token, TokenKind};
+use super::{ScalarType, Span, StateSpace, SyntaxError, Target, Version};
+
+/// A module that was read whole.
+#[derive(Clone, Debug)]
+pub struct Module<'s> {
+    pub(super) source: &'s str,
+    /// The version of PTX that the module asks for.
+    pub version: Version,
+    /// What the module's first `.target` names; [`Function::target`] has that of each function.
+    pub target: Target,
+    /// The bits of an address, where the module says them.
+    pub address_size: Option<AddressSize>,
+    pub(super) declarations: Vec<Declaration>,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) functions: Vec<Function>,
+    pub(super) statements: Vec<Statement>,
+    pub(super) names: HashMap<(ScopeId, &'s str), DeclarationId>,
+    pub(super) function_names: HashMap<&'s str, FunctionId>,
+}
+
+/// What `.address_size` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressSize {
+    /// 32 or 64.
+    pub bits: u32,
+    /// The number.
+    pub span: Span,
+}
+
+/// The place of a [`Scope`] in its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ScopeId(pub(super) u32);
+
+/// The place of a [`Declaration`] in its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeclarationId(pub(super) u32);
+
+/// The place of a [`Function`] in its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub(super) u32);
+
+impl ScopeId {
+    /// Around all functions.
+    pub const MODULE: Self = Self(0);
+}
+
+impl DeclarationId {
+    /// The place in [`Module::declarations`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl FunctionId {
+    /// The place in [`Module::functions`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A pair of braces, or the module around all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope {
+    /// The scope around it.
+    pub parent: Option<ScopeId>,
+    /// The function that it is part of.
+    pub function: Option<FunctionId>,
+}
+
+/// A register, a run of registers, a variable or a parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Declaration {
+    /// The name; of a run of registers, the part in front of the number.
+    pub name: Span,
+    /// Where it lies.
+    pub space: StateSpace,
+    /// What it is to its function.
+    pub role: Role,
+    /// The type of one element.
+    pub scalar: ScalarType,
+    /// How many elements a vector has; 1 without `.v2` and the like.
+    pub vector: u8,
+    /// The alignment in bytes, where `.align` gives one.
+    pub align: Option<u32>,
+    /// How many registers `<N>` declares. No register is allocated for any of them here.
+    pub count: Option<u32>,
+    /// What stands in brackets behind the name.
+    pub array: Array,
+    /// The initial value behind `=`, as it is written; [`Module::initial_value`] reads it.
+    pub initial: Option<Span>,
+    /// Whether it has the attribute `.unified`.
+    pub is_unified: bool,
+    /// Who sees it.
+    pub linkage: Linkage,
+    /// Where it can be named.
+    pub scope: ScopeId,
+}
+
+/// What a declaration is to the function around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It stands outside of all functions.
+    Module,
+    /// It stands in a body.
+    Local,
+    /// A parameter.
+    Parameter,
+    /// A parameter that the function returns in.
+    Return,
+}
+
+/// How many elements a variable has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Array {
+    /// No brackets.
+    Single,
+    /// Brackets with numbers: their product, and whether there is more than one pair.
+    Of(u64),
+    /// Empty brackets, or more elements than can be counted.
+    Unknown,
+}
+
+/// Who sees a function or a variable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Linkage {
+    /// The module.
+    #[default]
+    Internal,
+    /// `.visible`.
+    Visible,
+    /// `.extern`: declared here, defined elsewhere.
+    Extern,
+    /// `.weak`.
+    Weak,
+    /// `.common`.
+    Common,
+}
+
+impl Declaration {
+    /// Bytes of one element, vectors included; nothing where the type's size is not known here.
+    pub fn element_bytes(&self) -> Option<u64> {
+        self.scalar.bytes().map(|bytes| u64::from(bytes) * u64::from(self.vector))
+    }
+
+    /// Bytes of the whole variable; nothing where they are not known or more than 2^64.
+    pub fn bytes(&self) -> Option<u64> {
+        match self.array {
+            Array::Single => self.element_bytes(),
+            Array::Of(elements) => self.element_bytes()?.checked_mul(elements),
+            Array::Unknown => None,
+        }
+    }
+
+    /// The alignment in bytes: what `.align` says, else the size of an element. [PTX ISA,
+    /// Alignment]
+    pub fn alignment(&self) -> u64 {
+        self.align.map(u64::from).or_else(|| self.element_bytes()).unwrap_or(1).max(1)
+    }
+}
+
+/// A kernel or a device function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Which of the two.
+    pub kind: FunctionKind,
+    /// The name.
+    pub name: Span,
+    /// Who sees it.
+    pub linkage: Linkage,
+    /// The `.target` in front of it.
+    pub target: Target,
+    /// Where its parameters and its body's declarations can be named.
+    pub scope: ScopeId,
+    /// What it returns in; places in [`Module::declarations`].
+    pub returns: Range<usize>,
+    /// Its parameters; places in [`Module::declarations`].
+    pub parameters: Range<usize>,
+    /// Its statements, places in [`Module::statements`]; nothing for a prototype.
+    pub body: Option<Range<usize>>,
+}
+
+/// A kernel or a device function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FunctionKind {
+    /// `.entry`.
+    Entry,
+    /// `.func`.
+    Func,
+}
+
+/// One step of a body: whatever stands in it but declarations and debug information.
+#[derive(Clone, Copy, Debug)]
+pub struct Statement {
+    /// All of it, a guard included, its semicolon not.
+    pub span: Span,
+    /// Where its names are looked up.
+    pub scope: ScopeId,
+    /// What it is.
+    pub kind: StatementKind,
+}
+
+/// What a statement is.
+#[derive(Clone, Copy, Debug)]
+pub enum StatementKind {
+    /// A label; the name.
+    Label(Span),
+    /// `{`.
+    Enter,
+    /// `}` of a pair inside the body.
+    Leave,
+    /// An instruction; [`Module::load`] reads it further where it is a load.
+    Instruction(Instruction),
+    /// What is no statement.
+    Malformed(SyntaxError),
+}
+
+/// An instruction of any kind, as far as all of them are alike.
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction {
+    /// The guard in front.
+    pub guard: Option<Guard>,
+    /// The first word: `ld` of `ld.global.u32`.
+    pub mnemonic: Span,
+    /// Qualifiers and operands, up to the semicolon.
+    pub tail: Span,
+    /// What was seen to be wrong without knowing the instruction.
+    pub fault: Option<SyntaxError>,
+}
+
+/// `@%p` or `@!%p`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The predicate's name.
+    pub register: Span,
+    /// Whether the instruction executes where the predicate is false.
+    pub is_negated: bool,
+}
+
+impl Instruction {
+    /// The qualifiers, each with its dot, in their order.
+    pub fn qualifiers<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
+        Lexer::of(source, self.tail).take_while(|token| token.kind == TokenKind::Dotted)
+    }
+
+    /// The words behind the qualifiers: the operands, with the commas between them.
+    pub fn operands<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
+        Lexer::of(source, self.tail).skip_while(|token| token.kind == TokenKind::Dotted)
+    }
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct Symbol<'m> {
+    /// The declaration's place.
+    pub id: DeclarationId,
+    /// The declaration.
+    pub declaration: &'m Declaration,
+    /// The number of a register out of a run.
+    pub number: Option<u32>,
+}
+
+impl<'s> Module<'s> {
+    /// The text that the module was read from; spans are places in it.
+    pub fn source(&self) -> &'s str {
+        self.source
+    }
+
+    /// The text of a span.
+    pub fn text(&self, span: Span) -> &'s str {
+        span.text(self.source)
+    }
+
+    /// Everything declared, in the order of the text.
+    pub fn declarations(&self) -> &[Declaration] {
+        &self.declarations
+    }
+
+    /// Kernels and functions in the order of the text, prototypes among them.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The statements of all bodies; [`Function::body`] says which are whose.
+    pub fn statements(&self) -> &[Statement] {
+        &self.statements
+    }
+
+    /// The statements of one function; none for a prototype.
+    pub fn body(&self, function: &Function) -> &[Statement] {
+        function.body.clone().and_then(|body| self.statements.get(body)).unwrap_or_default()
+    }
+
+    /// The declaration of an id.
+    pub fn declaration(&self, id: DeclarationId) -> Option<&Declaration> {
+        self.declarations.get(id.index())
+    }
+
+    /// The function around a scope.
+    pub fn function_of(&self, scope: ScopeId) -> Option<&Function> {
+        let function = self.scopes.get(scope.0 as usize)?.function?;
+        self.functions.get(function.index())
+    }
+
+    /// The function of a name.
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.function_names.get(name).and_then(|id| self.functions.get(id.index()))
+    }
+
+    /// What a name stands for where it is written: the declaration in the innermost scope, a
+    /// register of a run (`%r7` of `%r<9>`) included.
+    pub fn find(&self, scope: ScopeId, name: &str) -> Option<Symbol<'_>> {
+        let mut next = Some(scope);
+        while let Some(scope) = next {
+            if let Some(symbol) = self.find_in(scope, name) {
+                return Some(symbol);
+            }
+            next = self.scopes.get(scope.0 as usize)?.parent;
+        }
+        None
+    }
+
+    fn find_in(&self, scope: ScopeId, name: &str) -> Option<Symbol<'_>> {
+        let of = |name| {
+            let id = *self.names.get(&(scope, name))?;
+            Some((id, self.declarations.get(id.index())?))
+        };
+        if let Some((id, declaration)) = of(name).filter(|found| found.1.count.is_none()) {
+            return Some(Symbol { id, declaration, number: None });
+        }
+        // `%r12` may be number 12 of `%r<..>` or number 2 of `%r1<..>`. A count has 10 digits.
+        let digits = name.bytes().rev().take_while(u8::is_ascii_digit).take(10).count();
+        (1..=digits).find_map(|length| {
+            let (prefix, number) = name.split_at_checked(name.len() - length)?;
+            if number.len() > 1 && number.starts_with('0') {
+                return None;
+            }
+            let number: u32 = number.parse().ok()?;
+            let (id, declaration) = of(prefix)?;
+            let is_in = declaration.count.is_some_and(|count| number < count);
+            is_in.then_some(Symbol { id, declaration, number: Some(number) })
+        })
+    }
+}

@@ -1,0 +1,197 @@
+//! Registers, variables and parameters.
+
+use super::{Reader, Step};
+use crate::ptx::expression::integer;
+use crate::ptx::lexer::TokenKind;
+use crate::ptx::module::{Array, Declaration, DeclarationId, Linkage, Role, ScopeId};
+use crate::ptx::{ScalarType, Span, StateSpace};
+
+/// What stands in front of the names.
+struct Prefix {
+    space: StateSpace,
+    scalar: ScalarType,
+    vector: u8,
+    align: Option<u32>,
+    is_unified: bool,
+}
+
+impl Reader<'_> {
+    /// A whole declaration, its semicolon included.
+    pub(super) fn declarations(&mut self, linkage: Linkage) -> Step {
+        let role = if self.scope == ScopeId::MODULE { Role::Module } else { Role::Local };
+        let prefix = self.prefix()?;
+        loop {
+            self.declarator(&prefix, role, linkage)?;
+            if !self.took_mark(b',') {
+                break;
+            }
+        }
+        self.take_mark(b';', "`,` or `;`")
+    }
+
+    /// Parameters in parentheses, the opening one current.
+    pub(super) fn parameters(&mut self, role: Role) -> Step {
+        self.advance();
+        while !self.took_mark(b')') {
+            if self.current.kind != TokenKind::Dotted {
+                return Err(self.expected("`.param`, `.reg` or `)`"));
+            }
+            let prefix = self.prefix()?;
+            self.declarator(&prefix, role, Linkage::Internal)?;
+            if !self.is_mark(b')') {
+                self.take_mark(b',', "`,` or `)`")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `.shared .align 16 .v4 .f32`, in any order behind the space.
+    fn prefix(&mut self) -> Step<Prefix> {
+        let space = StateSpace::from_name(self.word().trim_start_matches('.'));
+        let space = space.ok_or_else(|| self.expected("a state space"))?;
+        self.advance();
+        // `.const[3]`: a bank, which is not looked at.
+        if self.is_mark(b'[') {
+            self.array()?;
+        }
+        let scalar = ScalarType::Other;
+        let mut prefix = Prefix { space, scalar, vector: 1, align: None, is_unified: false };
+        let mut is_pointer = false;
+        while self.current.kind == TokenKind::Dotted {
+            let name = self.word().trim_start_matches('.');
+            match name {
+                "align" => {
+                    self.advance();
+                    let align = self.number()?;
+                    // Behind `.ptr` it is what the pointer points to that is aligned.
+                    if !is_pointer {
+                        prefix.align = u32::try_from(align).ok().filter(|align| *align > 0);
+                    }
+                    continue;
+                }
+                "attribute" => {
+                    self.advance();
+                    prefix.is_unified |= self.attribute()?;
+                    continue;
+                }
+                "ptr" => is_pointer = true,
+                "v2" => prefix.vector = 2,
+                "v4" => prefix.vector = 4,
+                "v8" => prefix.vector = 8,
+                _ if is_pointer => {}
+                _ => prefix.scalar = ScalarType::from_name(name).unwrap_or(prefix.scalar),
+            }
+            self.advance();
+        }
+        Ok(prefix)
+    }
+
+    /// `(.unified(19, 95), .managed)`: whether `.unified` is among them.
+    pub(super) fn attribute(&mut self) -> Step<bool> {
+        self.take_mark(b'(', "`(`")?;
+        let mut is_unified = false;
+        let mut depth = 1_usize;
+        while depth > 0 {
+            match self.current.kind {
+                TokenKind::Punctuation(b'(') => depth += 1,
+                TokenKind::Punctuation(b')') => depth -= 1,
+                TokenKind::Dotted => is_unified |= self.word() == ".unified",
+                TokenKind::Word | TokenKind::Number | TokenKind::Punctuation(b',') => {}
+                _ => return Err(self.expected("`)`")),
+            }
+            self.advance();
+        }
+        Ok(is_unified)
+    }
+
+    /// A name with its brackets and its initial value.
+    fn declarator(&mut self, prefix: &Prefix, role: Role, linkage: Linkage) -> Step {
+        let name = self.take(TokenKind::Word, "a name")?;
+        let count = if self.took_mark(b'<') { Some(self.count()?) } else { None };
+        let array = if self.is_mark(b'[') { self.array()? } else { Array::Single };
+        let initial = if self.took_mark(b'=') { Some(self.initial()?) } else { None };
+        let &Prefix { space, scalar, vector, align, is_unified } = prefix;
+        self.declare(Declaration {
+            name,
+            space,
+            role,
+            scalar,
+            vector,
+            align,
+            count,
+            array,
+            initial,
+            is_unified,
+            linkage,
+            scope: self.scope,
+        });
+        Ok(())
+    }
+
+    fn declare(&mut self, declaration: Declaration) {
+        // A text of 4 GiB has fewer names.
+        let id = DeclarationId(self.module.declarations.len() as u32);
+        let name = declaration.name.text(self.module.source);
+        // The first declaration stays: a second one of the same name in one scope is an error of
+        // its own, but none of a load.
+        self.module.names.entry((declaration.scope, name)).or_insert(id);
+        self.module.declarations.push(declaration);
+    }
+
+    fn number(&mut self) -> Step<u64> {
+        let number = match self.current.kind {
+            TokenKind::Number => integer(self.word()),
+            _ => None,
+        };
+        let number = number.ok_or_else(|| self.expected("a number"))?;
+        self.advance();
+        Ok(number)
+    }
+
+    fn count(&mut self) -> Step<u32> {
+        let at = self.current;
+        let count = self.number()?;
+        let Ok(count) = u32::try_from(count) else {
+            self.current = at;
+            return Err(self.expected("at most 4294967295 registers"));
+        };
+        self.take_mark(b'>', "`>`")?;
+        Ok(count)
+    }
+
+    /// `[4][8]`, `[]`.
+    fn array(&mut self) -> Step<Array> {
+        let mut elements = Some(1_u64);
+        while self.took_mark(b'[') {
+            if self.took_mark(b']') {
+                elements = None;
+                continue;
+            }
+            let length = self.number()?;
+            elements = elements.and_then(|elements| elements.checked_mul(length));
+            self.take_mark(b']', "`]`")?;
+        }
+        Ok(elements.map_or(Array::Unknown, Array::Of))
+    }
+
+    /// The value behind `=`: to the comma or semicolon outside of all brackets.
+    fn initial(&mut self) -> Step<Span> {
+        let mut span = self.current.span;
+        let mut depth = 0_usize;
+        loop {
+            match self.current.kind {
+                TokenKind::Punctuation(b',' | b';') if depth == 0 => return Ok(span),
+                TokenKind::Punctuation(b'{' | b'(') => depth += 1,
+                TokenKind::Punctuation(b'}' | b')') if depth == 0 => {
+                    return Err(self.expected("`,` or `;`"));
+                }
+                TokenKind::Punctuation(b'}' | b')') => depth -= 1,
+                TokenKind::Punctuation(b';') => return Err(self.expected("`}`")),
+                TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`;`")),
+                _ => {}
+            }
+            span = span.to(self.current.span);
+            self.advance();
+        }
+    }
+}

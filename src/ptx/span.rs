@@ -1,0 +1,80 @@
+//! Places in a module's text.
+
+use std::ops::Range;
+
+/// A run of bytes of the module's text. Always inside it: a span is made by the lexer alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The first byte, from 0.
+    pub start: u32,
+    /// The byte behind the last one.
+    pub end: u32,
+}
+
+impl Span {
+    /// The bytes as a range, to index with.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The text of the span; empty where `source` is not the text that it was made for.
+    pub fn text(self, source: &str) -> &str {
+        source.get(self.range()).unwrap_or_default()
+    }
+
+    /// From the start of this span to the end of `last`.
+    pub fn to(self, last: Self) -> Self {
+        Self { start: self.start, end: last.end.max(self.start) }
+    }
+
+    /// Whether no byte is in it, as at the end of the text.
+    pub fn is_empty(self) -> bool {
+        self.start >= self.end
+    }
+}
+
+/// A place as people count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// From 1.
+    pub line: u32,
+    /// From 1, in bytes.
+    pub column: u32,
+}
+
+/// Where the lines of a text begin, so that many places are found quickly.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// The first byte of each line but the first.
+    starts: Vec<u32>,
+}
+
+impl Lines {
+    /// Finds the lines of a text of less than 4 GiB; places behind that are not found.
+    pub fn of(source: &str) -> Self {
+        let newlines = memchr::memchr_iter(b'\n', source.as_bytes());
+        Self { starts: newlines.map_while(|at| u32::try_from(at + 1).ok()).collect() }
+    }
+
+    /// The line and column of a byte.
+    pub fn position(&self, byte: u32) -> Position {
+        let before = self.starts.partition_point(|start| *start <= byte);
+        let start = before.checked_sub(1).map_or(0, |line| self.starts[line]);
+        Position { line: before as u32 + 1, column: byte - start + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_counted_from_one() {
+        let lines = Lines::of("ab\n\nc");
+        let at = |byte| {
+            let Position { line, column } = lines.position(byte);
+            (line, column)
+        };
+        assert_eq!([at(0), at(2), at(3), at(4), at(5)], [(1, 1), (1, 3), (2, 1), (3, 1), (3, 2)]);
+    }
+}

@@ -1,0 +1,271 @@
+//! What types, state spaces, versions and targets PTX knows.
+
+use std::fmt;
+
+/// A type of PTX as it is written behind a dot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are PTX's own")]
+pub enum ScalarType {
+    Pred,
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    F32,
+    F64,
+    /// A type that no load has: packed, narrow or opaque ones. Its size is not known here.
+    Other,
+}
+
+/// What the bits of a type mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TypeClass {
+    /// `.pred`.
+    Predicate,
+    /// `.b8` to `.b128`: bits alone.
+    Bits,
+    /// `.u8` to `.u64`.
+    Unsigned,
+    /// `.s8` to `.s64`.
+    Signed,
+    /// `.f16` to `.f64`, and `.f16x2`.
+    Float,
+    /// Not known here.
+    Other,
+}
+
+/// Every type with its name, class and size in bits. [PTX ISA, Fundamental Types]
+const TYPES: [(ScalarType, &str, TypeClass, u32); 18] = {
+    use ScalarType as T;
+    use TypeClass as C;
+    [
+        (T::Pred, "pred", C::Predicate, 1),
+        (T::B8, "b8", C::Bits, 8),
+        (T::B16, "b16", C::Bits, 16),
+        (T::B32, "b32", C::Bits, 32),
+        (T::B64, "b64", C::Bits, 64),
+        (T::B128, "b128", C::Bits, 128),
+        (T::U8, "u8", C::Unsigned, 8),
+        (T::U16, "u16", C::Unsigned, 16),
+        (T::U32, "u32", C::Unsigned, 32),
+        (T::U64, "u64", C::Unsigned, 64),
+        (T::S8, "s8", C::Signed, 8),
+        (T::S16, "s16", C::Signed, 16),
+        (T::S32, "s32", C::Signed, 32),
+        (T::S64, "s64", C::Signed, 64),
+        (T::F16, "f16", C::Float, 16),
+        (T::F16x2, "f16x2", C::Float, 32),
+        (T::F32, "f32", C::Float, 32),
+        (T::F64, "f64", C::Float, 64),
+    ]
+};
+
+/// Types that stand in modules and are no more than names here.
+const OTHER_TYPES: [&str; 24] = [
+    "b1", "b2", "b4", "bf16", "bf16x2", "e2m1", "e2m1x2", "e2m3", "e2m3x2", "e3m2", "e3m2x2",
+    "e4m3", "e4m3x2", "e5m2", "e5m2x2", "s16x2", "s2", "s4", "tf32", "u16x2", "u2", "u4", "ue4m3",
+    "ue8m0",
+];
+
+impl ScalarType {
+    /// The type of a name without its dot.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let known = TYPES.iter().find(|row| row.1 == name).map(|row| row.0);
+        known.or_else(|| OTHER_TYPES.contains(&name).then_some(Self::Other))
+    }
+
+    /// The name without its dot; nothing for [`ScalarType::Other`].
+    pub fn name(self) -> &'static str {
+        self.row().map_or("", |row| row.1)
+    }
+
+    /// What its bits mean.
+    pub fn class(self) -> TypeClass {
+        self.row().map_or(TypeClass::Other, |row| row.2)
+    }
+
+    /// How many bits a value has; nothing where that is not known here.
+    pub fn bits(self) -> Option<u32> {
+        self.row().map(|row| row.3)
+    }
+
+    /// How many bytes a value takes in memory; nothing for predicates and unknown types.
+    pub fn bytes(self) -> Option<u32> {
+        self.bits().map(|bits| bits / 8).filter(|bytes| *bytes > 0)
+    }
+
+    fn row(self) -> Option<&'static (Self, &'static str, TypeClass, u32)> {
+        TYPES.iter().find(|row| row.0 == self)
+    }
+}
+
+impl fmt::Display for ScalarType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where a variable lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StateSpace {
+    /// `.reg`.
+    Register,
+    /// `.const`.
+    Const,
+    /// `.global`.
+    Global,
+    /// `.local`.
+    Local,
+    /// `.param`.
+    Param,
+    /// `.shared`.
+    Shared,
+    /// `.tex`, which is not read by a load.
+    Texture,
+}
+
+/// The state spaces and their names.
+const SPACES: [(StateSpace, &str); 7] = [
+    (StateSpace::Register, "reg"),
+    (StateSpace::Const, "const"),
+    (StateSpace::Global, "global"),
+    (StateSpace::Local, "local"),
+    (StateSpace::Param, "param"),
+    (StateSpace::Shared, "shared"),
+    (StateSpace::Texture, "tex"),
+];
+
+impl StateSpace {
+    /// The space of a name without its dot and without a part behind `::`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        SPACES.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+
+    /// The name without its dot.
+    pub fn name(self) -> &'static str {
+        SPACES.iter().find(|row| row.0 == self).map_or("", |row| row.1)
+    }
+}
+
+/// What narrows a state space, behind `::`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Window {
+    /// `.shared::cta`.
+    Cta,
+    /// `.shared::cluster`.
+    Cluster,
+    /// `.param::entry`.
+    Entry,
+    /// `.param::func`.
+    Func,
+}
+
+/// A version of PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// In front of the dot.
+    pub major: u8,
+    /// Behind the dot.
+    pub minor: u8,
+}
+
+impl Version {
+    /// A version out of its two numbers.
+    pub const fn new(major: u8, minor: u8) -> Self {
+        Self { major, minor }
+    }
+
+    /// Reads `8.8`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (major, minor) = text.split_once('.')?;
+        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// For which machines code is, as `.target` names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// The number behind `sm_`: ten times the major number plus the minor number.
+    pub sm: u32,
+    /// For that machine alone, or its family, or every later one.
+    pub reach: Reach,
+}
+
+/// Which machines run the code of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// `sm_100`: this one and later ones.
+    Onward,
+    /// `sm_100a`: this one alone.
+    Alone,
+    /// `sm_100f`: its family.
+    Family,
+}
+
+impl Target {
+    /// Reads `sm_90`, `sm_100a` or `sm_100f`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let number = text.strip_prefix("sm_")?;
+        let (number, reach) = match number.as_bytes().last()? {
+            b'a' => (&number[..number.len() - 1], Reach::Alone),
+            b'f' => (&number[..number.len() - 1], Reach::Family),
+            _ => (number, Reach::Onward),
+        };
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        Some(Self { sm: is_number.then(|| number.parse().ok())??, reach })
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let suffix = match self.reach {
+            Reach::Onward => "",
+            Reach::Alone => "a",
+            Reach::Family => "f",
+        };
+        write!(f, "sm_{}{suffix}", self.sm)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_and_versions_are_read_and_written() {
+        for name in ["sm_10", "sm_90a", "sm_100f", "sm_121"] {
+            assert_eq!(Target::parse(name).map(|t| t.to_string()).as_deref(), Some(name));
+        }
+        for name in ["sm_", "sm_a", "sm_+9", "compute_90", "sm_99999999999"] {
+            assert_eq!(Target::parse(name), None, "{name}");
+        }
+        assert_eq!(Version::parse("9.5").map(|v| v.to_string()).as_deref(), Some("9.5"));
+        assert!(Version::new(9, 0) > Version::new(8, 8));
+        assert_eq!(Version::parse("9"), None);
+    }
+
+    #[test]
+    fn every_type_has_its_name() {
+        for (scalar, name, ..) in TYPES {
+            assert_eq!(ScalarType::from_name(name), Some(scalar));
+            assert_eq!(scalar.to_string(), name);
+        }
+    }
+}
