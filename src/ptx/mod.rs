@@ -8,6 +8,7 @@ mod lexer;
 mod load;
 mod module;
 mod reader;
+mod rules;
 mod span;
 mod types;
 mod words;
@@ -24,5 +25,6 @@ pub use self::module::{
     Instruction, Linkage, Module, Role, Scope, ScopeId, Statement, StatementKind, Symbol,
 };
 pub use self::reader::{MAX_DEPTH, read};
+pub use self::rules::{Rule, Verdict, Violation, check};
 pub use self::span::{Lines, Position, Span};
 pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};

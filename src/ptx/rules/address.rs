@@ -1,0 +1,159 @@
+//! Where a load reads.
+
+use super::{Findings, Judged, Rule, is_integer};
+use crate::ptx::load::{Address, AddressForm, Offset, OperandKind};
+use crate::ptx::module::Declaration;
+use crate::ptx::{Span, StateSpace, TypeClass};
+
+/// [PTX ISA, "Addresses as Operands"; `ld`, Description].
+pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
+    let Some(operand) = judged.load.operands.get(1) else { return };
+    let OperandKind::Address(address) = &operand.kind else {
+        findings.add(
+            Rule::Operands,
+            operand.span,
+            format!("`{}` is no address", judged.text(operand.span)),
+            "an address stands in brackets".to_owned(),
+        );
+        return;
+    };
+    if let Some(offset) = address.offset {
+        integer_offset(judged, offset, findings);
+    }
+    match (address.base, address.form) {
+        (None, _) => immediate(judged, operand.span, findings),
+        (Some(base), AddressForm::Bracketed) => bracketed(judged, base, findings),
+        (Some(base), AddressForm::Indexed) => indexed(judged, base, address, findings),
+    }
+}
+
+fn integer_offset(judged: &Judged<'_>, offset: Offset, findings: &mut Findings) {
+    if offset.value.integer().is_none() {
+        findings.add(
+            Rule::OffsetInteger,
+            offset.span,
+            format!("`{}` is no integer", judged.text(offset.span)),
+            "addresses and offsets are integer constants".to_owned(),
+        );
+    }
+}
+
+/// A constant alone is an address in local memory.
+fn immediate(judged: &Judged<'_>, span: Span, findings: &mut Findings) {
+    if judged.load.space().map(|space| space.0) != Some(StateSpace::Local) {
+        findings.add(
+            Rule::ImmediateAddress,
+            span,
+            "a constant address outside of `.local`".to_owned(),
+            "put it into a register".to_owned(),
+        );
+    }
+}
+
+/// `[base+offset]`: a register or a variable.
+fn bracketed(judged: &Judged<'_>, base: Span, findings: &mut Findings) {
+    let Some(symbol) = judged.symbol(base) else {
+        let name = judged.text(base);
+        let message = match judged.module.function(name) {
+            Some(_) => format!("`{name}` is a function"),
+            None => format!("`{name}` is not declared here"),
+        };
+        let help = "a base is a register or a variable".to_owned();
+        findings.add(Rule::AddressBase, base, message, help);
+        return;
+    };
+    if symbol.declaration.space != StateSpace::Register {
+        return variable(judged, base, symbol.declaration, findings);
+    }
+    if register(judged, base, symbol.declaration, findings) {
+        width(judged, base, symbol.declaration, findings);
+    }
+}
+
+/// Whether a register can hold an address or an index.
+fn register(
+    judged: &Judged<'_>,
+    name: Span,
+    declared: &Declaration,
+    findings: &mut Findings,
+) -> bool {
+    let bits = declared.scalar.bits();
+    let is_one =
+        is_integer(declared.scalar) && matches!(bits, Some(16 | 32 | 64)) && declared.vector == 1;
+    if !is_one {
+        findings.add(
+            Rule::AddressBase,
+            name,
+            format!("`{}` is of type `.{}`", judged.text(name), declared.scalar),
+            "an address register holds integers or bits, 16, 32 or 64 of them".to_owned(),
+        );
+    }
+    is_one
+}
+
+/// Generic and global addresses have 64 bits; the other spaces' fit in 32.
+fn width(judged: &Judged<'_>, name: Span, declared: &Declaration, findings: &mut Findings) {
+    if declared.scalar.bits() == Some(32) && judged.may_be_global() {
+        let kind = if judged.load.space().is_none() { "a generic" } else { "a global" };
+        findings.add(
+            Rule::AddressWidth,
+            name,
+            format!("`{}` has 32 bits, {kind} address has 64", judged.text(name)),
+            "use a 64-bit register".to_owned(),
+        );
+    }
+}
+
+/// The variable's state space is the load's; a generic load takes those with a generic address.
+fn variable(judged: &Judged<'_>, name: Span, declared: &Declaration, findings: &mut Findings) {
+    let is_legal = match judged.load.space() {
+        Some((space, _)) => space == declared.space,
+        None => {
+            matches!(declared.space, StateSpace::Global | StateSpace::Shared | StateSpace::Local)
+        }
+    };
+    if !is_legal {
+        let space = declared.space.name();
+        findings.add(
+            Rule::AddressSpace,
+            name,
+            format!("`{}` is a `.{space}` variable", judged.text(name)),
+            format!("load it with `ld.{space}`"),
+        );
+    }
+}
+
+/// `var[4]`, `var[%r1]`.
+fn indexed(judged: &Judged<'_>, base: Span, address: &Address, findings: &mut Findings) {
+    let symbol = judged.symbol(base);
+    let declared = symbol.map(|symbol| symbol.declaration);
+    match declared.filter(|declared| declared.space != StateSpace::Register) {
+        Some(declared) => variable(judged, base, declared, findings),
+        None => findings.add(
+            Rule::AddressIndex,
+            base,
+            format!("brackets behind `{}`, which is no variable", judged.text(base)),
+            "a comma stands between destination and address".to_owned(),
+        ),
+    }
+    let Some(index) = address.index else { return };
+    match judged.register(index) {
+        Some(declared) => {
+            register(judged, index, declared, findings);
+        }
+        None => findings.add(
+            Rule::AddressIndex,
+            index,
+            format!("`{}` is no register", judged.text(index)),
+            "an index is a register or a constant".to_owned(),
+        ),
+    }
+}
+
+/// Whether a register holds a 32-bit integer or bits: what tensor memory is addressed with.
+pub(super) fn is_tensor_address(declared: &Declaration) -> bool {
+    is_integer(declared.scalar)
+        && declared.scalar.class() != TypeClass::Other
+        && declared.scalar.bits() == Some(32)
+        && declared.vector == 1
+}

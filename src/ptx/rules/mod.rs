@@ -1,0 +1,310 @@
+//! Which loads are legal: rules out of the descriptions of `ld`, `ld.global.nc` and `tcgen05.ld`
+//! in the PTX ISA, corrected where an assembler (ptxas 12.9 up to PTX 8.8, 13.5 up to 9.5)
+//! decides otherwise. docs/ptx.md lists them.
+
+mod address;
+mod cache;
+mod destination;
+mod gates;
+mod opcodes;
+mod order;
+mod param;
+mod qualifiers;
+mod tensor;
+mod violation;
+
+use std::collections::HashSet;
+
+pub use self::violation::{Rule, Violation};
+use super::lexer::TokenKind;
+use super::load::{Load, Opcode, QualifierKind};
+use super::module::{
+    Declaration, DeclarationId, Function, Instruction, Module, Statement, StatementKind, Symbol,
+};
+use super::{ScalarType, Span, StateSpace, SyntaxError, Target, TypeClass, Version};
+
+/// What is to be said of one statement: of every load, and of what cannot be read.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The statement.
+    pub span: Span,
+    /// The load; nothing for a statement that is none and is wrong nevertheless.
+    pub load: Option<Load>,
+    /// The rules that are broken, in the order of the text; none for a legal load.
+    pub violations: Vec<Violation>,
+}
+
+impl Verdict {
+    /// Whether the statement is legal.
+    pub fn is_legal(&self) -> bool {
+        self.violations.is_empty()
+    }
+}
+
+/// Judges the loads of a module one after the other, in the order of the text.
+///
+/// ```
+/// let source = ".version 8.8\n.target sm_75\n.address_size 64
+/// .visible .entry k() {
+///     .reg .b64 %rd<2>; .reg .b32 %r<2>;
+///     ld.global.L2::256B.u32 %r1, [%rd1];
+/// }";
+/// let module = warpload::ptx::read(source)?;
+/// let verdict = warpload::ptx::check(&module).next().expect("a load");
+/// let violation = &verdict.violations[0];
+/// assert_eq!(violation.rule.name(), "needs-target");
+/// assert_eq!(violation.message, "`.L2::256B` needs `.target sm_80` or higher");
+/// assert_eq!(violation.help.as_deref(), Some("this module has `.target sm_75`"));
+/// # Ok::<(), warpload::ptx::ReadError>(())
+/// ```
+pub fn check<'m>(module: &'m Module<'_>) -> impl Iterator<Item = Verdict> + use<'m> {
+    let mut returned = HashSet::new();
+    module.statements().iter().filter_map(move |statement| {
+        let verdict = judge(module, statement, &returned);
+        if let StatementKind::Instruction(instruction) = &statement.kind {
+            note_call(module, statement, instruction, &mut returned);
+        }
+        verdict
+    })
+}
+
+/// Judges one statement. `returned` are the variables that a call in front of it returns in.
+fn judge(
+    module: &Module<'_>,
+    statement: &Statement,
+    returned: &HashSet<DeclarationId>,
+) -> Option<Verdict> {
+    let mut findings = Findings::default();
+    let instruction = match &statement.kind {
+        StatementKind::Label(_) | StatementKind::Enter | StatementKind::Leave => return None,
+        StatementKind::Malformed(error) => {
+            findings.syntax(*error);
+            return Some(Verdict { span: statement.span, load: None, violations: findings.0 });
+        }
+        StatementKind::Instruction(instruction) => instruction,
+    };
+    let Some(load) = module.load(statement) else {
+        other_instruction(module, statement, instruction, &mut findings);
+        let verdict = Verdict { span: statement.span, load: None, violations: findings.0 };
+        return Some(verdict).filter(|verdict| !verdict.is_legal());
+    };
+    let function = module.function_of(load.scope);
+    let target = function.map_or(module.target, |function| function.target);
+    let judged = Judged { module, load: &load, function, target, returned };
+    match load.fault {
+        // What stands behind the place at fault was not read: no rule can be held to it.
+        Some(error) => findings.syntax(error),
+        None => judged.check(&mut findings),
+    }
+    let mut violations = findings.0;
+    violations.sort_by_key(|violation| violation.span.start);
+    Some(Verdict { span: statement.span, load: Some(load), violations })
+}
+
+/// What is looked at in instructions that are no loads: whether they can be one that is
+/// misspelled, and what makes a generic address of a constant.
+fn other_instruction(
+    module: &Module<'_>,
+    statement: &Statement,
+    instruction: &Instruction,
+    findings: &mut Findings,
+) {
+    if let Some(error) = instruction.fault {
+        return findings.syntax(error);
+    }
+    let name = module.text(instruction.mnemonic);
+    opcodes::check(module, instruction, findings);
+    if name == "cvta" {
+        generic_constant(module, statement, instruction, findings);
+    }
+}
+
+/// "Support for generic addressing of .const space added in PTX ISA version 3.1": a load does not
+/// tell that its address is one; `cvta.const`, which makes it, does.
+fn generic_constant(
+    module: &Module<'_>,
+    statement: &Statement,
+    instruction: &Instruction,
+    findings: &mut Findings,
+) {
+    let qualifiers = instruction.qualifiers(module.source());
+    let Some(token) = qualifiers.into_iter().find(|q| module.text(q.span) == ".const") else {
+        return;
+    };
+    let function = module.function_of(statement.scope);
+    let target = function.map_or(module.target, |function| function.target);
+    if module.version < Version::new(3, 1) {
+        findings.add(
+            Rule::NeedsVersion,
+            token.span,
+            "generic addressing of `.const` needs `.version 3.1` or later".to_owned(),
+            format!("this module has `.version {}`", module.version),
+        );
+    }
+    if target.sm < 20 {
+        findings.add(
+            Rule::NeedsTarget,
+            token.span,
+            "generic addressing needs `.target sm_20` or higher".to_owned(),
+            format!("this module has `.target {target}`"),
+        );
+    }
+}
+
+/// Notes the variables that a call returns in: `call (a, b), f, (c);`.
+fn note_call(
+    module: &Module<'_>,
+    statement: &Statement,
+    instruction: &Instruction,
+    returned: &mut HashSet<DeclarationId>,
+) {
+    if module.text(instruction.mnemonic) != "call" {
+        return;
+    }
+    let mut operands = instruction.operands(module.source());
+    if operands.next().map(|token| token.kind) != Some(TokenKind::Punctuation(b'(')) {
+        return;
+    }
+    for token in operands {
+        match token.kind {
+            TokenKind::Punctuation(b')') => return,
+            TokenKind::Word => {
+                let symbol = module.find(statement.scope, module.text(token.span));
+                returned.extend(symbol.map(|symbol| symbol.id));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The violations found so far.
+#[derive(Default)]
+struct Findings(Vec<Violation>);
+
+impl Findings {
+    fn add(&mut self, rule: Rule, span: Span, message: String, help: impl Into<Option<String>>) {
+        self.0.push(Violation { rule, span, message, help: help.into() });
+    }
+
+    fn syntax(&mut self, error: SyntaxError) {
+        let SyntaxError { expected, span } = error;
+        self.add(Rule::Syntax, span, format!("expected {expected}"), None);
+    }
+}
+
+/// A load with what the rules look up around it.
+struct Judged<'j> {
+    module: &'j Module<'j>,
+    load: &'j Load,
+    function: Option<&'j Function>,
+    target: Target,
+    returned: &'j HashSet<DeclarationId>,
+}
+
+impl<'j> Judged<'j> {
+    fn check(&self, findings: &mut Findings) {
+        self.guard(findings);
+        self.address_size(findings);
+        match self.load.opcode {
+            Opcode::Ld => {
+                qualifiers::check(self, findings);
+                gates::check(self, findings);
+                order::check(self, findings);
+                cache::check(self, findings);
+                destination::check(self, findings);
+                address::check(self, findings);
+                param::check(self, findings);
+            }
+            Opcode::TensorLd | Opcode::TensorLdRed => {
+                qualifiers::check_tensor(self, findings);
+                gates::check_tensor(self, findings);
+                tensor::check(self, findings);
+            }
+        }
+    }
+
+    /// A guard is a `.pred` register. [PTX ISA, Predicated Execution]
+    fn guard(&self, findings: &mut Findings) {
+        let Some(guard) = self.load.guard else { return };
+        let scalar = self.register(guard.register).map(|register| register.scalar);
+        if scalar != Some(ScalarType::Pred) {
+            findings.add(
+                Rule::Guard,
+                guard.register,
+                format!("`{}` is no predicate register", self.text(guard.register)),
+                "a guard is a register of type `.pred`".to_owned(),
+            );
+        }
+    }
+
+    /// No assembler compiles for 32-bit addresses any more.
+    fn address_size(&self, findings: &mut Findings) {
+        let size = self.module.address_size.filter(|size| size.bits == 32);
+        if let Some(size) = size {
+            findings.add(
+                Rule::AddressSize,
+                size.span,
+                "code with 32-bit addresses is no longer compiled".to_owned(),
+                "`.address_size 64`".to_owned(),
+            );
+        }
+    }
+
+    fn text(&self, span: Span) -> &'j str {
+        self.module.text(span)
+    }
+
+    fn symbol(&self, name: Span) -> Option<Symbol<'j>> {
+        self.module.find(self.load.scope, self.text(name))
+    }
+
+    /// The declaration of a name that stands for a register.
+    fn register(&self, name: Span) -> Option<&'j Declaration> {
+        let declaration = self.symbol(name)?.declaration;
+        (declaration.space == StateSpace::Register).then_some(declaration)
+    }
+
+    /// The first register that the load names, of those that `which` picks.
+    fn named_register(&self, which: impl Fn(&Declaration) -> bool) -> Option<Span> {
+        use super::load::{ElementKind, OperandKind};
+        let is_one = |name: &Span| self.register(*name).is_some_and(&which);
+        self.load.operands.iter().find_map(|operand| match &operand.kind {
+            OperandKind::Name => Some(operand.span).filter(is_one),
+            OperandKind::Vector(elements) => {
+                let names = elements.iter().filter(|element| element.kind == ElementKind::Name);
+                names.map(|element| element.span).find(is_one)
+            }
+            OperandKind::Address(address) => {
+                address.base.into_iter().chain(address.index).find(is_one)
+            }
+            _ => None,
+        })
+    }
+
+    /// The first qualifier that `which` picks.
+    fn finds(&self, which: impl Fn(QualifierKind) -> bool) -> Option<Span> {
+        self.load.first(|kind| which(kind).then_some(())).map(|found| found.1)
+    }
+
+    /// Whether the load is global or generic.
+    fn may_be_global(&self) -> bool {
+        matches!(self.load.space(), None | Some((StateSpace::Global, _)))
+    }
+
+    /// Whether the load has one of the 256-bit forms: `.v8` of 32 bits or `.v4` of 64.
+    fn is_wide(&self) -> bool {
+        let bits = self.load.scalar().and_then(ScalarType::bits);
+        matches!((self.load.elements(), bits), (8, Some(32)) | (4, Some(64)))
+    }
+
+    /// The state space as it is written.
+    fn space_text(&self) -> &'j str {
+        let space = self.finds(|kind| matches!(kind, QualifierKind::Space(..)));
+        space.map_or("generic addressing", |span| self.text(span))
+    }
+}
+
+/// Whether a register holds whole numbers or bits.
+fn is_integer(scalar: ScalarType) -> bool {
+    matches!(scalar.class(), TypeClass::Bits | TypeClass::Unsigned | TypeClass::Signed)
+}

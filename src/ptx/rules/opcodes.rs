@@ -1,0 +1,179 @@
+//! Opcodes that are none: a misspelled load is refused, not passed over.
+
+use super::{Findings, Rule};
+use crate::ptx::Version;
+use crate::ptx::module::{Instruction, Module};
+
+/// The last version whose instructions are listed below.
+const LISTED: Version = Version::new(9, 5);
+
+/// The first words of the instructions of PTX, sorted. [PTX ISA, Instruction Set]
+const OPCODES: [&str; 131] = [
+    "abs",
+    "activemask",
+    "add",
+    "addc",
+    "alloca",
+    "and",
+    "applypriority",
+    "atom",
+    "bar",
+    "barrier",
+    "bfe",
+    "bfi",
+    "bfind",
+    "bmsk",
+    "bra",
+    "brev",
+    "brkpt",
+    "brx",
+    "call",
+    "clusterlaunchcontrol",
+    "clz",
+    "cnot",
+    "copysign",
+    "cos",
+    "cp",
+    "createpolicy",
+    "cvt",
+    "cvta",
+    "discard",
+    "div",
+    "dp2a",
+    "dp4a",
+    "elect",
+    "ex2",
+    "exit",
+    "fabs",
+    "fence",
+    "fma",
+    "fns",
+    "getctarank",
+    "griddepcontrol",
+    "isspacep",
+    "istypep",
+    "ld",
+    "ldmatrix",
+    "ldu",
+    "lg2",
+    "lop3",
+    "mad",
+    "mad24",
+    "madc",
+    "mapa",
+    "match",
+    "max",
+    "mbarrier",
+    "membar",
+    "min",
+    "mma",
+    "mov",
+    "movmatrix",
+    "mul",
+    "mul24",
+    "multimem",
+    "nanosleep",
+    "neg",
+    "nop",
+    "not",
+    "or",
+    "pmevent",
+    "popc",
+    "prefetch",
+    "prefetchu",
+    "prmt",
+    "rcp",
+    "red",
+    "redux",
+    "rem",
+    "ret",
+    "rsqrt",
+    "sad",
+    "selp",
+    "set",
+    "setmaxnreg",
+    "setp",
+    "shf",
+    "shfl",
+    "shl",
+    "shr",
+    "sin",
+    "slct",
+    "sqrt",
+    "st",
+    "stackrestore",
+    "stacksave",
+    "stmatrix",
+    "sub",
+    "subc",
+    "suld",
+    "suq",
+    "sured",
+    "sust",
+    "szext",
+    "tanh",
+    "tcgen05",
+    "tensormap",
+    "testp",
+    "tex",
+    "tld4",
+    "trap",
+    "txq",
+    "vabsdiff",
+    "vabsdiff2",
+    "vabsdiff4",
+    "vadd",
+    "vadd2",
+    "vadd4",
+    "vavrg2",
+    "vavrg4",
+    "vmad",
+    "vmax",
+    "vmax2",
+    "vmax4",
+    "vmin",
+    "vmin2",
+    "vmin4",
+    "vote",
+    "vset",
+    "vset2",
+    "vset4",
+    "vshl",
+    "vshr",
+];
+
+/// The opcodes behind those, in the same order.
+const MORE_OPCODES: [&str; 6] = ["vsub", "vsub2", "vsub4", "wgmma", "wmma", "xor"];
+
+/// Refuses an instruction that no version up to [`LISTED`] knows.
+pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &mut Findings) {
+    let name = module.text(instruction.mnemonic);
+    let is_known =
+        OPCODES.binary_search(&name).is_ok() || MORE_OPCODES.binary_search(&name).is_ok();
+    // Names with an underscore in front are an assembler's own.
+    if is_known || name.starts_with('_') || module.version > LISTED {
+        return;
+    }
+    let lower = name.to_ascii_lowercase();
+    let meant = match lower.as_str() {
+        "ld" | "ldg" | "lds" | "ldl" | "ldc" => Some("the load instruction is written `ld`"),
+        _ if lower.starts_with("tcgen") => Some("loads of tensor memory are written `tcgen05.ld`"),
+        _ => None,
+    };
+    findings.add(
+        Rule::UnknownInstruction,
+        instruction.mnemonic,
+        format!("`{name}` is no instruction of PTX"),
+        meant.map(str::to_owned),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opcodes_are_sorted() {
+        assert!(OPCODES.is_sorted() && MORE_OPCODES.is_sorted());
+    }
+}
