@@ -4,8 +4,10 @@
 
 mod error;
 mod expression;
+mod layout;
 mod lexer;
 mod load;
+mod meaning;
 mod module;
 mod reader;
 mod rules;
@@ -15,11 +17,13 @@ mod words;
 
 pub use self::error::{ReadError, ReadErrorKind, SyntaxError};
 pub use self::expression::{Constant, integer};
+pub use self::layout::{Layout, LayoutError, MAX_SPACE};
 pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
 pub use self::load::{
     Address, AddressForm, CacheOp, Element, ElementKind, Eviction, Level, Load, Offset, Opcode,
     Operand, OperandKind, Order, Qualifier, QualifierKind, Reduction, Scope as SyncScope, Shape,
 };
+pub use self::meaning::{Base, LoadSpace, Meaning, MeaningError, Place, Register};
 pub use self::module::{
     AddressSize, Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Guard,
     Instruction, Linkage, Module, Role, Scope, ScopeId, Statement, StatementKind, Symbol,
