@@ -72,7 +72,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let (base, stride) = (input.word(), input.byte());
     let spread: [u8; LANES] = input.bytes();
-    let register = load.base();
+    let register = load.address().base;
     let value = |lane: usize| {
         base.wrapping_add(u32::from(stride) * lane as u32).wrapping_add(u32::from(spread[lane]))
     };
