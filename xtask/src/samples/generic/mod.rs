@@ -20,7 +20,7 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::{FaultKind, Outcome, UniformPath, reference};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::OutsideWindow;
-use warpload::trace::{Addresses, Kernel, NewLoad, Operation, Skipped, TraceSpace, TraceWriter};
+use warpload::trace::{Addresses, Kernel, NewLoad, Operation, Skipped, TraceWriter};
 use warpload::warp::Warp;
 
 use plan::{Case, Form, Place, Plan, plans};
