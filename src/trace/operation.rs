@@ -7,7 +7,7 @@ use crate::load::{ExecuteError, LoadOp};
 use crate::memory::AddressSpace;
 
 /// The memory that a traced load addresses, and how its addresses are to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TraceSpace {
     /// `LD`: generic addresses.
