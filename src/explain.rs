@@ -173,10 +173,10 @@ fn alignment_remark(address: Address, size: Size) -> String {
     let without_base = address.offset.without_base();
     if bytes == 1 {
         "one byte: every address is aligned".to_owned()
-    } else if address.base.is_zero() && without_base % bytes != 0 {
+    } else if address.base.is_zero() && !without_base.is_multiple_of(bytes) {
         let rounded = without_base - without_base % bytes;
         format!("the address {without_base:#x} is misaligned and rounded down to {rounded:#x}")
-    } else if address.offset.signed().unsigned_abs() % bytes != 0 {
+    } else if !address.offset.signed().unsigned_abs().is_multiple_of(bytes) {
         format!(
             "addresses are rounded down to a multiple of {bytes}; the offset is not one, so that an \
              aligned base gives a misaligned address"
