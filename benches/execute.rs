@@ -51,7 +51,7 @@ fn execute(criterion: &mut Criterion) {
                 b.iter(|| executor.execute(black_box(&instruction), &machine, &mut warp));
             });
         }
-        loads(&mut group, &machine, &bytes, LoadOp::of(&instruction), offset);
+        loads(&mut group, &machine, &bytes, LoadOp::of(&instruction).expect("executable"), offset);
         group.finish();
     }
 }

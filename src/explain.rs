@@ -1,9 +1,9 @@
 //! What a load means in words: remarks on its registers and addresses, and one sentence on what
 //! executing it does. The shader is taken to have all 255 registers.
 
-use warpload_encoding::{Instruction, Ld, Offset, Reg};
+use warpload_encoding::{Address, ConstantMode, Instruction, MemorySpace, Offset, Reg, Size};
 
-use crate::load::register_fault;
+use crate::load::{ExecuteError, LoadOp, WarpFault, register_fault};
 use crate::machine::RegisterLimit;
 
 /// What is worth knowing of an instruction's registers and addresses, one remark each.
@@ -17,126 +17,189 @@ use crate::machine::RegisterLimit;
 /// # Ok::<(), warpload::encoding::ParseError>(())
 /// ```
 pub fn remarks(instruction: &Instruction) -> Vec<String> {
-    let Instruction::Ld(ld) = instruction;
     let mut remarks = Vec::new();
-    if let Some(fault) = register_fault(instruction, RegisterLimit::ALL) {
-        remarks.push(format!(
+    match executable(instruction) {
+        Err(error) => remarks.push(error.to_string()),
+        Ok((_, Some(fault))) => remarks.push(format!(
             "raises {} because of {} ({}): no lane loads",
             fault.name(),
             fault.register(),
             fault.warp_error()
-        ));
+        )),
+        Ok((_, None)) => {}
     }
-    remarks.push(destination_remark(instruction));
-    remarks.push(address_remark(ld));
-    remarks.push(alignment_remark(ld));
-    if ld.guard.is_true() && ld.guard_negated {
+    let size = instruction.size().ok();
+    remarks.extend(size.map(|size| destination_remark(instruction.destination(), size)));
+    remarks.push(address_remark(instruction));
+    remarks.extend(size.map(|size| alignment_remark(instruction.address(), size)));
+    let guard = instruction.guard();
+    if guard.pred.is_true() && guard.negated {
         remarks.push("the guard @!PT is never true: no lane executes".to_owned());
     }
-    if ld.size.is_uniform() {
-        remarks.push(
-            ".U.128 is a hint: one fetch serves all lanes where their addresses agree, in global \
-             or shared memory; the values are those of .128"
-                .to_owned(),
-        );
+    if instruction.is_uniform() {
+        remarks.push(uniform_remark(instruction.space()));
     }
     remarks
 }
 
 /// What executing the instruction does, in one sentence.
 pub fn effect(instruction: &Instruction) -> String {
-    let Instruction::Ld(ld) = instruction;
-    let who = match (ld.guard.is_true(), ld.guard_negated) {
+    let (size, fault) = match executable(instruction) {
+        Ok(executable) => executable,
+        Err(error) => return format!("Nothing is loaded: {error}."),
+    };
+    let guard = instruction.guard();
+    let who = match (guard.pred.is_true(), guard.negated) {
         (true, true) => return "No lane executes: nothing is loaded, nothing faults.".to_owned(),
         (true, false) => "Every active lane".to_owned(),
-        (false, false) => format!("Every active lane where {} is true", ld.guard),
-        (false, true) => format!("Every active lane where {} is false", ld.guard),
+        (false, false) => format!("Every active lane where {} is true", guard.pred),
+        (false, true) => format!("Every active lane where {} is false", guard.pred),
     };
-    if let Some(fault) = register_fault(instruction, RegisterLimit::ALL) {
+    if let Some(fault) = fault {
         return format!("The whole warp raises {fault} as soon as a lane executes; none loads.");
     }
-    let space = if ld.plg.is_true() {
-        "local or global memory".to_owned()
-    } else {
-        format!("local or global memory where {} is true, else shared memory", ld.plg)
-    };
-    let bytes = ld.size.bytes();
+    let bytes = size.bytes();
     format!(
-        "{who} loads {bytes} byte{} from {} ({space}){} into {}.",
+        "{who} loads {bytes} byte{} from {} ({}){} into {}.",
         if bytes == 1 { "" } else { "s" },
-        address(ld),
-        if ld.size.is_signed() { ", sign-extended," } else { "" },
-        registers(instruction),
+        address(instruction),
+        space(instruction.space()),
+        if size.is_signed() { ", sign-extended," } else { "" },
+        registers(instruction.destination(), size),
     )
 }
 
+/// The size, and the fault that the instruction raises whatever its registers hold.
+fn executable(instruction: &Instruction) -> Result<(Size, Option<WarpFault>), ExecuteError> {
+    let op = LoadOp::of(instruction)?;
+    let size = instruction.size().map_err(ExecuteError::InvalidSize)?;
+    Ok((size, register_fault(instruction, op, RegisterLimit::ALL)))
+}
+
+fn space(space: MemorySpace) -> String {
+    match space {
+        MemorySpace::Generic { plg } if plg.is_true() => "local or global memory".to_owned(),
+        MemorySpace::Generic { plg } => {
+            format!("local or global memory where {plg} is true, else shared memory")
+        }
+        MemorySpace::Global => "global memory".to_owned(),
+        MemorySpace::Local => "the lane's local memory".to_owned(),
+        MemorySpace::Shared => "the CTA's shared memory".to_owned(),
+        MemorySpace::Constant { bank, .. } => format!("constant bank {:#x}", bank.get()),
+    }
+}
+
 /// The destination registers, `R4..R7`.
-fn registers(instruction: &Instruction) -> String {
-    let first = instruction.destination();
-    match instruction.size().registers() {
+fn registers(first: Reg, size: Size) -> String {
+    match size.registers() {
         _ if first.is_zero() => "RZ, which drops them".to_owned(),
         1 => first.to_string(),
         count => format!("{first}..R{}", u32::from(first.number()) + count - 1),
     }
 }
 
-fn base(ld: &Ld) -> String {
-    if ld.extended {
+fn base(address: Address) -> String {
+    let base = address.base;
+    if address.extended {
         // The register behind R254 does not exist; the remark on faults says so.
-        format!("{{R{}, {}}}", u32::from(ld.base.number()) + 1, ld.base)
+        format!("{{R{}, {base}}}", u32::from(base.number()) + 1)
     } else {
-        ld.base.to_string()
+        base.to_string()
     }
 }
 
-fn address(ld: &Ld) -> String {
-    match ld.offset() {
-        Offset::Absolute(address) => format!("address {address:#x}"),
-        Offset::Signed(0) => format!("address {}", base(ld)),
-        Offset::Signed(offset) => {
+fn address(instruction: &Instruction) -> String {
+    let address = instruction.address();
+    let what = match instruction.space() {
+        MemorySpace::Generic { .. } | MemorySpace::Global => "address",
+        _ => "offset",
+    };
+    if address.base.is_zero() {
+        return format!("{what} {:#x}", address.offset.without_base());
+    }
+    match address.offset.signed() {
+        0 => format!("{what} {}", base(address)),
+        offset => {
             let sign = if offset < 0 { '-' } else { '+' };
-            format!("address {} {sign} {:#x}", base(ld), offset.unsigned_abs())
+            format!("{what} {} {sign} {:#x}", base(address), offset.unsigned_abs())
         }
     }
 }
 
-fn destination_remark(instruction: &Instruction) -> String {
-    if instruction.destination() == Reg::RZ {
+fn destination_remark(destination: Reg, size: Size) -> String {
+    if destination == Reg::RZ {
         return "Rd is RZ: the load is made and its faults are reported, the values are dropped"
             .to_owned();
     }
-    match instruction.size().registers() {
-        1 => format!("writes {}", registers(instruction)),
+    match size.registers() {
+        1 => format!("writes {}", registers(destination, size)),
         count => format!(
             "writes {}, the lowest address first; Rd must be a multiple of {count}",
-            registers(instruction)
+            registers(destination, size)
         ),
     }
 }
 
-fn address_remark(ld: &Ld) -> String {
-    if ld.base.is_zero() {
-        return "no base register: the immediate is the address, zero-extended".to_owned();
-    }
-    if ld.extended {
-        format!("64-bit address in {}, the second one the low word; Ra must be even", base(ld))
-    } else {
-        format!("32-bit address in {}, zero-extended after the sum modulo 2^32", ld.base)
+fn address_remark(instruction: &Instruction) -> String {
+    let address = instruction.address();
+    let what = match instruction.space() {
+        MemorySpace::Generic { .. } | MemorySpace::Global => "address",
+        MemorySpace::Local => "offset into the lane's local memory",
+        MemorySpace::Shared => "offset into the CTA's shared memory",
+        MemorySpace::Constant { mode: ConstantMode::Direct, .. } => "offset into the constant bank",
+        MemorySpace::Constant { .. } => {
+            return format!("{} and the immediate take part in bank and offset", address.base);
+        }
+    };
+    match (address.base.is_zero(), address.offset) {
+        (true, Offset::ByBase { .. }) => {
+            format!("no base register: the immediate is the {what}, zero-extended")
+        }
+        (true, Offset::Signed(_)) => {
+            format!("no base register: the immediate is the {what}, modulo 2^32")
+        }
+        (false, _) if address.extended => {
+            let base = base(address);
+            format!("64-bit address in {base}, the second one the low word; Ra must be even")
+        }
+        (false, _) => {
+            format!("32-bit {what} in {}, zero-extended after the sum modulo 2^32", address.base)
+        }
     }
 }
 
-fn alignment_remark(ld: &Ld) -> String {
-    let bytes = ld.size.bytes();
-    match ld.offset() {
-        _ if bytes == 1 => "one byte: every address is aligned".to_owned(),
-        Offset::Absolute(address) if address % bytes != 0 => format!(
-            "the address {address:#x} is misaligned and rounded down to {:#x}",
-            address - address % bytes
-        ),
-        Offset::Signed(offset) if offset.unsigned_abs() % bytes != 0 => format!(
+fn alignment_remark(address: Address, size: Size) -> String {
+    let bytes = size.bytes();
+    let without_base = address.offset.without_base();
+    if bytes == 1 {
+        "one byte: every address is aligned".to_owned()
+    } else if address.base.is_zero() && !without_base.is_multiple_of(bytes) {
+        let rounded = without_base - without_base % bytes;
+        format!("the address {without_base:#x} is misaligned and rounded down to {rounded:#x}")
+    } else if !address.offset.signed().unsigned_abs().is_multiple_of(bytes) {
+        format!(
             "addresses are rounded down to a multiple of {bytes}; the offset is not one, so that an \
              aligned base gives a misaligned address"
-        ),
-        _ => format!("addresses are rounded down to a multiple of {bytes}"),
+        )
+    } else {
+        format!("addresses are rounded down to a multiple of {bytes}")
     }
+}
+
+fn uniform_remark(space: MemorySpace) -> String {
+    match space {
+        MemorySpace::Generic { .. } => {
+            ".U.128 is a hint: one fetch serves all lanes where their addresses agree, in global or \
+             shared memory; the values are those of .128"
+        }
+        MemorySpace::Shared => {
+            ".U is a hint: one fetch serves all lanes where their addresses agree; the values are \
+             those without it"
+        }
+        _ => {
+            ".U.128 is a hint: one fetch serves all lanes where their addresses agree; the values \
+             are those of .128"
+        }
+    }
+    .to_owned()
 }

@@ -68,7 +68,9 @@
 //!     .shared(&words(0xff00))
 //!     .build()?;
 //! let machine = Machine::new(memory);
-//! let run = |text, warp: &mut Warp| parse_line(text).map(|l| execute(&l.instruction, &machine, warp));
+//! let run = |text, warp: &mut Warp| -> Result<_, Box<dyn std::error::Error>> {
+//!     Ok(execute(&parse_line(text)?.instruction, &machine, warp)?)
+//! };
 //!
 //! // P0 is false: the addresses are shared. Lane n reads word 5 + n.
 //! let mut warp = Warp::new();

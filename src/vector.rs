@@ -14,7 +14,7 @@ use crate::json::values::{
 };
 use crate::json::{self, JsonError};
 use crate::lane::{LANES, LaneMask, LaneValues};
-use crate::load::{Executor, Outcome};
+use crate::load::{ExecuteError, Executor, Outcome};
 use crate::machine::Machine;
 use crate::warp::Warp;
 
@@ -107,10 +107,13 @@ impl Vector {
     }
 
     /// Executes the instruction; gives the warp after it and what the load did.
-    pub fn run(&self, executor: Executor) -> (Warp, Outcome) {
+    ///
+    /// # Errors
+    /// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known.
+    pub fn run(&self, executor: Executor) -> Result<(Warp, Outcome), ExecuteError> {
         let mut warp = self.warp.clone();
-        let outcome = executor.execute(&self.instruction, &self.machine, &mut warp);
-        (warp, outcome)
+        let outcome = executor.execute(&self.instruction, &self.machine, &mut warp)?;
+        Ok((warp, outcome))
     }
 
     /// What changed between the vector's warp and `after`.
@@ -128,10 +131,13 @@ impl Vector {
 
     /// Executes the vector and compares with what it expects; nothing where all is equal, or
     /// where the vector expects nothing.
-    pub fn check(&self, executor: Executor) -> Vec<Difference> {
-        let Some(expected) = &self.expected else { return Vec::new() };
-        let (after, outcome) = self.run(executor);
-        self.differences(expected, &self.observed(&after, &outcome))
+    ///
+    /// # Errors
+    /// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known.
+    pub fn check(&self, executor: Executor) -> Result<Vec<Difference>, ExecuteError> {
+        let (after, outcome) = self.run(executor)?;
+        let Some(expected) = &self.expected else { return Ok(Vec::new()) };
+        Ok(self.differences(expected, &self.observed(&after, &outcome)))
     }
 
     fn differences(&self, expected: &Final, got: &Final) -> Vec<Difference> {

@@ -192,7 +192,7 @@ fn a_mapped_image_loads_as_a_copied_one() {
                         let address = |lane| base + stride * lane as u32;
                         warp.set_register(Reg::new(2), std::array::from_fn(address));
                         let load = parse_line(text).unwrap().instruction;
-                        let outcome = executor(&load, &machine, &mut warp);
+                        let outcome = executor(&load, &machine, &mut warp).unwrap();
                         results.push((warp, outcome));
                     }
                 }
@@ -273,7 +273,7 @@ fn no_bytes_at_all() {
             assert!(machine.memory.allocations().is_empty());
             let mut warp = Warp::new();
             let load = parse_line("LD R0, [0x1000]").unwrap().instruction;
-            let outcome = execute(&load, &machine, &mut warp);
+            let outcome = execute(&load, &machine, &mut warp).unwrap();
             assert_eq!(outcome.lane_faults.lanes("outside_allocation").count(), 32);
         }
     }

@@ -15,7 +15,7 @@ fn all_vectors_hold_on_both_executors() {
         let vector = Vector::from_json(line).unwrap();
         assert!(vector.expected.is_some());
         for executor in [Executor::Reference, Executor::Fast] {
-            let differences = vector.check(executor);
+            let differences = vector.check(executor).unwrap();
             assert!(differences.is_empty(), "{} {:?}: {:?}", vector.name, executor, differences[0]);
         }
         assert_eq!(vector.run(Executor::Fast), vector.run(Executor::Reference), "{}", vector.name);
@@ -34,7 +34,7 @@ fn local_memory_may_have_a_high_part_only() {
     );
     let vector = Vector::from_json(&json).unwrap();
     for executor in [Executor::Reference, Executor::Fast] {
-        let (warp, outcome) = vector.run(executor);
+        let (warp, outcome) = vector.run(executor).unwrap();
         assert!(outcome.lane_faults.is_empty());
         assert_eq!(warp.register(Reg::new(0)), &std::array::from_fn(|lane| lane as u32 + 1));
     }

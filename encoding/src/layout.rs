@@ -3,12 +3,14 @@
 //! A row reads `bits member: type, "name in the documents", "what it decides"`. The struct,
 //! `decode`, `encode`, [`describe`](crate::describe) and this documentation are made from the
 //! rows; the compiler checks that they cover each bit of the word exactly once.
-//! Source: docs/ld.md section 1 (the instruction words) and section 5 (the control word),
-//! compared with nvdisasm 12.8.
+//! Source: docs/ld.md section 1 (`LD`) and section 5 (the control word), docs/load-family.md
+//! section 1 (the others), compared with nvdisasm 12.8.
 
 use crate::control::{Barrier, WaitMask};
 use crate::field::Bits;
-use crate::operand::{CacheOp, Immediate, Pred, Reg, Size};
+use crate::operand::{
+    CacheOp, ConstantMode, Immediate, LimitedSize, LocalCacheOp, Pred, Reg, SignedImmediate, Size,
+};
 use crate::table::layout;
 
 layout! {
@@ -26,7 +28,64 @@ layout! {
     7:0   destination: Reg,       "Rd",  "first destination register";
 }
 
-// LDG, LDL, LDS and LDC stand here once they are decoded; `Instruction` lists them.
+layout! {
+    /// `LDG`: loads from global memory.
+    Ldg = "LDG", 64 bits;
+    opcode 63:51 = 0xeed0 >> 3;
+    50:48 size: Size,             "sz",  "bits in memory, and how they fill the destination";
+    47:46 cache: CacheOp,         "cop", "cache operator; never changes the value";
+    45    extended: bool,         "E",   "extended: 64-bit address in {Ra+1, Ra}";
+    44    unread: Bits<1>,        "-",   "not read by the disassembler, 0 when assembled";
+    43:20 immediate: Immediate<24>, "imm", "byte offset: signed with a base, unsigned without";
+    19    guard_negated: bool,    "!",   "guard negated: execute where Pg is false";
+    18:16 guard: Pred,            "Pg",  "guard predicate: lanes where it is false do nothing";
+    15:8  base: Reg,              "Ra",  "base register of the address, RZ for none";
+    7:0   destination: Reg,       "Rd",  "first destination register";
+}
+
+layout! {
+    /// `LDL`: loads from the lane's local memory.
+    Ldl = "LDL", 64 bits;
+    opcode 63:51 = 0xef40 >> 3;
+    50:48 size: LimitedSize<7>,   "sz",  "bits in memory, and how they fill the destination";
+    47:46 unread: Bits<2>,        "-",   "not read by the disassembler, 0 when assembled";
+    45:44 cache: LocalCacheOp,    "cop", "cache operator; never changes the value";
+    43:20 immediate: Immediate<24>, "imm", "byte offset: signed with a base, unsigned without";
+    19    guard_negated: bool,    "!",   "guard negated: execute where Pg is false";
+    18:16 guard: Pred,            "Pg",  "guard predicate: lanes where it is false do nothing";
+    15:8  base: Reg,              "Ra",  "base register of the address, RZ for none";
+    7:0   destination: Reg,       "Rd",  "first destination register";
+}
+
+layout! {
+    /// `LDS`: loads from the CTA's shared memory.
+    Lds = "LDS", 64 bits;
+    opcode 63:51 = 0xef48 >> 3;
+    50:48 size: LimitedSize<7>,   "sz",  "bits in memory, and how they fill the destination";
+    47:45 unread: Bits<3>,        "-",   "not read by the disassembler, 0 when assembled";
+    44    uniform: bool,          "U",   "uniform: a hint that all lanes share one address";
+    43:20 immediate: Immediate<24>, "imm", "byte offset: signed with a base, unsigned without";
+    19    guard_negated: bool,    "!",   "guard negated: execute where Pg is false";
+    18:16 guard: Pred,            "Pg",  "guard predicate: lanes where it is false do nothing";
+    15:8  base: Reg,              "Ra",  "base register of the address, RZ for none";
+    7:0   destination: Reg,       "Rd",  "first destination register";
+}
+
+layout! {
+    /// `LDC`: loads from a constant bank.
+    Ldc = "LDC", 64 bits;
+    opcode 63:51 = 0xef90 >> 3;
+    50:48 size: LimitedSize<6>,   "sz",  "bits in memory, and how they fill the destination";
+    47:46 unread_high: Bits<2>,   "-",   "not read by the disassembler, 0 when assembled";
+    45:44 mode: ConstantMode,     "mode", "how bank and offset are formed";
+    43:41 unread_low: Bits<3>,    "-",   "not read by the disassembler, 0 when assembled";
+    40:36 bank: Bits<5>,          "bank", "the constant bank";
+    35:20 immediate: SignedImmediate<16>, "imm", "byte offset, signed with a base and without";
+    19    guard_negated: bool,    "!",   "guard negated: execute where Pg is false";
+    18:16 guard: Pred,            "Pg",  "guard predicate: lanes where it is false do nothing";
+    15:8  base: Reg,              "Ra",  "base register of the address, RZ for none";
+    7:0   destination: Reg,       "Rd",  "first destination register";
+}
 
 layout! {
     /// One instruction's slot of a control word: how the hardware schedules it.

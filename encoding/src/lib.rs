@@ -44,9 +44,12 @@ pub use control::{Bundle, Control};
 pub use field::{Bits, Field, FieldOverflow, FieldValue};
 pub use instruction::{Guard, Instruction, describe};
 pub use layout::*;
-pub use operand::{CacheOp, Immediate, Offset, Pred, Reg, Size};
+pub use operand::{
+    Address, CacheOp, ConstantMode, Immediate, InvalidSize, LimitedSize, LocalCacheOp, MemorySpace,
+    Offset, Pred, Reg, SignedImmediate, Size,
+};
 pub use table::{FieldReading, Layout, Row};
 pub use text::{
     Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
-    parse_control_prefix, parse_line,
+    parse_control_prefix, parse_line, parse_opcode,
 };

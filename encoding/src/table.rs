@@ -93,7 +93,7 @@ macro_rules! layout {
     (
         $(#[$attribute:meta])*
         $type:ident = $name:literal, $width:literal bits;
-        $( opcode $ohigh:literal $(: $olow:literal)? = $opcode:literal; )?
+        $( opcode $ohigh:literal $(: $olow:literal)? = $opcode:expr; )?
         $(
             $high:literal $(: $low:literal)? $member:ident: $value:ty,
             $label:literal, $purpose:literal;

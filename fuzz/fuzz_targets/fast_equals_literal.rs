@@ -63,7 +63,15 @@ fn machine(input: &mut Input<'_>) -> Option<Machine> {
 fuzz_target!(|bytes: &[u8]| {
     let mut input = Input(bytes);
     let Some(machine) = machine(&mut input) else { return };
-    let word = u64::from_le_bytes(input.bytes()) >> 3 | 0b100 << 61;
+    // LD every other time, else one of its siblings.
+    let bits = u64::from_le_bytes(input.bytes());
+    let word = match input.byte() % 8 {
+        0 => bits >> 13 | 0xeed0 << 48,
+        1 => bits >> 13 | 0xef40 << 48,
+        2 => bits >> 13 | 0xef48 << 48,
+        3 => bits >> 13 | 0xef90 << 48,
+        _ => bits >> 3 | 0b100 << 61,
+    };
     let Some(load) = Instruction::decode(word) else { return };
     let mut warp = Warp::new();
     warp.active = LaneMask::from_bits(input.word());
@@ -72,7 +80,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let (base, stride) = (input.word(), input.byte());
     let spread: [u8; LANES] = input.bytes();
-    let register = load.base();
+    let register = load.address().base;
     let value = |lane: usize| {
         base.wrapping_add(u32::from(stride) * lane as u32).wrapping_add(u32::from(spread[lane]))
     };

@@ -1,9 +1,15 @@
 //! Which instructions are compared, and fresh words of them.
 
-use warpload_encoding::{Layout, Ld, Row};
+use warpload_encoding::{Layout, Ld, Ldc, Ldg, Ldl, Lds, Row};
 
 /// The instructions that are compared. A further one is one more row.
-pub const TARGETS: &[Target] = &[Target::of::<Ld>(&[])];
+pub const TARGETS: &[Target] = &[
+    Target::of::<Ld>(&[]),
+    Target::of::<Ldg>(&["-"]),
+    Target::of::<Ldl>(&["-"]),
+    Target::of::<Lds>(&["-"]),
+    Target::of::<Ldc>(&["-"]),
+];
 
 /// An instruction that is compared.
 #[derive(Clone, Copy)]

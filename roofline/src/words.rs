@@ -37,6 +37,8 @@ fn sum_of_fields(instruction: Instruction) -> u64 {
                 + u64::from(ld.base.number())
                 + u64::from(ld.destination.number())
         }
+        // The words are LD's.
+        _ => 0,
     }
 }
 

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use warpload::image::{self, Mapping};
 use warpload::memory::Memory;
-use warpload::trace::{BinaryTrace, Contents};
+use warpload::trace::{BinaryTrace, Contents, TraceSpace};
 
+use super::encode::hexadecimal;
 use super::io::{self, Output};
 use super::trace::Input;
 use super::{Format, Progress, Status};
@@ -39,9 +40,21 @@ struct TraceJson<'t> {
     records: u64,
     loads: u64,
     blocks: usize,
-    opcodes: Vec<&'t str>,
+    opcodes: BTreeSet<OpcodeJson<'t>>,
     allocations: usize,
     kernels: Vec<KernelJson<'t>>,
+}
+
+/// Loads of different words can have one opcode.
+#[derive(serde::Serialize, PartialEq, Eq, PartialOrd, Ord)]
+struct OpcodeJson<'t> {
+    opcode: &'t str,
+    space: TraceSpace,
+    bytes: u32,
+    signed: bool,
+    uniform: bool,
+    /// The SPA 5.0 word of the opcode alone, where the trace is of such a machine.
+    word: Option<String>,
 }
 
 #[derive(serde::Serialize)]
@@ -62,6 +75,8 @@ struct ImageJson {
     shared: usize,
     local_low_per_lane: usize,
     local_high_per_lane: usize,
+    /// Number and bytes of each bank.
+    constant: Vec<(u8, usize)>,
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
@@ -89,11 +104,30 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     show_image(&machine.memory, arguments.format, output)
 }
 
-/// Opcodes of different words can be the same text.
-fn opcodes(contents: &Contents) -> Vec<&str> {
-    let opcodes: BTreeSet<&str> =
-        contents.operations.iter().map(|operation| operation.opcode.as_str()).collect();
-    opcodes.into_iter().collect()
+fn opcodes(contents: &Contents) -> BTreeSet<OpcodeJson<'_>> {
+    let operations = contents.operations.iter();
+    operations
+        .map(|operation| OpcodeJson {
+            opcode: &operation.opcode,
+            space: operation.space,
+            bytes: operation.bytes,
+            signed: operation.signed,
+            uniform: operation.uniform,
+            word: operation.opcode_word.map(hexadecimal),
+        })
+        .collect()
+}
+
+/// The opcodes' texts, and how many of them are of SPA 5.0.
+fn opcode_lines(opcodes: &BTreeSet<OpcodeJson<'_>>) -> String {
+    let texts: BTreeSet<&str> = opcodes.iter().map(|opcode| opcode.opcode).collect();
+    let texts: Vec<&str> = texts.into_iter().collect();
+    let exact = opcodes.iter().filter(|opcode| opcode.word.is_some()).count();
+    match exact {
+        _ if texts.is_empty() => "none".to_owned(),
+        0 => texts.join(", "),
+        _ => format!("{} ({exact} of SPA 5.0, kept exactly)", texts.join(", ")),
+    }
 }
 
 /// `2 x 3 x 4`; zeroes stand for what the trace does not say.
@@ -147,9 +181,7 @@ fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyho
         trace.blocks().len(),
         contents.allocations.len()
     ))?;
-    let opcodes = opcodes(contents);
-    let opcodes = if opcodes.is_empty() { "none".to_owned() } else { opcodes.join(", ") };
-    output.line(format_args!("opcodes {opcodes}"))?;
+    output.line(format_args!("opcodes {}", opcode_lines(&opcodes(contents))))?;
     for kernel in kernels {
         let KernelJson { name, grid, block, records, loads } = kernel;
         let name = if name.is_empty() { "without a name" } else { name };
@@ -175,6 +207,7 @@ fn show_image(memory: &Memory, format: Format, output: &mut Output) -> anyhow::R
         shared: memory.shared_bytes().len(),
         local_low_per_lane: memory.local_low_bytes(0).len(),
         local_high_per_lane: memory.local_high_bytes(0).len(),
+        constant: memory.constant_banks().map(|(bank, bytes)| (bank, bytes.len())).collect(),
     };
     if format == Format::Json {
         output.json(&image)?;
@@ -192,5 +225,8 @@ fn show_image(memory: &Memory, format: Format, output: &mut Output) -> anyhow::R
         "local   {} + {} bytes a lane",
         image.local_low_per_lane, image.local_high_per_lane
     ))?;
+    for (bank, size) in &image.constant {
+        output.line(format_args!("constant bank {bank:#x}  {size} bytes"))?;
+    }
     Ok(Status::Done)
 }

@@ -12,6 +12,7 @@ use warpload::memory::{GenericAddress, LoadMemory};
 use warpload::vector::Vector;
 use warpload::warp::Warp;
 
+use super::diagnostic;
 use super::io::{self, Output};
 use super::{Format, Progress, Status};
 
@@ -68,10 +69,18 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         ExecutorName::Fast => Executor::Fast,
         ExecutorName::Reference => Executor::Reference,
     };
-    let (after, outcome) = vector.run(executor);
+    let executed = LoadOp::of(&vector.instruction)
+        .and_then(|op| vector.run(executor).map(|(after, outcome)| (op, after, outcome)));
+    let (op, after, outcome) = match executed {
+        Ok(executed) => executed,
+        Err(error) => {
+            diagnostic::error(format_args!("{name}: {}: {error}", vector.instruction));
+            return Ok(Status::Failed);
+        }
+    };
     match arguments.format {
         Format::Json => output.json(&vector.observed(&after, &outcome))?,
-        Format::Text => output.bytes(table(&vector, &after, &outcome).as_bytes())?,
+        Format::Text => output.bytes(table(&vector, op, &after, &outcome).as_bytes())?,
     }
     Ok(Status::Done)
 }
@@ -109,7 +118,7 @@ fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<String> {
 }
 
 /// The lane table with what is said above and below it.
-fn table(vector: &Vector, after: &Warp, outcome: &Outcome) -> String {
+fn table(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String {
     let mut text = String::new();
     if !vector.name.is_empty() {
         text += &format!("{}\n", vector.name);
@@ -122,7 +131,7 @@ fn table(vector: &Vector, after: &Warp, outcome: &Outcome) -> String {
         vector.warp.active,
         match outcome.uniform {
             Some(UniformPath::Broadcast) => ", one fetch broadcast to all of them",
-            Some(UniformPath::Divergent) => ", .U.128 but divergent: served one by one",
+            Some(UniformPath::Divergent) => ", uniform but divergent: served one by one",
             None => "",
         }
     );
@@ -131,7 +140,7 @@ fn table(vector: &Vector, after: &Warp, outcome: &Outcome) -> String {
         text += &format!("The warp faults before any lane loads: {fault}\n{error}\n");
         return text;
     }
-    text += &rows(vector, after, outcome);
+    text += &rows(vector, op, after, outcome);
     text += &faults(outcome);
     text
 }
@@ -151,9 +160,8 @@ fn faults(outcome: &Outcome) -> String {
     groups.iter().map(section).collect()
 }
 
-fn rows(vector: &Vector, after: &Warp, outcome: &Outcome) -> String {
+fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String {
     let instruction = &vector.instruction;
-    let op = LoadOp::of(instruction);
     let lanes = LaneAddresses::of(instruction, &vector.machine, &vector.warp);
     let registers: Vec<Reg> = match outcome.destination {
         Some(written) => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use warpload::lines::{LineError, Lines};
-use warpload::load::Executor;
+use warpload::load::{ExecuteError, Executor};
 use warpload::vector::{Difference, Vector};
 
 use super::diagnostic;
@@ -154,8 +154,13 @@ impl Run {
         if vector.expected.is_none() {
             return vec!["final: missing key; expected the state after".to_owned()];
         }
-        let named = |executor: &Executor| (executor.name(), vector.check(*executor));
-        let mut found: Vec<(&str, Vec<Difference>)> = self.executors.iter().map(named).collect();
+        let named = |executor: &Executor| Ok((executor.name(), vector.check(*executor)?));
+        let found: Result<Vec<(&str, Vec<Difference>)>, ExecuteError> =
+            self.executors.iter().map(named).collect();
+        let mut found = match found {
+            Ok(found) => found,
+            Err(error) => return vec![error.to_string()],
+        };
         // What both give needs to be said once.
         if let [(_, first), (_, second)] = &mut found[..]
             && first == second

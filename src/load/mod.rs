@@ -1,8 +1,8 @@
 //! Executing loads: what a load does, what can go wrong, and the two executors.
 //!
-//! [`reference::execute`](reference()) follows docs/ld.md section 4 clause by clause, lane by
-//! lane, and is kept slow and obvious. [`execute`] is meant to be fast. They share no code
-//! beyond types; property tests hold them equal.
+//! [`reference::execute`](reference()) follows docs/ld.md section 4 and docs/load-family.md
+//! section 3 clause by clause, lane by lane, and is kept slow and obvious. [`execute`] is meant to
+//! be fast. They share no code beyond types; property tests hold them equal.
 
 mod fast;
 mod fault;
@@ -14,7 +14,7 @@ mod reference;
 pub use fast::execute;
 pub use fault::{FaultKind, LaneFault, LaneFaults, WarpError, WarpFault};
 pub use gather::{Loaded, load};
-pub use op::{LaneAddresses, LoadOp, register_fault};
+pub use op::{ExecuteError, LaneAddresses, LoadOp, register_fault};
 pub use outcome::{Destination, Outcome, UniformPath};
 pub use reference::execute as reference;
 
@@ -37,12 +37,15 @@ impl Executor {
     }
 
     /// Executes an instruction with this executor.
+    ///
+    /// # Errors
+    /// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known.
     pub fn execute(
         self,
         instruction: &warpload_encoding::Instruction,
         machine: &crate::machine::Machine,
         warp: &mut crate::warp::Warp,
-    ) -> Outcome {
+    ) -> Result<Outcome, ExecuteError> {
         match self {
             Self::Fast => execute(instruction, machine, warp),
             Self::Reference => reference(instruction, machine, warp),

@@ -1,6 +1,6 @@
 //! A load operation: what is loaded, apart from the instruction that asks for it.
 
-use warpload_encoding::{Instruction, Ld, Reg};
+use warpload_encoding::{Address, ConstantMode, Instruction, InvalidSize, MemorySpace, Reg};
 
 use super::fault::WarpFault;
 use crate::lane::{LANES, LaneMask};
@@ -19,17 +19,44 @@ pub struct LoadOp {
     pub bytes: u32,
     /// Whether a value narrower than 32 bits is sign-extended.
     pub signed: bool,
-    /// Whether the load may take the broadcast path (`.U.128`).
+    /// Whether the load may take the broadcast path (`.U.128`, `LDS.U`).
     pub uniform: bool,
+}
+
+/// Why an instruction cannot be executed, whatever the machine and the warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExecuteError {
+    /// Its size field encodes no size.
+    #[error("{0} encodes no size, so that the instruction cannot be executed")]
+    InvalidSize(InvalidSize),
+    /// It forms bank and offset in a way that no public source describes.
+    #[error(
+        "how LDC.{} forms bank and offset is not public, so that it cannot be executed",
+        .0.name()
+    )]
+    ConstantMode(ConstantMode),
 }
 
 impl LoadOp {
     /// The operation of an instruction.
-    pub fn of(instruction: &Instruction) -> Self {
-        let (space, size) = match instruction {
-            Instruction::Ld(ld) => (AddressSpace::Generic, ld.size),
+    ///
+    /// # Errors
+    /// [`ExecuteError`] where the instruction has an invalid size, or a mode of `LDC` whose
+    /// meaning is not known (docs/load-family.md section 3).
+    pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
+        let size = instruction.size().map_err(ExecuteError::InvalidSize)?;
+        let space = match instruction.space() {
+            MemorySpace::Generic { .. } => AddressSpace::Generic,
+            MemorySpace::Global => AddressSpace::Global,
+            MemorySpace::Local => AddressSpace::Local,
+            MemorySpace::Shared => AddressSpace::Shared,
+            MemorySpace::Constant { bank, mode: ConstantMode::Direct } => {
+                AddressSpace::Constant { bank: bank.get() }
+            }
+            MemorySpace::Constant { mode, .. } => return Err(ExecuteError::ConstantMode(mode)),
         };
-        Self { space, bytes: size.bytes(), signed: size.is_signed(), uniform: size.is_uniform() }
+        let uniform = instruction.is_uniform();
+        Ok(Self { space, bytes: size.bytes(), signed: size.is_signed(), uniform })
     }
 
     /// What each lane reads.
@@ -63,13 +90,12 @@ impl LaneAddresses {
         let guard = instruction.guard();
         let allowed = warp.predicate(guard.pred);
         let executing = warp.active & if guard.negated { !allowed } else { allowed };
-        match instruction {
-            Instruction::Ld(ld) => Self {
-                executing,
-                plg: warp.predicate(ld.plg),
-                addresses: generic_addresses(ld, machine.register_limit, warp),
-            },
-        }
+        let plg = match instruction.space() {
+            MemorySpace::Generic { plg } => warp.predicate(plg),
+            _ => LaneMask::ALL,
+        };
+        let addresses = addresses(instruction.address(), machine.register_limit, warp);
+        Self { executing, plg, addresses }
     }
 }
 
@@ -79,10 +105,14 @@ fn is_base(base: Reg, limit: RegisterLimit) -> bool {
     !base.is_zero() && base.number() < limit.get()
 }
 
-/// The fault that keeps `instruction` from executing for a shader of that many registers:
-/// misaligned or missing destination registers, then misaligned or missing address registers
-/// (docs/ld.md section 3).
-pub fn register_fault(instruction: &Instruction, limit: RegisterLimit) -> Option<WarpFault> {
+/// The fault that keeps `instruction`, whose operation is `op`, from executing for a shader of
+/// that many registers: misaligned or missing destination registers, then misaligned or missing
+/// address registers (docs/ld.md section 3).
+pub fn register_fault(
+    instruction: &Instruction,
+    op: LoadOp,
+    limit: RegisterLimit,
+) -> Option<WarpFault> {
     let check = |register: Reg, count: u32| {
         let number = u32::from(register.number());
         if number % count != 0 {
@@ -95,25 +125,25 @@ pub fn register_fault(instruction: &Instruction, limit: RegisterLimit) -> Option
     };
     let destination_fault = match instruction.destination() {
         Reg::RZ => None,
-        destination => check(destination, instruction.size().registers()),
+        destination => check(destination, op.registers()),
     };
-    let address_pair = match instruction {
-        Instruction::Ld(ld) => Some(ld.base).filter(|base| ld.extended && is_base(*base, limit)),
-    };
-    destination_fault.or_else(|| check(address_pair?, 2))
+    let Address { base, extended, .. } = instruction.address();
+    let has_pair = extended && is_base(base, limit);
+    destination_fault.or_else(|| check(has_pair.then_some(base)?, 2))
 }
 
-fn generic_addresses(ld: &Ld, limit: RegisterLimit, warp: &Warp) -> [u64; LANES] {
-    if !is_base(ld.base, limit) {
-        return [u64::from(ld.immediate.unsigned()); LANES];
+fn addresses(address: Address, limit: RegisterLimit, warp: &Warp) -> [u64; LANES] {
+    let Address { base, extended, offset } = address;
+    if !is_base(base, limit) {
+        return [u64::from(offset.without_base()); LANES];
     }
-    let offset = ld.immediate.signed();
-    let low = warp.register(ld.base);
-    if !ld.extended {
+    let offset = offset.signed();
+    let low = warp.register(base);
+    if !extended {
         return low.map(|low| u64::from(low.wrapping_add_signed(offset)));
     }
     // Checked before: an extended base is even and has a register behind it.
-    let high = warp.register(Reg::new(ld.base.number() | 1));
+    let high = warp.register(Reg::new(base.number() | 1));
     std::array::from_fn(|lane| {
         let base = u64::from(high[lane]) << 32 | u64::from(low[lane]);
         base.wrapping_add_signed(i64::from(offset))

@@ -1,22 +1,68 @@
-//! The literal executor: docs/ld.md sections 3 and 4, clause by clause, lane by lane.
+//! The literal executor: docs/ld.md sections 3 and 4, clause by clause, lane by lane, and what
+//! docs/load-family.md section 3 says of the other loads.
 //!
-//! Nothing here is clever. Where it and the fast executor differ, docs/ld.md decides, never the
+//! Nothing here is clever. Where it and the fast executor differ, the documents decide, never the
 //! other executor.
 
-use warpload_encoding::{Instruction, Ld, Reg};
+use warpload_encoding::{Address, ConstantMode, Instruction, MemorySpace, Reg, Size};
 
 use super::fault::{FaultKind, LaneFault, LaneFaults, WarpFault};
+use super::op::ExecuteError;
 use super::outcome::{Destination, Outcome, UniformPath};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::{Machine, Misaligned};
 use crate::memory::{GenericAddress, OutsideWindow, Space};
 use crate::warp::Warp;
 
+/// What the instruction asks for.
+struct Load {
+    memory: MemorySpace,
+    address: Address,
+    size: Size,
+    is_uniform: bool,
+    destination: Reg,
+}
+
 /// Executes one instruction, literally.
-pub fn execute(instruction: &Instruction, machine: &Machine, warp: &mut Warp) -> Outcome {
-    match instruction {
-        Instruction::Ld(ld) => execute_ld(ld, machine, warp),
+///
+/// # Errors
+/// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known; then
+/// the warp is as before, whether a lane would have executed or not.
+pub fn execute(
+    instruction: &Instruction,
+    machine: &Machine,
+    warp: &mut Warp,
+) -> Result<Outcome, ExecuteError> {
+    // Family, section 3: what is refused.
+    let size = instruction.size().map_err(ExecuteError::InvalidSize)?;
+    let memory = instruction.space();
+    if let MemorySpace::Constant { mode, .. } = memory
+        && mode != ConstantMode::Direct
+    {
+        return Err(ExecuteError::ConstantMode(mode));
     }
+
+    // Section 4, clause 1: who executes; without anybody nothing happens and nothing faults.
+    let guard = instruction.guard();
+    let mut executing = LaneMask::NONE;
+    for lane in 0..LANES {
+        let is_true = warp.predicate(guard.pred).contains(lane);
+        if warp.active.contains(lane) && is_true != guard.negated {
+            executing.insert(lane);
+        }
+    }
+    if executing.is_empty() {
+        return Ok(Outcome::nothing());
+    }
+
+    let load = Load {
+        memory,
+        address: instruction.address(),
+        size,
+        is_uniform: instruction.is_uniform(),
+        destination: instruction.destination(),
+    };
+    Ok(execute_lanes(&load, machine, warp, executing))
 }
 
 /// What one executing lane found: section 4, clauses 3 to 8.
@@ -28,109 +74,99 @@ struct LaneLoad {
     is_outside: bool,
 }
 
-fn execute_ld(ld: &Ld, machine: &Machine, warp: &mut Warp) -> Outcome {
-    // Section 4, clause 1: who executes; without anybody nothing happens and nothing faults.
-    let mut executing = LaneMask::NONE;
-    for lane in 0..LANES {
-        let guard = warp.predicate(ld.guard).contains(lane);
-        if warp.active.contains(lane) && guard != ld.guard_negated {
-            executing.insert(lane);
-        }
-    }
-    if executing.is_empty() {
-        return Outcome::nothing();
-    }
-
+fn execute_lanes(load: &Load, machine: &Machine, warp: &mut Warp, executing: LaneMask) -> Outcome {
     // Clause 2.
-    if let Err(fault) = check_registers(ld, machine) {
+    if let Err(fault) = check_registers(load, machine) {
         return Outcome::warp_fault(executing, fault);
     }
 
     // Clauses 3 to 8 for every lane before any register is written: Rd may overlap Ra.
     let mut faults = LaneFaults::default();
-    let mut loads: Vec<(usize, LaneLoad)> = Vec::new();
+    let mut lanes: Vec<(usize, LaneLoad)> = Vec::new();
     for lane in executing.lanes() {
-        loads.push((lane, load_lane(ld, machine, warp, lane, &mut faults)));
+        lanes.push((lane, load_lane(load, machine, warp, lane, &mut faults)));
     }
 
     // Clause 8, the writing: Rd, Rd+1, .. from the lowest address up. RZ drops the values.
-    let count = ld.size.registers();
+    let count = load.size.registers();
     for i in 0..count {
-        if ld.destination == Reg::RZ {
+        if load.destination == Reg::RZ {
             break;
         }
-        let register = Reg::new(ld.destination.number() + i as u8);
+        let register = Reg::new(load.destination.number() + i as u8);
         let mut row: LaneValues = *warp.register(register);
-        for (lane, load) in &loads {
-            row[*lane] = load.values[i as usize];
+        for (lane, found) in &lanes {
+            row[*lane] = found.values[i as usize];
         }
         warp.set_register(register, row);
     }
 
     Outcome {
         executing,
-        destination: (ld.destination != Reg::RZ)
-            .then_some(Destination { first: ld.destination, count }),
+        destination: (load.destination != Reg::RZ)
+            .then_some(Destination { first: load.destination, count }),
         warp_fault: None,
         lane_faults: faults,
-        uniform: ld.size.is_uniform().then(|| uniform_path(&loads)),
+        uniform: load.is_uniform.then(|| uniform_path(&lanes)),
     }
 }
 
 /// Section 3: the order is Rd alignment, Rd range, then with a base and `.E` Ra alignment and
 /// the range of Ra+1.
-fn check_registers(ld: &Ld, machine: &Machine) -> Result<(), WarpFault> {
+fn check_registers(load: &Load, machine: &Machine) -> Result<(), WarpFault> {
     let limit = u32::from(machine.register_limit.get());
-    let destination = u32::from(ld.destination.number());
-    let count = ld.size.registers();
-    if ld.destination != Reg::RZ {
+    let destination = u32::from(load.destination.number());
+    let count = load.size.registers();
+    if load.destination != Reg::RZ {
         if destination % count != 0 {
-            return Err(WarpFault::MisalignedRegister(ld.destination));
+            return Err(WarpFault::MisalignedRegister(load.destination));
         }
         if destination + count > limit {
-            return Err(WarpFault::OutOfRangeRegister(ld.destination));
+            return Err(WarpFault::OutOfRangeRegister(load.destination));
         }
     }
-    if has_base(ld, machine) && ld.extended {
-        let base = u32::from(ld.base.number());
+    if has_base(load, machine) && load.address.extended {
+        let base = u32::from(load.address.base.number());
         if base % 2 != 0 {
-            return Err(WarpFault::MisalignedRegister(ld.base));
+            return Err(WarpFault::MisalignedRegister(load.address.base));
         }
         if base + 1 >= limit {
-            return Err(WarpFault::OutOfRangeRegister(ld.base));
+            return Err(WarpFault::OutOfRangeRegister(load.address.base));
         }
     }
     Ok(())
 }
 
 /// Section 3: no base is Ra = RZ, or Ra at or above the shader's limit.
-fn has_base(ld: &Ld, machine: &Machine) -> bool {
-    ld.base != Reg::RZ && ld.base.number() < machine.register_limit.get()
+fn has_base(load: &Load, machine: &Machine) -> bool {
+    let base = load.address.base;
+    base != Reg::RZ && base.number() < machine.register_limit.get()
 }
 
 /// Clause 3.
-fn effective_address(ld: &Ld, machine: &Machine, warp: &Warp, lane: usize) -> u64 {
-    if !has_base(ld, machine) {
-        return u64::from(ld.immediate.unsigned());
+fn effective_address(load: &Load, machine: &Machine, warp: &Warp, lane: usize) -> u64 {
+    let Address { base, extended, offset } = load.address;
+    if !has_base(load, machine) {
+        return u64::from(offset.without_base());
     }
-    let low = warp.register(ld.base)[lane];
-    let offset = i64::from(ld.immediate.signed());
-    if !ld.extended {
+    let low = warp.register(base)[lane];
+    let offset = i64::from(offset.signed());
+    if !extended {
         return (i64::from(low) + offset) as u64 % (1 << 32);
     }
-    let high = warp.register(Reg::new(ld.base.number() + 1))[lane];
+    let high = warp.register(Reg::new(base.number() + 1))[lane];
     ((u64::from(high) << 32) + u64::from(low)).wrapping_add(offset as u64)
 }
 
 fn load_lane(
-    ld: &Ld,
+    load: &Load,
     machine: &Machine,
     warp: &Warp,
     lane: usize,
     faults: &mut LaneFaults,
 ) -> LaneLoad {
-    let bytes = ld.size.bytes();
-    let address = effective_address(ld, machine, warp, lane);
+    let bytes = load.size.bytes();
+    let address = effective_address(load, machine, warp, lane);
 
     // Clause 4: forced alignment.
     let rounded = address - address % u64::from(bytes);
@@ -146,12 +182,12 @@ fn load_lane(
     };
     let is_reported = rounded != address && machine.misaligned == Misaligned::Report;
 
-    // Clause 5: the window.
-    let window = resolve(ld, machine, warp, lane, rounded);
+    // Clause 5: the memory.
+    let reached = resolve(load.memory, machine, warp, lane, rounded);
     if is_reported {
-        mark(FaultKind::MisalignedAddress, window.ok());
+        mark(FaultKind::MisalignedAddress, reached.ok());
     }
-    let space = match window {
+    let space = match reached {
         Ok(space) => space,
         Err(outside) => {
             // Clause 7: zero in every destination register.
@@ -161,30 +197,42 @@ fn load_lane(
     };
 
     // Clause 6: the allocation.
-    let Some(memory) = allocated_bytes(machine, space, lane, rounded, bytes) else {
+    let Some(memory) = allocated_bytes(load.memory, machine, space, lane, rounded, bytes) else {
         mark(FaultKind::OutsideAllocation, Some(space));
         return LaneLoad { rounded, space: Some(space), values: [0; 4], is_outside: true };
     };
 
     // Clause 8: little-endian, extended to 32 bits.
-    LaneLoad { rounded, space: Some(space), values: extend(ld, &memory), is_outside: false }
+    LaneLoad { rounded, space: Some(space), values: extend(load.size, &memory), is_outside: false }
 }
 
-/// Clause 5.
+/// Clause 5; only a generic address can be outside of a window (family, section 3).
 fn resolve(
-    ld: &Ld,
+    memory: MemorySpace,
     machine: &Machine,
     warp: &Warp,
     lane: usize,
     address: u64,
 ) -> Result<Space, OutsideWindow> {
+    match memory {
+        MemorySpace::Generic { plg } => {
+            resolve_generic(machine, warp.predicate(plg).contains(lane), address)
+        }
+        MemorySpace::Global => Ok(Space::Global),
+        MemorySpace::Local => Ok(Space::Local),
+        MemorySpace::Shared => Ok(Space::Shared),
+        MemorySpace::Constant { .. } => Ok(Space::Constant),
+    }
+}
+
+fn resolve_generic(machine: &Machine, plg: bool, address: u64) -> Result<Space, OutsideWindow> {
     let map = machine.memory.map();
     let is_inside = |base: u64, size: u64| {
         address >= base && u128::from(address) < u128::from(base) + u128::from(size)
     };
     let is_shared = is_inside(map.shared().base, map.shared().size);
     let is_local = is_inside(map.local().base, map.local().size);
-    if warp.predicate(ld.plg).contains(lane) {
+    if plg {
         if is_local {
             Ok(Space::Local)
         } else if is_shared {
@@ -202,8 +250,10 @@ fn resolve(
 }
 
 /// Clause 6: the bytes, where all of them are allocated. A global access stays in one
-/// allocation; a local one reads the lane's own memory, its low and its high part.
+/// allocation; a local one reads the lane's own memory, its low and its high part. Local and
+/// shared memory count from the window's base, and from 0 where the load gives an offset.
 fn allocated_bytes(
+    load: MemorySpace,
     machine: &Machine,
     space: Space,
     lane: usize,
@@ -211,9 +261,14 @@ fn allocated_bytes(
     bytes: u32,
 ) -> Option<Vec<u8>> {
     let memory = &machine.memory;
+    let is_generic = matches!(load, MemorySpace::Generic { .. });
+    let from = |window_base: u64| if is_generic { address - window_base } else { address };
     let wanted = 0..u64::from(bytes);
     match space {
         Space::Global => {
+            if u128::from(address) >= 1 << memory.map().address_bits() {
+                return None;
+            }
             for allocation in memory.allocations() {
                 let end = u128::from(allocation.base) + u128::from(allocation.size);
                 if address >= allocation.base && u128::from(address) + u128::from(bytes) <= end {
@@ -225,12 +280,13 @@ fn allocated_bytes(
             None
         }
         Space::Shared => {
-            let offset = address - memory.map().shared().base;
+            let offset = from(memory.map().shared().base);
             let held = memory.shared_bytes();
             wanted.map(|i| held.get((offset + i) as usize).copied()).collect()
         }
         Space::Local => {
             let window = memory.map().local();
+            let offset = from(window.base);
             let low = memory.local_low_bytes(lane);
             let high = memory.local_high_bytes(lane);
             let high_from = window.size - high.len() as u64;
@@ -241,21 +297,24 @@ fn allocated_bytes(
                     low.get(offset as usize).copied()
                 }
             };
-            wanted.map(|i| byte(address - window.base + i)).collect()
+            wanted.map(|i| byte(offset + i)).collect()
         }
-        // No generic address lies there.
-        Space::Constant => None,
+        Space::Constant => {
+            let MemorySpace::Constant { bank, .. } = load else { return None };
+            let held = memory.constant_bytes(bank.get())?;
+            wanted.map(|i| held.get((address + i) as usize).copied()).collect()
+        }
     }
 }
 
 /// Clause 8: up to four registers' values.
-fn extend(ld: &Ld, memory: &[u8]) -> [u32; 4] {
+fn extend(size: Size, memory: &[u8]) -> [u32; 4] {
     let mut values = [0u32; 4];
     for (i, byte) in memory.iter().enumerate() {
         values[i / 4] |= u32::from(*byte) << (8 * (i % 4));
     }
-    if ld.size.is_signed() {
-        values[0] = match ld.size.bytes() {
+    if size.is_signed() {
+        values[0] = match size.bytes() {
             1 => values[0] as u8 as i8 as u32,
             _ => values[0] as u16 as i16 as u32,
         };
@@ -264,13 +323,13 @@ fn extend(ld: &Ld, memory: &[u8]) -> [u32; 4] {
 }
 
 /// The broadcast path: one rounded address, one space, global or shared, nobody outside.
-fn uniform_path(loads: &[(usize, LaneLoad)]) -> UniformPath {
-    let Some((_, first)) = loads.first() else { return UniformPath::Divergent };
-    let is_broadcast = loads.iter().all(|(_, load)| {
-        load.rounded == first.rounded
-            && load.space == first.space
-            && matches!(load.space, Some(Space::Global | Space::Shared))
-            && !load.is_outside
+fn uniform_path(lanes: &[(usize, LaneLoad)]) -> UniformPath {
+    let Some((_, first)) = lanes.first() else { return UniformPath::Divergent };
+    let is_broadcast = lanes.iter().all(|(_, lane)| {
+        lane.rounded == first.rounded
+            && lane.space == first.space
+            && matches!(lane.space, Some(Space::Global | Space::Shared))
+            && !lane.is_outside
     });
     if is_broadcast { UniformPath::Broadcast } else { UniformPath::Divergent }
 }

@@ -138,8 +138,14 @@ impl Memory {
 
     /// A constant bank's bytes, where the bank exists.
     pub fn constant_bytes(&self, bank: u8) -> Option<&[u8]> {
-        let bank = self.constant.iter().find(|known| known.bank == bank)?;
-        Some(self.slice(bank.bytes.start, bank.bytes.len()))
+        self.constant_banks().find(|(known, _)| *known == bank).map(|(_, bytes)| bytes)
+    }
+
+    /// Every constant bank's number and bytes.
+    pub fn constant_banks(&self) -> impl Iterator<Item = (u8, &[u8])> {
+        self.constant
+            .iter()
+            .map(|known| (known.bank, self.slice(known.bytes.start, known.bytes.len())))
     }
 
     fn local_bytes(&self, part: LocalPart, lane: usize) -> &[u8] {

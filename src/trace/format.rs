@@ -195,6 +195,15 @@ pub struct Kernel {
     pub header: Vec<(String, String)>,
 }
 
+impl Kernel {
+    /// Whether the header says that the code is for SM 5.x or 6.x.
+    pub(super) fn is_spa5(&self) -> bool {
+        let version = self.header.iter().find(|(key, _)| key == "binary version");
+        let version = version.and_then(|(_, value)| value.parse::<u32>().ok());
+        matches!(version, Some(50..=69))
+    }
+}
+
 const _: () = {
     assert!(size_of::<Header>() == 64);
     assert!(size_of::<RawSection>() == 24);

@@ -53,17 +53,30 @@ pub(super) struct Sink<'s> {
     opcodes: FxHashMap<Box<str>, Known>,
     /// How many operations were numbered.
     operations: usize,
+    /// Whether the kernel's code is of SM 5.x or 6.x.
+    is_spa5: bool,
     emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
 }
 
 impl<'s> Sink<'s> {
     fn new(emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>) -> Self {
-        Self { block: BlockBuilder::default(), opcodes: FxHashMap::default(), operations: 0, emit }
+        Self {
+            block: BlockBuilder::default(),
+            opcodes: FxHashMap::default(),
+            operations: 0,
+            is_spa5: false,
+            emit,
+        }
     }
 
     /// Begins the next kernel.
     pub(super) fn kernel(&mut self, kernel: Kernel) -> Result<(), ImportError> {
         self.finish()?;
+        if kernel.is_spa5() != self.is_spa5 {
+            // The same opcode now says something else.
+            self.opcodes.clear();
+            self.is_spa5 = kernel.is_spa5();
+        }
         (self.emit)(Found::Kernel(kernel))
     }
 
@@ -81,7 +94,8 @@ impl<'s> Sink<'s> {
 
     #[cold]
     fn classify(&mut self, opcode: &str) -> Result<Known, ImportError> {
-        let known = match Class::of(opcode) {
+        let class = if self.is_spa5 { Class::of_spa5(opcode) } else { Class::of(opcode) };
+        let known = match class {
             Class::Skipped(kind) => Known::Skipped(kind),
             Class::Load(operation) => {
                 let bytes = operation.bytes;

@@ -1,9 +1,13 @@
 //! What an opcode of a trace does: its space and its access size, read off its text.
 
 use serde::{Deserialize, Serialize};
+use warpload_encoding::{Instruction, parse_opcode};
+
+use crate::load::{ExecuteError, LoadOp};
+use crate::memory::AddressSpace;
 
 /// The memory that a traced load addresses, and how its addresses are to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TraceSpace {
     /// `LD`: generic addresses.
@@ -35,9 +39,40 @@ pub struct Operation {
     /// The SPA 5.0 instruction word, where the trace has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub word: Option<u64>,
+    /// The SPA 5.0 word of the opcode and its modifiers, all operands `RZ`, `PT` or 0, where the
+    /// trace is of a machine that has these instructions: SM 5.x or 6.x. Space, size and the rest
+    /// are then the instruction's own; else they are read off the opcode's text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opcode_word: Option<u64>,
 }
 
 impl Operation {
+    /// The operation of a SPA 5.0 instruction, apart from its word.
+    ///
+    /// # Errors
+    /// [`ExecuteError`] where the instruction cannot be executed.
+    pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
+        let op = LoadOp::of(instruction)?;
+        let space = match op.space {
+            AddressSpace::Generic => TraceSpace::Generic,
+            AddressSpace::Global => TraceSpace::Global,
+            AddressSpace::Local => TraceSpace::Local,
+            AddressSpace::Shared => TraceSpace::Shared,
+            AddressSpace::Constant { .. } => TraceSpace::Constant,
+        };
+        let LoadOp { bytes, signed, uniform, .. } = op;
+        let opcode = instruction.opcode().as_str().to_owned();
+        Ok(Self { opcode, space, bytes, signed, uniform, word: None, opcode_word: None })
+    }
+
+    /// The operation of an opcode of SM 5.x or 6.x, exactly; nothing where it is no load that can
+    /// be executed.
+    fn of_spa5(opcode: &str) -> Option<Self> {
+        let instruction = parse_opcode(opcode).ok()?;
+        let opcode_word = Some(instruction.encode());
+        Some(Self { opcode: opcode.to_owned(), opcode_word, ..Self::of(&instruction).ok()? })
+    }
+
     /// Whether a load of that access size exists. One of another size cannot be executed.
     pub(super) fn is_possible(&self) -> bool {
         matches!(self.bytes, 1 | 2 | 4 | 8 | 16)
@@ -65,6 +100,11 @@ pub enum Skipped {
 }
 
 impl Class {
+    /// What an opcode of SM 5.x or 6.x is. Its loads are read exactly.
+    pub fn of_spa5(opcode: &str) -> Self {
+        Operation::of_spa5(opcode).map_or_else(|| Self::of(opcode), Self::Load)
+    }
+
     /// What an opcode with a memory operand is. The part in front of the first dot, compared
     /// whole, decides (docs/traces.md). Without a memory operand everything is
     /// [`Skipped::Other`].
@@ -96,7 +136,15 @@ impl Class {
             .unwrap_or((4, false));
         let uniform = has("U") && (space == TraceSpace::Shared || bytes == 16);
         let opcode = opcode.to_owned();
-        Self::Load(Operation { opcode, space, bytes, signed, uniform, word: None })
+        Self::Load(Operation {
+            opcode,
+            space,
+            bytes,
+            signed,
+            uniform,
+            word: None,
+            opcode_word: None,
+        })
     }
 }
 
@@ -125,6 +173,33 @@ mod tests {
         for store in ["ST.E", "STG.E.64", "STL.64", "STS.U8"] {
             assert_eq!(Class::of(store), Class::Skipped(Skipped::Store), "{store}");
         }
+    }
+
+    /// What the text tells and what the instruction tells are the same; only the latter knows the
+    /// cache operator and `.E`.
+    #[test]
+    fn loads_of_sm_6x_are_exact() {
+        for opcode in [
+            "LDG.E.64",
+            "LDG.E.CI.U8",
+            "LDL.LU.S16",
+            "LDS.U.64",
+            "LDS.U.32",
+            "LDC.U16",
+            "LD.E.U.128",
+        ] {
+            let Class::Load(exact) = Class::of_spa5(opcode) else { panic!("{opcode}") };
+            let Class::Load(told) = Class::of(opcode) else { panic!("{opcode}") };
+            let word = exact.opcode_word.expect("an instruction of SPA 5.0");
+            let instruction = Instruction::decode(word).expect("a load");
+            assert_eq!(instruction.opcode().as_str(), opcode);
+            assert_eq!(told, Operation { opcode_word: None, ..exact });
+        }
+        // Not of SPA 5.0, or not to be executed: told from the text.
+        for opcode in ["LDG.E.64.SYS", "LDC.IL", "LDS.INVALIDSIZE7"] {
+            assert_eq!(Class::of_spa5(opcode), Class::of(opcode));
+        }
+        assert_eq!(Class::of_spa5("STG.E"), Class::Skipped(Skipped::Store));
     }
 
     #[test]

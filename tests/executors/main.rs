@@ -17,7 +17,7 @@ use loads::{Case, NUMBERS};
 fn both(case: &Case) -> [(Warp, Outcome); 2] {
     [execute, reference].map(|executor| {
         let mut warp = case.warp.clone();
-        let outcome = executor(&case.instruction(), &case.machine, &mut warp);
+        let outcome = executor(&case.instruction(), &case.machine, &mut warp).unwrap();
         (warp, outcome)
     })
 }

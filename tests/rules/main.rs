@@ -102,7 +102,7 @@ fn load(text: &str, machine: &Machine, before: Warp) -> Loaded {
     let instruction = parse_line(text).unwrap().instruction;
     let [fast, literal] = [execute, reference].map(|executor| {
         let mut warp = before.clone();
-        let outcome = executor(&instruction, machine, &mut warp);
+        let outcome = executor(&instruction, machine, &mut warp).unwrap();
         (warp, outcome)
     });
     assert_eq!(fast, literal, "{text}");

@@ -46,6 +46,34 @@ fn addresses(instruction: &str) -> Vec<u64> {
     read[0].addresses.clone()
 }
 
+/// The opcodes of code for SM 5.x and 6.x are SPA 5.0 instructions, which are kept; the same text
+/// of another machine is only text.
+#[test]
+fn opcodes_of_spa_5_are_exact() {
+    let opcode_words = |header: &str| -> Vec<(String, Option<u64>)> {
+        let lines = [
+            "0010 00000001 1 R1 LDG.E.CI.64 1 R2 8 0 0x100 0",
+            "0018 00000001 1 R1 LDS.U.32 1 R2 4 0 0x100 0",
+            "0028 00000001 1 R1 LDG.E.64.SYS 1 R2 8 0 0x100 0",
+        ];
+        let trace = open(&import_bytes(grouped(5, header, &lines)).unwrap());
+        let operations = trace.contents().operations.iter();
+        operations.map(|one| (one.opcode.clone(), one.opcode_word)).collect()
+    };
+    let words = |words: [Option<u64>; 3]| {
+        ["LDG.E.CI.64", "LDS.U.32", "LDG.E.64.SYS"].map(str::to_owned).into_iter().zip(words)
+    };
+    for version in [50, 52, 61] {
+        // 0xeed0 and size 5, CI in 47:46 and E in 45; 0xef48 and size 4, U in 44; PT, RZ, RZ.
+        let exact = [Some(0xeed5_a000_0007_ffff), Some(0xef4c_1000_0007_ffff), None];
+        let read = opcode_words(&format!("-binary version = {version}"));
+        assert!(read.into_iter().eq(words(exact)), "{version}");
+    }
+    for header in ["-binary version = 70", "-binary version = 80", ""] {
+        assert!(opcode_words(header).into_iter().eq(words([None; 3])), "{header}");
+    }
+}
+
 #[test]
 fn modes() {
     assert_eq!(

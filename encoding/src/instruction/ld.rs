@@ -2,68 +2,70 @@
 
 use super::{Guard, Syntax};
 use crate::layout::Ld;
-use crate::operand::{CacheOp, Offset, Pred, Size};
-use crate::table::Layout;
+use crate::operand::{Address, CacheOp, Immediate, MemorySpace, Offset, Pred, Reg, Size};
 use crate::text::modifier::{CACHE_OPERATORS, EXTENDED, SIZES};
-use crate::text::{Cursor, ParseError, Text};
-
-impl Ld {
-    /// The immediate as the text reads it: with a base a signed offset, without one the
-    /// address itself. Only `RZ` is "no base" here; what a shader's register limit makes of a
-    /// high base register is decided when the load executes.
-    pub fn offset(&self) -> Offset {
-        if self.base.is_zero() {
-            Offset::Absolute(self.immediate.unsigned())
-        } else {
-            Offset::Signed(self.immediate.signed())
-        }
-    }
-}
+use crate::text::{Bare, Cursor, ParseError, Text};
 
 impl Syntax for Ld {
-    /// `{@[!]Pg }LD{.E}{.cop}{.sz} Rd, [address]{, Plg}`
+    /// `{.E}{.cop}{.sz}`
     #[inline]
-    fn write_text(&self, out: &mut Text) {
-        out.push_guard(Guard { pred: self.guard, negated: self.guard_negated });
-        out.push_str(Self::NAME);
+    fn write_modifiers(&self, out: &mut Text) {
         if self.extended {
-            out.push_str(".E");
+            out.push_modifier("E");
         }
-        if self.cache != CacheOp::Ca {
-            out.push_str(".");
-            out.push_str(self.cache.name());
+        if self.cache != CacheOp::DEFAULT {
+            out.push_modifier(self.cache.name());
         }
-        if self.size != Size::B32 {
-            out.push_str(".");
-            out.push_str(self.size.name());
+        if self.size != Size::DEFAULT {
+            out.push_modifier(self.size.name());
         }
-        out.push_str(" ");
-        out.push_register(self.destination);
-        out.push_str(", ");
-        out.push_address(self.base, self.offset());
+    }
+
+    fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
+        let [extended, cache, size] = cursor.modifiers(&[EXTENDED, CACHE_OPERATORS, SIZES])?;
+        // A value of a group is an index into its names, of which there are as many as in `ALL`.
+        Ok(Self {
+            plg: Pred::PT,
+            cache: cache.map_or(CacheOp::DEFAULT, |i| CacheOp::ALL[i]),
+            size: size.map_or(Size::DEFAULT, |i| Size::ALL[i]),
+            extended: extended.is_some(),
+            immediate: Immediate::ZERO,
+            guard_negated: guard.negated,
+            guard: guard.pred,
+            base: Reg::RZ,
+            destination: Reg::RZ,
+        })
+    }
+
+    /// `[address]{, Plg}`
+    #[inline]
+    fn write_operands(&self, out: &mut Text) {
+        out.push_address(self.address());
         if !self.plg.is_true() {
             out.push_str(", ");
             out.push_predicate(self.plg);
         }
     }
 
-    fn parse(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
-        let [extended, cache, size] = cursor.modifiers(&[EXTENDED, CACHE_OPERATORS, SIZES])?;
-        let destination = cursor.register()?;
-        cursor.comma()?;
-        let (base, immediate) = cursor.address()?;
-        let plg = if cursor.take_comma()? { cursor.predicate_operand()? } else { Pred::PT };
-        // A value of a group is an index into its names, of which there are as many as in `ALL`.
-        Ok(Self {
-            plg,
-            cache: cache.map_or(CacheOp::Ca, |i| CacheOp::ALL[i]),
-            size: size.map_or(Size::B32, |i| Size::ALL[i]),
-            extended: extended.is_some(),
-            immediate,
-            guard_negated: guard.negated,
-            guard: guard.pred,
-            base,
-            destination,
-        })
+    fn parse_operands(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
+        (self.base, self.immediate) = cursor.address(Bare::Unsigned)?;
+        if cursor.take_comma()? {
+            self.plg = cursor.predicate_operand()?;
+        }
+        Ok(())
+    }
+
+    fn space(&self) -> MemorySpace {
+        MemorySpace::Generic { plg: self.plg }
+    }
+
+    #[inline]
+    fn address(&self) -> Address {
+        let offset = Offset::by_base(self.immediate);
+        Address { base: self.base, extended: self.extended, offset }
+    }
+
+    fn is_uniform(&self) -> bool {
+        self.size.is_uniform()
     }
 }

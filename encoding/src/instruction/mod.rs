@@ -4,22 +4,39 @@
 //! and its name in the list at the end of this file.
 
 mod ld;
+mod ldc;
+mod ldg;
+mod ldl;
+mod lds;
 
 use core::fmt;
 
 use crate::control::Control;
-use crate::layout::Ld;
-use crate::operand::{Pred, Reg, Size};
+use crate::layout::{Ld, Ldc, Ldg, Ldl, Lds};
+use crate::operand::{Address, InvalidSize, MemorySpace, Pred, Reg, Size, SizeField};
 use crate::table::{FieldReading, Layout, Row};
-use crate::text::{Cursor, ParseError, Text};
+use crate::text::{Cursor, Expected, ParseError, ParseErrorKind, Text};
 
-/// What an instruction's own file says of it: how it is written and how it is read.
+/// What an instruction's own file says of it: how it is written, how it is read, and what it
+/// addresses.
 pub(crate) trait Syntax: Layout {
-    /// Appends the canonical text.
-    fn write_text(&self, out: &mut Text);
+    /// Appends the modifiers, in canonical form.
+    fn write_modifiers(&self, out: &mut Text);
 
-    /// Reads what stands after the mnemonic: modifiers and operands.
-    fn parse(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError>;
+    /// Reads the modifiers that stand behind the mnemonic; the operands are still `RZ`, `PT` and 0.
+    fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError>;
+
+    /// Appends the operands behind the destination, in canonical form.
+    fn write_operands(&self, out: &mut Text);
+
+    /// Reads the operands behind the destination.
+    fn parse_operands(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError>;
+
+    fn space(&self) -> MemorySpace;
+
+    fn address(&self) -> Address;
+
+    fn is_uniform(&self) -> bool;
 }
 
 /// The predicate in front of an instruction: `@P0`, `@!P3`; `@PT` is not written.
@@ -80,9 +97,34 @@ macro_rules! instructions {
             pub fn text(&self) -> Text {
                 let mut out = Text::new();
                 match self {
-                    $(Self::$type(load) => load.write_text(&mut out),)+
+                    $(Self::$type(load) => {
+                        out.push_guard(Guard { pred: load.guard, negated: load.guard_negated });
+                        out.push_str(<$type as Layout>::NAME);
+                        load.write_modifiers(&mut out);
+                        out.push_destination(load.destination);
+                        load.write_operands(&mut out);
+                    })+
                 }
                 out
+            }
+
+            /// The mnemonic with its modifiers, `LDG.E.CI.64`.
+            pub fn opcode(&self) -> Text {
+                let mut out = Text::new();
+                match self {
+                    $(Self::$type(load) => {
+                        out.push_str(<$type as Layout>::NAME);
+                        load.write_modifiers(&mut out);
+                    })+
+                }
+                out
+            }
+
+            /// The mnemonic, without modifiers.
+            pub fn mnemonic(&self) -> &'static str {
+                match self {
+                    $(Self::$type(_) => <$type as Layout>::NAME,)+
+                }
             }
 
             /// The guard predicate.
@@ -102,31 +144,63 @@ macro_rules! instructions {
                 }
             }
 
-            /// The base register of the address, `RZ` for none.
-            pub fn base(&self) -> Reg {
+            /// The memory that is addressed.
+            pub fn space(&self) -> MemorySpace {
                 match self {
-                    $(Self::$type(load) => load.base,)+
+                    $(Self::$type(load) => load.space(),)+
+                }
+            }
+
+            /// The address that is loaded from.
+            pub fn address(&self) -> Address {
+                match self {
+                    $(Self::$type(load) => load.address(),)+
                 }
             }
 
             /// How many bits are loaded, and how they fill the destination.
-            pub fn size(&self) -> Size {
+            ///
+            /// # Errors
+            /// [`InvalidSize`] where the word's number encodes no size.
+            pub fn size(&self) -> Result<Size, InvalidSize> {
                 match self {
-                    $(Self::$type(load) => load.size,)+
+                    $(Self::$type(load) => load.size.size(),)+
                 }
             }
 
-            pub(crate) fn parse(
-                mnemonic: &str,
+            /// Whether the load has the hint that all lanes share one address: `.U.128`, and
+            /// `LDS.U` at every size.
+            pub fn is_uniform(&self) -> bool {
+                match self {
+                    $(Self::$type(load) => load.is_uniform(),)+
+                }
+            }
+
+            /// Reads a mnemonic and its modifiers.
+            pub(crate) fn parse_opcode(
                 guard: Guard,
                 cursor: &mut Cursor<'_>,
-            ) -> Option<Result<Self, ParseError>> {
+            ) -> Result<Self, ParseError> {
+                let (mnemonic, span) = cursor.word(Expected::Mnemonic)?;
                 $(
                     if mnemonic.eq_ignore_ascii_case(<$type as Layout>::NAME) {
-                        return Some(<$type as Syntax>::parse(guard, cursor).map(Self::$type));
+                        return <$type>::parse_modifiers(guard, cursor).map(Self::$type);
                     }
                 )+
-                None
+                Err(ParseError { kind: ParseErrorKind::UnknownMnemonic, span })
+            }
+
+            /// Reads the operands.
+            pub(crate) fn parse_operands(
+                &mut self,
+                cursor: &mut Cursor<'_>,
+            ) -> Result<(), ParseError> {
+                match self {
+                    $(Self::$type(load) => {
+                        load.destination = cursor.destination()?;
+                        load.parse_operands(cursor)
+                    })+
+                }
             }
         }
 
@@ -150,7 +224,7 @@ macro_rules! instructions {
 }
 
 // The order is the order in which decoding tries them; the opcodes exclude each other.
-instructions!(Ld);
+instructions!(Ld, Ldg, Ldl, Lds, Ldc);
 
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

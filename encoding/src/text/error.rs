@@ -47,6 +47,8 @@ pub enum Expected {
     Predicate,
     /// A register or a number, behind `[`.
     Address,
+    /// `c[bank]`.
+    ConstantBank,
     /// A number.
     Number,
     /// This character.
@@ -82,6 +84,11 @@ pub enum ParseErrorKind {
     PartOfModifier {
         /// The whole name, without its leading dot.
         whole: &'static str,
+    },
+    /// `INVALIDSIZE6` or `INVALIDSIZE7`, which disassemblers print for numbers that encode no size.
+    InvalidSize {
+        /// The modifiers that there are.
+        known: Modifiers,
     },
     /// A modifier stands behind one that must come later.
     ModifierOrder {
@@ -125,6 +132,8 @@ pub enum ParseErrorKind {
         /// The number, where it fits.
         value: Option<i64>,
     },
+    /// A constant bank above 0x1f.
+    BankTooHigh,
     /// A register behind the offset.
     BaseAfterOffset,
     /// An annotation that stands there already.
@@ -168,9 +177,9 @@ impl ParseError {
             Kind::UnknownMnemonic => HintText::KnownMnemonics,
             Kind::DoubleSign { magnitude } => HintText::Positive(magnitude?),
             Kind::OutOfRange { value, min, .. } => HintText::Wrapped(wrapped(value?, min)?),
-            Kind::UnknownModifier { known } | Kind::ModifierOrder { known, .. } => {
-                HintText::Modifiers(known)
-            }
+            Kind::UnknownModifier { known }
+            | Kind::InvalidSize { known }
+            | Kind::ModifierOrder { known, .. } => HintText::Modifiers(known),
             Kind::PartOfModifier { whole } => HintText::WholeModifier(whole),
             Kind::NegativeWithoutBase { max } => HintText::AddressUpTo(max),
             kind => HintText::Fixed(fixed_hint(kind)?),
@@ -213,6 +222,7 @@ impl fmt::Display for ParseError {
             Kind::UnknownMnemonic => f.write_str("no load instruction of this name"),
             Kind::UnknownModifier { .. } => f.write_str("no modifier of this name"),
             Kind::PartOfModifier { .. } => f.write_str("only a part of a modifier's name"),
+            Kind::InvalidSize { .. } => f.write_str("this encodes no size and cannot be assembled"),
             Kind::ModifierOrder { given, after, .. } => {
                 write!(f, "{given} must stand in front of {after}")
             }
@@ -235,6 +245,7 @@ impl fmt::Display for ParseError {
             Kind::OutOfRange { max, .. } => {
                 write!(f, "outside the range of an address without a base, 0..={max:#x}")
             }
+            Kind::BankTooHigh => f.write_str("no such constant bank: they are 0x0..=0x1f"),
             Kind::BaseAfterOffset => f.write_str("a register behind the offset"),
             Kind::AnnotationTwice => f.write_str("this annotation stands here twice"),
             Kind::UnknownAnnotation => f.write_str("no annotation of this name"),
@@ -258,6 +269,7 @@ impl fmt::Display for Expected {
             Self::Register => f.write_str("a register, R0..=R254 or RZ"),
             Self::Predicate => f.write_str("a predicate, P0..=P6 or PT"),
             Self::Address => f.write_str("a base register or an address"),
+            Self::ConstantBank => f.write_str("a constant bank, `c[0x0]`..=`c[0x1f]`"),
             Self::Number => f.write_str("a number, decimal or 0x hexadecimal"),
             Self::Character(character) => write!(f, "`{character}`"),
             Self::OffsetOrBracket => f.write_str("`+`, `-` or `]`"),
@@ -286,7 +298,7 @@ impl fmt::Display for Hint {
             }
             HintText::Positive(magnitude) => write!(f, "write `+{magnitude:#x}`"),
             HintText::Wrapped(magnitude) => {
-                write!(f, "`+-{magnitude:#x}` is the same where the address has 32 bits")
+                write!(f, "`-{magnitude:#x}` is the same where the address has 32 bits")
             }
         }
     }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::instruction::Guard;
-use crate::operand::{Offset, Pred, Reg};
+use crate::operand::{Address, Offset, Pred, Reg};
 
 /// Longer than the longest text there is, `@!P0 LD.E.CG.U.128 R200, [R200+-0x80000000], P0`.
 const CAPACITY: usize = 64;
@@ -58,6 +58,15 @@ impl Text {
         self.push_byte(b' ');
     }
 
+    /// `.` and the name; nothing for an empty one.
+    #[inline]
+    pub(crate) fn push_modifier(&mut self, name: &str) {
+        if !name.is_empty() {
+            self.push_byte(b'.');
+            self.push_str(name);
+        }
+    }
+
     #[inline]
     pub(crate) fn push_predicate(&mut self, predicate: Pred) {
         self.push_byte(b'P');
@@ -81,6 +90,14 @@ impl Text {
         self.push_byte(b'0' + number % 10);
     }
 
+    /// ` Rd, `
+    #[inline]
+    pub(crate) fn push_destination(&mut self, register: Reg) {
+        self.push_byte(b' ');
+        self.push_register(register);
+        self.push_str(", ");
+    }
+
     /// Lower case, no leading zeroes, with `0x`.
     #[inline]
     pub(crate) fn push_hexadecimal(&mut self, value: u32) {
@@ -96,17 +113,24 @@ impl Text {
         self.length += digits;
     }
 
-    /// `[R5]`, `[R5+0x14]`, `[R5+-0x4]`, `[0x1234]`, `[RZ]`.
+    /// `[R5]`, `[R5+0x14]`, `[R5+-0x4]`, `[0x1234]`, `[RZ]`; a signed offset without a base is
+    /// `[0x4]`, `[-0x4]`, `[0x0]`.
     #[inline]
-    pub(crate) fn push_address(&mut self, base: Reg, offset: Offset) {
+    pub(crate) fn push_address(&mut self, Address { base, offset, .. }: Address) {
         self.push_byte(b'[');
         match offset {
-            Offset::Signed(0) | Offset::Absolute(0) => self.push_register(base),
-            Offset::Absolute(address) => self.push_hexadecimal(address),
-            Offset::Signed(offset) => {
-                self.push_register(base);
-                self.push_str(if offset < 0 { "+-" } else { "+" });
-                self.push_hexadecimal(offset.unsigned_abs());
+            Offset::ByBase { signed: 0, .. } => self.push_register(base),
+            Offset::ByBase { unsigned, .. } if base.is_zero() => self.push_hexadecimal(unsigned),
+            Offset::Signed(0) if !base.is_zero() => self.push_register(base),
+            Offset::ByBase { signed, .. } | Offset::Signed(signed) => {
+                if !base.is_zero() {
+                    self.push_register(base);
+                    self.push_byte(b'+');
+                }
+                if signed < 0 {
+                    self.push_byte(b'-');
+                }
+                self.push_hexadecimal(signed.unsigned_abs());
             }
         }
         self.push_byte(b']');

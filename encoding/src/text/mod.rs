@@ -11,5 +11,5 @@ pub use annotation::parse_control_prefix;
 pub use error::{Expected, Hint, ParseError, ParseErrorKind, Span};
 pub use format::Text;
 pub use modifier::{Alias, Modifiers};
-pub(crate) use parse::Cursor;
-pub use parse::{ParsedLine, parse_line};
+pub(crate) use parse::{Bare, Cursor};
+pub use parse::{ParsedLine, parse_line, parse_opcode};

@@ -5,7 +5,7 @@ use core::fmt;
 use super::error::{Expected, ParseError, ParseErrorKind, Span};
 use super::lexer::TokenKind;
 use super::parse::Cursor;
-use crate::operand::{CacheOp, Size};
+use crate::operand::{CacheOp, ConstantMode, InvalidSize, LimitedSize, LocalCacheOp, Size};
 
 /// A modifier that assembles as another one: `.CS` as `.CA`, `.LU` as `.CG`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +76,35 @@ pub(crate) const CACHE_OPERATORS: ModifierGroup = ModifierGroup {
     aliases: &[("CS", CacheOp::Ca as usize), ("LU", CacheOp::Cg as usize)],
 };
 
-pub(crate) const SIZES: ModifierGroup =
-    ModifierGroup { kind: "the size", names: &Size::NAMES, aliases: &[] };
+pub(crate) const LOCAL_CACHE_OPERATORS: ModifierGroup = ModifierGroup {
+    kind: CACHE_OPERATORS.kind,
+    names: &LocalCacheOp::NAMES,
+    aliases: &[("CS", LocalCacheOp::Ca as usize)],
+};
+
+pub(crate) const SIZES: ModifierGroup = sizes(&Size::NAMES);
+
+/// Those of `LDL` and `LDS`.
+pub(crate) const SIZES_UP_TO_128: ModifierGroup = sizes(LimitedSize::<7>::NAMES);
+
+/// Those of `LDC`.
+pub(crate) const SIZES_UP_TO_64: ModifierGroup = sizes(LimitedSize::<6>::NAMES);
+
+const fn sizes(names: &'static [&'static str]) -> ModifierGroup {
+    ModifierGroup { kind: "the size", names, aliases: &[] }
+}
+
+pub(crate) const UNIFORM: ModifierGroup =
+    ModifierGroup { kind: "`.U`", names: &["U"], aliases: &[] };
+
+/// Without [`ConstantMode::Direct`], which has no name: the value is one less than the mode's.
+pub(crate) const CONSTANT_MODES: ModifierGroup =
+    ModifierGroup { kind: "the mode", names: ConstantMode::NAMES.split_at(1).1, aliases: &[] };
+
+fn is_invalid_size(word: &str) -> bool {
+    let prefix = word.get(..InvalidSize::PREFIX.len());
+    prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(InvalidSize::PREFIX))
+}
 
 /// A modifier that was recognised: which group, which of its values, where it ends.
 struct Match<'t> {
@@ -102,6 +129,7 @@ impl<'t> Cursor<'t> {
             let Some(found) = self.longest_match(groups, word)? else {
                 let kind = match known.beginning_with(word) {
                     Some(whole) => ParseErrorKind::PartOfModifier { whole },
+                    None if is_invalid_size(word) => ParseErrorKind::InvalidSize { known },
                     None => ParseErrorKind::UnknownModifier { known },
                 };
                 return Err(ParseError { kind, span });

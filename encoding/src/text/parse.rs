@@ -5,6 +5,7 @@ use super::error::{Expected, ParseError, ParseErrorKind, Span};
 use super::lexer::{Token, TokenKind, skip_blank, token};
 use super::modifier::Alias;
 use crate::control::Control;
+use crate::field::Bits;
 use crate::instruction::{Guard, Instruction};
 use crate::operand::{Immediate, Pred, Reg};
 
@@ -46,11 +47,8 @@ pub fn parse_line(text: &str) -> Result<ParsedLine, ParseError> {
         return Err(cursor.error(ParseErrorKind::Expected(Expected::Instruction))?);
     }
     let guard = cursor.guard()?;
-    let (mnemonic, span) = cursor.word(Expected::Mnemonic)?;
-    let Some(instruction) = Instruction::parse(mnemonic, guard, &mut cursor) else {
-        return Err(ParseError { kind: ParseErrorKind::UnknownMnemonic, span });
-    };
-    let instruction = instruction?;
+    let mut instruction = Instruction::parse_opcode(guard, &mut cursor)?;
+    instruction.parse_operands(&mut cursor)?;
     let start = cursor.peek()?.span.start;
     let trailing = cursor.annotations()?;
     if leading.is_some() && trailing.is_some() {
@@ -67,6 +65,37 @@ pub fn parse_line(text: &str) -> Result<ParsedLine, ParseError> {
         return Err(cursor.error(kind)?);
     }
     Ok(ParsedLine { instruction, control: leading.or(trailing), alias: cursor.alias })
+}
+
+/// Reads a mnemonic with its modifiers alone, as traces name loads. All operands of the result are
+/// `RZ`, `PT` or 0.
+///
+/// ```
+/// use warpload_encoding::{Size, parse_opcode};
+///
+/// let load = parse_opcode("LDG.E.CI.64")?;
+/// assert_eq!(load.to_string(), "LDG.E.CI.64 RZ, [RZ]");
+/// assert_eq!(load.size(), Ok(Size::B64));
+/// assert!(parse_opcode("LDG.E.64.SYS").is_err());
+/// # Ok::<(), warpload_encoding::ParseError>(())
+/// ```
+///
+/// # Errors
+/// [`ParseError`] with the bytes at fault.
+pub fn parse_opcode(text: &str) -> Result<Instruction, ParseError> {
+    let mut cursor = Cursor { text, position: 0, alias: None };
+    let instruction = Instruction::parse_opcode(Guard::ALWAYS, &mut cursor)?;
+    if cursor.peek()?.kind != TokenKind::End {
+        return Err(cursor.error(ParseErrorKind::TrailingText)?);
+    }
+    Ok(instruction)
+}
+
+/// How a number without a base register is read. With one it is always signed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bare {
+    Unsigned,
+    Signed,
 }
 
 /// A place in a line, and the operands that can be read there.
@@ -167,14 +196,23 @@ impl<'t> Cursor<'t> {
         self.predicate()
     }
 
-    pub(crate) fn register(&mut self) -> Result<Reg, ParseError> {
+    /// `Rd,`
+    pub(crate) fn destination(&mut self) -> Result<Reg, ParseError> {
+        let destination = self.register()?;
+        self.expect(b',')?;
+        Ok(destination)
+    }
+
+    fn register(&mut self) -> Result<Reg, ParseError> {
         let (word, span) = self.word(Expected::Register)?;
         register_named(word, span)
     }
 
-    /// `[Ra]`, `[Ra+number]`, `[Ra-number]`, `[Ra+-number]`, `[number]`.
+    /// `[Ra]`, `[Ra+number]`, `[Ra-number]`, `[Ra+-number]`, `[number]`; where a number without a
+    /// base is signed, `[-number]` too.
     pub(crate) fn address<const WIDTH: u32>(
         &mut self,
+        bare: Bare,
     ) -> Result<(Reg, Immediate<WIDTH>), ParseError> {
         self.expect(b'[')?;
         let token = self.peek()?;
@@ -182,9 +220,9 @@ impl<'t> Cursor<'t> {
         let (base, immediate) = if named {
             self.advance(token);
             let base = register_named(self.str(token.span), token.span)?;
-            (base, self.offset(base)?)
+            (base, self.offset(if base.is_zero() { bare } else { Bare::Signed })?)
         } else {
-            (Reg::RZ, self.absolute()?)
+            (Reg::RZ, self.absolute(bare)?)
         };
         if !named {
             self.refuse_base_after_offset()?;
@@ -206,7 +244,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// What stands between the base register and `]`.
-    fn offset<const WIDTH: u32>(&mut self, base: Reg) -> Result<Immediate<WIDTH>, ParseError> {
+    fn offset<const WIDTH: u32>(&mut self, sign: Bare) -> Result<Immediate<WIDTH>, ParseError> {
         let mut start = self.peek()?.span.start;
         let negative = if self.take(b'-')? {
             if self.take(b'-')? {
@@ -219,33 +257,44 @@ impl<'t> Cursor<'t> {
             start = self.peek()?.span.start;
             self.take(b'-')?
         } else if self.peek()?.kind == TokenKind::Punctuation(b']') {
-            return immediate(base, false, Some(0), self.peek()?.span);
+            return immediate(sign, false, Some(0), self.peek()?.span);
         } else {
             return Err(self.error(ParseErrorKind::Expected(Expected::OffsetOrBracket))?);
         };
         let (magnitude, span) = self.number()?;
-        immediate(base, negative, magnitude, Span { start, end: span.end })
+        immediate(sign, negative, magnitude, Span { start, end: span.end })
     }
 
     /// A number without a base.
-    fn absolute<const WIDTH: u32>(&mut self) -> Result<Immediate<WIDTH>, ParseError> {
+    fn absolute<const WIDTH: u32>(&mut self, sign: Bare) -> Result<Immediate<WIDTH>, ParseError> {
         let start = self.peek()?.span.start;
         let negative = self.take(b'-')?;
         if !negative && self.peek()?.kind != TokenKind::Word {
             return Err(self.error(ParseErrorKind::Expected(Expected::Address))?);
         }
         let (magnitude, span) = self.number()?;
-        immediate(Reg::RZ, negative, magnitude, Span { start, end: span.end })
+        immediate(sign, negative, magnitude, Span { start, end: span.end })
+    }
+
+    /// `c[bank]`
+    pub(crate) fn constant_bank(&mut self) -> Result<Bits<5>, ParseError> {
+        let (word, span) = self.word(Expected::ConstantBank)?;
+        if !word.eq_ignore_ascii_case("c") {
+            let kind = ParseErrorKind::Expected(Expected::ConstantBank);
+            return Err(ParseError { kind, span });
+        }
+        self.expect(b'[')?;
+        let (number, span) = self.number()?;
+        let bank = number.and_then(|number| Bits::new(u8::try_from(number).ok()?));
+        let bank = bank.ok_or(ParseError { kind: ParseErrorKind::BankTooHigh, span })?;
+        self.expect(b']')?;
+        Ok(bank)
     }
 
     /// A number, or nothing where it has more than 64 bits.
     pub(crate) fn number(&mut self) -> Result<(Option<u64>, Span), ParseError> {
         let (word, span) = self.word(Expected::Number)?;
         Ok((read_number(word, span)?, span))
-    }
-
-    pub(crate) fn comma(&mut self) -> Result<(), ParseError> {
-        self.expect(b',')
     }
 
     pub(crate) fn take_comma(&mut self) -> Result<bool, ParseError> {
@@ -272,30 +321,30 @@ pub(crate) fn read_number(word: &str, span: Span) -> Result<Option<u64>, ParseEr
 }
 
 fn immediate<const WIDTH: u32>(
-    base: Reg,
+    sign: Bare,
     negative: bool,
     magnitude: Option<u64>,
     span: Span,
 ) -> Result<Immediate<WIDTH>, ParseError> {
     let negative = negative && magnitude != Some(0);
-    if negative && base.is_zero() {
+    if negative && sign == Bare::Unsigned {
         let kind = ParseErrorKind::NegativeWithoutBase { max: Immediate::<WIDTH>::MAX_UNSIGNED };
         return Err(ParseError { kind, span });
     }
     // No immediate is wider than 32 bits: what does not fit an `i64` is out of range as well.
     let value = magnitude.and_then(|magnitude| i64::try_from(magnitude).ok());
     let value = value.map(|magnitude| if negative { -magnitude } else { magnitude });
-    let immediate = value.and_then(|value| {
-        if base.is_zero() {
-            Immediate::from_unsigned(u64::try_from(value).ok()?)
-        } else {
-            Immediate::from_signed(value)
-        }
-    });
-    let (min, max) = if base.is_zero() {
-        (0, Immediate::<WIDTH>::MAX_UNSIGNED)
-    } else {
-        (Immediate::<WIDTH>::MIN_SIGNED, Immediate::<WIDTH>::MAX_SIGNED as u64)
+    let (immediate, min, max) = match sign {
+        Bare::Unsigned => (
+            value.and_then(|value| Immediate::from_unsigned(u64::try_from(value).ok()?)),
+            0,
+            Immediate::<WIDTH>::MAX_UNSIGNED,
+        ),
+        Bare::Signed => (
+            value.and_then(Immediate::from_signed),
+            Immediate::<WIDTH>::MIN_SIGNED,
+            Immediate::<WIDTH>::MAX_SIGNED as u64,
+        ),
     };
     immediate.ok_or(ParseError { kind: ParseErrorKind::OutOfRange { min, max, value }, span })
 }

@@ -20,7 +20,7 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::{FaultKind, Outcome, UniformPath, reference};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::OutsideWindow;
-use warpload::trace::{Addresses, Kernel, NewLoad, Operation, Skipped, TraceSpace, TraceWriter};
+use warpload::trace::{Addresses, Kernel, NewLoad, Operation, Skipped, TraceWriter};
 use warpload::warp::Warp;
 
 use plan::{Case, Form, Place, Plan, plans};
@@ -195,7 +195,7 @@ impl Generator {
         let instruction = Instruction::decode(word).context("a word of an LD")?;
         let passed = warp.predicate(ld.guard);
         let passed = if ld.guard_negated { !passed } else { passed };
-        let outcome = reference(&instruction, &self.machine, &mut warp);
+        let outcome = reference(&instruction, &self.machine, &mut warp)?;
         ensure!(outcome.warp_fault.is_none(), "{instruction}: {:?}", outcome.warp_fault);
         let expected = expected(mask, &outcome, &warp);
         self.count(case, ld, mask, &outcome, expected.is_empty());
@@ -220,17 +220,7 @@ impl Generator {
     }
 
     fn operation(&mut self, instruction: &Instruction, word: u64) -> Result<u16> {
-        let text = instruction.text();
-        let opcode = text.split(' ').find(|part| part.starts_with("LD")).context("an LD")?;
-        let size = instruction.size();
-        let operation = Operation {
-            opcode: opcode.to_owned(),
-            space: TraceSpace::Generic,
-            bytes: size.bytes(),
-            signed: size.is_signed(),
-            uniform: size.is_uniform(),
-            word: Some(word),
-        };
+        let operation = Operation { word: Some(word), ..Operation::of(instruction)? };
         self.writer.operation(&operation).context("at most 65,536 operations")
     }
 

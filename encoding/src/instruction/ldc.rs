@@ -1,0 +1,67 @@
+//! `LDC`: how it is written and read (docs/load-family.md section 2).
+
+use super::{Guard, Syntax};
+use crate::field::Bits;
+use crate::layout::Ldc;
+use crate::operand::{
+    Address, ConstantMode, Immediate, LimitedSize, MemorySpace, Offset, Reg, SignedImmediate,
+};
+use crate::text::modifier::{CONSTANT_MODES, SIZES_UP_TO_64};
+use crate::text::{Bare, Cursor, ParseError, Text};
+
+impl Syntax for Ldc {
+    /// `{.sz}{.mode}`
+    #[inline]
+    fn write_modifiers(&self, out: &mut Text) {
+        if self.size != LimitedSize::DEFAULT {
+            out.push_modifier(self.size.name());
+        }
+        out.push_modifier(self.mode.name());
+    }
+
+    fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
+        let [size, mode] = cursor.modifiers(&[SIZES_UP_TO_64, CONSTANT_MODES])?;
+        Ok(Self {
+            size: size.map_or(LimitedSize::DEFAULT, LimitedSize::nth),
+            unread_high: Bits::ZERO,
+            mode: mode.map_or(ConstantMode::Direct, |i| ConstantMode::ALL[i + 1]),
+            unread_low: Bits::ZERO,
+            bank: Bits::ZERO,
+            immediate: SignedImmediate(Immediate::ZERO),
+            guard_negated: guard.negated,
+            guard: guard.pred,
+            base: Reg::RZ,
+            destination: Reg::RZ,
+        })
+    }
+
+    /// `c[bank][address]`
+    #[inline]
+    fn write_operands(&self, out: &mut Text) {
+        out.push_str("c[");
+        out.push_hexadecimal(u32::from(self.bank.get()));
+        out.push_byte(b']');
+        out.push_address(self.address());
+    }
+
+    fn parse_operands(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
+        self.bank = cursor.constant_bank()?;
+        let (base, immediate) = cursor.address(Bare::Signed)?;
+        (self.base, self.immediate) = (base, SignedImmediate(immediate));
+        Ok(())
+    }
+
+    fn space(&self) -> MemorySpace {
+        MemorySpace::Constant { bank: self.bank, mode: self.mode }
+    }
+
+    #[inline]
+    fn address(&self) -> Address {
+        let offset = Offset::Signed(self.immediate.0.signed());
+        Address { base: self.base, extended: false, offset }
+    }
+
+    fn is_uniform(&self) -> bool {
+        false
+    }
+}

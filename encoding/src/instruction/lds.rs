@@ -1,0 +1,60 @@
+//! `LDS`: how it is written and read (docs/load-family.md section 2).
+
+use super::{Guard, Syntax};
+use crate::field::Bits;
+use crate::layout::Lds;
+use crate::operand::{Address, Immediate, LimitedSize, MemorySpace, Offset, Reg};
+use crate::text::modifier::{SIZES_UP_TO_128, UNIFORM};
+use crate::text::{Bare, Cursor, ParseError, Text};
+
+impl Syntax for Lds {
+    /// `{.U}{.sz}`; behind `.U` the default size is printed too.
+    #[inline]
+    fn write_modifiers(&self, out: &mut Text) {
+        if self.uniform {
+            out.push_modifier("U");
+        }
+        if self.uniform || self.size != LimitedSize::DEFAULT {
+            out.push_modifier(self.size.name());
+        }
+    }
+
+    fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
+        let [uniform, size] = cursor.modifiers(&[UNIFORM, SIZES_UP_TO_128])?;
+        Ok(Self {
+            size: size.map_or(LimitedSize::DEFAULT, LimitedSize::nth),
+            unread: Bits::ZERO,
+            uniform: uniform.is_some(),
+            immediate: Immediate::ZERO,
+            guard_negated: guard.negated,
+            guard: guard.pred,
+            base: Reg::RZ,
+            destination: Reg::RZ,
+        })
+    }
+
+    /// `[address]`
+    #[inline]
+    fn write_operands(&self, out: &mut Text) {
+        out.push_address(self.address());
+    }
+
+    fn parse_operands(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
+        (self.base, self.immediate) = cursor.address(Bare::Unsigned)?;
+        Ok(())
+    }
+
+    fn space(&self) -> MemorySpace {
+        MemorySpace::Shared
+    }
+
+    #[inline]
+    fn address(&self) -> Address {
+        let offset = Offset::by_base(self.immediate);
+        Address { base: self.base, extended: false, offset }
+    }
+
+    fn is_uniform(&self) -> bool {
+        self.uniform
+    }
+}

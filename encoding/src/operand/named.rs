@@ -1,0 +1,79 @@
+//! Enums whose every value has a number in a field and a name in the text.
+
+/// One row a value, in the order of their numbers: `Variant, "NAME", "meaning";`. Writes the
+/// enum, its [`FieldValue`](crate::field::FieldValue) and its names; the compiler checks that
+/// there are as many rows as the field has values. An empty name is not printed.
+macro_rules! named_values {
+    (
+        $(#[$attribute:meta])*
+        $type:ident, $width:literal bits;
+        $( $variant:ident, $name:literal, $meaning:literal; )+
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum $type {
+            $(
+                #[doc = concat!($name, " ", $meaning, ".")]
+                $variant,
+            )+
+        }
+
+        impl $type {
+            /// All of them, in the order of their encoding.
+            pub const ALL: [$type; 1 << $width] = [$(Self::$variant),+];
+
+            /// The modifiers without their leading dots, in the order of their encoding.
+            pub(crate) const NAMES: [&'static str; 1 << $width] = [$($name),+];
+
+            /// The modifier without its leading dot; empty where none is printed.
+            pub const fn name(self) -> &'static str {
+                // As many names as values.
+                Self::NAMES[self as usize]
+            }
+        }
+
+        impl $crate::field::FieldValue for $type {
+            const WIDTH: u32 = $width;
+
+            #[inline]
+            fn from_bits(bits: u64) -> Self {
+                Self::ALL[bits as usize & (Self::ALL.len() - 1)]
+            }
+
+            #[inline]
+            fn to_bits(self) -> u64 {
+                self as u64
+            }
+
+            fn fmt_meaning(self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                const MEANINGS: [&str; 1 << $width] = [$($meaning),+];
+                let separator = if self.name().is_empty() { "" } else { ": " };
+                write!(f, "{}{separator}{}", self.name(), MEANINGS[self as usize])
+            }
+        }
+    };
+}
+
+pub(super) use named_values;
+
+#[cfg(test)]
+mod tests {
+    use crate::field::FieldValue;
+    use crate::{CacheOp, ConstantMode, LocalCacheOp, Size};
+
+    #[test]
+    fn values_follow_their_encoding() {
+        fn check<T: FieldValue + PartialEq + core::fmt::Debug>(all: &[T]) {
+            assert_eq!(all.len(), 1 << T::WIDTH);
+            for (bits, value) in all.iter().enumerate() {
+                assert_eq!(value.to_bits(), bits as u64);
+                assert_eq!(T::from_bits(bits as u64), *value);
+            }
+        }
+        check(&Size::ALL);
+        check(&CacheOp::ALL);
+        check(&LocalCacheOp::ALL);
+        check(&ConstantMode::ALL);
+    }
+}

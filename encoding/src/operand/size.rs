@@ -1,0 +1,165 @@
+//! How much is loaded.
+
+use core::fmt;
+
+use super::named::named_values;
+use crate::field::FieldValue;
+
+named_values! {
+    /// How many bits are loaded, and how they fill the destination.
+    Size, 3 bits;
+    U8, "U8", "1 byte, zero-extended";
+    S8, "S8", "1 byte, sign-extended";
+    U16, "U16", "2 bytes, zero-extended";
+    S16, "S16", "2 bytes, sign-extended";
+    B32, "32", "4 bytes";
+    B64, "64", "8 bytes, two registers";
+    B128, "128", "16 bytes, four registers";
+    U128, "U.128", "16 bytes, four registers, uniform";
+}
+
+impl Size {
+    /// The default, which is not printed.
+    pub const DEFAULT: Self = Self::B32;
+
+    /// How many bytes each lane reads: 1, 2, 4, 8 or 16. Addresses are aligned to it.
+    #[inline]
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::U8 | Self::S8 => 1,
+            Self::U16 | Self::S16 => 2,
+            Self::B32 => 4,
+            Self::B64 => 8,
+            Self::B128 | Self::U128 => 16,
+        }
+    }
+
+    /// How many 32-bit destination registers are written: 1, 2 or 4. The first one's number
+    /// must be a multiple of it.
+    #[inline]
+    pub const fn registers(self) -> u32 {
+        match self {
+            Self::U8 | Self::S8 | Self::U16 | Self::S16 | Self::B32 => 1,
+            Self::B64 => 2,
+            Self::B128 | Self::U128 => 4,
+        }
+    }
+
+    /// Whether the value is sign-extended to 32 bits.
+    #[inline]
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Self::S8 | Self::S16)
+    }
+
+    /// Whether this is `.U.128`.
+    #[inline]
+    pub const fn is_uniform(self) -> bool {
+        matches!(self, Self::U128)
+    }
+}
+
+/// The number of a size that an instruction does not have, 6 or 7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct InvalidSize(u8);
+
+impl InvalidSize {
+    /// How the text of every such size begins.
+    pub(crate) const PREFIX: &'static str = "INVALIDSIZE";
+
+    /// The number, 6 or 7.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// What a disassembler prints as the modifier: `INVALIDSIZE6` or `INVALIDSIZE7`.
+    pub const fn name(self) -> &'static str {
+        if self.0 == 6 { "INVALIDSIZE6" } else { "INVALIDSIZE7" }
+    }
+}
+
+impl fmt::Display for InvalidSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The size of an instruction that has only the first `COUNT` sizes, 6 or 7 of the 8; the other
+/// numbers encode none and survive decoding and encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LimitedSize<const COUNT: u8>(Size);
+
+impl<const COUNT: u8> LimitedSize<COUNT> {
+    /// The modifiers that there are, without their leading dots, in the order of their encoding.
+    pub(crate) const NAMES: &'static [&'static str] = Size::NAMES.split_at(COUNT as usize).0;
+
+    /// The default, which is not printed.
+    pub const DEFAULT: Self = Self(Size::DEFAULT);
+
+    /// The size of a name's place in `NAMES`.
+    pub(crate) const fn nth(index: usize) -> Self {
+        Self(Size::ALL[index])
+    }
+
+    /// That size, where the instruction has it.
+    pub const fn new(size: Size) -> Option<Self> {
+        if (size as u8) < COUNT { Some(Self(size)) } else { None }
+    }
+
+    /// The size.
+    ///
+    /// # Errors
+    /// [`InvalidSize`] where the number encodes none.
+    #[inline]
+    pub const fn get(self) -> Result<Size, InvalidSize> {
+        if (self.0 as u8) < COUNT { Ok(self.0) } else { Err(InvalidSize(self.0 as u8)) }
+    }
+
+    /// The modifier without its leading dot.
+    pub const fn name(self) -> &'static str {
+        match self.get() {
+            Ok(size) => size.name(),
+            Err(invalid) => invalid.name(),
+        }
+    }
+}
+
+impl<const COUNT: u8> FieldValue for LimitedSize<COUNT> {
+    const WIDTH: u32 = Size::WIDTH;
+
+    #[inline]
+    fn from_bits(bits: u64) -> Self {
+        Self(Size::from_bits(bits))
+    }
+
+    #[inline]
+    fn to_bits(self) -> u64 {
+        self.0.to_bits()
+    }
+
+    fn fmt_meaning(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.get() {
+            Ok(size) => size.fmt_meaning(f),
+            Err(invalid) => write!(f, "{invalid}: no size, not to be executed"),
+        }
+    }
+}
+
+/// What the size fields of all instructions can say.
+pub(crate) trait SizeField: Copy {
+    /// The size, where the number encodes one.
+    fn size(self) -> Result<Size, InvalidSize>;
+}
+
+impl SizeField for Size {
+    #[inline]
+    fn size(self) -> Result<Size, InvalidSize> {
+        Ok(self)
+    }
+}
+
+impl<const COUNT: u8> SizeField for LimitedSize<COUNT> {
+    #[inline]
+    fn size(self) -> Result<Size, InvalidSize> {
+        self.get()
+    }
+}
