@@ -7,6 +7,7 @@ mod expression;
 mod layout;
 mod lexer;
 mod load;
+mod lower;
 mod meaning;
 mod module;
 mod reader;
@@ -23,6 +24,7 @@ pub use self::load::{
     Address, AddressForm, CacheOp, Element, ElementKind, Eviction, Level, Load, Offset, Opcode,
     Operand, OperandKind, Order, Qualifier, QualifierKind, Reduction, Scope as SyncScope, Shape,
 };
+pub use self::lower::{Binding, LowerError, LowerErrorKind, LoweredLoad, OptimizationLevel, lower};
 pub use self::meaning::{Base, LoadSpace, Meaning, MeaningError, Place, Register};
 pub use self::module::{
     AddressSize, Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Guard,

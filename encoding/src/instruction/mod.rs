@@ -144,6 +144,13 @@ macro_rules! instructions {
                 }
             }
 
+            /// Names the first destination register.
+            pub fn set_destination(&mut self, register: Reg) {
+                match self {
+                    $(Self::$type(load) => load.destination = register,)+
+                }
+            }
+
             /// The memory that is addressed.
             pub fn space(&self) -> MemorySpace {
                 match self {

@@ -1,0 +1,453 @@
+//! One load to its instructions.
+
+use warpload_encoding::{
+    Bits, CacheOp as SassCacheOp, ConstantMode, Immediate, Instruction, Ld, Ldc, Ldg, Ldl, Lds,
+    LimitedSize, LocalCacheOp, Pred, Reg, SignedImmediate, Size,
+};
+
+use super::registers::{Numbers, Source};
+use super::uniform::Uniformity;
+use super::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
+use crate::ptx::layout::Layout;
+use crate::ptx::meaning::{Base, LoadSpace, Meaning, Place, Register};
+use crate::ptx::module::{Function, FunctionKind, Module, Role};
+use crate::ptx::{CacheOp, Load, Order, QualifierKind, TypeClass};
+
+/// The bank of a module's constants.
+const CONSTANT_BANK: u8 = 3;
+/// The bank of a kernel's parameters.
+const PARAMETER_BANK: u8 = 0;
+/// Where the first parameter lies in its bank.
+const FIRST_PARAMETER: i64 = 0x140;
+/// The register from whose value on local variables lie.
+const FRAME: Reg = Reg::new(1);
+
+/// What is known where a load stands.
+pub(super) struct Selector<'m, 's> {
+    pub(super) module: &'m Module<'s>,
+    pub(super) function: &'m Function,
+    pub(super) layout: &'m Layout<'m>,
+    pub(super) level: OptimizationLevel,
+    pub(super) uniformity: &'m Uniformity,
+    pub(super) numbers: Numbers,
+}
+
+/// The guard of an instruction.
+#[derive(Clone, Copy)]
+struct Guard {
+    pred: Pred,
+    is_negated: bool,
+}
+
+/// A part of a load that becomes one instruction.
+struct Piece<'d> {
+    /// Bytes from the load's first.
+    offset: i64,
+    bytes: u32,
+    elements: &'d [Option<Register>],
+}
+
+/// Where an instruction reads: `[base+displacement]`.
+#[derive(Clone, Copy)]
+struct Operand {
+    base: Reg,
+    displacement: i64,
+}
+
+impl Selector<'_, '_> {
+    pub(super) fn load(&mut self, load: Load) -> Result<LoweredLoad, LowerErrorKind> {
+        let meaning = self.module.meaning(&load)?;
+        let is_ordered = |kind: &QualifierKind| {
+            matches!(
+                kind,
+                QualifierKind::Order(Order::Relaxed | Order::Acquire) | QualifierKind::Mmio
+            )
+        };
+        if load.qualifiers.iter().any(|qualifier| is_ordered(&qualifier.kind)) {
+            return Err(LowerErrorKind::Ordered);
+        }
+        let mut lowered = LoweredLoad { load, instructions: Vec::new(), bindings: Vec::new() };
+        for piece in pieces(&meaning) {
+            self.piece(&meaning, &piece, &mut lowered)?;
+        }
+        if lowered.instructions.is_empty() {
+            // What the load gives is not in a register that has been numbered.
+            for register in meaning.destinations.into_iter().flatten() {
+                self.numbers.forget(register);
+            }
+        }
+        Ok(lowered)
+    }
+
+    fn piece(
+        &mut self,
+        meaning: &Meaning,
+        piece: &Piece<'_>,
+        lowered: &mut LoweredLoad,
+    ) -> Result<(), LowerErrorKind> {
+        let offset = meaning.address.offset.wrapping_add(piece.offset);
+        let place = Place { offset, ..meaning.address };
+        if self.is_operand(meaning, place, piece) {
+            return Ok(());
+        }
+        let too_wide = LowerErrorKind::TooWide { bytes: piece.bytes };
+        let size = self.size(meaning, place, piece).ok_or(too_wide)?;
+        let guard = self.guard(meaning, lowered);
+        let bindings = &mut lowered.bindings;
+        let instruction = match meaning.space {
+            LoadSpace::Generic => self.generic(meaning, place, size, guard, bindings),
+            LoadSpace::Global => self.global(meaning, place, size, guard, bindings),
+            LoadSpace::Local => self.local(place, size, guard, bindings),
+            LoadSpace::Shared => self.shared(place, size, guard, bindings),
+            LoadSpace::Const | LoadSpace::Param => {
+                self.constant(meaning.space, place, size, guard, bindings)
+            }
+        };
+        let instruction = self.with_destination(instruction.ok_or(too_wide)?, size, piece, lowered);
+        lowered.instructions.push(instruction);
+        Ok(())
+    }
+
+    /// Whether a piece becomes an operand of what uses it, and no instruction: a constant whose
+    /// place is known and that is no part of a word, and parameters that are in registers.
+    fn is_operand(&self, meaning: &Meaning, place: Place, piece: &Piece<'_>) -> bool {
+        let is_known = matches!(place.base, Base::Variable(_) | Base::Zero);
+        match meaning.space {
+            LoadSpace::Param if !self.is_kernel_parameter(place) => true,
+            LoadSpace::Const | LoadSpace::Param => {
+                is_known && piece.bytes >= 4 && self.level > OptimizationLevel::O0
+            }
+            _ => false,
+        }
+    }
+
+    fn is_kernel_parameter(&self, place: Place) -> bool {
+        let variable = self.module.variable_of(place);
+        self.function.kind == FunctionKind::Entry
+            && variable.is_none_or(|variable| variable.role == Role::Parameter)
+    }
+
+    /// The size of a piece; its sign is seen to later where it is a constant of a known place.
+    fn size(&self, meaning: &Meaning, place: Place, piece: &Piece<'_>) -> Option<Size> {
+        let is_constant = matches!(meaning.space, LoadSpace::Const | LoadSpace::Param);
+        let is_known = is_constant
+            && matches!(place.base, Base::Variable(_))
+            && self.level > OptimizationLevel::O0;
+        let is_signed = meaning.scalar.class() == TypeClass::Signed && !is_known;
+        Some(match (piece.bytes, is_signed) {
+            (1, false) => Size::U8,
+            (1, true) => Size::S8,
+            (2, false) => Size::U16,
+            (2, true) => Size::S16,
+            (4, _) => Size::B32,
+            (8, _) => Size::B64,
+            (16, _) if self.is_uniform_wide(meaning) => Size::U128,
+            (16, _) => Size::B128,
+            _ => return None,
+        })
+    }
+
+    /// Whether a load of 128 bits has the form for one address in the whole warp: a default or
+    /// `.ca` load, from level 1 on, of 64-bit addresses.
+    fn is_uniform_wide(&self, meaning: &Meaning) -> bool {
+        matches!(meaning.space, LoadSpace::Generic | LoadSpace::Global)
+            && matches!(meaning.cache, None | Some(CacheOp::Ca))
+            && !meaning.is_volatile
+            && self.is_wide()
+            && self.is_uniform(meaning.address)
+    }
+
+    fn is_uniform(&self, place: Place) -> bool {
+        self.level > OptimizationLevel::O0 && self.uniformity.is_uniform(place.base)
+    }
+
+    /// Whether addresses have 64 bits.
+    fn is_wide(&self) -> bool {
+        self.module.address_size.is_none_or(|size| size.bits != 32)
+    }
+
+    fn guard(&mut self, meaning: &Meaning, lowered: &mut LoweredLoad) -> Guard {
+        let Some((register, is_negated)) = meaning.guard else {
+            return Guard { pred: Pred::PT, is_negated: false };
+        };
+        let predicate = self.numbers.predicate(Source::Register(register));
+        let binding = Binding::Guard { predicate, register };
+        if !lowered.bindings.contains(&binding) {
+            lowered.bindings.push(binding);
+        }
+        Guard { pred: predicate, is_negated }
+    }
+
+    /// `LD`: an address that is formed in registers, together with its Plg. From level 1 on a later
+    /// load from the same register takes the formed address and a displacement. A guarded load is
+    /// a block of its own to the assembler, and forms its address itself.
+    fn generic(
+        &mut self,
+        meaning: &Meaning,
+        place: Place,
+        size: Size,
+        guard: Guard,
+        bindings: &mut Vec<Binding>,
+    ) -> Option<Instruction> {
+        let words = if self.is_wide() { 2 } else { 1 };
+        let formed = match place.base {
+            Base::Register(register)
+                if self.level > OptimizationLevel::O0 && meaning.guard.is_none() =>
+            {
+                Some(Source::Formed(register))
+                    .filter(|source| place.offset == 0 || self.numbers.known(*source).is_some())
+                    .filter(|_| fits(place.offset))
+            }
+            _ => None,
+        };
+        let (base, plg, of) = match formed {
+            Some(source) => (
+                self.numbers.of(source, words),
+                self.numbers.predicate(source),
+                Place { offset: 0, ..place },
+            ),
+            None => (self.numbers.fresh(words), self.numbers.fresh_predicate(), place),
+        };
+        bindings.push(Binding::Address { register: base, is_wide: words == 2, place: of });
+        bindings.push(Binding::Plg { predicate: plg, place: of });
+        Some(Instruction::Ld(Ld {
+            plg,
+            cache: cache(meaning),
+            size,
+            extended: words == 2,
+            immediate: Immediate::from_signed(place.offset.wrapping_sub(of.offset))?,
+            guard_negated: guard.is_negated,
+            guard: guard.pred,
+            base,
+            destination: Reg::RZ,
+        }))
+    }
+
+    fn global(
+        &mut self,
+        meaning: &Meaning,
+        place: Place,
+        size: Size,
+        guard: Guard,
+        bindings: &mut Vec<Binding>,
+    ) -> Option<Instruction> {
+        let operand = self.based(place, self.is_wide(), fits, bindings);
+        Some(Instruction::Ldg(Ldg {
+            size,
+            cache: if meaning.is_non_coherent { SassCacheOp::Ci } else { cache(meaning) },
+            extended: self.is_wide(),
+            unread: Bits::ZERO,
+            immediate: Immediate::from_signed(operand.displacement)?,
+            guard_negated: guard.is_negated,
+            guard: guard.pred,
+            base: operand.base,
+            destination: Reg::RZ,
+        }))
+    }
+
+    fn local(
+        &mut self,
+        place: Place,
+        size: Size,
+        guard: Guard,
+        bindings: &mut Vec<Binding>,
+    ) -> Option<Instruction> {
+        let operand = match self.variable_offset(place).filter(|offset| fits(*offset)) {
+            Some(displacement) => {
+                bindings.push(Binding::Frame { register: FRAME });
+                Operand { base: FRAME, displacement }
+            }
+            None => self.narrow(place, bindings),
+        };
+        Some(Instruction::Ldl(Ldl {
+            size: LimitedSize::new(size)?,
+            unread: Bits::ZERO,
+            cache: LocalCacheOp::DEFAULT,
+            immediate: immediate(operand)?,
+            guard_negated: guard.is_negated,
+            guard: guard.pred,
+            base: operand.base,
+            destination: Reg::RZ,
+        }))
+    }
+
+    fn shared(
+        &mut self,
+        place: Place,
+        size: Size,
+        guard: Guard,
+        bindings: &mut Vec<Binding>,
+    ) -> Option<Instruction> {
+        let is_address = |offset: &i64| (0..=Immediate::<24>::MAX_UNSIGNED as i64).contains(offset);
+        let operand = match self.variable_offset(place).filter(is_address) {
+            Some(displacement) => Operand { base: Reg::RZ, displacement },
+            None => self.narrow(place, bindings),
+        };
+        Some(Instruction::Lds(Lds {
+            size: LimitedSize::new(size)?,
+            unread: Bits::ZERO,
+            uniform: self.is_uniform(place),
+            immediate: immediate(operand)?,
+            guard_negated: guard.is_negated,
+            guard: guard.pred,
+            base: operand.base,
+            destination: Reg::RZ,
+        }))
+    }
+
+    fn constant(
+        &mut self,
+        space: LoadSpace,
+        place: Place,
+        size: Size,
+        guard: Guard,
+        bindings: &mut Vec<Binding>,
+    ) -> Option<Instruction> {
+        let (bank, first) = match space {
+            LoadSpace::Param => (PARAMETER_BANK, FIRST_PARAMETER),
+            _ => (CONSTANT_BANK, 0),
+        };
+        let fits =
+            |offset: i64| Immediate::<16>::from_signed(offset.saturating_add(first)).is_some();
+        let is_known = self.level > OptimizationLevel::O0;
+        let offset = self.variable_offset(place).filter(|offset| is_known && fits(*offset));
+        let operand = match offset {
+            Some(displacement) => Operand { base: Reg::RZ, displacement },
+            None => self.based(place, false, fits, bindings),
+        };
+        let displacement = operand.displacement.checked_add(first)?;
+        Some(Instruction::Ldc(Ldc {
+            size: LimitedSize::new(size)?,
+            unread_high: Bits::ZERO,
+            mode: ConstantMode::Direct,
+            unread_low: Bits::ZERO,
+            bank: Bits::new(bank)?,
+            immediate: SignedImmediate(Immediate::from_signed(displacement)?),
+            guard_negated: guard.is_negated,
+            guard: guard.pred,
+            base: operand.base,
+            destination: Reg::RZ,
+        }))
+    }
+
+    /// The offset of a place in its space where it is known.
+    fn variable_offset(&self, place: Place) -> Option<i64> {
+        match place.base {
+            Base::Variable(id) => {
+                i64::try_from(self.layout.offset(id)?).ok()?.checked_add(place.offset)
+            }
+            Base::Zero => None,
+            Base::Register(_) | Base::Indexed(..) => None,
+        }
+    }
+
+    /// A byte offset of 32 bits, or an absolute address that is an immediate.
+    fn narrow(&mut self, place: Place, bindings: &mut Vec<Binding>) -> Operand {
+        let is_address = (0..=Immediate::<24>::MAX_UNSIGNED as i64).contains(&place.offset);
+        if place.base == Base::Zero && is_address {
+            return Operand { base: Reg::RZ, displacement: place.offset };
+        }
+        self.based(place, false, fits, bindings)
+    }
+
+    /// A base in a register, and the offset as a displacement where it fits one; else the base is
+    /// the whole address.
+    fn based(
+        &mut self,
+        place: Place,
+        is_wide: bool,
+        fits: impl Fn(i64) -> bool,
+        bindings: &mut Vec<Binding>,
+    ) -> Operand {
+        let words = if is_wide { 2 } else { 1 };
+        let (of, displacement) = match place.base {
+            // At level 0 the address is formed whole.
+            Base::Register(_) | Base::Variable(_) | Base::Indexed(..)
+                if fits(place.offset) && self.level > OptimizationLevel::O0 =>
+            {
+                (Place { offset: 0, ..place }, place.offset)
+            }
+            _ => (place, 0),
+        };
+        let base = match of {
+            Place { base: Base::Register(register), offset: 0 } => {
+                self.numbers.of(Source::Register(register), words)
+            }
+            _ => self.numbers.fresh(words),
+        };
+        bindings.push(Binding::Address { register: base, is_wide, place: of });
+        Operand { base, displacement }
+    }
+
+    /// Gives an instruction new destination registers, which then hold the piece's elements.
+    fn with_destination(
+        &mut self,
+        mut instruction: Instruction,
+        size: Size,
+        piece: &Piece<'_>,
+        lowered: &mut LoweredLoad,
+    ) -> Instruction {
+        let count = size.registers();
+        let first = self.numbers.fresh(count as u8);
+        let element_bytes = piece.bytes / piece.elements.len() as u32;
+        for (i, element) in piece.elements.iter().enumerate() {
+            let Some(register) = *element else { continue };
+            self.numbers.forget(register);
+            let declared = self.module.declaration(register.declaration);
+            let bits = declared.and_then(|declared| declared.scalar.bits());
+            // Elements that are no whole register of their own are taken apart by further code.
+            if element_bytes >= 4 && bits == Some(8 * element_bytes) {
+                let words = i as u8 * (element_bytes / 4) as u8;
+                self.numbers.set(Source::Register(register), Reg::new(first.number() + words));
+            }
+        }
+        lowered.bindings.push(Binding::Destination {
+            instruction: lowered.instructions.len(),
+            register: first,
+            count,
+            elements: piece.elements.to_vec(),
+        });
+        instruction.set_destination(first);
+        instruction
+    }
+}
+
+/// What becomes one instruction each: the whole load, and in constant memory each element of a
+/// vector of 128 bits or of bytes.
+fn pieces(meaning: &Meaning) -> Vec<Piece<'_>> {
+    let element = meaning.bytes() / u32::from(meaning.elements);
+    let is_constant = matches!(meaning.space, LoadSpace::Const | LoadSpace::Param);
+    let is_split = is_constant && meaning.elements > 1 && (meaning.bytes() >= 16 || element == 1);
+    let elements = if is_split { 1 } else { meaning.destinations.len().max(1) };
+    let pieces = meaning.destinations.chunks(elements).enumerate();
+    pieces
+        .map(|(i, elements)| Piece {
+            offset: i64::from(element) * i as i64,
+            bytes: element * elements.len() as u32,
+            elements,
+        })
+        .collect()
+}
+
+fn cache(meaning: &Meaning) -> SassCacheOp {
+    match meaning.cache {
+        _ if meaning.is_volatile => SassCacheOp::Cv,
+        None | Some(CacheOp::Ca | CacheOp::Cs) => SassCacheOp::Ca,
+        Some(CacheOp::Cg | CacheOp::Lu) => SassCacheOp::Cg,
+        Some(CacheOp::Cv) => SassCacheOp::Cv,
+    }
+}
+
+/// Whether an offset is a displacement of `LD`, `LDG`, `LDL` and `LDS`. `LD` has 32 bits for it, of
+/// which the assembler uses as many as the others have.
+fn fits(offset: i64) -> bool {
+    Immediate::<24>::from_signed(offset).is_some()
+}
+
+fn immediate(operand: Operand) -> Option<Immediate<24>> {
+    if operand.base.is_zero() {
+        Immediate::from_unsigned(u64::try_from(operand.displacement).ok()?)
+    } else {
+        Immediate::from_signed(operand.displacement)
+    }
+}
