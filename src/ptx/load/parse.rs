@@ -64,7 +64,7 @@ fn operands(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError> {
         return Ok(());
     }
     loop {
-        if words.kind() == TokenKind::Word && words.text() == "_" && load.operands.len() > 1 {
+        if words.kind() == TokenKind::Word && words.text() == "_" && !load.operands.is_empty() {
             return Err(words.expected("an operand that is not `_`"));
         }
         load.operands.push(operand(words)?);

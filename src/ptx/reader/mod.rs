@@ -205,9 +205,9 @@ impl<'s> Reader<'s> {
         let mut depth = 0_usize;
         loop {
             match self.current.kind {
-                TokenKind::Punctuation(b';') if depth == 0 => return Ok(self.advance()),
+                TokenKind::Punctuation(b';') if depth == 0 => break,
                 TokenKind::Punctuation(b'{') => depth += 1,
-                TokenKind::Punctuation(b'}') if depth <= 1 => return Ok(self.advance()),
+                TokenKind::Punctuation(b'}') if depth <= 1 => break,
                 TokenKind::Punctuation(b'}') => depth -= 1,
                 TokenKind::End if depth == 0 => return Err(self.expected("`;`")),
                 TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`}`")),
@@ -215,6 +215,8 @@ impl<'s> Reader<'s> {
             }
             self.advance();
         }
+        self.advance();
+        Ok(())
     }
 
     fn pass_line(&mut self) {
