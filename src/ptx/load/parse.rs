@@ -208,8 +208,9 @@ fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<Address, SyntaxErr
     address.base = Some(words.advance().span);
     if words.took_mark(b'+') {
         address.offset = Some(expression(words)?);
+    } else if words.is_mark(b'-') {
+        return Err(words.expected("`+` or `]`; a negative offset is written `+-4`"));
     } else if !words.is_mark(b']') {
-        // A subtraction is written `+-4`.
         return Err(words.expected("`+` or `]`"));
     }
     Ok(address)
