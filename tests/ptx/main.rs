@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout, reason = "how many rows were compared is worth printing")]
 
+mod clang;
 #[cfg(feature = "trace")]
 mod corpus;
 #[cfg(feature = "trace")]

@@ -225,11 +225,11 @@ impl<'s> Reader<'s> {
         self.advance();
     }
 
-    /// `.file 1 "a.c", 1700000000, 1234`.
+    /// `.file 1 "folder" "a.c", 1700000000, 1234`.
     fn pass_file(&mut self) {
         self.advance();
         self.pass_numbers();
-        if self.current.kind == TokenKind::Quoted {
+        while self.current.kind == TokenKind::Quoted {
             self.advance();
         }
         while self.took_mark(b',') {
