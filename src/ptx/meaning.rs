@@ -176,6 +176,20 @@ impl Module<'_> {
         })
     }
 
+    /// A register's name as a module writes it: `%r7`, `%v2.y`.
+    pub fn register_name(&self, register: Register) -> String {
+        let Some(declared) = self.declaration(register.declaration) else { return String::new() };
+        let mut name = self.text(declared.name).to_owned();
+        if declared.count.is_some() {
+            name += &register.number.to_string();
+        }
+        if declared.vector > 1 {
+            name.push('.');
+            name.push(char::from(b"xyzw"[usize::from(register.component % 4)]));
+        }
+        name
+    }
+
     /// The variable that an address begins with.
     pub fn variable_of(&self, place: Place) -> Option<&Declaration> {
         match place.base {

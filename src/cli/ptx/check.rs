@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use warpload::ptx::{Lexer, Lines, Module, Span, Unit, Verdict, check_as, read};
+use warpload::ptx::{Unit, Verdict, check_as};
 
-use super::read_text;
-use crate::cli::diagnostic::{self, Labelled};
-use crate::cli::io::{self, Output};
+use super::file::{File, with_file};
+use crate::cli::io::Output;
 use crate::cli::{Format, Progress, Status};
 
 /// Say of every load in PTX modules whether it is legal
@@ -82,39 +81,11 @@ fn check_file(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let file = io::name(path);
-    let source = match read_text(path, progress) {
-        Ok(source) => source,
-        Err(error) => {
-            output.flush()?;
-            diagnostic::error(format_args!("{error:#}"));
-            return Ok(Status::Unreadable);
-        }
-    };
-    let lines = Lines::of(&source);
-    let module = match read(&source) {
-        Ok(module) => module,
-        Err(error) => {
-            output.flush()?;
-            let title = error.kind.to_string();
-            let label = Labelled { title: &title, rule: None, help: None, span: error.span };
-            diagnostic::in_source(&file, &source, &lines, label);
-            return Ok(Status::Unreadable);
-        }
-    };
-    let file = File { name: &file, module: &module, lines: &lines };
     let unit = if arguments.compile_only { Unit::Part } else { Unit::Program };
-    match arguments.format {
-        Format::Text => file.text(check_as(&module, unit), output),
-        Format::Json => file.json(check_as(&module, unit), output),
-    }
-}
-
-/// A module that was read, and where it is from.
-struct File<'f> {
-    name: &'f str,
-    module: &'f Module<'f>,
-    lines: &'f Lines,
+    with_file(path, progress, output, |file, output| match arguments.format {
+        Format::Text => file.text(check_as(file.module, unit), output),
+        Format::Json => file.json(check_as(file.module, unit), output),
+    })
 }
 
 impl File<'_> {
@@ -132,7 +103,7 @@ impl File<'_> {
             output.line(format_args!("{name}:{}:{}: {word}: {text}", at.line, at.column))?;
             if !verdict.is_legal() {
                 status = Status::Failed;
-                self.draw(&verdict, output)?;
+                self.draw_verdict(&verdict, output)?;
             }
         }
         Ok(status)
@@ -145,7 +116,7 @@ impl File<'_> {
     ) -> anyhow::Result<Status> {
         let mut loads = Vec::new();
         for verdict in verdicts {
-            self.draw(&verdict, output)?;
+            self.draw_verdict(&verdict, output)?;
             loads.push(self.load(&verdict));
         }
         let accept = loads.iter().all(|load| load.accept);
@@ -175,37 +146,5 @@ impl File<'_> {
             error: first.map(|violation| violation.message.clone()),
             violations: violations.collect(),
         }
-    }
-
-    fn draw(&self, verdict: &Verdict, output: &mut Output) -> anyhow::Result<()> {
-        if verdict.is_legal() {
-            return Ok(());
-        }
-        // The line of a load comes first on a terminal that shows both streams.
-        output.flush()?;
-        for violation in &verdict.violations {
-            let label = Labelled {
-                title: &violation.message,
-                rule: Some(violation.rule.name()),
-                help: violation.help.as_deref(),
-                span: violation.span,
-            };
-            diagnostic::in_source(self.name, self.module.source(), self.lines, label);
-        }
-        Ok(())
-    }
-
-    /// The words of a statement in one line, comments left out.
-    fn one_line(&self, span: Span) -> String {
-        let mut text = String::new();
-        let mut end = span.start;
-        for token in Lexer::of(self.module.source(), span) {
-            if token.span.start > end {
-                text.push(' ');
-            }
-            text.push_str(self.module.text(token.span));
-            end = token.span.end;
-        }
-        text
     }
 }

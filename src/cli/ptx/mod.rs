@@ -1,16 +1,13 @@
-//! `ptx`: what is done with modules of PTX.
+//! `ptx`: what is done with modules of PTX, one file a subcommand.
 
 mod check;
+mod file;
+mod lower;
 
-use std::io::Read;
-use std::path::Path;
-
-use anyhow::Context;
-
-use super::io::{self, Output};
+use super::io::Output;
 use super::{Progress, Status};
 
-/// Check loads in PTX modules
+/// Check and lower loads in PTX modules
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -20,6 +17,7 @@ pub(crate) struct Arguments {
 #[derive(clap::Subcommand)]
 enum Command {
     Check(check::Arguments),
+    Lower(lower::Arguments),
 }
 
 pub(crate) fn execute(
@@ -29,19 +27,6 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Status> {
     match arguments.command {
         Command::Check(command) => check::execute(&command, progress, output),
+        Command::Lower(command) => lower::execute(&command, progress, output),
     }
-}
-
-/// The text of a module. Errors name the file.
-fn read_text(path: &Path, progress: Progress) -> anyhow::Result<String> {
-    let name = || io::name(path);
-    let mut bytes = Vec::new();
-    let mut file = io::open(path, progress).with_context(name)?;
-    file.read_to_end(&mut bytes).context("cannot be read").with_context(name)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let before = error.as_bytes().get(..at).unwrap_or_default();
-        let line = 1 + memchr::memchr_iter(b'\n', before).count();
-        anyhow::anyhow!("{}: line {line}, byte {at}: not UTF-8; expected a module of PTX", name())
-    })
 }
