@@ -1,9 +1,36 @@
 //! PTX: what a module holds as far as its loads depend on it, and which loads are legal.
 //!
-//! [`read`] reads a module whole; [`Module::loads`] gives its loads as they are written.
+//! [`read`] reads a module whole. [`Module::loads`] gives its loads as they are written, legal or
+//! not; [`check`] judges them. Everything keeps its place in the text as a [`Span`], and names are
+//! looked up with [`Module::find`] where they are written. docs/ptx.md lists the rules.
+//!
+//! ```
+//! use warpload::ptx::{ScalarType, StateSpace, check, read};
+//!
+//! let source = ".version 8.8\n.target sm_90\n.address_size 64
+//! .entry k(.param .u64 in) {
+//!     .reg .pred %p<2>; .reg .b64 %rd<2>; .reg .b32 %r<9>;
+//!     ld.param.u64 %rd1, [in];
+//!     @!%p1 ld.global.v2.s16 {%r7, _}, [%rd1+-8];
+//! }";
+//! let module = read(source)?;
+//! assert!(check(&module).all(|verdict| verdict.is_legal()));
+//!
+//! let load = module.loads().last().expect("a load");
+//! assert_eq!(load.space(), Some((StateSpace::Global, None)));
+//! assert_eq!((load.scalar(), load.elements()), (Some(ScalarType::S16), 2));
+//! let address = load.address().expect("one");
+//! assert_eq!(address.base.map(|base| module.text(base)), Some("%rd1"));
+//! assert_eq!(address.displacement() as i64, -8);
+//! let register = module.find(load.scope, "%r7").expect("declared");
+//! assert_eq!(register.number, Some(7));
+//! assert_eq!(register.declaration.scalar, ScalarType::B32);
+//! # Ok::<(), warpload::ptx::ReadError>(())
+//! ```
 
 mod error;
 mod expression;
+mod initial;
 mod layout;
 mod lexer;
 mod load;
@@ -18,6 +45,7 @@ mod words;
 
 pub use self::error::{ReadError, ReadErrorKind, SyntaxError};
 pub use self::expression::{Constant, integer};
+pub use self::initial::{InitialValue, Initializer, PlacedValue};
 pub use self::layout::{Layout, LayoutError, MAX_SPACE};
 pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
 pub use self::load::{

@@ -68,6 +68,13 @@ fn run(seed: u64, count: u64) -> [u64; 3] {
                 continue;
             }
         };
+        for declaration in module.declarations() {
+            let value = module.initial_value(declaration);
+            if let Some(Err(error)) = value {
+                assert_inside(error.span, &source);
+            }
+            assert!(declaration.alignment() > 0);
+        }
         let mut is_legal = true;
         for verdict in check(&module) {
             is_legal &= verdict.is_legal();
@@ -120,5 +127,8 @@ fn numbers_in_the_text_cost_nothing() {
         "a,".repeat(100_000)
     );
     let module = read(&vector).expect("readable");
+    assert_eq!(check(&module).filter(|verdict| verdict.is_legal()).count(), 0);
+    let qualifiers = format!("{header}.entry k() {{ ld{} a, [a]; }}", ".weak".repeat(100_000));
+    let module = read(&qualifiers).expect("readable");
     assert_eq!(check(&module).filter(|verdict| verdict.is_legal()).count(), 0);
 }

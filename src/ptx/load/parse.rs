@@ -10,6 +10,9 @@ use crate::ptx::module::{Instruction, Statement};
 use crate::ptx::words::Words;
 use crate::ptx::{Span, SyntaxError};
 
+/// More qualifiers than any load has.
+const MAX_QUALIFIERS: usize = 64;
+
 /// More operands, or elements of a vector, than any load has.
 const MAX_ELEMENTS: usize = 1024;
 
@@ -27,8 +30,7 @@ pub(super) fn load(source: &str, statement: &Statement, instruction: &Instructio
         operands: Vec::new(),
         fault: None,
     };
-    qualifiers(&mut load, &mut words);
-    let parsed = operands(&mut load, &mut words);
+    let parsed = qualifiers(&mut load, &mut words).and_then(|()| operands(&mut load, &mut words));
     load.fault = parsed.err().or(instruction.fault);
     Some(load)
 }
@@ -48,8 +50,11 @@ fn opcode(source: &str, mnemonic: Span, words: &mut Words<'_>) -> Option<(Opcode
     }
 }
 
-fn qualifiers(load: &mut Load, words: &mut Words<'_>) {
+fn qualifiers(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError> {
     while words.kind() == TokenKind::Dotted {
+        if load.qualifiers.len() == MAX_QUALIFIERS {
+            return Err(words.expected("fewer qualifiers"));
+        }
         let text = words.text().trim_start_matches('.');
         let kind = match load.opcode {
             Opcode::Ld => QualifierKind::of_ld(text),
@@ -57,6 +62,7 @@ fn qualifiers(load: &mut Load, words: &mut Words<'_>) {
         };
         load.qualifiers.push(Qualifier { kind, span: words.advance().span });
     }
+    Ok(())
 }
 
 fn operands(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError> {

@@ -217,3 +217,35 @@ pub(super) fn cache_name(cache: CacheOp) -> &'static str {
         CacheOp::Cv => ".cv",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_table_is_this_one() {
+        let rows = GATES.iter().map(|gate| {
+            let version = gate.version.map_or(String::new(), |(a, b)| format!(" {a}.{b}"));
+            let target = gate.sm.map_or(String::new(), |sm| format!(" sm_{sm}"));
+            format!("| {} |{version} |{target} |", gate.feature)
+        });
+        let documented = include_str!("../../../docs/ptx.md")
+            .lines()
+            .skip_while(|line| !line.starts_with("| feature "))
+            .skip(2)
+            .take_while(|line| line.starts_with('|'));
+        assert!(documented.eq(rows));
+    }
+
+    #[test]
+    fn the_documented_rules_are_all_rules() {
+        let documented: Vec<&str> = include_str!("../../../docs/ptx.md")
+            .lines()
+            .skip_while(|line| !line.starts_with("| rule "))
+            .skip(2)
+            .map_while(|line| line.strip_prefix("| `")?.split('`').next())
+            .collect();
+        let rules: Vec<&str> = Rule::ALL.iter().map(|rule| rule.name()).collect();
+        assert_eq!(documented, rules);
+    }
+}
