@@ -101,6 +101,7 @@ impl<'s> Lexer<'s> {
     pub fn of(source: &'s str, part: Span) -> Self {
         let bytes = source.as_bytes();
         let end = (part.end as usize).min(bytes.len());
+        // No further than the text, by the line above.
         Self { bytes: &bytes[..end], position: part.start as usize }
     }
 
@@ -203,6 +204,7 @@ impl<'s> Lexer<'s> {
     /// Any notation: digits, letters of a prefix or suffix, a fraction, a signed exponent.
     fn number(&self, start: usize) -> usize {
         let mut end = self.name(start);
+        // A name ends behind its start and inside the text.
         let is_decimal = self.bytes[start..end].iter().all(u8::is_ascii_digit);
         if is_decimal && self.bytes.get(end) == Some(&b'.') && is(self.bytes.get(end + 1), DIGIT) {
             end = self.name(end + 1);
@@ -227,6 +229,7 @@ impl<'s> Lexer<'s> {
         while let Some(at) =
             rest.get(from..).and_then(|rest| memchr::memchr3(b'"', b'\\', b'\n', rest))
         {
+            // The search found one of three bytes there.
             match rest[from + at] {
                 b'"' => return self.ends(start, start + from + at + 2, TokenKind::Quoted),
                 b'\\' => from += at + 2,

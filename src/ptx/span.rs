@@ -59,6 +59,7 @@ impl Lines {
     /// The line and column of a byte.
     pub fn position(&self, byte: u32) -> Position {
         let before = self.starts.partition_point(|start| *start <= byte);
+        // `before` is at most the number of starts.
         let start = before.checked_sub(1).map_or(0, |line| self.starts[line]);
         Position { line: before as u32 + 1, column: byte - start + 1 }
     }

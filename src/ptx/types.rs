@@ -223,9 +223,9 @@ impl Target {
     /// Reads `sm_90`, `sm_100a` or `sm_100f`.
     pub fn parse(text: &str) -> Option<Self> {
         let number = text.strip_prefix("sm_")?;
-        let (number, reach) = match number.as_bytes().last()? {
-            b'a' => (&number[..number.len() - 1], Reach::Alone),
-            b'f' => (&number[..number.len() - 1], Reach::Family),
+        let (number, reach) = match (number.strip_suffix('a'), number.strip_suffix('f')) {
+            (Some(number), _) => (number, Reach::Alone),
+            (_, Some(number)) => (number, Reach::Family),
             _ => (number, Reach::Onward),
         };
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());

@@ -47,6 +47,8 @@ pub struct Element {
 pub enum ElementKind {
     /// A name: a register in a legal load.
     Name,
+    /// One element of a vector register: `Q.x`. The name.
+    Component(Span),
     /// `_`: what would go there is not kept.
     Sink,
     /// A constant expression.

@@ -149,7 +149,7 @@ fn named(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
             Ok(Operand { kind: OperandKind::Other, span })
         }
         TokenKind::Dotted => {
-            if !matches!(words.text(), ".x" | ".y" | ".z" | ".w" | ".r" | ".g" | ".b" | ".a") {
+            if !is_component(words) {
                 return Err(words.expected("`,` or `;`"));
             }
             let span = name.to(words.advance().span);
@@ -160,13 +160,26 @@ fn named(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
     }
 }
 
+/// Whether an element of a vector register is meant: `.x` of `Q.x`.
+fn is_component(words: &Words<'_>) -> bool {
+    words.kind() == TokenKind::Dotted
+        && matches!(words.text(), ".x" | ".y" | ".z" | ".w" | ".r" | ".g" | ".b" | ".a")
+}
+
 fn vector(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
     let start = words.advance().span;
     let mut elements = Vec::new();
     loop {
         if words.kind() == TokenKind::Word {
-            let kind = if words.text() == "_" { ElementKind::Sink } else { ElementKind::Name };
-            elements.push(Element { kind, span: words.advance().span });
+            let is_sink = words.text() == "_";
+            let name = words.advance().span;
+            elements.push(if is_component(words) {
+                let span = name.to(words.advance().span);
+                Element { kind: ElementKind::Component(name), span }
+            } else {
+                let kind = if is_sink { ElementKind::Sink } else { ElementKind::Name };
+                Element { kind, span: name }
+            });
         } else {
             if words.is_mark(b'{') {
                 return Err(words.expected("a register or `_`"));

@@ -137,7 +137,8 @@ impl Reader<'_> {
                 TokenKind::Bad(_) => return Err(self.expected("`;`")),
                 _ => {}
             }
-            behind_word = self.current.kind == TokenKind::Word;
+            // `WARP_SZ-1` is a constant.
+            behind_word = self.current.kind == TokenKind::Word && self.word() != "WARP_SZ";
             tail = tail.to(span);
             self.advance();
         }

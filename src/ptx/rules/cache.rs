@@ -127,20 +127,31 @@ fn prefetch(judged: &Judged<'_>, findings: &mut Findings) {
     }
 }
 
-/// `.unified` behind the address. A register may hold any address; a variable must be unified.
+/// `.unified` behind the address belongs to unified variables. A register may hold any address.
 fn unified(judged: &Judged<'_>, findings: &mut Findings) {
     let Some(address) = judged.load.address() else { return };
-    let Some(span) = address.unified else { return };
-    only_global(judged, Rule::UnifiedSpace, span, findings);
-    let Some(symbol) = address.base.and_then(|base| judged.symbol(base)) else { return };
-    let declaration = symbol.declaration;
-    if declaration.space != StateSpace::Register && !declaration.is_unified {
-        findings.add(
+    if let Some(span) = address.unified {
+        only_global(judged, Rule::UnifiedSpace, span, findings);
+    }
+    let Some(base) = address.base else { return };
+    let Some(declaration) = judged.symbol(base).map(|symbol| symbol.declaration) else { return };
+    if declaration.space == StateSpace::Register {
+        return;
+    }
+    match address.unified {
+        Some(span) if !declaration.is_unified => findings.add(
             Rule::UnifiedVariable,
             span,
             "`.unified` on a variable that is not".to_owned(),
             "declare it with `.attribute(.unified(..))`, or remove `.unified`".to_owned(),
-        );
+        ),
+        None if declaration.is_unified => findings.add(
+            Rule::UnifiedVariable,
+            base,
+            format!("`{}` is unified, its address is not", judged.text(base)),
+            "write `.unified` behind the brackets".to_owned(),
+        ),
+        _ => {}
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
         OperandKind::Vector(elements) => vector(judged, destination, elements, findings),
         OperandKind::Name => name(judged, destination.span, findings),
         OperandKind::Component(name) => {
-            scalar(judged, *name, destination.span, findings);
+            component(judged, *name, destination.span, findings);
         }
         OperandKind::Address(address) if address.form == AddressForm::Indexed => findings.add(
             Rule::AddressIndex,
@@ -92,30 +92,43 @@ fn vector(judged: &Judged<'_>, operand: &Operand, elements: &[Element], findings
             "name a register for one of them".to_owned(),
         );
     }
-    let mut first: Option<&Declaration> = None;
-    for element in elements {
-        match element.kind {
-            ElementKind::Sink => continue,
+    let registers = elements.iter().filter_map(|element| {
+        let register = match element.kind {
+            ElementKind::Sink => return None,
+            ElementKind::Name => scalar(judged, element.span, element.span, findings)?,
+            ElementKind::Component(name) => component(judged, name, element.span, findings)?,
             ElementKind::Constant(_) => {
                 no_register(judged, element.span, findings);
-                continue;
+                return None;
             }
-            ElementKind::Name => {}
-        }
-        let Some(register) = scalar(judged, element.span, element.span, findings) else { continue };
-        let Some(first) = first else {
-            first = Some(register);
+        };
+        Some((register.scalar, element.span))
+    });
+    let registers: Vec<(ScalarType, Span)> = registers.collect();
+    mixed(&registers, findings);
+}
+
+/// Elements of one width, all integers or all floats; bit types go with both.
+fn mixed(registers: &[(ScalarType, Span)], findings: &mut Findings) {
+    let is_bits = |scalar: ScalarType| scalar.class() == TypeClass::Bits;
+    let Some((first, _)) = registers.first() else { return };
+    let typed = registers.iter().find(|(scalar, _)| !is_bits(*scalar));
+    let typed = typed.map_or(*first, |(scalar, _)| *scalar);
+    for (scalar, span) in registers {
+        let other = if scalar.bits() != first.bits() {
+            *first
+        } else if !is_bits(*scalar) && is_integer(*scalar) != is_integer(typed) {
+            typed
+        } else {
             continue;
         };
-        if !go_together(first.scalar, register.scalar) {
-            findings.add(
-                Rule::VectorMix,
-                element.span,
-                format!("`.{}` beside `.{}` in one vector", register.scalar, first.scalar),
-                "elements have one width, and are all integers or all floats but for bit types"
-                    .to_owned(),
-            );
-        }
+        findings.add(
+            Rule::VectorMix,
+            *span,
+            format!("`.{scalar}` beside `.{other}` in one vector"),
+            "elements have one width, and are all integers or all floats but for bit types"
+                .to_owned(),
+        );
     }
 }
 
@@ -136,12 +149,6 @@ fn size(judged: &Judged<'_>, span: Span, written: usize, findings: &mut Findings
     }
 }
 
-/// Elements of one width; bit types with all others, integers with integers.
-fn go_together(a: ScalarType, b: ScalarType) -> bool {
-    let is_bits = |scalar: ScalarType| scalar.class() == TypeClass::Bits;
-    a.bits() == b.bits() && (is_bits(a) || is_bits(b) || is_integer(a) == is_integer(b))
-}
-
 /// A name alone: a register, or a vector register.
 fn name(judged: &Judged<'_>, span: Span, findings: &mut Findings) {
     let Some(register) = judged.register(span) else { return no_register(judged, span, findings) };
@@ -158,7 +165,23 @@ fn scalar<'j>(
     span: Span,
     findings: &mut Findings,
 ) -> Option<&'j Declaration> {
-    let Some(register) = judged.register(name) else {
+    let Some(register) = judged.register(name).filter(|register| register.vector == 1) else {
+        no_register(judged, span, findings);
+        return None;
+    };
+    fits(judged, register, span, findings);
+    Some(register)
+}
+
+/// `Q.x`: one register out of a vector register.
+fn component<'j>(
+    judged: &Judged<'j>,
+    name: Span,
+    span: Span,
+    findings: &mut Findings,
+) -> Option<&'j Declaration> {
+    let register = judged.register(name).filter(|register| register.vector > 1);
+    let Some(register) = register else {
         no_register(judged, span, findings);
         return None;
     };

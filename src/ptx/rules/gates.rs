@@ -100,9 +100,43 @@ fn window(kind: Q) -> Option<Window> {
     }
 }
 
-/// The targets that appeared while the table above was already in use, and with which version.
-/// [PTX ISA, Release Notes; an assembler's refusals]
-const TARGETS: [(u32, (u8, u8)); 2] = [(110, (9, 0)), (88, (9, 0))];
+/// From which version on a machine is a target. [PTX ISA, Release Notes; `sm_107` from an
+/// assembler's verdicts]
+const TARGETS: [(u32, (u8, u8)); 29] = [
+    (12, (1, 2)),
+    (13, (1, 2)),
+    (20, (2, 0)),
+    (30, (3, 0)),
+    (32, (4, 0)),
+    (35, (3, 1)),
+    (37, (4, 1)),
+    (50, (4, 0)),
+    (52, (4, 1)),
+    (53, (4, 2)),
+    (60, (5, 0)),
+    (61, (5, 0)),
+    (62, (5, 0)),
+    (70, (6, 0)),
+    (72, (6, 1)),
+    (75, (6, 3)),
+    (80, (7, 0)),
+    (86, (7, 1)),
+    (87, (7, 4)),
+    (88, (9, 0)),
+    (89, (7, 8)),
+    (90, (7, 8)),
+    (100, (8, 6)),
+    (101, (8, 6)),
+    (103, (8, 8)),
+    (107, (9, 4)),
+    (110, (9, 0)),
+    (120, (8, 7)),
+    (121, (8, 8)),
+];
+
+/// The first version with targets for one machine alone, and with those for a family.
+const ALONE: Version = Version::new(8, 0);
+const FAMILY: Version = Version::new(8, 8);
 
 /// Holds a load to the table.
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
@@ -160,10 +194,17 @@ pub(super) fn needs_target(
     );
 }
 
+/// What `.target` names is a target of the module's version.
 fn target_version(judged: &Judged<'_>, findings: &mut Findings) {
-    let Target { sm, .. } = judged.target;
+    let Target { sm, reach } = judged.target;
     let row = TARGETS.iter().find(|row| row.0 == sm);
-    let Some(version) = row.map(|row| Version::new(row.1.0, row.1.1)) else { return };
+    let machine = row.map(|row| Version::new(row.1.0, row.1.1));
+    let suffix = match reach {
+        Reach::Onward => None,
+        Reach::Alone => Some(ALONE),
+        Reach::Family => Some(FAMILY),
+    };
+    let Some(version) = machine.max(suffix) else { return };
     if version > judged.module.version {
         findings.add(
             Rule::TargetVersion,
@@ -199,10 +240,6 @@ pub(super) fn check_tensor(judged: &Judged<'_>, findings: &mut Findings) {
             "`.target` `sm_100`, `sm_101`, `sm_103`, `sm_107` or `sm_110` with `a` or `f`"
         };
         needs_target(judged, findings, &name, machines, span);
-    }
-    let family = Version::new(8, 8);
-    if reach == Reach::Family && family > judged.module.version {
-        needs_version(judged, findings, "a target for a family", family, span);
     }
     target_version(judged, findings);
 }

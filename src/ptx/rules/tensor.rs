@@ -178,7 +178,6 @@ fn vector(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings) {
     }
     for element in elements {
         match element.kind {
-            ElementKind::Name => register(judged, element.span, findings),
             ElementKind::Sink => findings.add(
                 Rule::SinkScalar,
                 element.span,

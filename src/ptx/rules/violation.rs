@@ -111,7 +111,7 @@ rules! {
     PrefetchSpace = "prefetch-space",
     /// `.unified` outside of global memory.
     UnifiedSpace = "unified-space",
-    /// `.unified` on a variable without that attribute.
+    /// `.unified` on a variable without that attribute, or that attribute without `.unified`.
     UnifiedVariable = "unified-variable",
     /// `.nc` without `.global`.
     NcSpace = "nc-space",
