@@ -59,6 +59,7 @@ fn limit_text(group: &mut BenchmarkGroup<'_, WallTime>, texts: &[String]) {
 fn sum_of_fields(instruction: Instruction) -> u64 {
     match instruction {
         Instruction::Ld(ld) => {
+            let ld = ld.fields();
             u64::from(ld.plg.number())
                 + ld.cache as u64
                 + ld.size as u64

@@ -48,7 +48,7 @@ pub use operand::{
     Address, CacheOp, ConstantMode, Immediate, InvalidSize, LimitedSize, LocalCacheOp, MemorySpace,
     Offset, Pred, Reg, SignedImmediate, Size,
 };
-pub use table::{FieldReading, Layout, Row};
+pub use table::{FieldReading, Layout, Row, Word};
 pub use text::{
     Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
     parse_control_prefix, parse_line, parse_opcode,

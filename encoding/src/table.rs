@@ -8,6 +8,7 @@
 //!   exactly once and that each row is as wide as its type.
 
 use core::fmt;
+use core::marker::PhantomData;
 
 use crate::field::Field;
 
@@ -42,6 +43,45 @@ pub trait Layout: Copy {
 
     /// Whether `word` has this layout's opcode.
     fn matches(word: u64) -> bool;
+}
+
+/// A word of a layout. Its fields are read off it where they are asked for, so that decoding and
+/// encoding move nothing but the word.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Word<L>(u64, PhantomData<L>);
+
+impl<L: Layout> Word<L> {
+    /// `word` must have the layout's opcode.
+    #[inline]
+    pub(crate) fn new(word: u64) -> Self {
+        debug_assert!(L::matches(word));
+        Self(word, PhantomData)
+    }
+
+    /// The fields.
+    #[inline]
+    pub fn fields(self) -> L {
+        L::unpack(self.0)
+    }
+
+    /// The bits.
+    #[inline]
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+}
+
+impl<L: Layout> From<L> for Word<L> {
+    #[inline]
+    fn from(fields: L) -> Self {
+        Self::new(fields.pack())
+    }
+}
+
+impl<L: Layout + fmt::Debug> fmt::Debug for Word<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fields().fmt(f)
+    }
 }
 
 /// One field of one word: the row and the bits that stand there. Displays as the meaning.

@@ -27,6 +27,7 @@ pub(crate) fn run(bench: &Bench) {
 fn sum_of_fields(instruction: Instruction) -> u64 {
     match instruction {
         Instruction::Ld(ld) => {
+            let ld = ld.fields();
             u64::from(ld.plg.number())
                 + ld.cache as u64
                 + ld.size as u64

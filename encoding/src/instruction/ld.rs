@@ -11,13 +11,13 @@ impl Syntax for Ld {
     #[inline]
     fn write_modifiers(&self, out: &mut Text) {
         if self.extended {
-            out.push_modifier("E");
+            out.push_str(".E");
         }
         if self.cache != CacheOp::DEFAULT {
-            out.push_modifier(self.cache.name());
+            out.push(self.cache.modifier());
         }
         if self.size != Size::DEFAULT {
-            out.push_modifier(self.size.name());
+            out.push(self.size.modifier());
         }
     }
 
@@ -41,10 +41,7 @@ impl Syntax for Ld {
     #[inline]
     fn write_operands(&self, out: &mut Text) {
         out.push_address(self.address());
-        if !self.plg.is_true() {
-            out.push_str(", ");
-            out.push_predicate(self.plg);
-        }
+        out.push_predicate_operand(self.plg);
     }
 
     fn parse_operands(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {

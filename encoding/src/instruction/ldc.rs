@@ -14,9 +14,9 @@ impl Syntax for Ldc {
     #[inline]
     fn write_modifiers(&self, out: &mut Text) {
         if self.size != LimitedSize::DEFAULT {
-            out.push_modifier(self.size.name());
+            out.push(self.size.modifier());
         }
-        out.push_modifier(self.mode.name());
+        out.push(self.mode.modifier());
     }
 
     fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {

@@ -12,13 +12,13 @@ impl Syntax for Ldg {
     #[inline]
     fn write_modifiers(&self, out: &mut Text) {
         if self.extended {
-            out.push_modifier("E");
+            out.push_str(".E");
         }
         if self.cache != CacheOp::DEFAULT {
-            out.push_modifier(self.cache.name());
+            out.push(self.cache.modifier());
         }
         if self.size != Size::DEFAULT {
-            out.push_modifier(self.size.name());
+            out.push(self.size.modifier());
         }
     }
 

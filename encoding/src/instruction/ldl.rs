@@ -12,10 +12,10 @@ impl Syntax for Ldl {
     #[inline]
     fn write_modifiers(&self, out: &mut Text) {
         if self.cache != LocalCacheOp::DEFAULT {
-            out.push_modifier(self.cache.name());
+            out.push(self.cache.modifier());
         }
         if self.size != LimitedSize::DEFAULT {
-            out.push_modifier(self.size.name());
+            out.push(self.size.modifier());
         }
     }
 

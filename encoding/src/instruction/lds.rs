@@ -12,10 +12,10 @@ impl Syntax for Lds {
     #[inline]
     fn write_modifiers(&self, out: &mut Text) {
         if self.uniform {
-            out.push_modifier("U");
+            out.push_str(".U");
         }
         if self.uniform || self.size != LimitedSize::DEFAULT {
-            out.push_modifier(self.size.name());
+            out.push(self.size.modifier());
         }
     }
 

@@ -14,7 +14,7 @@ use core::fmt;
 use crate::control::Control;
 use crate::layout::{Ld, Ldc, Ldg, Ldl, Lds};
 use crate::operand::{Address, InvalidSize, MemorySpace, Pred, Reg, Size, SizeField};
-use crate::table::{FieldReading, Layout, Row};
+use crate::table::{FieldReading, Layout, Row, Word};
 use crate::text::{Cursor, Expected, ParseError, ParseErrorKind, Text};
 
 /// What an instruction's own file says of it: how it is written, how it is read, and what it
@@ -61,12 +61,12 @@ pub fn describe(word: u64) -> Option<impl Iterator<Item = FieldReading>> {
 
 macro_rules! instructions {
     ($($type:ident),+ $(,)?) => {
-        /// A load instruction.
+        /// A load instruction, as its word; [`Word::fields`] reads the fields.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Instruction {
             $(
                 #[doc = concat!("`", stringify!($type), "`.")]
-                $type($type),
+                $type(Word<$type>),
             )+
         }
 
@@ -79,7 +79,7 @@ macro_rules! instructions {
             pub fn decode(word: u64) -> Option<Self> {
                 $(
                     if <$type as Layout>::matches(word) {
-                        return Some(Self::$type(<$type as Layout>::unpack(word)));
+                        return Some(Self::$type(Word::new(word)));
                     }
                 )+
                 None
@@ -89,7 +89,7 @@ macro_rules! instructions {
             #[inline]
             pub fn encode(self) -> u64 {
                 match self {
-                    $(Self::$type(load) => load.pack(),)+
+                    $(Self::$type(load) => load.bits(),)+
                 }
             }
 
@@ -98,6 +98,7 @@ macro_rules! instructions {
                 let mut out = Text::new();
                 match self {
                     $(Self::$type(load) => {
+                        let load = load.fields();
                         out.push_guard(Guard { pred: load.guard, negated: load.guard_negated });
                         out.push_str(<$type as Layout>::NAME);
                         load.write_modifiers(&mut out);
@@ -114,13 +115,14 @@ macro_rules! instructions {
                 match self {
                     $(Self::$type(load) => {
                         out.push_str(<$type as Layout>::NAME);
-                        load.write_modifiers(&mut out);
+                        load.fields().write_modifiers(&mut out);
                     })+
                 }
                 out
             }
 
             /// The mnemonic, without modifiers.
+            #[inline]
             pub fn mnemonic(&self) -> &'static str {
                 match self {
                     $(Self::$type(_) => <$type as Layout>::NAME,)+
@@ -128,19 +130,21 @@ macro_rules! instructions {
             }
 
             /// The guard predicate.
+            #[inline]
             pub fn guard(&self) -> Guard {
                 match self {
-                    $(Self::$type(load) => Guard {
-                        pred: load.guard,
-                        negated: load.guard_negated,
-                    },)+
+                    $(Self::$type(load) => {
+                        let load = load.fields();
+                        Guard { pred: load.guard, negated: load.guard_negated }
+                    })+
                 }
             }
 
             /// The first destination register.
+            #[inline]
             pub fn destination(&self) -> Reg {
                 match self {
-                    $(Self::$type(load) => load.destination,)+
+                    $(Self::$type(load) => load.fields().destination,)+
                 }
             }
 
@@ -152,16 +156,18 @@ macro_rules! instructions {
             }
 
             /// The memory that is addressed.
+            #[inline]
             pub fn space(&self) -> MemorySpace {
                 match self {
-                    $(Self::$type(load) => load.space(),)+
+                    $(Self::$type(load) => load.fields().space(),)+
                 }
             }
 
             /// The address that is loaded from.
+            #[inline]
             pub fn address(&self) -> Address {
                 match self {
-                    $(Self::$type(load) => load.address(),)+
+                    $(Self::$type(load) => load.fields().address(),)+
                 }
             }
 
@@ -169,17 +175,19 @@ macro_rules! instructions {
             ///
             /// # Errors
             /// [`InvalidSize`] where the word's number encodes no size.
+            #[inline]
             pub fn size(&self) -> Result<Size, InvalidSize> {
                 match self {
-                    $(Self::$type(load) => load.size.size(),)+
+                    $(Self::$type(load) => load.fields().size.size(),)+
                 }
             }
 
             /// Whether the load has the hint that all lanes share one address: `.U.128`, and
             /// `LDS.U` at every size.
+            #[inline]
             pub fn is_uniform(&self) -> bool {
                 match self {
-                    $(Self::$type(load) => load.is_uniform(),)+
+                    $(Self::$type(load) => load.fields().is_uniform(),)+
                 }
             }
 
@@ -191,7 +199,7 @@ macro_rules! instructions {
                 let (mnemonic, span) = cursor.word(Expected::Mnemonic)?;
                 $(
                     if mnemonic.eq_ignore_ascii_case(<$type as Layout>::NAME) {
-                        return <$type>::parse_modifiers(guard, cursor).map(Self::$type);
+                        return <$type>::parse_modifiers(guard, cursor).map(Self::from);
                     }
                 )+
                 Err(ParseError { kind: ParseErrorKind::UnknownMnemonic, span })
@@ -204,17 +212,20 @@ macro_rules! instructions {
             ) -> Result<(), ParseError> {
                 match self {
                     $(Self::$type(load) => {
-                        load.destination = cursor.destination()?;
-                        load.parse_operands(cursor)
+                        let mut fields = load.fields();
+                        fields.destination = cursor.destination()?;
+                        fields.parse_operands(cursor)?;
+                        *load = fields.into();
                     })+
                 }
+                Ok(())
             }
         }
 
         $(
             impl From<$type> for Instruction {
                 fn from(load: $type) -> Self {
-                    Self::$type(load)
+                    Self::$type(load.into())
                 }
             }
         )+

@@ -26,6 +26,16 @@ macro_rules! named_values {
             /// The modifiers without their leading dots, in the order of their encoding.
             pub(crate) const NAMES: [&'static str; 1 << $width] = [$($name),+];
 
+            /// The modifiers with their dots, ready to be printed.
+            const MODIFIERS: [$crate::text::Modifier; 1 << $width] =
+                [$($crate::text::Modifier::of($name)),+];
+
+            /// The modifier with its dot.
+            #[inline]
+            pub(crate) fn modifier(self) -> &'static $crate::text::Modifier {
+                &Self::MODIFIERS[self as usize]
+            }
+
             /// The modifier without its leading dot; empty where none is printed.
             pub const fn name(self) -> &'static str {
                 // As many names as values.

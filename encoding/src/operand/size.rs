@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::named::named_values;
 use crate::field::FieldValue;
+use crate::text::Modifier;
 
 named_values! {
     /// How many bits are loaded, and how they fill the destination.
@@ -112,6 +113,17 @@ impl<const COUNT: u8> LimitedSize<COUNT> {
     #[inline]
     pub const fn get(self) -> Result<Size, InvalidSize> {
         if (self.0 as u8) < COUNT { Ok(self.0) } else { Err(InvalidSize(self.0 as u8)) }
+    }
+
+    /// The modifier with its dot.
+    #[inline]
+    pub(crate) fn modifier(self) -> &'static Modifier {
+        const INVALID: [Modifier; 2] =
+            [Modifier::of(InvalidSize(6).name()), Modifier::of(InvalidSize(7).name())];
+        match self.get() {
+            Ok(size) => size.modifier(),
+            Err(InvalidSize(number)) => &INVALID[usize::from(number & 1)],
+        }
     }
 
     /// The modifier without its leading dot.

@@ -1,12 +1,17 @@
 //! The canonical formatter's buffer: a text of bounded length on the stack.
+//!
+//! Everything short (registers, predicates, modifiers) comes out of tables of ready texts, which are
+//! copied whole, whatever their length: a copy of a fixed number of bytes is a store or two, one of
+//! a length that is known at run time is a call.
 
 use core::fmt;
 
 use crate::instruction::Guard;
 use crate::operand::{Address, Offset, Pred, Reg};
 
-/// Longer than the longest text there is, `@!P0 LD.E.CG.U.128 R200, [R200+-0x80000000], P0`.
-const CAPACITY: usize = 64;
+/// Longer than the longest text there is, `@!P0 LD.E.CG.U.128 R200, [R200+-0x80000000], P0`, and the
+/// widest of the ready texts behind it.
+const CAPACITY: usize = 80;
 
 /// The canonical text of one instruction, without allocation.
 #[derive(Clone, Copy)]
@@ -14,6 +19,96 @@ pub struct Text {
     bytes: [u8; CAPACITY],
     length: usize,
 }
+
+/// A ready text of at most `ROOM` bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Ready<const ROOM: usize> {
+    bytes: [u8; ROOM],
+    length: u8,
+}
+
+impl<const ROOM: usize> Ready<ROOM> {
+    const EMPTY: Self = Self { bytes: [0; ROOM], length: 0 };
+
+    /// Only evaluated in constants, so that a text that is too long does not compile.
+    const fn with(mut self, text: &str) -> Self {
+        let text = text.as_bytes();
+        let mut i = 0;
+        while i < text.len() {
+            self.bytes[self.length as usize] = text[i];
+            self.length += 1;
+            i += 1;
+        }
+        self
+    }
+
+    const fn with_digit(self, digit: u8) -> Self {
+        let digits = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        self.with(digits[digit as usize])
+    }
+
+    const fn with_predicate(self, number: u8) -> Self {
+        if number == Pred::PT.number() {
+            self.with("PT")
+        } else {
+            self.with("P").with_digit(number)
+        }
+    }
+}
+
+/// A modifier with its dot.
+pub(crate) type Modifier = Ready<15>;
+
+impl Modifier {
+    /// `.` and the name; nothing for an empty one.
+    pub(crate) const fn of(name: &str) -> Self {
+        if name.is_empty() { Self::EMPTY } else { Self::EMPTY.with(".").with(name) }
+    }
+}
+
+/// `R0` to `R254` and `RZ`.
+const REGISTERS: [Ready<7>; 256] = {
+    let mut registers = [Ready::EMPTY; 256];
+    let mut number = 0;
+    while number < 255 {
+        let mut text = Ready::EMPTY.with("R");
+        if number >= 100 {
+            text = text.with_digit((number / 100) as u8);
+        }
+        if number >= 10 {
+            text = text.with_digit((number / 10 % 10) as u8);
+        }
+        registers[number] = text.with_digit((number % 10) as u8);
+        number += 1;
+    }
+    registers[255] = Ready::EMPTY.with("RZ");
+    registers
+};
+
+/// `@P0 ` to `@!PT `, negated ones last; nothing for `@PT`.
+const GUARDS: [Ready<7>; 16] = {
+    let mut guards = [Ready::EMPTY; 16];
+    let mut i = 0;
+    while i < 16 {
+        if i != Pred::PT.number() as usize {
+            let sign = Ready::EMPTY.with(if i < 8 { "@" } else { "@!" });
+            guards[i] = sign.with_predicate(i as u8 & 7).with(" ");
+        }
+        i += 1;
+    }
+    guards
+};
+
+/// `, P0` to `, P6`; nothing for PT.
+const PREDICATE_OPERANDS: [Ready<7>; 8] = {
+    let mut operands = [Ready::EMPTY; 8];
+    let mut number = 0;
+    while number < Pred::PT.number() {
+        operands[number as usize] = Ready::EMPTY.with(", ").with_predicate(number);
+        number += 1;
+    }
+    operands
+};
 
 impl Text {
     pub(crate) fn new() -> Self {
@@ -46,48 +141,26 @@ impl Text {
     }
 
     #[inline]
+    pub(crate) fn push<const ROOM: usize>(&mut self, ready: &Ready<ROOM>) {
+        self.bytes[self.length..self.length + ROOM].copy_from_slice(&ready.bytes);
+        self.length += usize::from(ready.length);
+    }
+
+    /// `@!P0 `; nothing for `@PT`.
+    #[inline]
     pub(crate) fn push_guard(&mut self, guard: Guard) {
-        if guard == Guard::ALWAYS {
-            return;
-        }
-        self.push_byte(b'@');
-        if guard.negated {
-            self.push_byte(b'!');
-        }
-        self.push_predicate(guard.pred);
-        self.push_byte(b' ');
+        self.push(&GUARDS[usize::from(guard.negated) << 3 | usize::from(guard.pred.number())]);
     }
 
-    /// `.` and the name; nothing for an empty one.
+    /// `, P0`; nothing for PT.
     #[inline]
-    pub(crate) fn push_modifier(&mut self, name: &str) {
-        if !name.is_empty() {
-            self.push_byte(b'.');
-            self.push_str(name);
-        }
+    pub(crate) fn push_predicate_operand(&mut self, predicate: Pred) {
+        self.push(&PREDICATE_OPERANDS[usize::from(predicate.number())]);
     }
 
     #[inline]
-    pub(crate) fn push_predicate(&mut self, predicate: Pred) {
-        self.push_byte(b'P');
-        self.push_byte(if predicate.is_true() { b'T' } else { b'0' + predicate.number() });
-    }
-
-    #[inline]
-    pub(crate) fn push_register(&mut self, register: Reg) {
-        self.push_byte(b'R');
-        if register.is_zero() {
-            self.push_byte(b'Z');
-            return;
-        }
-        let number = register.number();
-        if number >= 100 {
-            self.push_byte(b'0' + number / 100);
-        }
-        if number >= 10 {
-            self.push_byte(b'0' + number / 10 % 10);
-        }
-        self.push_byte(b'0' + number % 10);
+    fn push_register(&mut self, register: Reg) {
+        self.push(&REGISTERS[usize::from(register.number())]);
     }
 
     /// ` Rd, `
@@ -103,13 +176,16 @@ impl Text {
     pub(crate) fn push_hexadecimal(&mut self, value: u32) {
         self.push_str("0x");
         let digits = (32 - (value | 1).leading_zeros()).div_ceil(4) as usize;
-        let aligned = value << (32 - 4 * digits as u32);
-        let mut text = [0u8; 8];
-        for (i, byte) in text.iter_mut().enumerate() {
-            *byte = b"0123456789abcdef"[(aligned >> (28 - 4 * i) & 15) as usize];
-        }
-        // All eight are written, the ones behind the last digit are overwritten or never read.
-        self.bytes[self.length..self.length + 8].copy_from_slice(&text);
+        // The first digit moves to the top; each digit gets a byte of its own.
+        let aligned = u64::from(value << (32 - 4 * digits as u32));
+        let halves = (aligned << 16 | aligned) & 0x0000_ffff_0000_ffff;
+        let bytes = (halves << 8 | halves) & 0x00ff_00ff_00ff_00ff;
+        let digit = (bytes << 4 | bytes) & 0x0f0f_0f0f_0f0f_0f0f;
+        // 1 in every byte that is a letter.
+        let letter = (digit + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+        let text = digit + 0x3030_3030_3030_3030 + letter * u64::from(b'a' - 10 - b'0');
+        // All eight are written; the ones behind the last digit are overwritten or never read.
+        self.bytes[self.length..self.length + 8].copy_from_slice(&text.to_be_bytes());
         self.length += digits;
     }
 

@@ -9,6 +9,7 @@ mod parse;
 
 pub use annotation::parse_control_prefix;
 pub use error::{Expected, Hint, ParseError, ParseErrorKind, Span};
+pub(crate) use format::Modifier;
 pub use format::Text;
 pub use modifier::{Alias, Modifiers};
 pub(crate) use parse::{Bare, Cursor};

@@ -191,7 +191,7 @@ impl Generator {
         let guard = LaneMask::from_bits(random.next() as u32);
         warp.set_predicate(ld.guard, guard);
 
-        let word = Instruction::Ld(ld).encode();
+        let word = Instruction::from(ld).encode();
         let instruction = Instruction::decode(word).context("a word of an LD")?;
         let passed = warp.predicate(ld.guard);
         let passed = if ld.guard_negated { !passed } else { passed };
