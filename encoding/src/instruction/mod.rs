@@ -151,7 +151,9 @@ macro_rules! instructions {
             /// Names the first destination register.
             pub fn set_destination(&mut self, register: Reg) {
                 match self {
-                    $(Self::$type(load) => load.destination = register,)+
+                    $(Self::$type(load) => {
+                        *load = <$type>::into(<$type> { destination: register, ..load.fields() });
+                    })+
                 }
             }
 

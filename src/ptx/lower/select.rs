@@ -210,7 +210,7 @@ impl Selector<'_, '_> {
         };
         bindings.push(Binding::Address { register: base, is_wide: words == 2, place: of });
         bindings.push(Binding::Plg { predicate: plg, place: of });
-        Some(Instruction::Ld(Ld {
+        Some(Instruction::from(Ld {
             plg,
             cache: cache(meaning),
             size,
@@ -232,7 +232,7 @@ impl Selector<'_, '_> {
         bindings: &mut Vec<Binding>,
     ) -> Option<Instruction> {
         let operand = self.based(place, self.is_wide(), fits, bindings);
-        Some(Instruction::Ldg(Ldg {
+        Some(Instruction::from(Ldg {
             size,
             cache: if meaning.is_non_coherent { SassCacheOp::Ci } else { cache(meaning) },
             extended: self.is_wide(),
@@ -259,7 +259,7 @@ impl Selector<'_, '_> {
             }
             None => self.narrow(place, bindings),
         };
-        Some(Instruction::Ldl(Ldl {
+        Some(Instruction::from(Ldl {
             size: LimitedSize::new(size)?,
             unread: Bits::ZERO,
             cache: LocalCacheOp::DEFAULT,
@@ -283,7 +283,7 @@ impl Selector<'_, '_> {
             Some(displacement) => Operand { base: Reg::RZ, displacement },
             None => self.narrow(place, bindings),
         };
-        Some(Instruction::Lds(Lds {
+        Some(Instruction::from(Lds {
             size: LimitedSize::new(size)?,
             unread: Bits::ZERO,
             uniform: self.is_uniform(place),
@@ -316,7 +316,7 @@ impl Selector<'_, '_> {
             None => self.based(place, false, fits, bindings),
         };
         let displacement = operand.displacement.checked_add(first)?;
-        Some(Instruction::Ldc(Ldc {
+        Some(Instruction::from(Ldc {
             size: LimitedSize::new(size)?,
             unread_high: Bits::ZERO,
             mode: ConstantMode::Direct,
