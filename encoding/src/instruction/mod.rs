@@ -152,7 +152,7 @@ macro_rules! instructions {
             pub fn set_destination(&mut self, register: Reg) {
                 match self {
                     $(Self::$type(load) => {
-                        *load = <$type>::into(<$type> { destination: register, ..load.fields() });
+                        *load = $type { destination: register, ..load.fields() }.into();
                     })+
                 }
             }
