@@ -241,6 +241,10 @@ impl Module<'_> {
     ) -> Result<Vec<Option<Register>>, MeaningError> {
         let operand = load.destination().ok_or(illegal)?;
         let register = |name| self.register(load.scope, name).map(Some);
+        let of_vector = |span, name| {
+            let component = self.text(span).bytes().last().and_then(component).ok_or(illegal)?;
+            Ok(Some(Register { component, ..self.register(load.scope, name)? }))
+        };
         let destinations = match &operand.kind {
             OperandKind::Name => {
                 let symbol = self.find(load.scope, self.text(operand.span));
@@ -249,14 +253,11 @@ impl Module<'_> {
                 let components = 0..symbol.declaration.vector;
                 components.map(|component| Some(Register { component, ..first })).collect()
             }
-            OperandKind::Component(name) => {
-                let component = self.text(operand.span).bytes().last().and_then(component);
-                let first = self.register(load.scope, *name)?;
-                vec![Some(Register { component: component.ok_or(illegal)?, ..first })]
-            }
+            OperandKind::Component(name) => vec![of_vector(operand.span, *name)?],
             OperandKind::Vector(elements) => {
                 let elements = elements.iter().map(|element| match element.kind {
                     ElementKind::Name => register(element.span),
+                    ElementKind::Component(name) => of_vector(element.span, name),
                     ElementKind::Sink => Ok(None),
                     ElementKind::Constant(_) => Err(illegal),
                 });
