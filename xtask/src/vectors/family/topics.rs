@@ -160,9 +160,9 @@ fn misaligned(load: &Load) -> Vec<Draft> {
 fn outside(load: &Load, other: &Load) -> Vec<Draft> {
     let (first, bytes) = (load.first(), load.bytes());
     let behind = load.room().next_multiple_of(bytes);
-    let off_the_end = |lane: u64| (first + behind + bytes * (lane % 4)).wrapping_sub(2 * bytes);
+    let at_the_end = |lane: u64| (first + behind + bytes * (lane % 4)).wrapping_sub(2 * bytes);
     vec![
-        load.at("some lanes run off the end", off_the_end),
+        load.at("lanes before and behind the end", at_the_end),
         other.at("nothing is allocated", |lane| other.nowhere()[lane as usize]),
         load.with(
             "zeroes of one lane",
@@ -260,7 +260,7 @@ fn uniform(load: &Load) -> Vec<Draft> {
         load.at("one address is broadcast", |_| second),
         Draft {
             is_reporting: true,
-            ..load.at("one rounded address, misaligned, is broadcast", |lane| second + lane % bytes)
+            ..load.at("one rounded address is broadcast", |lane| second + lane % bytes)
         },
         load.at("one lane elsewhere diverges", |lane| if lane == 9 { first } else { second }),
         load.at(
