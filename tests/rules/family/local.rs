@@ -25,6 +25,16 @@ fn one_offset_names_other_bytes_in_every_lane() {
     }
 }
 
+/// Lane n at n: its own byte there is 7n + n = 8n. Offsets side by side are not bytes side by side.
+#[test]
+fn offsets_side_by_side_are_each_lanes_own() {
+    let loaded = load("LDL.U8 R4, [R2]", &machine(), at(|lane| lane as u64));
+    assert!(loaded.is_clean());
+    for lane in 0..LANES {
+        assert_eq!(loaded.register(4, lane), 8 * lane as u32);
+    }
+}
+
 /// Lanes may be in both parts at once; lane 2 is between them.
 #[test]
 fn lanes_find_their_parts() {

@@ -5,6 +5,7 @@ mod broadcast;
 mod constant;
 mod execution;
 mod faults;
+mod gathered;
 mod global;
 mod local;
 mod refused;
