@@ -25,9 +25,11 @@ fn the_bank_chooses_the_bytes() {
 fn in_a_bank_that_is_not_there_nothing_is_allocated() {
     for bank in [1, 2, 4, 5, 30] {
         for address in ["0x0", "R2"] {
-            let text = format!("LDC R4, c[{bank:#x}][{address}]");
-            let loaded = load(&text, &machine(), at(|_| 0x10));
-            assert_eq!(LDC.outside_lanes(&loaded), u32::MAX, "{text}");
+            for size in ["U8", "32", "64"] {
+                let text = format!("LDC.{size} R4, c[{bank:#x}][{address}]");
+                let loaded = load(&text, &machine(), at(|_| 0));
+                assert_eq!(LDC.outside_lanes(&loaded), u32::MAX, "{text}");
+            }
         }
     }
 }

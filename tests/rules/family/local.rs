@@ -5,7 +5,7 @@ use warpload::lane::LANES;
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder, Window};
 
-use super::{LDL, address};
+use super::{LDL, SIBLINGS, address};
 use crate::{at, lane_bytes, limited, load, machine, word};
 
 /// A byte of lane n is 7n more than that of lane 0, in either part.
@@ -147,6 +147,25 @@ fn one_lane_may_cross_and_others_not() {
         [0, 1, 3].map(|lane| loaded.register(4, lane)),
         [own(0, 0), own(1, 0x20), own(3, 0x10)]
     );
+}
+
+/// Local memory that fills its window has bytes at every offset below 48; the others have none.
+#[test]
+fn other_loads_do_not_find_local_memory() {
+    let local = Window { base: 0, size: 48 };
+    let map = AddressMap::new(40, Window::DEFAULT_SHARED, local).unwrap();
+    let memory = MemoryBuilder::new(map)
+        .local_low(24, &lane_bytes(0, 24))
+        .local_high(24, &lane_bytes(24, 24));
+    let machine = Machine::new(memory.build().unwrap());
+    for sibling in SIBLINGS {
+        for offset in [0, 0x10, 0x20] {
+            let text = sibling.text(sibling.widest(), "R4", "[R2]");
+            let loaded = load(&text, &machine, at(|_| offset));
+            let lanes = if sibling.mnemonic == LDL.mnemonic { 0 } else { u32::MAX };
+            assert_eq!(sibling.outside_lanes(&loaded), lanes, "{text}");
+        }
+    }
 }
 
 #[test]

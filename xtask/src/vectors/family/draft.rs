@@ -156,7 +156,8 @@ pub(super) fn memory(opcode: Opcode, size: u64) -> Value {
             "constant": [
                 {"bank": 0, "hex": bytes(10, 32)},
                 {"bank": 3, "hex": bytes(11, size)},
-                {"bank": 31, "hex": ""},
+                {"bank": 17, "hex": ""},
+                {"bank": 31, "hex": bytes(12, 25)},
             ],
         }),
     }

@@ -126,6 +126,7 @@ pub(super) fn drafts() -> Vec<Draft> {
     }
     drafts.extend(cache_operators());
     drafts.extend(address_bits());
+    drafts.extend(unsigned_offsets());
     drafts
 }
 
@@ -226,8 +227,8 @@ fn local_parts(load: &Load) -> Vec<Draft> {
     let touching =
         load.at("the parts touch", |lane| [0, 8, 16, 32][lane as usize % 4] & !(bytes - 1));
     let local = json!({
-        "bytes_per_lane": 11, "hex": bytes_of(12, 11 * 32),
-        "high": {"bytes_per_lane": 21, "hex": bytes_of(13, 21 * 32)},
+        "bytes_per_lane": 11, "hex": bytes_of(13, 11 * 32),
+        "high": {"bytes_per_lane": 21, "hex": bytes_of(14, 21 * 32)},
     });
     let windows = json!({"local": {"base": hex(0x10), "size": hex(32)}});
     let touching = Draft { memory: json!({"local": local}), windows: Some(windows), ..touching };
@@ -242,7 +243,8 @@ fn banks(load: &Load) -> Vec<Draft> {
     let negative = load.text("R4", "-0x8");
     vec![
         bank("another bank", "c[0x0]"),
-        bank("a bank that is empty", "c[0x1f]"),
+        bank("the last bank", "c[0x1f]"),
+        bank("a bank that is empty", "c[0x11]"),
         bank("a bank that is not there", "c[0x4]"),
         Draft::new(
             "a negative offset without a base wraps",
@@ -300,7 +302,7 @@ fn address_bits() -> Vec<Draft> {
         .map(|bits| {
             let top = 1u64 << bits;
             let memory = json!({"global": [{
-                "base": hex(top - 16), "hex": bytes_of(14, 16),
+                "base": hex(top - 16), "hex": bytes_of(15, 16),
             }]});
             let windows = json!({
                 "shared": {"base": hex(0x20), "size": hex(0x20)},
@@ -312,4 +314,18 @@ fn address_bits() -> Vec<Draft> {
             Draft { windows: Some(windows), address_bits: bits, base, ..draft }
         })
         .collect()
+}
+
+/// Without a base, 0xfffff8 is not -8.
+fn unsigned_offsets() -> Vec<Draft> {
+    let memory = json!({"global": [{"base": hex(0xff_fff0), "hex": bytes_of(16, 16)}]});
+    let draft = |text: &str, register_limit| Draft {
+        register_limit,
+        ..Draft::new("the offset is unsigned", text.to_owned(), memory.clone())
+    };
+    vec![
+        draft("LDG.64 R4, [0xfffff8]", 255),
+        draft("LDG.E.64 R4, [0xfffff8]", 255),
+        draft("LDG.64 R4, [R8-0x8]", 8),
+    ]
 }
