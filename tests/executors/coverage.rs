@@ -89,10 +89,7 @@ fn expect(
 
 /// The kinds that a load is of.
 fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
-    let Case { machine, instruction, .. } = case;
-    let (base, destination) = (instruction.address().base, instruction.destination());
-    let size = instruction.size().unwrap();
-    let mut kinds = Vec::new();
+    let (base, destination) = (case.instruction.address().base, case.instruction.destination());
     if outcome.executing.is_empty() {
         return vec!["nobody executes".into()];
     }
@@ -100,29 +97,10 @@ fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
         let of = if fault.register() == destination { "Rd" } else { "Ra" };
         return vec![format!("{}, {of}", fault.name())];
     }
-    let bytes = size.bytes();
+    let mut kinds = fault_kinds(case, outcome);
     let outside = outcome.lane_faults.iter().filter(|fault| fault.kind.zeroes());
-    let faulting: Vec<_> = outside.clone().map(|fault| fault.lane).collect();
+    let faulting: Vec<_> = outside.map(|fault| fault.lane).collect();
     let loading = outcome.executing & !LaneMask::where_lane(|lane| faulting.contains(&lane));
-    for fault in &outcome.lane_faults {
-        let space = fault.space.map_or("no space", Space::name);
-        kinds.push(match fault.kind {
-            FaultKind::OutsideWindow(OutsideWindow::ByPredicate) => "outside by Plg".into(),
-            FaultKind::OutsideWindow(OutsideWindow::BeyondAddressBits) => "outside by bits".into(),
-            FaultKind::OutsideAllocation => format!("outside allocation, {space}"),
-            FaultKind::MisalignedAddress => format!("misaligned address, {space}"),
-        });
-        if fault.kind == FaultKind::OutsideAllocation
-            && fault.space == Some(Space::Global)
-            && machine.memory.allocations().iter().any(|known| {
-                let end = known.base.wrapping_add(known.size);
-                fault.rounded.0.wrapping_sub(known.base) < known.size
-                    && machine.memory.allocations().iter().any(|next| next.base == end)
-            })
-        {
-            kinds.push("runs off into a neighbour".into());
-        }
-    }
     kinds.push(if loading.is_empty() {
         "no lane loads".into()
     } else if faulting.is_empty() {
@@ -135,6 +113,51 @@ fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
         Some(UniformPath::Divergent) => kinds.push("divergent".into()),
         None => {}
     }
+    kinds.extend(place_kinds(case, loading, outcome.is_broadcast()));
+    let count = case.instruction.size().unwrap().registers() as u8;
+    if destination.is_zero() {
+        kinds.push("Rd = RZ".into());
+    } else if (destination.number()..destination.number() + count).contains(&base.number()) {
+        kinds.push("Rd overlaps Ra".into());
+    }
+    if base.number() >= case.machine.register_limit.get() {
+        kinds.push("no base".into());
+    }
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+}
+
+/// What is wrong with lanes.
+fn fault_kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
+    let allocations = case.machine.memory.allocations();
+    let mut kinds = Vec::new();
+    for fault in &outcome.lane_faults {
+        let space = fault.space.map_or("no space", Space::name);
+        kinds.push(match fault.kind {
+            FaultKind::OutsideWindow(OutsideWindow::ByPredicate) => "outside by Plg".into(),
+            FaultKind::OutsideWindow(OutsideWindow::BeyondAddressBits) => "outside by bits".into(),
+            FaultKind::OutsideAllocation => format!("outside allocation, {space}"),
+            FaultKind::MisalignedAddress => format!("misaligned address, {space}"),
+        });
+        if fault.kind == FaultKind::OutsideAllocation
+            && fault.space == Some(Space::Global)
+            && allocations.iter().any(|known| {
+                let end = known.base.wrapping_add(known.size);
+                fault.rounded.0.wrapping_sub(known.base) < known.size
+                    && allocations.iter().any(|next| next.base == end)
+            })
+        {
+            kinds.push("runs off into a neighbour".into());
+        }
+    }
+    kinds
+}
+
+/// Where the lanes that load load from.
+fn place_kinds(case: &Case, loading: LaneMask, is_broadcast: bool) -> Vec<String> {
+    let bytes = case.instruction.size().unwrap().bytes();
+    let mut kinds = Vec::new();
     let mut spaces = Vec::new();
     for lane in loading.lanes() {
         let rounded = address(case, lane).align_down(bytes);
@@ -145,7 +168,7 @@ fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
         if rounded.0 >> 63 != 0 {
             kinds.push("loads at or above 2^63".into());
         }
-        if space == Space::Constant && machine_has_large_bank(case) {
+        if space == Space::Constant && has_large_bank(case) {
             kinds.push("loads from 64 KiB".into());
         }
         if space == Space::Local {
@@ -156,23 +179,12 @@ fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
         [] => {}
         [space] => {
             kinds.push(format!("loads from {space}"));
-            if outcome.is_broadcast() {
+            if is_broadcast {
                 kinds.push(format!("broadcast from {space}"));
             }
         }
         _ => kinds.push("loads from several spaces".into()),
     }
-    let count = size.registers() as u8;
-    if destination.is_zero() {
-        kinds.push("Rd = RZ".into());
-    } else if (destination.number()..destination.number() + count).contains(&base.number()) {
-        kinds.push("Rd overlaps Ra".into());
-    }
-    if base.number() >= machine.register_limit.get() {
-        kinds.push("no base".into());
-    }
-    kinds.sort_unstable();
-    kinds.dedup();
     kinds
 }
 
@@ -210,7 +222,8 @@ fn part(case: &Case, offset: u64, bytes: u32) -> &'static str {
     }
 }
 
-fn machine_has_large_bank(case: &Case) -> bool {
+/// Whether the bank that the load names has all 64 KiB.
+fn has_large_bank(case: &Case) -> bool {
     let MemorySpace::Constant { bank, .. } = case.instruction.space() else { return false };
     case.machine.memory.constant_bytes(bank.get()).is_some_and(|bytes| bytes.len() == 0x1_0000)
 }
