@@ -1,6 +1,7 @@
 //! What the fast path tells replays besides values and faults: which memory, how the lanes lie.
 
 use warpload::encoding::{Size, parse_line};
+use warpload::lane::{LANES, LaneMask};
 use warpload::load::{LaneAddresses, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
 use warpload::memory::Space;
@@ -19,17 +20,17 @@ fn loaded(text: &str, warp: &Warp) -> Loaded {
 }
 
 /// The first executing lane's memory, even where nothing is allocated there; and the lanes that
-/// loaded from global memory. Lane 0 is outside, or lane 9.
+/// loaded from global memory. Lane 0 is outside, or lane 9, or none of them.
 #[test]
 fn the_memory_is_the_instructions_own() {
     for sibling in SIBLINGS {
         let text = sibling.text(Size::B32, "R4", "[R2]");
-        for outside in [0, 9] {
+        for outside in [0, 9, LANES] {
             let from = |lane| if lane == outside { sibling.outside } else { sibling.allocated };
             let loaded = loaded(&text, &at(from));
             assert_eq!(loaded.first_space, Some(sibling.space), "{text}");
-            let global = if sibling.space == Space::Global { !(1 << outside) } else { 0 };
-            assert_eq!(loaded.global.bits(), global, "{text}");
+            let is_global = |lane| sibling.space == Space::Global && lane != outside;
+            assert_eq!(loaded.global, LaneMask::where_lane(is_global), "{text}");
         }
         let nobody = loaded(&text, &active(at(|_| sibling.allocated), 0));
         assert_eq!((nobody.first_space, nobody.global.bits()), (None, 0), "{text}");

@@ -8,6 +8,7 @@ mod faults;
 mod gathered;
 mod global;
 mod local;
+mod neighbours;
 mod refused;
 mod registers;
 mod shared;
