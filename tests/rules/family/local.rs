@@ -130,6 +130,9 @@ fn an_access_may_cross_parts_that_touch() {
     // The last offset of the window is 47; and its generic address is no offset.
     assert_eq!(LDL.outside_lanes(&cross(23, 25, 48)), u32::MAX);
     assert_eq!(LDL.outside_lanes(&cross(23, 25, 0x4010)), u32::MAX);
+    // 0x10010 and 0x80000010 are 16 in their low bits.
+    assert_eq!(LDL.outside_lanes(&cross(23, 25, 0x1_0010)), u32::MAX);
+    assert_eq!(LDL.outside_lanes(&cross(23, 25, 0x8000_0010)), u32::MAX);
 }
 
 /// Lane 3 crosses, lanes 0 and 1 do not, lane 2 is behind the window.
