@@ -106,7 +106,14 @@ pub(crate) fn addresses(
     let bytes = u64::from(bytes);
     match choices.below(8) {
         0 | 1 => [first; LANES],
-        2 | 3 => std::array::from_fn(|lane| first.wrapping_add(bytes * lane as u64)),
+        // Side by side, or all but one lane.
+        2 | 3 => {
+            let mut addresses = std::array::from_fn(|lane| first.wrapping_add(bytes * lane as u64));
+            if choices.one_in(4) {
+                addresses[choices.below(32) as usize] = point(choices);
+            }
+            addresses
+        }
         4 => {
             let stride = choices.below(40);
             std::array::from_fn(|lane| first.wrapping_add(stride * lane as u64))
