@@ -1,4 +1,4 @@
-//! The 1,000 vectors of `LD`, on both executors.
+//! The vectors of `LD`, `LDG`, `LDL`, `LDS` and `LDC`, on both executors.
 
 #![cfg(feature = "json")]
 #![allow(clippy::unwrap_used)]
@@ -7,9 +7,9 @@ use warpload::encoding::Reg;
 use warpload::load::Executor;
 use warpload::vector::Vector;
 
-#[test]
-fn all_vectors_hold_on_both_executors() {
-    let text = std::fs::read_to_string("tests/data/ld-vectors.jsonl").unwrap();
+/// Every vector of a file, and how many there are.
+fn hold(file: &str, expected: usize) {
+    let text = std::fs::read_to_string(format!("tests/data/{file}")).unwrap();
     let mut count = 0;
     for line in text.lines() {
         let vector = Vector::from_json(line).unwrap();
@@ -21,7 +21,17 @@ fn all_vectors_hold_on_both_executors() {
         assert_eq!(vector.run(Executor::Fast), vector.run(Executor::Reference), "{}", vector.name);
         count += 1;
     }
-    assert_eq!(count, 1000);
+    assert_eq!(count, expected);
+}
+
+#[test]
+fn all_vectors_of_ld_hold_on_both_executors() {
+    hold("ld-vectors.jsonl", 1000);
+}
+
+#[test]
+fn all_vectors_of_its_siblings_hold_on_both_executors() {
+    hold("load-family-vectors.jsonl", 558);
 }
 
 /// The last four bytes of the local window: lane n holds n + 1 there, and has no low part.

@@ -1,41 +1,78 @@
-//! Random loads on a random machine, with addresses where something begins, ends, or lies.
+//! Random loads on a random machine: the instruction and the warp.
 
-use warpload::encoding::{CacheOp, Immediate, Instruction, Ld, Pred, Reg, Size};
+use warpload::encoding::{
+    Bits, CacheOp, ConstantMode, FieldValue, Immediate, Instruction, Ld, Ldc, Ldg, Ldl, Lds,
+    LocalCacheOp, Pred, Reg, SignedImmediate, Size,
+};
 use warpload::lane::{LANES, LaneMask};
 use warpload::machine::Machine;
-use warpload::memory::GenericAddress;
+use warpload::memory::{AddressSpace, GenericAddress};
 use warpload::warp::Warp;
 
+use crate::addresses::addresses;
 use crate::choices::{Choices, Random};
-use crate::machines::machine;
+use crate::machines::{BANKS, machine};
 
 /// One load, what it executes on and what it starts from.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) machine: Machine,
-    pub(crate) load: Ld,
+    pub(crate) instruction: Instruction,
     pub(crate) warp: Warp,
 }
 
 /// How many numbers decide about a case, and not always all of them.
 pub(crate) const NUMBERS: usize = 256;
 
-impl Case {
-    pub(crate) fn instruction(&self) -> Instruction {
-        self.load.into()
+/// The instruction of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opcode {
+    Ld,
+    Ldg,
+    Ldl,
+    Lds,
+    Ldc,
+}
+
+/// The loads that name their memory.
+pub(crate) const SIBLINGS: &[Opcode] = &[Opcode::Ldg, Opcode::Ldl, Opcode::Lds, Opcode::Ldc];
+
+impl Opcode {
+    /// How many of the sizes there are; numbers from there on encode none.
+    fn sizes(self) -> u64 {
+        match self {
+            Self::Ld | Self::Ldg => 8,
+            Self::Ldl | Self::Lds => 7,
+            Self::Ldc => 6,
+        }
     }
 
-    pub(crate) fn new(numbers: &[u64]) -> Self {
+    /// How wide the immediate is.
+    fn immediate_bits(self) -> u32 {
+        match self {
+            Self::Ld => 32,
+            Self::Ldg | Self::Ldl | Self::Lds => 24,
+            Self::Ldc => 16,
+        }
+    }
+}
+
+impl Case {
+    /// A load of one of those instructions.
+    pub(crate) fn new(numbers: &[u64], opcodes: &[Opcode]) -> Self {
         let choices = &mut Choices::new(numbers);
         let machine = machine(choices);
-        let mut load = instruction(choices, &machine);
+        let opcode = choices.pick(opcodes);
+        let mut fields = Fields::new(choices, opcode, &machine);
         let mut warp = warp(choices);
-        let addresses = addresses(choices, &machine, load.size.bytes());
-        aim(&mut load, &mut warp, &machine, &addresses);
-        let plg = plg(choices, &machine, &load, &addresses);
-        warp.set_predicate(load.plg, plg);
+        let addresses = addresses(choices, &machine, fields.space(), fields.size.bytes());
+        aim(&mut fields, &mut warp, &machine, &addresses);
+        if opcode == Opcode::Ld {
+            let plg = plg(choices, &machine, &fields, &addresses);
+            warp.set_predicate(fields.plg, plg);
+        }
         warp.active = mask(choices);
-        Self { machine, load, warp }
+        Self { machine, instruction: fields.instruction(choices), warp }
     }
 }
 
@@ -60,144 +97,162 @@ fn warp(choices: &mut Choices<'_>) -> Warp {
     warp
 }
 
-fn instruction(choices: &mut Choices<'_>, machine: &Machine) -> Ld {
-    let size = if choices.one_in(3) { Size::U128 } else { choices.pick(&Size::ALL) };
-    let limit = u64::from(machine.register_limit.get());
-    let extended = choices.below(3) > 0;
-    let base = match choices.below(12) {
-        0 => 255,
-        1 => choices.below(256),
-        2 => limit - choices.below(3).min(limit),
-        3 => choices.below(limit),
-        _ => 2 * choices.below((limit.min(16) / 2).max(1)),
-    };
-    let count = u64::from(size.registers());
-    let destination = match choices.below(12) {
-        0 => 255,
-        1 => choices.below(256),
-        2 => (limit.max(count) - count) & !(count - 1),
-        3 => limit & !(count - 1),
-        // Overlapping the base.
-        4..7 => base & !(count - 1),
-        _ => count * choices.below((limit.min(24) / count).max(1)),
-    };
-    let immediate = match choices.below(5) {
-        0 => 0,
-        1 => choices.below(64) as u32,
-        2 => (choices.below(64) as u32).wrapping_neg(),
-        _ => choices.word() as u32,
-    };
-    let (guard, guard_negated) = match choices.below(8) {
-        0..5 => (Pred::PT, false),
-        5 => (Pred::PT, choices.one_in(4)),
-        _ => (Pred::new(choices.below(7) as u8).unwrap(), choices.one_in(2)),
-    };
-    Ld {
-        plg: Pred::new(choices.pick(&[7, 0, 1, 6])).unwrap(),
-        cache: choices.pick(&CacheOp::ALL),
-        size,
-        extended,
-        immediate: Immediate::from_unsigned(u64::from(immediate)).unwrap(),
-        guard_negated,
-        guard,
-        base: Reg::new(base as u8),
-        destination: Reg::new(destination as u8),
-    }
+/// What an instruction is made of, whichever it is.
+struct Fields {
+    opcode: Opcode,
+    plg: Pred,
+    /// Of a number that encodes no size, the one that it would be.
+    size: Size,
+    extended: bool,
+    uniform: bool,
+    bank: u8,
+    mode: ConstantMode,
+    immediate: u32,
+    guard: Pred,
+    guard_negated: bool,
+    base: Reg,
+    destination: Reg,
 }
 
-/// All that is allocated, as the first address and the size, and the windows themselves.
-fn places(machine: &Machine) -> Vec<(u64, u64)> {
-    let memory = &machine.memory;
-    let (shared, local) = (memory.map().shared(), memory.map().local());
-    let (low, high) = (memory.local_low_bytes(0).len(), memory.local_high_bytes(0).len());
-    let high_from = local.base.wrapping_add(local.size - high as u64);
-    let mut places: Vec<_> =
-        memory.allocations().iter().map(|known| (known.base, known.size)).collect();
-    // As often as local memory is, whatever the number of allocations.
-    places.extend(places.clone());
-    places.extend([(shared.base, memory.shared_bytes().len() as u64); 2]);
-    places.extend([(local.base, low as u64), (high_from, high as u64)]);
-    if (low + high) as u64 == local.size {
-        // For loads from where the parts meet.
-        places.push((local.base, local.size));
+impl Fields {
+    fn new(choices: &mut Choices<'_>, opcode: Opcode, machine: &Machine) -> Self {
+        let size = match opcode {
+            Opcode::Ld | Opcode::Ldg if choices.one_in(3) => Size::U128,
+            Opcode::Ldl | Opcode::Lds | Opcode::Ldc if choices.one_in(24) => {
+                // One that there is not.
+                let sizes = opcode.sizes();
+                Size::ALL[(sizes + choices.below(8 - sizes)) as usize]
+            }
+            _ => Size::ALL[choices.below(opcode.sizes()) as usize],
+        };
+        let limit = u64::from(machine.register_limit.get());
+        let extended = choices.below(3) > 0 && matches!(opcode, Opcode::Ld | Opcode::Ldg);
+        let base = match choices.below(12) {
+            0 => 255,
+            1 => choices.below(256),
+            2 => limit - choices.below(3).min(limit),
+            3 => choices.below(limit),
+            _ => 2 * choices.below((limit.min(16) / 2).max(1)),
+        };
+        let count = u64::from(size.registers());
+        let destination = match choices.below(12) {
+            0 => 255,
+            1 => choices.below(256),
+            2 => (limit.max(count) - count) & !(count - 1),
+            3 => limit & !(count - 1),
+            // Overlapping the base.
+            4..7 => base & !(count - 1),
+            _ => count * choices.below((limit.min(24) / count).max(1)),
+        };
+        let immediate = match choices.below(5) {
+            0 => 0,
+            1 => choices.below(64) as u32,
+            2 => (choices.below(64) as u32).wrapping_neg(),
+            _ => choices.word() as u32,
+        };
+        let (guard, guard_negated) = match choices.below(8) {
+            0..5 => (Pred::PT, false),
+            5 => (Pred::PT, choices.one_in(4)),
+            _ => (Pred::new(choices.below(7) as u8).unwrap(), choices.one_in(2)),
+        };
+        let plg = Pred::new(choices.pick(&[7, 0, 1, 6])).unwrap();
+        let is_constant = opcode == Opcode::Ldc;
+        let is_indexed = is_constant && choices.one_in(24);
+        let any_bank = choices.below(32) as u8;
+        Self {
+            opcode,
+            plg,
+            size,
+            extended,
+            uniform: opcode == Opcode::Lds && choices.one_in(2),
+            bank: if choices.one_in(12) { any_bank } else { choices.pick(&BANKS) },
+            mode: if is_indexed { choices.pick(&ConstantMode::ALL) } else { ConstantMode::Direct },
+            immediate,
+            guard,
+            guard_negated,
+            base: Reg::new(base as u8),
+            destination: Reg::new(destination as u8),
+        }
     }
-    places.retain(|(_, size)| *size > 0);
-    places
-}
 
-fn addresses(choices: &mut Choices<'_>, machine: &Machine, bytes: u32) -> [u64; LANES] {
-    let map = machine.memory.map();
-    let places = places(machine);
-    let top = if map.address_bits() == 64 { 0 } else { 1 << map.address_bits() };
-    let mut edges = vec![top, 0, 1 << 32, map.shared().base, map.local().base];
-    for (base, size) in [(map.shared().base, map.shared().size)].into_iter().chain(places.clone()) {
-        edges.extend([base, base.wrapping_add(size)]);
+    fn space(&self) -> AddressSpace {
+        match self.opcode {
+            Opcode::Ld => AddressSpace::Generic,
+            Opcode::Ldg => AddressSpace::Global,
+            Opcode::Ldl => AddressSpace::Local,
+            Opcode::Lds => AddressSpace::Shared,
+            Opcode::Ldc => AddressSpace::Constant { bank: self.bank },
+        }
     }
-    // Somewhere in what is allocated, or a few bytes before or behind where something ends.
-    let point = |choices: &mut Choices<'_>| {
-        if !places.is_empty() && !choices.one_in(3) {
-            let (base, size) = choices.pick(&places);
-            // So that one lane in many can be off, most addresses are multiples.
-            let offset = choices.below(size);
-            let address = base.wrapping_add(offset);
-            if choices.one_in(4) { address } else { address.next_multiple(bytes, base, size) }
-        } else {
-            choices.pick(&edges).wrapping_add(choices.below(48)).wrapping_sub(24)
-        }
-    };
-    let first = if choices.one_in(3) || places.is_empty() {
-        point(choices)
-    } else {
-        // The first address of something, for lanes that go up from there.
-        let (base, size) = choices.pick(&places);
-        base.next_multiple(bytes, base, size)
-    };
-    let bytes = u64::from(bytes);
-    match choices.below(8) {
-        0 | 1 => [first; LANES],
-        2 | 3 => std::array::from_fn(|lane| first.wrapping_add(bytes * lane as u64)),
-        4 => {
-            let stride = choices.below(40);
-            std::array::from_fn(|lane| first.wrapping_add(stride * lane as u64))
-        }
-        // One address before rounding or not, and one lane elsewhere.
-        5 => {
-            let mut addresses = std::array::from_fn(|lane| (first & !15) + lane as u64 % bytes);
-            addresses[choices.below(32) as usize] = point(choices);
-            addresses
-        }
-        6 => {
-            let points: [u64; 4] = std::array::from_fn(|_| point(choices));
-            std::array::from_fn(|_| choices.pick(&points))
-        }
-        _ => std::array::from_fn(|_| point(choices)),
+
+    /// The immediate, sign-extended.
+    fn offset(&self) -> i32 {
+        let unused = 32 - self.opcode.immediate_bits();
+        (self.immediate << unused) as i32 >> unused
     }
-}
 
-trait NextMultiple {
-    /// The next multiple of `bytes`, or the address itself where the access leaves the place.
-    fn next_multiple(self, bytes: u32, base: u64, size: u64) -> u64;
-}
-
-impl NextMultiple for u64 {
-    fn next_multiple(self, bytes: u32, base: u64, size: u64) -> u64 {
-        let last = u64::from(bytes) - 1;
-        let up = self.wrapping_add(last) & !last;
-        let fits = up.wrapping_sub(base).checked_add(last).is_some_and(|last| last < size);
-        if fits { up } else { self }
+    /// The instruction, with anything in the bits that are not read.
+    fn instruction(&self, choices: &mut Choices<'_>) -> Instruction {
+        let &Self { plg, size, extended, uniform, mode, .. } = self;
+        let &Self { guard, guard_negated, base, destination, .. } = self;
+        let unread = if choices.one_in(2) { choices.word() } else { 0 };
+        let cache = CacheOp::ALL[choices.below(4) as usize];
+        macro_rules! load {
+            ($type:ident { $($field:ident: $value:expr),* $(,)? }) => {
+                $type { $($field: $value,)* guard, guard_negated, base, destination }.into()
+            };
+        }
+        match self.opcode {
+            Opcode::Ld => load!(Ld {
+                plg: plg,
+                cache: cache,
+                size: size,
+                extended: extended,
+                immediate: Immediate::from_bits(self.immediate.into()),
+            }),
+            Opcode::Ldg => load!(Ldg {
+                size: size,
+                cache: cache,
+                extended: extended,
+                unread: Bits::from_bits(unread),
+                immediate: Immediate::from_bits(self.immediate.into()),
+            }),
+            Opcode::Ldl => load!(Ldl {
+                size: FieldValue::from_bits(size.to_bits()),
+                unread: Bits::from_bits(unread),
+                cache: LocalCacheOp::ALL[cache as usize],
+                immediate: Immediate::from_bits(self.immediate.into()),
+            }),
+            Opcode::Lds => load!(Lds {
+                size: FieldValue::from_bits(size.to_bits()),
+                unread: Bits::from_bits(unread),
+                uniform: uniform,
+                immediate: Immediate::from_bits(self.immediate.into()),
+            }),
+            Opcode::Ldc => load!(Ldc {
+                size: FieldValue::from_bits(size.to_bits()),
+                unread_high: Bits::from_bits(unread),
+                mode: mode,
+                unread_low: Bits::from_bits(unread >> 8),
+                bank: Bits::from_bits(self.bank.into()),
+                immediate: SignedImmediate::from_bits(self.immediate.into()),
+            }),
+        }
     }
 }
 
 /// Sets the registers so that the lanes get those addresses, as far as the load can form them.
-fn aim(load: &mut Ld, warp: &mut Warp, machine: &Machine, addresses: &[u64; LANES]) {
-    if load.base.number() >= machine.register_limit.get() {
-        load.immediate = Immediate::from_unsigned(addresses[0] & 0xffff_ffff).unwrap();
+fn aim(fields: &mut Fields, warp: &mut Warp, machine: &Machine, addresses: &[u64; LANES]) {
+    if fields.base.number() >= machine.register_limit.get() {
+        let bits = fields.opcode.immediate_bits();
+        fields.immediate = (addresses[0] & ((1 << bits) - 1)) as u32;
     }
-    let offset = load.immediate.signed() as u64;
+    let offset = fields.offset() as u64;
     let bases = addresses.map(|address| address.wrapping_sub(offset));
-    warp.set_register(load.base, bases.map(|base| base as u32));
-    if load.extended && !load.base.is_zero() {
-        warp.set_register(Reg::new(load.base.number() + 1), bases.map(|base| (base >> 32) as u32));
+    warp.set_register(fields.base, bases.map(|base| base as u32));
+    if fields.extended && !fields.base.is_zero() {
+        let behind = Reg::new(fields.base.number() + 1);
+        warp.set_register(behind, bases.map(|base| (base >> 32) as u32));
     }
 }
 
@@ -205,12 +260,12 @@ fn aim(load: &mut Ld, warp: &mut Warp, machine: &Machine, addresses: &[u64; LANE
 fn plg(
     choices: &mut Choices<'_>,
     machine: &Machine,
-    load: &Ld,
+    fields: &Fields,
     addresses: &[u64; LANES],
 ) -> LaneMask {
     let shared = machine.memory.map().shared();
     let right = LaneMask::where_lane(|lane| {
-        let address = GenericAddress(addresses[lane]).align_down(load.size.bytes());
+        let address = GenericAddress(addresses[lane]).align_down(fields.size.bytes());
         shared.offset_of(address).is_none()
     });
     match choices.below(8) {

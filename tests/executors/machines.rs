@@ -6,6 +6,9 @@ use warpload::memory::{AddressMap, Memory, MemoryBuilder, Window};
 
 use crate::choices::{Choices, Random};
 
+/// The numbers of the constant banks that there are.
+pub(crate) const BANKS: [u8; 4] = [3, 0, 1, 31];
+
 pub(crate) fn machine(choices: &mut Choices<'_>) -> Machine {
     let memory = memory(choices);
     let register_limit = match choices.below(4) {
@@ -107,9 +110,18 @@ fn memory(choices: &mut Choices<'_>) -> Memory {
         (choices.below(limit), choices.below(limit))
     };
     let lanes = LANES as u64;
-    builder
+    builder = builder
         .local_low(low as usize, &bytes(choices, low * lanes))
-        .local_high(high as usize, &bytes(choices, high * lanes))
-        .build()
-        .unwrap()
+        .local_high(high as usize, &bytes(choices, high * lanes));
+    for bank in BANKS {
+        let size = match choices.below(12) {
+            0 => 0,
+            // So that few cases are slow.
+            1 if bank == BANKS[0] => 0x1_0000,
+            2..5 => 1 + choices.below(20),
+            _ => 1 + choices.below(640),
+        };
+        builder = builder.constant(bank, &bytes(choices, size));
+    }
+    builder.build().unwrap()
 }

@@ -1,14 +1,20 @@
-//! The rules of docs/ld.md sections 3 and 4, one test each, on both executors.
+//! The rules of docs/ld.md sections 3 and 4, one test each, on both executors; those of the other
+//! loads, docs/load-family.md section 3, in `family`.
 //!
 //! Most loads here are made on one machine:
 //!
-//! | memory | addresses | byte at offset i |
-//! |---|---|---|
-//! | global | 0x1000..0x1100 | i |
-//! | global, touching it | 0x1100..0x1121 | 0xa0 + i |
-//! | shared | 0xfe000000..0xfe000028 | 0x40 + i |
-//! | local, low part | 0xff000000..0xff000022 | 7 * lane + i |
-//! | local, high part | 0xffffffec..0x100000000 | 7 * lane + 0x80 + i |
+//! | memory | generic addresses | offsets | byte at i from the first |
+//! |---|---|---|---|
+//! | global | 0x1000..0x1100 | | i |
+//! | global, touching it | 0x1100..0x1121 | | 0xa0 + i |
+//! | shared | 0xfe000000..0xfe000028 | 0..0x28 | 0x40 + i |
+//! | local, low part | 0xff000000..0xff000022 | 0..0x22 | 7 * lane + i |
+//! | local, high part | 0xffffffec..0x100000000 | 0xffffec..0x1000000 | 7 * lane + 0x80 + i |
+//! | constant bank 0 | | 0..0x48 | 0xc0 + i |
+//! | constant bank 3 | | 0..0x10000 | i |
+//! | constant bank 31 | | 0..6 | 0x30 + i |
+//!
+//! Constant bank 5 exists and is empty; the others do not exist.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,12 +22,13 @@ mod addresses;
 mod allocations;
 mod broadcast;
 mod execution;
+mod family;
 mod faults;
 mod registers;
 mod values;
 mod windows;
 
-use warpload::encoding::{Pred, Reg, parse_line};
+use warpload::encoding::{Instruction, Pred, Reg, parse_line};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::{FaultKind, LaneFault, Outcome, execute, reference};
 use warpload::machine::{Machine, Misaligned, RegisterLimit};
@@ -52,6 +59,10 @@ fn machine() -> Machine {
             .shared(&bytes(0x40, 0x28))
             .local_low(0x22, &lane_bytes(0, 0x22))
             .local_high(0x14, &lane_bytes(0x80, 0x14))
+            .constant(0, &bytes(0xc0, 0x48))
+            .constant(31, &bytes(0x30, 6))
+            .constant(5, &[])
+            .constant(3, &bytes(0, 0x1_0000))
             .build()
             .unwrap(),
     )
@@ -99,13 +110,16 @@ struct Loaded {
 
 /// Makes a load with both executors.
 fn load(text: &str, machine: &Machine, before: Warp) -> Loaded {
-    let instruction = parse_line(text).unwrap().instruction;
+    load_instruction(parse_line(text).unwrap().instruction, machine, before)
+}
+
+fn load_instruction(instruction: Instruction, machine: &Machine, before: Warp) -> Loaded {
     let [fast, literal] = [execute, reference].map(|executor| {
         let mut warp = before.clone();
         let outcome = executor(&instruction, machine, &mut warp).unwrap();
         (warp, outcome)
     });
-    assert_eq!(fast, literal, "{text}");
+    assert_eq!(fast, literal, "{instruction}");
     let (warp, outcome) = literal;
     Loaded { before, warp, outcome }
 }

@@ -11,6 +11,7 @@ mod oracle;
 mod roofline;
 mod samples;
 mod step;
+mod vectors;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,8 @@ enum Task {
     Roofline(roofline::Arguments),
     /// Makes the generated samples in `traces/`
     Samples(samples::Arguments),
+    /// Makes the generated vectors in `tests/data/`
+    Vectors(vectors::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         Task::Goldens => goldens::run(),
         Task::Roofline(arguments) => roofline::run(&arguments),
         Task::Samples(arguments) => samples::run(&arguments),
+        Task::Vectors(arguments) => vectors::run(&arguments),
     };
     done.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

@@ -1,0 +1,108 @@
+//! The vectors of LDG, LDL, LDS and LDC. What they expect is what the literal executor,
+//! [`warpload::load::reference()`], does; the fast one has no part.
+//!
+//! `tests/generated_vectors.rs` includes these files too.
+
+mod draft;
+mod registers;
+mod topics;
+
+use std::collections::BTreeSet;
+use std::error::Error;
+
+use warpload::encoding::MemorySpace;
+use warpload::load::{Executor, Outcome, UniformPath};
+use warpload::machine::Misaligned;
+use warpload::vector::Vector;
+
+use draft::Draft;
+
+pub(crate) const FILE: &str = "load-family-vectors.jsonl";
+
+/// The vectors, and what occurs in them.
+pub(crate) struct Generated {
+    /// One vector each, with the line end.
+    pub(crate) lines: Vec<String>,
+    /// Every kind of thing that occurs.
+    pub(crate) kinds: BTreeSet<String>,
+}
+
+/// Makes the vectors; always the same bytes.
+///
+/// # Errors
+/// Where a draft is no vector.
+pub(crate) fn generate() -> Result<Generated, Box<dyn Error>> {
+    let mut generated = Generated { lines: Vec::new(), kinds: BTreeSet::new() };
+    for draft in topics::drafts().into_iter().chain(registers::drafts()) {
+        generated.add(&draft).map_err(|error| format!("{}: {error}", draft.name()))?;
+    }
+    Ok(generated)
+}
+
+impl Generated {
+    fn add(&mut self, draft: &Draft) -> Result<(), Box<dyn Error>> {
+        let (name, word, initial) = (draft.name(), draft.word()?, draft.initial()?);
+        let before = format!(
+            r#"{{"name":{},"instruction":"{word:#018x}","initial":{initial}"#,
+            serde_json::to_string(&name)?,
+        );
+        let vector = Vector::from_json(&format!("{before}}}"))?;
+        let (after, outcome) = vector.run(Executor::Reference)?;
+        let expected = serde_json::to_string(&vector.observed(&after, &outcome))?;
+        self.lines.push(format!("{before},\"final\":{expected}}}\n"));
+        self.kinds.extend(kinds(&vector, &outcome)?);
+        Ok(())
+    }
+}
+
+/// The kinds that a vector is of, each behind the mnemonic.
+fn kinds(vector: &Vector, outcome: &Outcome) -> Result<Vec<String>, Box<dyn Error>> {
+    let instruction = &vector.instruction;
+    let machine = &vector.machine;
+    let mut kinds = vec![instruction.size().map_err(|size| size.to_string())?.name().to_owned()];
+    let guard = instruction.guard();
+    kinds.push(
+        match (outcome.executing.count(), vector.warp.active.count()) {
+            (0, _) => "no lane executes",
+            (32, _) => "all lanes execute",
+            (executing, active) if executing < active => "the guard keeps lanes off",
+            _ => "not all lanes are active",
+        }
+        .to_owned(),
+    );
+    if guard.negated {
+        kinds.push("negated guard".to_owned());
+    }
+    kinds.extend(outcome.warp_fault.map(|fault| fault.name().to_owned()));
+    for fault in &outcome.lane_faults {
+        kinds.push(fault.kind.name().to_owned());
+    }
+    if outcome.warp_fault.is_none() && outcome.executing.count() == 32 {
+        kinds.extend(outcome.lane_faults.is_empty().then(|| "all lanes load".to_owned()));
+    }
+    if machine.misaligned == Misaligned::Force {
+        let lanes = warpload::load::LaneAddresses::of(instruction, machine, &vector.warp);
+        let low_bits = instruction.size().map_or(0, |size| u64::from(size.bytes()) - 1);
+        let is_forced = outcome.executing.lanes().any(|lane| lanes.addresses[lane] & low_bits != 0);
+        kinds.extend(is_forced.then(|| "forced alignment".to_owned()));
+    }
+    kinds.extend(outcome.uniform.map(|path| match path {
+        UniformPath::Broadcast => "broadcast".to_owned(),
+        UniformPath::Divergent => "divergent".to_owned(),
+    }));
+    let address = instruction.address();
+    kinds.extend(address.extended.then(|| "extended address".to_owned()));
+    let base = address.base;
+    if base.is_zero() {
+        kinds.push("no base".to_owned());
+    } else if base.number() >= machine.register_limit.get() {
+        kinds.push("base at or above the limit".to_owned());
+    }
+    kinds.extend(instruction.destination().is_zero().then(|| "Rd = RZ".to_owned()));
+    if let MemorySpace::Constant { bank, .. } = instruction.space() {
+        let is_there = machine.memory.constant_bytes(bank.get()).is_some();
+        kinds.push(if is_there { "a bank" } else { "no such bank" }.to_owned());
+    }
+    let name = |kind| format!("{}: {kind}", instruction.mnemonic());
+    Ok(kinds.into_iter().map(name).collect())
+}
