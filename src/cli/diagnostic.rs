@@ -6,6 +6,7 @@ use std::io::Write;
 use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level, Report, Snippet};
 use warpload::encoding::{Alias, ParseError};
+use warpload::ptx::{Lines, Span};
 
 /// Where a text comes from.
 #[derive(Clone, Copy)]
@@ -47,6 +48,40 @@ pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
         .line_start(origin.line)
         .annotation(AnnotationKind::Primary.span(start..end));
     draw(&[Level::NOTE.primary_title(title).element(snippet)]);
+}
+
+/// What is said of a place in a text of many lines.
+#[derive(Clone, Copy)]
+pub(crate) struct Labelled<'l> {
+    pub(crate) title: &'l str,
+    /// The name of the rule that is broken.
+    pub(crate) rule: Option<&'l str>,
+    pub(crate) help: Option<&'l str>,
+    pub(crate) span: Span,
+}
+
+/// An error in a module: the lines of the place, drawn without the others.
+pub(crate) fn in_source(file: &str, source: &str, lines: &Lines, label: Labelled<'_>) {
+    let (start, end) = (label.span.start as usize, label.span.end as usize);
+    let position = lines.position(label.span.start);
+    let first = start + 1 - position.column as usize;
+    // A line may be as long as the text: what is not drawn is not looked at either.
+    let window = source.floor_char_boundary_before(end.saturating_add(CONTEXT));
+    let last = source[end..window].find('\n').map_or(window, |at| end + at);
+    let (text, start, end) = visible(&source[first..last], start - first, end - first);
+    let snippet = Snippet::source(text)
+        .path(file)
+        .line_start(position.line as usize)
+        .annotation(AnnotationKind::Primary.span(start..end));
+    let mut title = Level::ERROR.primary_title(label.title);
+    if let Some(rule) = label.rule {
+        title = title.id(rule);
+    }
+    let mut group = title.element(snippet);
+    if let Some(help) = label.help {
+        group = group.element(Level::HELP.message(help));
+    }
+    draw(&[group]);
 }
 
 /// How much of a long line is drawn on either side of the place at fault, in bytes.

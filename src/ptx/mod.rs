@@ -29,6 +29,6 @@ pub use self::module::{
     Instruction, Linkage, Module, Role, Scope, ScopeId, Statement, StatementKind, Symbol,
 };
 pub use self::reader::{MAX_DEPTH, read};
-pub use self::rules::{Rule, Verdict, Violation, check};
+pub use self::rules::{Rule, Unit, Verdict, Violation, check, check_as};
 pub use self::span::{Lines, Position, Span};
 pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};

@@ -64,7 +64,7 @@ fn operands(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError> {
         return Ok(());
     }
     loop {
-        if words.kind() == TokenKind::Word && words.text() == "_" && load.operands.len() > 1 {
+        if words.kind() == TokenKind::Word && words.text() == "_" && !load.operands.is_empty() {
             return Err(words.expected("an operand that is not `_`"));
         }
         load.operands.push(operand(words)?);
@@ -208,8 +208,9 @@ fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<Address, SyntaxErr
     address.base = Some(words.advance().span);
     if words.took_mark(b'+') {
         address.offset = Some(expression(words)?);
+    } else if words.is_mark(b'-') {
+        return Err(words.expected("`+` or `]`; a negative offset is written `+-4`"));
     } else if !words.is_mark(b']') {
-        // A subtraction is written `+-4`.
         return Err(words.expected("`+` or `]`"));
     }
     Ok(address)

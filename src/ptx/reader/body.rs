@@ -52,8 +52,14 @@ impl Reader<'_> {
             ".reg" | ".local" | ".shared" | ".param" | ".const" | ".global" | ".tex" => {
                 self.declarations(Linkage::Internal)
             }
-            ".loc" => Ok(self.pass_location()),
-            ".file" => Ok(self.pass_file()),
+            ".loc" => {
+                self.pass_location();
+                Ok(())
+            }
+            ".file" => {
+                self.pass_file();
+                Ok(())
+            }
             // `.pragma`, `.branchtargets` and the like.
             _ => self.pass_statement().map(|_| ()),
         }

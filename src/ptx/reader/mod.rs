@@ -205,9 +205,9 @@ impl<'s> Reader<'s> {
         let mut depth = 0_usize;
         loop {
             match self.current.kind {
-                TokenKind::Punctuation(b';') if depth == 0 => return Ok(self.advance()),
+                TokenKind::Punctuation(b';') if depth == 0 => break,
                 TokenKind::Punctuation(b'{') => depth += 1,
-                TokenKind::Punctuation(b'}') if depth <= 1 => return Ok(self.advance()),
+                TokenKind::Punctuation(b'}') if depth <= 1 => break,
                 TokenKind::Punctuation(b'}') => depth -= 1,
                 TokenKind::End if depth == 0 => return Err(self.expected("`;`")),
                 TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`}`")),
@@ -215,6 +215,8 @@ impl<'s> Reader<'s> {
             }
             self.advance();
         }
+        self.advance();
+        Ok(())
     }
 
     fn pass_line(&mut self) {
@@ -223,11 +225,11 @@ impl<'s> Reader<'s> {
         self.advance();
     }
 
-    /// `.file 1 "a.c", 1700000000, 1234`.
+    /// `.file 1 "folder" "a.c", 1700000000, 1234`.
     fn pass_file(&mut self) {
         self.advance();
         self.pass_numbers();
-        if self.current.kind == TokenKind::Quoted {
+        while self.current.kind == TokenKind::Quoted {
             self.advance();
         }
         while self.took_mark(b',') {

@@ -1,8 +1,8 @@
 //! Where a load reads.
 
-use super::{Findings, Judged, Rule, is_integer};
+use super::{Findings, Judged, Rule, Unit, is_integer};
 use crate::ptx::load::{Address, AddressForm, Offset, OperandKind};
-use crate::ptx::module::Declaration;
+use crate::ptx::module::{Declaration, Linkage};
 use crate::ptx::{Span, StateSpace, TypeClass};
 
 /// [PTX ISA, "Addresses as Operands"; `ld`, Description].
@@ -121,6 +121,24 @@ fn variable(judged: &Judged<'_>, name: Span, declared: &Declaration, findings: &
             format!("load it with `ld.{space}`"),
         );
     }
+    defined(judged, name, declared, findings);
+}
+
+/// A program defines its global and constant variables, and has no unified ones: both need a
+/// linker. Shared memory that is `.extern` is sized by the launch.
+fn defined(judged: &Judged<'_>, name: Span, declared: &Declaration, findings: &mut Findings) {
+    let needs_linker = matches!(declared.space, StateSpace::Global | StateSpace::Const)
+        && declared.linkage == Linkage::Extern;
+    if judged.unit == Unit::Part || !(needs_linker || declared.is_unified) {
+        return;
+    }
+    let what = if needs_linker { "is defined elsewhere" } else { "is unified" };
+    findings.add(
+        Rule::CompileOnly,
+        name,
+        format!("`{}` {what}, which a whole program cannot use", judged.text(name)),
+        "for a module that is linked with others: `--compile-only`".to_owned(),
+    );
 }
 
 /// `var[4]`, `var[%r1]`.

@@ -2,7 +2,9 @@
 
 use super::cache::width;
 use super::{Findings, Judged, Rule, is_integer};
-use crate::ptx::load::{Element, ElementKind, Operand, OperandKind, QualifierKind as Q};
+use crate::ptx::load::{
+    AddressForm, Element, ElementKind, Operand, OperandKind, QualifierKind as Q,
+};
 use crate::ptx::module::Declaration;
 use crate::ptx::{ScalarType, Span, TypeClass};
 
@@ -28,6 +30,12 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
         OperandKind::Component(name) => {
             scalar(judged, *name, destination.span, findings);
         }
+        OperandKind::Address(address) if address.form == AddressForm::Indexed => findings.add(
+            Rule::AddressIndex,
+            destination.span,
+            "brackets behind the destination".to_owned(),
+            "a comma stands between destination and address".to_owned(),
+        ),
         OperandKind::Sink => findings.add(
             Rule::SinkScalar,
             destination.span,
@@ -113,7 +121,8 @@ fn vector(judged: &Judged<'_>, operand: &Operand, elements: &[Element], findings
 
 fn size(judged: &Judged<'_>, span: Span, written: usize, findings: &mut Findings) {
     let elements = usize::from(judged.load.elements());
-    if written != elements {
+    // A vector size that is not known is wrong already.
+    if written != elements && !judged.has_unknown() {
         findings.add(
             Rule::VectorSize,
             span,

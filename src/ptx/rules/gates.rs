@@ -2,6 +2,7 @@
 
 use super::{Findings, Judged, Rule};
 use crate::ptx::load::{CacheOp, Level, Opcode, Order, QualifierKind as Q, Scope};
+use crate::ptx::module::{FunctionKind, Role};
 use crate::ptx::{Reach, ScalarType, Span, StateSpace, Target, Version, Window};
 
 /// A feature, and where it stands in a load that uses it.
@@ -24,18 +25,29 @@ const fn gate(
 /// Sections "PTX ISA Notes" and "Target ISA Notes" of the descriptions of `ld` and `ld.global.nc`.
 /// Where an assembler decides otherwise, as it does for the target of `.shared::cta` and for
 /// `.weak`, its verdict stands here.
-const GATES: [Gate; 24] = [
+const GATES: [Gate; 25] = [
     gate("`ld.volatile`", Some((1, 1)), None, |l| l.finds(|q| q == Q::Order(Order::Volatile))),
     gate("generic addressing", Some((2, 0)), Some(20), |l| {
         let is_generic = l.load.opcode == Opcode::Ld && l.load.space().is_none();
         is_generic.then_some(l.load.opcode_span)
     }),
     gate("a cache operation", Some((2, 0)), Some(20), |l| l.finds(|q| matches!(q, Q::Cache(_)))),
+    gate("a function's parameter in `.param`", None, Some(20), |l| {
+        let base = l.load.address()?.base?;
+        let declaration = l.symbol(base)?.declaration;
+        let is_param = declaration.space == StateSpace::Param;
+        let of_func = l.function?.kind == FunctionKind::Func;
+        (is_param && of_func && declaration.role != Role::Local).then_some(base)
+    }),
     gate("`.nc`", Some((3, 1)), Some(32), |l| l.finds(|q| q == Q::NonCoherent)),
     gate("`.weak`", Some((6, 0)), Some(70), |l| l.finds(|q| q == Q::Order(Order::Weak))),
     gate("`.relaxed`", Some((6, 0)), Some(70), |l| l.finds(|q| q == Q::Order(Order::Relaxed))),
     gate("`.acquire`", Some((6, 0)), Some(70), |l| l.finds(|q| q == Q::Order(Order::Acquire))),
-    gate("a scope", Some((6, 0)), Some(70), |l| l.finds(|q| matches!(q, Q::Scope(_)))),
+    gate("a scope", Some((6, 0)), Some(70), |l| {
+        // The order that it belongs to needs the same.
+        let is_ordered = l.finds(|q| matches!(q, Q::Order(_))).is_some();
+        if is_ordered { None } else { l.finds(|q| matches!(q, Q::Scope(_))) }
+    }),
     gate("an L1 eviction priority", Some((7, 4)), Some(70), |l| {
         l.finds(|q| matches!(q, Q::Eviction(Level::L1, _)))
     }),

@@ -41,6 +41,16 @@ impl Verdict {
     }
 }
 
+/// What a module is assembled to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// A program: every variable is defined in it. What an assembler takes it for by default.
+    #[default]
+    Program,
+    /// A part that is linked with others later, as with `--compile-only`.
+    Part,
+}
+
 /// Judges the loads of a module one after the other, in the order of the text.
 ///
 /// ```
@@ -58,9 +68,14 @@ impl Verdict {
 /// # Ok::<(), warpload::ptx::ReadError>(())
 /// ```
 pub fn check<'m>(module: &'m Module<'_>) -> impl Iterator<Item = Verdict> + use<'m> {
+    check_as(module, Unit::Program)
+}
+
+/// [`check`] for what the module is: a program, or a part of one.
+pub fn check_as<'m>(module: &'m Module<'_>, unit: Unit) -> impl Iterator<Item = Verdict> + use<'m> {
     let mut returned = HashSet::new();
     module.statements().iter().filter_map(move |statement| {
-        let verdict = judge(module, statement, &returned);
+        let verdict = judge(module, unit, statement, &returned);
         if let StatementKind::Instruction(instruction) = &statement.kind {
             note_call(module, statement, instruction, &mut returned);
         }
@@ -71,6 +86,7 @@ pub fn check<'m>(module: &'m Module<'_>) -> impl Iterator<Item = Verdict> + use<
 /// Judges one statement. `returned` are the variables that a call in front of it returns in.
 fn judge(
     module: &Module<'_>,
+    unit: Unit,
     statement: &Statement,
     returned: &HashSet<DeclarationId>,
 ) -> Option<Verdict> {
@@ -90,7 +106,7 @@ fn judge(
     };
     let function = module.function_of(load.scope);
     let target = function.map_or(module.target, |function| function.target);
-    let judged = Judged { module, load: &load, function, target, returned };
+    let judged = Judged { module, unit, load: &load, function, target, returned };
     match load.fault {
         // What stands behind the place at fault was not read: no rule can be held to it.
         Some(error) => findings.syntax(error),
@@ -195,6 +211,7 @@ impl Findings {
 /// A load with what the rules look up around it.
 struct Judged<'j> {
     module: &'j Module<'j>,
+    unit: Unit,
     load: &'j Load,
     function: Option<&'j Function>,
     target: Target,
@@ -295,6 +312,11 @@ impl<'j> Judged<'j> {
     fn is_wide(&self) -> bool {
         let bits = self.load.scalar().and_then(ScalarType::bits);
         matches!((self.load.elements(), bits), (8, Some(32)) | (4, Some(64)))
+    }
+
+    /// Whether a qualifier is not known: what seems to be missing may be what it was meant for.
+    fn has_unknown(&self) -> bool {
+        self.load.has(QualifierKind::Unknown)
     }
 
     /// The state space as it is written.

@@ -92,21 +92,14 @@ fn mmio(judged: &Judged<'_>, order: Option<(Order, Span)>, findings: &mut Findin
         Q::Scope(scope) => Some(scope),
         _ => None,
     });
-    match scope {
-        Some((Scope::Sys, _)) => {}
-        Some((_, scope)) => findings.add(
+    // Without any, `order-without-scope` says so.
+    if let Some((_, scope)) = scope.filter(|(scope, _)| *scope != Scope::Sys) {
+        findings.add(
             Rule::MmioScope,
             scope,
             format!("the scope `{}` with `.mmio`", judged.text(scope)),
             "`.sys` is the one scope of `.mmio`".to_owned(),
-        ),
-        None if order.is_none() => {}
-        None => findings.add(
-            Rule::MmioScope,
-            span,
-            "`.mmio` without a scope".to_owned(),
-            "add `.sys`".to_owned(),
-        ),
+        );
     }
     if !judged.may_be_global() {
         findings.add(

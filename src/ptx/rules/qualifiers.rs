@@ -152,7 +152,7 @@ fn one_type(
             findings.add(Rule::LoadType, qualifier.span, message, help);
         }
     }
-    if first.is_none() {
+    if first.is_none() && !judged.has_unknown() {
         let message = format!("`{name}` without a type");
         let help = format!("its types are {types}");
         findings.add(Rule::OneType, judged.load.opcode_span, message, help);

@@ -13,7 +13,9 @@ const MAX_REGISTERS: u32 = 128;
 /// [`tcgen05.ld`, Syntax and Description].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
     let is_red = judged.load.opcode == Opcode::TensorLdRed;
-    missing(judged, is_red, findings);
+    if !judged.has_unknown() {
+        missing(judged, is_red, findings);
+    }
     shape(judged, is_red, findings);
     modifiers(judged, is_red, findings);
     operands(judged, is_red, findings);
@@ -165,15 +167,14 @@ fn vector(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings) {
         );
         return;
     };
-    if let Some(registers) = registers(judged) {
-        if elements.len() != registers as usize {
-            findings.add(
-                Rule::VectorSize,
-                operand.span,
-                format!("{} of {registers} registers", elements.len()),
-                format!("shape and repeats fill {registers} in a thread"),
-            );
-        }
+    let registers = registers(judged).filter(|registers| *registers as usize != elements.len());
+    if let Some(registers) = registers {
+        findings.add(
+            Rule::VectorSize,
+            operand.span,
+            format!("{} of {registers} registers", elements.len()),
+            format!("shape and repeats fill {registers} in a thread"),
+        );
     }
     for element in elements {
         match element.kind {

@@ -149,6 +149,8 @@ rules! {
     AddressSpace = "address-space",
     /// Brackets behind what is no array, or an index that is none.
     AddressIndex = "address-index",
+    /// A variable that a whole program cannot have.
+    CompileOnly = "compile-only",
     /// A guard on a load of a body's own parameter.
     ParamGuard = "param-guard",
     /// A load of the parameter that the function returns in.

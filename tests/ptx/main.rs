@@ -1,0 +1,16 @@
+//! PTX: what is read, and which loads are legal, held to an assembler's verdicts.
+//!
+//! `*.jsonl.xz` are modules with what ptxas said of each: fields `id`, `family`, `instr` (the load),
+//! `accept`, `error`, `ptxas` (12.9 up to PTX 8.8, 13.5 up to 9.5) and `module`. They were made
+//! for this project; ptxas of the CUDA toolkit judged them.
+
+#![allow(clippy::print_stdout, reason = "how many rows were compared is worth printing")]
+
+mod clang;
+#[cfg(feature = "trace")]
+mod corpus;
+#[cfg(feature = "trace")]
+mod examples;
+mod mutations;
+#[cfg(feature = "trace")]
+mod verdicts;
