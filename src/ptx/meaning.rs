@@ -113,7 +113,7 @@ impl MeaningError {
 
 impl Register {
     /// The register of a symbol that stands alone.
-    fn of(symbol: Symbol<'_>) -> Self {
+    pub(super) fn of(symbol: Symbol<'_>) -> Self {
         let number = symbol.number.unwrap_or(0);
         Self { declaration: symbol.id, number, component: 0 }
     }
@@ -259,7 +259,7 @@ impl Module<'_> {
 }
 
 /// The place of `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a` in a vector register.
-fn component(letter: u8) -> Option<u8> {
+pub(super) fn component(letter: u8) -> Option<u8> {
     let place = b"xyzw".iter().chain(b"rgba").position(|known| *known == letter)?;
     Some(place as u8 % 4)
 }
