@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use warpload::ptx::{Lexer, Lines, Module, Span, Unit, Verdict, check_as, read};
+use warpload::ptx::{Lines, Module, Unit, Verdict, check_as, read};
 
-use super::read_text;
+use super::{one_line, read_text};
 use crate::cli::diagnostic::{self, Labelled};
 use crate::cli::io::{self, Output};
 use crate::cli::{Format, Progress, Status};
@@ -126,7 +126,7 @@ impl File<'_> {
         let mut status = Status::Done;
         for verdict in verdicts {
             let at = self.lines.position(verdict.span.start);
-            let text = self.one_line(verdict.span);
+            let text = one_line(self.module, verdict.span);
             let name = self.name;
             let word = if verdict.is_legal() { "legal" } else { "illegal" };
             output.line(format_args!("{name}:{}:{}: {word}: {text}", at.line, at.column))?;
@@ -169,7 +169,7 @@ impl File<'_> {
         LoadJson {
             line: at.line,
             column: at.column,
-            text: self.one_line(verdict.span),
+            text: one_line(self.module, verdict.span),
             accept: verdict.is_legal(),
             rule: first.map(|violation| violation.rule.name()),
             error: first.map(|violation| violation.message.clone()),
@@ -193,19 +193,5 @@ impl File<'_> {
             diagnostic::in_source(self.name, self.module.source(), self.lines, label);
         }
         Ok(())
-    }
-
-    /// The words of a statement in one line, comments left out.
-    fn one_line(&self, span: Span) -> String {
-        let mut text = String::new();
-        let mut end = span.start;
-        for token in Lexer::of(self.module.source(), span) {
-            if token.span.start > end {
-                text.push(' ');
-            }
-            text.push_str(self.module.text(token.span));
-            end = token.span.end;
-        }
-        text
     }
 }

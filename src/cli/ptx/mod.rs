@@ -1,16 +1,18 @@
 //! `ptx`: what is done with modules of PTX.
 
 mod check;
+mod run;
 
 use std::io::Read;
 use std::path::Path;
 
 use anyhow::Context;
+use warpload::ptx::{Lexer, Module, Span};
 
 use super::io::{self, Output};
 use super::{Progress, Status};
 
-/// Check loads in PTX modules
+/// Check and execute loads in PTX modules
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -20,6 +22,7 @@ pub(crate) struct Arguments {
 #[derive(clap::Subcommand)]
 enum Command {
     Check(check::Arguments),
+    Run(run::Arguments),
 }
 
 pub(crate) fn execute(
@@ -29,6 +32,7 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Status> {
     match arguments.command {
         Command::Check(command) => check::execute(&command, progress, output),
+        Command::Run(command) => run::execute(&command, progress, output),
     }
 }
 
@@ -44,4 +48,18 @@ fn read_text(path: &Path, progress: Progress) -> anyhow::Result<String> {
         let line = 1 + memchr::memchr_iter(b'\n', before).count();
         anyhow::anyhow!("{}: line {line}, byte {at}: not UTF-8; expected a module of PTX", name())
     })
+}
+
+/// The words of a statement in one line, comments left out.
+fn one_line(module: &Module<'_>, span: Span) -> String {
+    let mut text = String::new();
+    let mut end = span.start;
+    for token in Lexer::of(module.source(), span) {
+        if token.span.start > end {
+            text.push(' ');
+        }
+        text.push_str(module.text(token.span));
+        end = token.span.end;
+    }
+    text
 }

@@ -270,8 +270,9 @@ impl<'m> Environment<'m> {
         Ok(())
     }
 
-    /// What an instruction writes that is not executed is not known behind it.
-    fn pass(&self, statement: &Statement, registers: &mut Registers) {
+    /// Passes over a statement: what an instruction writes that is not executed is not known
+    /// behind it, but where it was [set](Registers::set).
+    pub fn pass(&self, statement: &Statement, registers: &mut Registers) {
         let StatementKind::Instruction(instruction) = &statement.kind else { return };
         let mut lanes = self.active;
         if let Some(guard) = instruction.guard

@@ -1,7 +1,5 @@
 //! Values of registers and parameters as text.
 
-use std::fmt::Write as _;
-
 use crate::lane::LANES;
 use crate::ptx::expression::{Constant, constant};
 use crate::ptx::lexer::TokenKind;
@@ -52,12 +50,16 @@ pub enum ValueError {
 /// # Errors
 /// [`ValueError`] where the text is no such expression or the value does not fit.
 pub fn bits_of(text: &str, scalar: ScalarType) -> Result<u128, ValueError> {
+    bits_in_lane(text, scalar, None)
+}
+
+fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u128, ValueError> {
     let bits = scalar.bits().unwrap_or(128);
     let wide = text.trim().strip_prefix("0x").filter(|digits| digits.len() > 16);
     if let Some(wide) = wide.and_then(|digits| u128::from_str_radix(digits, 16).ok()) {
         return fitting(wide, wide & super::low_bits(bits) == wide, text, bits);
     }
-    match whole(text)? {
+    match whole(&expression(text, lane))? {
         Constant::Float(value) => match scalar {
             ScalarType::F32 => Ok(u128::from((value as f32).to_bits())),
             ScalarType::F64 => Ok(u128::from(value.to_bits())),
@@ -102,27 +104,33 @@ pub fn lane_bits(text: &str, scalar: ScalarType) -> Result<[u128; LANES], ValueE
             parts if parts.len() == LANES => parts[lane],
             parts => return Err(ValueError::Lanes(parts.len())),
         };
-        *value = bits_of(&with_lane(part, lane), scalar)?;
+        *value = bits_in_lane(part, scalar, Some(lane))?;
     }
     Ok(values)
 }
 
-/// The expression of one lane.
-fn with_lane(text: &str, lane: usize) -> String {
-    let mut own = String::with_capacity(text.len());
+/// The words of an expression, the name `lane` as its number. What PTX takes for a register, `%4`,
+/// is an operator and a number.
+fn expression(text: &str, lane: Option<usize>) -> String {
+    let mut expression = String::with_capacity(text.len());
     let mut end = 0;
     for token in Lexer::new(text) {
         let range = token.span.range();
-        own.push_str(text.get(end..range.start).unwrap_or_default());
+        expression.push_str(text.get(end..range.start).unwrap_or_default());
         end = range.end;
-        match token.span.text(text) {
-            // A number of any other notation would be cut by what follows it.
-            "lane" => _ = write!(own, "{lane}"),
-            word => own.push_str(word),
+        let word = token.span.text(text);
+        let (operator, word) = match word.strip_prefix('%').filter(|rest| !rest.is_empty()) {
+            Some(rest) => ("% ", rest),
+            None => ("", word),
+        };
+        expression.push_str(operator);
+        match lane.filter(|_| word == "lane") {
+            Some(lane) => expression += &lane.to_string(),
+            None => expression.push_str(word),
         }
     }
-    own.push_str(text.get(end..).unwrap_or_default());
-    own
+    expression.push_str(text.get(end..).unwrap_or_default());
+    expression
 }
 
 /// A text that is one constant expression.
