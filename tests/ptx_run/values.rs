@@ -144,11 +144,11 @@ fn values_are_written_as_constant_expressions() {
         ("0x100000000", ScalarType::U32, "0x100000000 does not fit in 32 bits"),
         ("0x10000000000000000", ScalarType::U64, "0x10000000000000000 does not fit in 64 bits"),
         ("1.5", ScalarType::U64, "1.5 is no integer"),
-        ("lane", ScalarType::U64, "expected a constant at `lane`"),
-        ("4+", ScalarType::U64, "expected a constant at `the end`"),
-        ("4 5", ScalarType::U64, "expected the end at `5`"),
-        ("", ScalarType::U64, "expected a constant at `the end`"),
-        ("\u{e9}", ScalarType::U64, "expected a constant at `\u{e9}`"),
+        ("lane", ScalarType::U64, "expected a constant, found `lane`"),
+        ("4+", ScalarType::U64, "expected a constant, found the end"),
+        ("4 5", ScalarType::U64, "expected the end, found `5`"),
+        ("", ScalarType::U64, "expected a constant, found the end"),
+        ("\u{e9}", ScalarType::U64, "expected a constant, found `\u{e9}`"),
     ] {
         assert_eq!(one(text, scalar), Err(expected.to_owned()), "{text}");
     }

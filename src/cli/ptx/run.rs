@@ -1,17 +1,15 @@
 //! `ptx run`: executes the loads of a function and shows what every lane did.
 
+mod set_up;
 mod show;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use warpload::image::{self, Mapping};
 use warpload::lane::LaneMask;
-use warpload::machine::Machine;
 use warpload::ptx::{
-    Array, Declaration, DeclarationId, Environment, Function, Lines, Module, Placement,
-    PlacementError, Registers, RunErrorKind, ScalarType, Span, StateSpace, Unit, bits_of, check_as,
-    integer, lane_bits, read,
+    Environment, Function, Lines, Module, Registers, RunErrorKind, Span, Unit, check_as, integer,
+    read,
 };
 
 use self::show::Shown;
@@ -33,9 +31,10 @@ use crate::cli::{Format, Progress, Status};
 /// executed nevertheless.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Values are constant expressions as PTX writes them, in which `lane` is the number of the lane, 0 to
-31, or 32 of them with commas between: 0x1000+16*lane, lane<16, 0x3f800000, 1.5 (.f32 and .f64). Of a
-predicate, an expression without `lane` is a mask, bit n for lane n.
+Values are constant expressions as PTX writes them: 0x1000+16*lane, (lane&3)<<4, 0x3f800000, and
+1.5 for .f32 and .f64. `lane` is the lane's number, 0 to 31; 32 expressions with commas between
+are one for each lane. A predicate's value without `lane` is a mask, bit n for lane n; with it, a
+condition: lane<16.
 
 Examples:
   warpload ptx run kernel.ptx --parameter in=0x10000000 --image memory.json
@@ -178,101 +177,6 @@ impl<'t> Target<'t> {
         }
     }
 
-    /// What the function executes on; nothing where its variables cannot be had.
-    fn set_up(
-        &self,
-        function: &'t Function,
-        arguments: &Arguments,
-        output: &mut Output,
-    ) -> anyhow::Result<Option<(Environment<'t>, Registers)>> {
-        let machine = match &arguments.image {
-            Some(manifest) => image::open(manifest, Mapping::default())?,
-            None => Machine::default(),
-        };
-        let placed = Placement::of(self.module, Some(function)).map_err(PlacementError::from);
-        let placed = placed.map(|mut placement| {
-            self.place(&mut placement, function, arguments).map(|()| placement.onto(machine))
-        });
-        let placed = match placed {
-            Ok(placed) => placed?,
-            Err(error) => Err(error),
-        };
-        let mut environment = match placed {
-            Ok(environment) => environment,
-            Err(error) => {
-                let Some(span) = error.span() else { bail!("{}: {error}", self.file) };
-                output.flush()?;
-                (self.draw)(&error.to_string(), None, None, span);
-                return Ok(None);
-            }
-        };
-        environment.active = arguments.active;
-        Ok(Some((environment, self.registers(function, &arguments.set)?)))
-    }
-
-    /// The parameters' values and the addresses of variables.
-    fn place(
-        &self,
-        placement: &mut Placement<'_>,
-        function: &Function,
-        arguments: &Arguments,
-    ) -> anyhow::Result<()> {
-        for Pair { name, value } in &arguments.place {
-            let wrong = || format!("{}: --place {name}={value}", self.file);
-            let address = bits_of(value, ScalarType::B64).with_context(wrong)?;
-            for (id, _) in self.variables(function, name).with_context(wrong)? {
-                placement.place(id, address as u64);
-            }
-        }
-        for Pair { name, value } in &arguments.parameter {
-            let wrong = || format!("{}: --parameter {name}={value}", self.file);
-            for (id, declared) in self.variables(function, name).with_context(wrong)? {
-                if declared.space != StateSpace::Param {
-                    bail!("{}: `{name}` is a .{} variable", wrong(), declared.space.name());
-                }
-                placement.set_parameter(id, &elements(value, declared).with_context(wrong)?);
-            }
-        }
-        Ok(())
-    }
-
-    fn variables(
-        &self,
-        function: &Function,
-        name: &str,
-    ) -> anyhow::Result<Vec<(DeclarationId, &'t Declaration)>> {
-        let ids = self.module.variables_named(Some(function), name).into_iter();
-        let found: Vec<_> = ids.filter_map(|id| Some((id, self.module.declaration(id)?))).collect();
-        if found.is_empty() {
-            bail!("no variable or parameter `{name}` in {}", self.module.text(function.name));
-        }
-        Ok(found)
-    }
-
-    fn registers(&self, function: &Function, sets: &[Pair]) -> anyhow::Result<Registers> {
-        let mut registers = Registers::new();
-        for Pair { name, value } in sets {
-            let wrong = || format!("{}: --set {name}={value}", self.file);
-            let found = self.module.registers_named(function, name);
-            if found.is_empty() {
-                let function = self.module.text(function.name);
-                bail!("{}: no register `{name}` in {function}", wrong());
-            }
-            for register in found {
-                let declared = self.module.declaration(register.declaration);
-                let scalar = declared.map_or(ScalarType::Other, |declared| declared.scalar);
-                let is_mask = !value.contains("lane") && !value.contains(',');
-                if scalar == ScalarType::Pred && is_mask {
-                    let lanes = bits_of(value, ScalarType::B32).with_context(wrong)?;
-                    registers.set_predicate(register, LaneMask::from_bits(lanes as u32));
-                } else {
-                    registers.set(register, lane_bits(value, scalar).with_context(wrong)?);
-                }
-            }
-        }
-        Ok(registers)
-    }
-
     /// Executes the legal loads and shows each.
     fn run(
         &self,
@@ -294,7 +198,9 @@ impl<'t> Target<'t> {
                 status = Status::Failed;
                 environment.pass(statement, &mut registers);
                 if let Some(load) = &load {
-                    shown.failed(load, "illegal", output)?;
+                    let first = verdict.violations.first();
+                    let message = first.map_or("illegal", |violation| &violation.message);
+                    shown.failed(load, message, output)?;
                 }
                 output.flush()?;
                 for violation in &verdict.violations {
@@ -342,23 +248,4 @@ fn help(error: &RunErrorKind) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// The bytes of a parameter out of its elements' values.
-fn elements(text: &str, declared: &Declaration) -> anyhow::Result<Vec<u8>> {
-    let size = declared.scalar.bytes().context("its type has no size")? as usize;
-    let count = match declared.array {
-        Array::Single => 1,
-        Array::Of(count) => count,
-        Array::Unknown => u64::MAX,
-    };
-    let count = count.saturating_mul(u64::from(declared.vector));
-    let mut bytes = Vec::new();
-    for (i, element) in text.split(',').enumerate() {
-        if i as u64 >= count {
-            bail!("more values than its {count}");
-        }
-        bytes.extend(&bits_of(element, declared.scalar)?.to_le_bytes()[..size]);
-    }
-    Ok(bytes)
 }

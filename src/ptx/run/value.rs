@@ -11,11 +11,11 @@ use crate::ptx::{Lexer, ScalarType, Span};
 #[non_exhaustive]
 pub enum ValueError {
     /// Something else stands where only this can.
-    #[error("expected {expected} at `{found}`")]
+    #[error("expected {expected}, found {found}")]
     Expected {
         /// What should stand there.
         expected: &'static str,
-        /// The word at fault.
+        /// The word at fault, quoted, or that there is none.
         found: String,
     },
     /// More bits than the register or the parameter has.
@@ -139,20 +139,21 @@ fn whole(text: &str) -> Result<Constant, ValueError> {
     let mut words = Words::new(text, Span { start: 0, end });
     let value = constant(&mut words).map_err(|error| ValueError::Expected {
         expected: error.expected,
-        found: shown(error.span.text(text)),
+        found: found(error.span.text(text)),
     })?;
     match words.kind() {
         TokenKind::End => Ok(value),
-        _ => Err(ValueError::Expected { expected: "the end", found: shown(words.text()) }),
+        _ => Err(ValueError::Expected { expected: "the end", found: found(words.text()) }),
     }
 }
 
-/// The word at fault, by its beginning.
-fn shown(word: &str) -> String {
-    match word {
-        "" => "the end".to_owned(),
-        word => word.chars().take(40).collect(),
-    }
+fn found(word: &str) -> String {
+    if word.is_empty() { "the end".to_owned() } else { format!("`{}`", shown(word)) }
+}
+
+/// The beginning of what is at fault.
+fn shown(text: &str) -> String {
+    text.chars().take(40).collect()
 }
 
 fn fitting(value: u128, fits: bool, text: &str, bits: u32) -> Result<u128, ValueError> {
