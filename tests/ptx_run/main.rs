@@ -4,6 +4,7 @@
 
 mod accesses;
 mod addresses;
+mod clang;
 mod fixture;
 mod property;
 mod reference;

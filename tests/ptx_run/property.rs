@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use warpload::lane::{LANES, LaneMask};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, MemoryBuilder, Window};
-use warpload::ptx::{Placement, Registers, check, read};
+use warpload::ptx::{Executed, Placement, Register, RegisterValue, Registers, check, read};
 
 use crate::reference::{Load, Memories};
 
@@ -206,62 +206,89 @@ fn source(case: &Case, scalar: &str) -> String {
     source
 }
 
-/// Runs the case with the library and with the reference, and compares.
-fn compare(choices: &mut Choices) -> Result<(), TestCaseError> {
+/// A case with everything that it executes on.
+struct Setting {
+    case: Case,
+    memories: Memories,
+    reports: bool,
+    active: u32,
+    predicate: u32,
+    /// The address register.
+    bases: [u64; LANES],
+    /// What the destinations hold before, if anything.
+    before: Option<u128>,
+}
+
+fn setting(choices: &mut Choices) -> Setting {
     let memories = memories(choices);
     let case = case(choices);
-    let reports = choices.below(2) == 0;
-    let (active, predicate) = (choices.number() as u32, choices.number() as u32);
-    let active = if choices.below(2) == 0 { u32::MAX } else { active };
     let mask = u64::MAX >> (64 - case.address_bits);
-    let bases: [u64; LANES] = std::array::from_fn(|_| {
+    let bases = std::array::from_fn(|_| {
         let near = address(choices, &memories, case.load.space);
-        near.wrapping_sub_signed(case.load.offset) & mask
+        near.wrapping_sub(case.load.offset as u64) & mask
     });
-    let before = choices.below(2) == 0;
+    let active = choices.number() as u32;
+    Setting {
+        reports: choices.below(2) == 0,
+        active: if choices.below(2) == 0 { u32::MAX } else { active },
+        predicate: choices.number() as u32,
+        before: choices.pick(&[None, Some(77)]),
+        case,
+        memories,
+        bases,
+    }
+}
 
+/// What the library makes of it: the load, and the values of the kept elements.
+fn executed(setting: &Setting) -> (Executed, Vec<(usize, Option<RegisterValue>)>) {
+    let Setting { case, memories, .. } = setting;
     let module = read(&case.source).unwrap();
     for verdict in check(&module) {
-        prop_assert!(verdict.is_legal(), "{} {:?}", case.source, verdict.violations);
+        assert!(verdict.is_legal(), "{} {:?}", case.source, verdict.violations);
     }
     let function = module.function("k").unwrap();
-    let mut registers = Registers::new();
     let named = |name: &str| module.registers_named(function, name)[0];
-    registers.set(named("%a"), bases.map(u128::from));
-    registers.set_predicate(named("%p"), LaneMask::from_bits(predicate));
-    let kept: Vec<usize> = (0..case.kept.len()).filter(|i| case.kept[*i]).collect();
-    for i in kept.iter().filter(|_| before) {
-        registers.set(named(&format!("%d{i}")), [77; LANES]);
+    let kept: Vec<(usize, Register)> = (0..case.kept.len())
+        .filter(|i| case.kept[*i])
+        .map(|i| (i, named(&format!("%d{i}"))))
+        .collect();
+    let mut registers = Registers::new();
+    registers.set(named("%a"), setting.bases.map(u128::from));
+    registers.set_predicate(named("%p"), LaneMask::from_bits(setting.predicate));
+    for (_, register) in &kept {
+        if let Some(before) = setting.before {
+            registers.set(*register, [before; LANES]);
+        }
     }
     let placement = Placement::of(&module, Some(function)).unwrap();
-    let mut environment = placement.onto(machine(&memories, reports)).unwrap();
-    environment.active = LaneMask::from_bits(active);
+    let mut environment = placement.onto(machine(memories, setting.reports)).unwrap();
+    environment.active = LaneMask::from_bits(setting.active);
     let step = environment.run(function, &mut registers).next().unwrap();
-    let executed = step.result.unwrap();
+    let values = kept.iter().map(|(i, register)| (*i, registers.get(*register).cloned()));
+    (step.result.unwrap(), values.collect())
+}
 
-    let passes =
-        |lane: usize| case.guard.is_none_or(|negated| (predicate >> lane & 1 != 0) != negated);
-    for lane in 0..LANES {
+/// Compares the library with the reference, lane by lane.
+fn compare(setting: &Setting) -> Result<(), TestCaseError> {
+    let Setting { case, memories, reports, active, predicate, bases, before } = setting;
+    let (executed, registers) = executed(setting);
+    let passes = |lane: usize| {
+        case.guard.is_none_or(|is_negated| (predicate >> lane & 1 != 0) != is_negated)
+    };
+    for (lane, base) in bases.iter().enumerate() {
         let executes = active >> lane & 1 != 0 && passes(lane);
         prop_assert_eq!(executed.executing.contains(lane), executes);
-        let expected = memories.load(&case.load, bases[lane], lane, reports);
-        let faults: Vec<&str> = executed
-            .faults
-            .iter()
-            .filter(|fault| fault.lane == lane)
-            .map(|fault| fault.kind.name())
-            .collect();
+        let expected = memories.load(&case.load, *base, lane, *reports);
+        let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
+        let faults: Vec<&str> = of_lane.map(|fault| fault.kind.name()).collect();
         let context = format!("lane {lane} of {} {memories:?}", case.source);
         if executes {
             prop_assert_eq!(executed.addresses[lane], expected.address, "{}", &context);
         }
         prop_assert_eq!(&faults, if executes { &expected.faults } else { &[][..] }, "{}", &context);
-        for i in &kept {
-            let held = registers.get(named(&format!("%d{i}"))).and_then(|held| held.lane(lane));
-            let expected = match executes {
-                true => Some(expected.values[*i]),
-                false => before.then_some(77),
-            };
+        for (i, held) in &registers {
+            let held = held.as_ref().and_then(|held| held.lane(lane));
+            let expected = if executes { Some(expected.values[*i]) } else { *before };
             prop_assert_eq!(held, expected, "%d{} {}", i, &context);
         }
     }
@@ -277,6 +304,6 @@ proptest! {
 
     #[test]
     fn loads_are_the_references(numbers in proptest::collection::vec(any::<u64>(), 257)) {
-        compare(&mut Choices(numbers, 0))?;
+        compare(&setting(&mut Choices(numbers, 0)))?;
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::placement::{CONST_BANK, PARAMETER_BANK, Placement, PlacementError, is_elsewhere};
 use crate::lane::LANES;
-use crate::memory::{AddressMap, Memory, MemoryBuilder};
+use crate::memory::{AddressMap, Allocation, Memory, MemoryBuilder};
 use crate::ptx::{Declaration, DeclarationId, Layout, LayoutError, StateSpace};
 
 /// No more memory is made for the variables of one space, in bytes over all lanes.
@@ -25,7 +25,7 @@ struct Placed<'m> {
 
 impl<'m> Plan<'_, 'm> {
     /// The parameters, and the variables that calls return in, whose bytes neither the caller nor
-    /// the memory has.
+    /// the memory has, by ascending address.
     pub(super) fn parameters_without_value(
         &self,
         memory: &Memory,
@@ -35,7 +35,9 @@ impl<'m> Plan<'_, 'm> {
         let unset = parameters.filter(|(id, _, range)| {
             range.end > held && !self.placement.parameters.contains_key(id)
         });
-        unset.map(|(id, _, range)| (id, range)).collect()
+        let mut unset: Vec<_> = unset.map(|(id, _, range)| (id, range)).collect();
+        unset.sort_by_key(|(_, range)| range.start);
+        unset
     }
 
     /// The memory with everything in it; the same one where nothing is added.
@@ -224,11 +226,13 @@ fn missing(memory: &Memory, runs: &[(u64, Vec<u8>)]) -> Vec<(u64, Vec<u8>)> {
                 missing.push((from, bytes[part].to_vec()));
             }
         };
-        for allocation in memory.allocations() {
-            keep(from, allocation.base.min(end));
-            // Allocations end at 2^address_bits at the latest.
-            let behind = allocation.base.saturating_add(allocation.size);
-            from = from.max(behind.min(end));
+        // Allocations end at 2^address_bits at the latest.
+        let behind = |known: &Allocation| known.base.saturating_add(known.size);
+        let all = memory.allocations();
+        let first = all.partition_point(|known| behind(known) <= *base);
+        for allocation in all[first..].iter().take_while(|known| known.base < end) {
+            keep(from, allocation.base);
+            from = from.max(behind(allocation).min(end));
         }
         keep(from, end);
     }

@@ -38,7 +38,7 @@ pub struct Environment<'m> {
     placement: Placement<'m>,
     memory: Memory,
     misaligned: Misaligned,
-    /// Parameters whose bytes nobody gave.
+    /// Parameters whose bytes nobody gave, by ascending address.
     unset: Vec<(DeclarationId, Range<u64>)>,
     lines: Lines,
     /// The lanes that take part; all of them at first.
@@ -255,19 +255,18 @@ impl<'m> Environment<'m> {
 
     /// Refuses to read bytes of a parameter that nobody gave.
     fn check_parameters(&self, access: &Access, spans: Spans) -> Result<(), RunError> {
-        for (id, range) in &self.unset {
-            let reads = |lane: usize| {
-                let first = access.rounded(lane).0;
-                first < range.end && first + u64::from(access.bytes) > range.start
-            };
-            if access.executing.lanes().any(reads) {
-                let declaration = self.module.declaration(*id);
-                let parameter = declaration.map_or(String::new(), |known| self.name(known.name));
-                let span = spans.base.unwrap_or(spans.load);
-                return Err(self.error(span, RunErrorKind::NoParameter { parameter }));
-            }
-        }
-        Ok(())
+        let missing = |lane: usize| {
+            let first = access.rounded(lane).0;
+            // No two overlap: the first one that ends behind the first byte.
+            let next = self.unset.partition_point(|(_, range)| range.end <= first);
+            let (id, range) = self.unset.get(next)?;
+            (range.start < first + u64::from(access.bytes)).then_some(*id)
+        };
+        let Some(id) = access.executing.lanes().find_map(missing) else { return Ok(()) };
+        let declaration = self.module.declaration(id);
+        let parameter = declaration.map_or(String::new(), |known| self.name(known.name));
+        let span = spans.base.unwrap_or(spans.load);
+        Err(self.error(span, RunErrorKind::NoParameter { parameter }))
     }
 
     /// Passes over a statement: what an instruction writes that is not executed is not known
