@@ -6,7 +6,7 @@
 //! - [`memory`], [`machine`], [`warp`], [`lane`]: what an instruction executes on.
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
-//! - [`ptx`]: modules of PTX, their loads, and which of those are legal.
+//! - [`ptx`]: modules of PTX, their loads, which of those are legal, and executing them.
 //! - `vector` and `image` (feature `json`): test vectors and memory images.
 //!
 //! # The three examples of the instruction's own description

@@ -7,7 +7,9 @@ use clap::ValueEnum;
 use warpload::encoding::Reg;
 use warpload::lane::LANES;
 use warpload::lines::Lines;
-use warpload::load::{Executor, LaneAddresses, LaneFault, LoadOp, Outcome, UniformPath, WarpError};
+use warpload::load::{
+    Executor, LaneAddresses, LaneFault, LaneFaults, LoadOp, Outcome, UniformPath, WarpError,
+};
 use warpload::memory::{GenericAddress, LoadMemory};
 use warpload::vector::Vector;
 use warpload::warp::Warp;
@@ -141,14 +143,14 @@ fn table(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String
         return text;
     }
     text += &rows(vector, op, after, outcome);
-    text += &faults(outcome);
+    text += &faults(&outcome.lane_faults);
     text
 }
 
 /// The lane faults, under what the hardware calls them.
-fn faults(outcome: &Outcome) -> String {
+pub(crate) fn faults(lane_faults: &LaneFaults) -> String {
     let mut groups: Vec<(WarpError, String)> = Vec::new();
-    for fault in &outcome.lane_faults {
+    for fault in lane_faults {
         let error = fault.warp_error();
         let line = format!("  {fault}\n");
         match groups.iter_mut().find(|(known, _)| *known == error) {

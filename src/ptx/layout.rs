@@ -144,30 +144,57 @@ impl<'m> Layout<'m> {
         module: &Module<'_>,
         space: StateSpace,
     ) -> Result<Vec<u8>, LayoutError> {
+        self.initial_bytes_at(module, space, &|id, _| self.offset(id))
+    }
+
+    /// [`Layout::initial_bytes`] where variables lie elsewhere: `address` says for a variable
+    /// what its name stands for in an initial value, the address in its space or, where the
+    /// second argument is true, its generic one.
+    ///
+    /// # Errors
+    /// [`LayoutError`] where a value cannot be read, names a variable without an address, or more
+    /// than 16 MiB are to be written.
+    pub fn initial_bytes_at(
+        &self,
+        module: &Module<'_>,
+        space: StateSpace,
+        address: Addresses<'_>,
+    ) -> Result<Vec<u8>, LayoutError> {
         let mut bytes = Vec::new();
         for (id, declaration) in module.declarations_with_ids() {
             let (Some(value), Some(offset)) = (declaration.initial, self.offset(id)) else {
                 continue;
             };
             if declaration.space == space {
-                self.write_initial(module, declaration, offset, value, &mut bytes)?;
+                let place = Initial { module, declaration, offset, value };
+                place.write(address, &mut bytes)?;
             }
         }
         let whole = self.size(space).min(MAX_INITIAL);
         bytes.resize(bytes.len().max(whole as usize), 0);
         Ok(bytes)
     }
+}
 
+/// The address of a variable: in its space, or its generic one.
+type Addresses<'a> = &'a dyn Fn(DeclarationId, bool) -> Option<u64>;
+
+/// The initial value of a variable.
+#[derive(Clone, Copy)]
+struct Initial<'i> {
+    module: &'i Module<'i>,
+    declaration: &'i Declaration,
+    /// Where the variable lies in its space.
+    offset: u64,
+    /// What is written behind `=`.
+    value: Span,
+}
+
+impl Initial<'_> {
     /// Writes the values of one variable: numbers, and names of variables for their offsets, in
     /// any nesting of braces.
-    fn write_initial(
-        &self,
-        module: &Module<'_>,
-        declaration: &Declaration,
-        offset: u64,
-        value: Span,
-        bytes: &mut Vec<u8>,
-    ) -> Result<(), LayoutError> {
+    fn write(self, address: Addresses<'_>, bytes: &mut Vec<u8>) -> Result<(), LayoutError> {
+        let Self { module, declaration, offset, value } = self;
         let wrong = LayoutError::Initial(value);
         let width = u64::from(declaration.scalar.bytes().ok_or(wrong)?);
         let end = declaration.bytes().and_then(|bytes| offset.checked_add(bytes)).ok_or(wrong)?;
@@ -178,7 +205,7 @@ impl<'m> Layout<'m> {
                 words.advance();
                 continue;
             }
-            let element = self.element(module, declaration, &mut words).ok_or(wrong)?;
+            let element = self.element(address, &mut words).ok_or(wrong)?;
             if at + width > end || at + width > MAX_INITIAL {
                 return Err(wrong);
             }
@@ -191,12 +218,8 @@ impl<'m> Layout<'m> {
     }
 
     /// One value as the lowest bytes of a number.
-    fn element(
-        &self,
-        module: &Module<'_>,
-        declaration: &Declaration,
-        words: &mut Words<'_>,
-    ) -> Option<u128> {
+    fn element(self, address: Addresses<'_>, words: &mut Words<'_>) -> Option<u128> {
+        let Self { module, declaration, .. } = self;
         if words.kind() == TokenKind::Word && words.text() != "WARP_SZ" {
             // `generic(name)` and `name+4` are addresses; only what is laid out here has one.
             let name = words.advance().span;
@@ -207,7 +230,7 @@ impl<'m> Layout<'m> {
             }
             let symbol = module.find(declaration.scope, module.text(name))?;
             let offset = if words.took_mark(b'+') { constant(words).ok()?.integer()? } else { 0 };
-            return Some(u128::from(self.offset(symbol.id)?.wrapping_add(offset)));
+            return Some(u128::from(address(symbol.id, is_generic)?.wrapping_add(offset)));
         }
         let value = constant(words).ok()?;
         Some(match (value, declaration.scalar) {

@@ -113,7 +113,7 @@ impl MeaningError {
 
 impl Register {
     /// The register of a symbol that stands alone.
-    fn of(symbol: Symbol<'_>) -> Self {
+    pub(super) fn of(symbol: Symbol<'_>) -> Self {
         let number = symbol.number.unwrap_or(0);
         Self { declaration: symbol.id, number, component: 0 }
     }
@@ -174,20 +174,6 @@ impl Module<'_> {
             address,
             guard: guard.transpose()?,
         })
-    }
-
-    /// A register's name as a module writes it: `%r7`, `%v2.y`.
-    pub fn register_name(&self, register: Register) -> String {
-        let Some(declared) = self.declaration(register.declaration) else { return String::new() };
-        let mut name = self.text(declared.name).to_owned();
-        if declared.count.is_some() {
-            name += &register.number.to_string();
-        }
-        if declared.vector > 1 {
-            name.push('.');
-            name.push(char::from(b"xyzw"[usize::from(register.component % 4)]));
-        }
-        name
     }
 
     /// The variable that an address begins with.
@@ -274,7 +260,7 @@ impl Module<'_> {
 }
 
 /// The place of `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a` in a vector register.
-fn component(letter: u8) -> Option<u8> {
+pub(super) fn component(letter: u8) -> Option<u8> {
     let place = b"xyzw".iter().chain(b"rgba").position(|known| *known == letter)?;
     Some(place as u8 % 4)
 }

@@ -37,8 +37,10 @@ mod load;
 mod lower;
 mod meaning;
 mod module;
+mod names;
 mod reader;
 mod rules;
+mod run;
 mod span;
 mod types;
 mod words;
@@ -60,5 +62,10 @@ pub use self::module::{
 };
 pub use self::reader::{MAX_DEPTH, read};
 pub use self::rules::{Rule, Unit, Verdict, Violation, check, check_as};
+pub use self::run::{
+    CONST_BANK, Environment, Executed, GLOBAL_BASE, PARAMETER_BANK, PARAMETER_BASE, Placement,
+    PlacementError, RegisterValue, Registers, RunError, RunErrorKind, Step, ValueError, bits_of,
+    lane_bits,
+};
 pub use self::span::{Lines, Position, Span};
 pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};

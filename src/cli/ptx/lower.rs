@@ -192,10 +192,10 @@ impl File<'_> {
             Binding::Address { register, is_wide, place } => {
                 let high =
                     if *is_wide { format!("R{}:", register.number() + 1) } else { String::new() };
-                format!("{high}{register} = {}", self.place(*place))
+                format!("{high}{register} = {}", self.place_text(*place))
             }
             Binding::Plg { predicate, place } => {
-                format!("{predicate} = {} is not shared", self.place(*place))
+                format!("{predicate} = {} is not shared", self.place_text(*place))
             }
             Binding::Guard { predicate, register } => {
                 format!("{predicate} = {}", self.register(*register))
@@ -214,7 +214,7 @@ impl File<'_> {
         }
     }
 
-    fn place(&self, place: Place) -> String {
+    fn place_text(&self, place: Place) -> String {
         let name =
             |id| self.module.declaration(id).map_or("?", |known| self.module.text(known.name));
         let base = match place.base {

@@ -3,11 +3,12 @@
 mod check;
 mod file;
 mod lower;
+mod run;
 
 use super::io::Output;
 use super::{Progress, Status};
 
-/// Check and lower loads in PTX modules
+/// Check, lower and execute loads in PTX modules
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -18,6 +19,7 @@ pub(crate) struct Arguments {
 enum Command {
     Check(check::Arguments),
     Lower(lower::Arguments),
+    Run(run::Arguments),
 }
 
 pub(crate) fn execute(
@@ -28,5 +30,6 @@ pub(crate) fn execute(
     match arguments.command {
         Command::Check(command) => check::execute(&command, progress, output),
         Command::Lower(command) => lower::execute(&command, progress, output),
+        Command::Run(command) => run::execute(&command, progress, output),
     }
 }

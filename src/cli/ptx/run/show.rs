@@ -1,0 +1,207 @@
+//! What `ptx run` prints of each load.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::LaneFaults;
+use warpload::ptx::{Environment, Executed, Load, Position, Register, RegisterValue};
+use warpload::vector::LANE_FAULTS;
+
+use crate::cli::Format;
+use crate::cli::io::Output;
+use crate::cli::ptx::file::File;
+use crate::cli::run::faults;
+
+/// Prints loads one by one, or collects them for one object of JSON.
+pub(super) struct Shown<'s> {
+    format: Format,
+    file: &'s File<'s>,
+    loads: Vec<LoadJson>,
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct FileJson<'f> {
+    file: &'f str,
+    loads: &'f [LoadJson],
+}
+
+#[derive(Serialize)]
+struct LoadJson {
+    line: u32,
+    column: u32,
+    text: String,
+    /// The lanes that executed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executing: Option<String>,
+    registers: Values,
+    lane_faults: Masks,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// Registers by name with 32 values, null where a lane has none.
+#[derive(Default)]
+struct Values(Vec<(String, RegisterValue)>);
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, held) in &self.0 {
+            let lanes = (0..LANES).map(|lane| held.lane(lane).map(|value| format!("{value:#x}")));
+            map.serialize_entry(name, &lanes.collect::<Vec<_>>())?;
+        }
+        map.end()
+    }
+}
+
+/// The lanes of each kind of fault that there is.
+#[derive(Default)]
+struct Masks(Vec<(&'static str, LaneMask)>);
+
+impl Masks {
+    fn of(faults: &LaneFaults) -> Self {
+        let masks = LANE_FAULTS.map(|name| (name, faults.lanes(name)));
+        Self(masks.into_iter().filter(|(_, lanes)| !lanes.is_empty()).collect())
+    }
+}
+
+impl Serialize for Masks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let masks = self.0.iter().map(|(name, lanes)| (name, format!("{lanes:#x}")));
+        serializer.collect_map(masks)
+    }
+}
+
+impl<'s> Shown<'s> {
+    pub(super) fn new(format: Format, file: &'s File<'s>) -> Self {
+        Self { format, file, loads: Vec::new(), count: 0 }
+    }
+
+    /// A load that was executed.
+    pub(super) fn executed(
+        &mut self,
+        load: &Load,
+        executed: &Executed,
+        environment: &Environment<'_>,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        if self.format == Format::Text {
+            let heading = self.heading(load);
+            output.line(format_args!("{heading}"))?;
+            let lanes = executed.executing.count();
+            let active = environment.active;
+            output
+                .line(format_args!("{lanes} of {LANES} lanes execute (active {active:#010x})\n"))?;
+            output.bytes(self.table(executed).as_bytes())?;
+            output.bytes(faults(&executed.faults).as_bytes())?;
+            return Ok(());
+        }
+        let named = executed.written.iter();
+        let registers = named.map(|(register, held)| (self.name(*register), held.clone()));
+        let registers = Values(registers.collect());
+        let lane_faults = Masks::of(&executed.faults);
+        let executing = Some(format!("{:#x}", executed.executing));
+        self.keep(load, |json| LoadJson { executing, registers, lane_faults, ..json });
+        Ok(())
+    }
+
+    /// A load that was not.
+    pub(super) fn failed(
+        &mut self,
+        load: &Load,
+        error: &str,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        if self.format == Format::Text {
+            let heading = self.heading(load);
+            output.line(format_args!("{heading}\nnot executed"))?;
+            return Ok(());
+        }
+        let error = Some(error.to_owned());
+        self.keep(load, |json| LoadJson { error, ..json });
+        Ok(())
+    }
+
+    /// What stands behind the last load.
+    pub(super) fn end(self, output: &mut Output) -> anyhow::Result<()> {
+        if self.format == Format::Json {
+            output.json(&FileJson { file: self.file.name, loads: &self.loads })?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, load: &Load, with: impl FnOnce(LoadJson) -> LoadJson) {
+        let Position { line, column } = self.file.lines.position(load.span.start);
+        let text = self.file.one_line(load.span);
+        let (executing, error) = (None, None);
+        let (registers, lane_faults) = (Values::default(), Masks::default());
+        self.loads.push(with(LoadJson {
+            line,
+            column,
+            text,
+            executing,
+            registers,
+            lane_faults,
+            error,
+        }));
+    }
+
+    /// The place and the text of a load, a line apart from the load before it.
+    fn heading(&mut self, load: &Load) -> String {
+        let Position { line, column } = self.file.lines.position(load.span.start);
+        let text = self.file.one_line(load.span);
+        let apart = if self.count > 0 { "\n" } else { "" };
+        self.count += 1;
+        format!("{apart}{}:{line}:{column}: {text}", self.file.name)
+    }
+
+    fn name(&self, register: Register) -> String {
+        self.file.module.register_name(register)
+    }
+
+    /// A row for each lane: its address, the memory, what the registers hold, what went wrong.
+    fn table(&self, executed: &Executed) -> String {
+        let mut text = String::from("lane  address             space  ");
+        let columns: Vec<(usize, &RegisterValue)> = executed
+            .written
+            .iter()
+            .map(|(register, held)| {
+                let declared = self.file.module.declaration(register.declaration);
+                let bits = declared.and_then(|declared| declared.scalar.bits()).unwrap_or(128);
+                let name = self.name(*register);
+                let width = (2 + bits.div_ceil(4) as usize).max(name.len());
+                text += &format!("  {name:<width$}");
+                (width, held)
+            })
+            .collect();
+        text.truncate(text.trim_end().len());
+        text += "\n";
+        for lane in 0..LANES {
+            let mut row = format!("{lane:>4}  ");
+            if executed.executing.contains(lane) {
+                let space = executed.spaces[lane].map_or("-", |space| space.name());
+                row += &format!("{:#018x}  {space:<8}", executed.addresses[lane]);
+            } else {
+                row += &format!("{:<18}  {:<8}", "-", "-");
+            }
+            // `constant` is a letter longer than the heading's column.
+            row.truncate(row.trim_end().len());
+            row = format!("{row:<33}");
+            for (width, held) in &columns {
+                match held.lane(lane) {
+                    Some(value) => row += &format!("  {value:#0width$x}"),
+                    None => row += &format!("  {:<width$}", "-"),
+                }
+            }
+            let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
+            let names: Vec<&str> = of_lane.map(|fault| fault.kind.name()).collect();
+            if !names.is_empty() {
+                row += &format!("  <- {}", names.join(", "));
+            }
+            text += row.trim_end();
+            text += "\n";
+        }
+        text
+    }
+}

@@ -1,0 +1,14 @@
+//! Executing loads of PTX: cases with their arithmetic beside them, and a byte-by-byte reference.
+
+#![allow(clippy::unwrap_used)]
+
+mod accesses;
+mod addresses;
+mod clang;
+mod fixture;
+mod mutations;
+mod property;
+mod reference;
+mod registers;
+mod values;
+mod variables;
