@@ -7,11 +7,8 @@
 
 use std::collections::HashMap;
 
-use super::expression::{Constant, constant};
-use super::lexer::TokenKind;
 use super::module::{Declaration, DeclarationId, Function, Module, Role};
-use super::words::Words;
-use super::{ScalarType, Span, StateSpace, TypeClass};
+use super::{Initializer, Span, StateSpace};
 
 /// No space of variables is larger, in bytes.
 pub const MAX_SPACE: u64 = 1 << 32;
@@ -85,7 +82,7 @@ impl<'m> Layout<'m> {
         let mut layout = Self::default();
         for (id, declaration) in module.declarations_with_ids() {
             if declaration.role == Role::Module {
-                layout.add(id, declaration)?;
+                layout.add(module, id, declaration)?;
             }
         }
         Ok(layout)
@@ -108,14 +105,21 @@ impl<'m> Layout<'m> {
             around.is_some_and(|around| std::ptr::eq(around, function))
         });
         for (id, declaration) in own {
-            layout.add(id, declaration)?;
+            layout.add(module, id, declaration)?;
         }
         Ok(layout)
     }
 
-    fn add(&mut self, id: DeclarationId, declaration: &Declaration) -> Result<(), LayoutError> {
+    fn add(
+        &mut self,
+        module: &Module<'_>,
+        id: DeclarationId,
+        declaration: &Declaration,
+    ) -> Result<(), LayoutError> {
         let Some(space) = space_index(declaration.space) else { return Ok(()) };
-        let bytes = declaration.bytes().unwrap_or(0);
+        // An array without a length has that of its initial value.
+        let initial = || module.initial_value(declaration)?.ok().map(|initial| initial.bytes);
+        let bytes = declaration.bytes().or_else(initial).unwrap_or(0);
         let place = self.sizes[space].next_multiple_of(declaration.alignment());
         let end = place.checked_add(bytes).filter(|end| *end <= MAX_SPACE);
         let too_large = LayoutError::TooLarge { space: SPACES[space], name: declaration.name };
@@ -162,12 +166,8 @@ impl<'m> Layout<'m> {
     ) -> Result<Vec<u8>, LayoutError> {
         let mut bytes = Vec::new();
         for (id, declaration) in module.declarations_with_ids() {
-            let (Some(value), Some(offset)) = (declaration.initial, self.offset(id)) else {
-                continue;
-            };
-            if declaration.space == space {
-                let place = Initial { module, declaration, offset, value };
-                place.write(address, &mut bytes)?;
+            if let Some(offset) = self.offset(id).filter(|_| declaration.space == space) {
+                write_initial(module, declaration, offset, address, &mut bytes)?;
             }
         }
         let whole = self.size(space).min(MAX_INITIAL);
@@ -179,78 +179,47 @@ impl<'m> Layout<'m> {
 /// The address of a variable: in its space, or its generic one.
 type Addresses<'a> = &'a dyn Fn(DeclarationId, bool) -> Option<u64>;
 
-/// The initial value of a variable.
-#[derive(Clone, Copy)]
-struct Initial<'i> {
-    module: &'i Module<'i>,
-    declaration: &'i Declaration,
-    /// Where the variable lies in its space.
+/// Writes the values that one variable begins with, `offset` bytes from the start of its space.
+fn write_initial(
+    module: &Module<'_>,
+    declaration: &Declaration,
     offset: u64,
-    /// What is written behind `=`.
-    value: Span,
-}
-
-impl Initial<'_> {
-    /// Writes the values of one variable: numbers, and names of variables for their offsets, in
-    /// any nesting of braces.
-    fn write(self, address: Addresses<'_>, bytes: &mut Vec<u8>) -> Result<(), LayoutError> {
-        let Self { module, declaration, offset, value } = self;
-        let wrong = LayoutError::Initial(value);
+    address: Addresses<'_>,
+    bytes: &mut Vec<u8>,
+) -> Result<(), LayoutError> {
+    let initial = match module.initial_value(declaration) {
+        None => return Ok(()),
+        Some(Err(error)) => return Err(LayoutError::Initial(error.span)),
+        Some(Ok(initial)) => initial,
+    };
+    for placed in initial.values {
+        let wrong = LayoutError::Initial(placed.span);
         let width = u64::from(declaration.scalar.bytes().ok_or(wrong)?);
-        let end = declaration.bytes().and_then(|bytes| offset.checked_add(bytes)).ok_or(wrong)?;
-        let mut words = Words::new(module.source(), value);
-        let mut at = offset;
-        while words.kind() != TokenKind::End {
-            if words.is_mark(b'{') || words.is_mark(b'}') || words.is_mark(b',') {
-                words.advance();
-                continue;
-            }
-            let element = self.element(address, &mut words).ok_or(wrong)?;
-            if at + width > end || at + width > MAX_INITIAL {
-                return Err(wrong);
-            }
-            let range = at as usize..(at + width) as usize;
-            bytes.resize(bytes.len().max(range.end), 0);
-            bytes[range].copy_from_slice(&element.to_le_bytes()[..width as usize]);
-            at += width;
-        }
-        Ok(())
+        let at = offset.checked_add(placed.offset).filter(|at| at + width <= MAX_INITIAL);
+        let at = at.ok_or(wrong)? as usize;
+        let element = element(module, declaration, placed.value, address).ok_or(wrong)?;
+        let range = at..at + width as usize;
+        bytes.resize(bytes.len().max(range.end), 0);
+        bytes[range].copy_from_slice(&u128::from(element).to_le_bytes()[..width as usize]);
     }
-
-    /// One value as the lowest bytes of a number.
-    fn element(self, address: Addresses<'_>, words: &mut Words<'_>) -> Option<u128> {
-        let Self { module, declaration, .. } = self;
-        if words.kind() == TokenKind::Word && words.text() != "WARP_SZ" {
-            // `generic(name)` and `name+4` are addresses; only what is laid out here has one.
-            let name = words.advance().span;
-            let is_generic = module.text(name) == "generic" && words.took_mark(b'(');
-            let name = if is_generic { words.advance().span } else { name };
-            if is_generic {
-                words.take_mark(b')', "`)`").ok()?;
-            }
-            let symbol = module.find(declaration.scope, module.text(name))?;
-            let offset = if words.took_mark(b'+') { constant(words).ok()?.integer()? } else { 0 };
-            return Some(u128::from(address(symbol.id, is_generic)?.wrapping_add(offset)));
-        }
-        let value = constant(words).ok()?;
-        Some(match (value, declaration.scalar) {
-            (Constant::Float(value), ScalarType::F64) => u128::from(value.to_bits()),
-            (Constant::Float(value), ScalarType::F32) => u128::from((value as f32).to_bits()),
-            (Constant::Float(_), _) => return None,
-            (Constant::Integer { bits, .. }, scalar) if scalar.class() == TypeClass::Float => {
-                // `.f32 x = 1` is the number, not its bits.
-                return float_bits(bits as i64 as f64, scalar);
-            }
-            (Constant::Integer { bits, .. }, _) => u128::from(bits),
-        })
-    }
+    Ok(())
 }
 
-fn float_bits(value: f64, scalar: ScalarType) -> Option<u128> {
-    match scalar {
-        ScalarType::F32 => Some(u128::from((value as f32).to_bits())),
-        ScalarType::F64 => Some(u128::from(value.to_bits())),
-        _ => None,
+/// One value as the lowest bytes of a number.
+fn element(
+    module: &Module<'_>,
+    declaration: &Declaration,
+    value: Initializer,
+    address: Addresses<'_>,
+) -> Option<u64> {
+    match value {
+        Initializer::Number(number) => number.bits(declaration.scalar),
+        Initializer::Address { name, offset, is_generic, mask } => {
+            let symbol = module.find(declaration.scope, module.text(name))?;
+            let address = address(symbol.id, is_generic)?.wrapping_add(offset);
+            // One byte of the address, at the mask's place.
+            Some(mask.map_or(address, |mask| (address & mask) >> (mask.trailing_zeros() & 63)))
+        }
     }
 }
 

@@ -92,8 +92,7 @@ pub struct Declaration {
     pub count: Option<u32>,
     /// What stands in brackets behind the name.
     pub array: Array,
-    /// The initial value behind `=`, as it is written; [`Layout::initial_bytes`](super::Layout::initial_bytes)
-    /// reads it.
+    /// The initial value behind `=`, as it is written; [`Module::initial_value`] reads it.
     pub initial: Option<Span>,
     /// Whether it has the attribute `.unified`.
     pub is_unified: bool,

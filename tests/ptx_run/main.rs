@@ -6,6 +6,7 @@ mod accesses;
 mod addresses;
 mod clang;
 mod fixture;
+mod lowered;
 mod mutations;
 mod property;
 mod reference;

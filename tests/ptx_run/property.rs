@@ -11,23 +11,23 @@ use warpload::ptx::{Executed, Placement, Register, RegisterValue, Registers, che
 use crate::reference::{Load, Memories};
 
 /// Numbers out of which a case is made.
-struct Choices(Vec<u64>, usize);
+pub(crate) struct Choices(pub(crate) Vec<u64>, pub(crate) usize);
 
 impl Choices {
-    fn number(&mut self) -> u64 {
+    pub(crate) fn number(&mut self) -> u64 {
         self.1 += 1;
         self.0[self.1 % self.0.len()].rotate_left(7 * self.1 as u32)
     }
 
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.number() % end
     }
 
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len() as u64) as usize]
     }
 
-    fn bytes(&mut self, count: u64) -> Vec<u8> {
+    pub(crate) fn bytes(&mut self, count: u64) -> Vec<u8> {
         let mut state = self.number();
         let mut byte = || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -38,7 +38,7 @@ impl Choices {
 }
 
 /// Small memories with windows and allocations that touch.
-fn memories(choices: &mut Choices) -> Memories {
+pub(crate) fn memories(choices: &mut Choices) -> Memories {
     let shared_base = 0x8000 + 16 * choices.below(3);
     let shared_window = (shared_base, 0x40 + 16 * choices.below(3));
     let local_base = shared_window.0 + shared_window.1 + choices.pick(&[0, 16, 0x100]);
@@ -71,7 +71,7 @@ fn memories(choices: &mut Choices) -> Memories {
     }
 }
 
-fn machine(memories: &Memories, reports: bool) -> Machine {
+pub(crate) fn machine(memories: &Memories, reports: bool) -> Machine {
     let window = |(base, size)| Window { base, size };
     let (shared, local) = (window(memories.shared_window), window(memories.local_window));
     let map = AddressMap::new(memories.address_bits, shared, local).unwrap();
@@ -93,7 +93,7 @@ fn machine(memories: &Memories, reports: bool) -> Machine {
 }
 
 /// An address near something.
-fn address(choices: &mut Choices, memories: &Memories, space: &str) -> u64 {
+pub(crate) fn address(choices: &mut Choices, memories: &Memories, space: &str) -> u64 {
     let (shared, local) = (memories.shared_window, memories.local_window);
     let near: &[u64] = match space {
         "" | "global" => &[

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::lane::{LANES, LaneMask};
 use crate::load::LaneFaults;
-use crate::machine::Misaligned;
+use crate::machine::{Machine, Misaligned};
 use crate::memory::{AddressSpace, Memory, Space};
 use access::Access;
 
@@ -88,6 +88,11 @@ impl<'m> Environment<'m> {
     /// The memory with all variables in it.
     pub fn memory(&self) -> &Memory {
         &self.memory
+    }
+
+    /// The machine that SASS of the module executes on: the same memory, and all registers.
+    pub fn into_machine(self) -> Machine {
+        Machine { misaligned: self.misaligned, ..Machine::new(self.memory) }
     }
 
     /// Where the variables lie.

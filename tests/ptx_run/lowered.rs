@@ -1,0 +1,303 @@
+//! A load of PTX executed as it is, and the SASS that it becomes: the same registers, the same faults.
+
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+use warpload::encoding::Reg;
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::execute;
+use warpload::machine::Machine;
+use warpload::ptx::{
+    Base, Binding, Executed, LoweredLoad, OptimizationLevel, Place, Placement, Register, Registers,
+    check, lower, read,
+};
+use warpload::warp::Warp;
+
+use crate::property::{Choices, address, machine, memories};
+use crate::reference::Memories;
+
+const TYPES: [(&str, u64); 13] = [
+    ("b8", 1),
+    ("b16", 2),
+    ("b32", 4),
+    ("b64", 8),
+    ("u8", 1),
+    ("u16", 2),
+    ("u32", 4),
+    ("f32", 4),
+    ("f64", 8),
+    ("s8", 1),
+    ("s16", 2),
+    ("s32", 4),
+    ("s64", 8),
+];
+
+/// One of the loads of a case.
+struct Part {
+    space: &'static str,
+    offset: i64,
+    element_bytes: u64,
+    is_signed: bool,
+}
+
+/// A kernel with two loads, the second one often from the same register.
+struct Case {
+    source: String,
+    parts: [Part; 2],
+    register_bits: u32,
+    level: OptimizationLevel,
+}
+
+fn case(choices: &mut Choices) -> Case {
+    let register_bits = choices.pick(&[32, 64]);
+    let level = choices.pick(&[OptimizationLevel::O0, OptimizationLevel::O3]);
+    let mut source = format!(
+        ".version 8.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{{\n.reg .pred %p;\n\
+         .reg .b{register_bits} %d<16>; .reg .b64 %a;\n\
+         .shared .align 16 .b8 s[48]; .local .align 16 .b8 l[32];\n"
+    );
+    let space = choices.pick(&["", "", "global", "shared", "local"]);
+    let first = part(choices, space, 0, register_bits, &mut source, "%d");
+    let space = if choices.below(4) > 0 { space } else { choices.pick(&["", "shared", "local"]) };
+    let second = part(choices, space, 8, register_bits, &mut source, "%d");
+    source += "ret;\n}\n";
+    Case { source, parts: [first, second], register_bits, level }
+}
+
+/// Writes a load into registers from number `first` on.
+fn part(
+    choices: &mut Choices,
+    space: &'static str,
+    first: u64,
+    register_bits: u32,
+    source: &mut String,
+    name: &str,
+) -> Part {
+    let types: Vec<_> =
+        TYPES.into_iter().filter(|(_, bytes)| 8 * bytes <= u64::from(register_bits)).collect();
+    let (scalar, element_bytes) = choices.pick(&types);
+    let lengths: Vec<u64> = [1, 2, 4].into_iter().filter(|n| n * element_bytes <= 16).collect();
+    let elements = choices.pick(&lengths);
+    let offset =
+        choices.pick(&[0, 0, 0, 4, -4, 16, -16, 1, 0x7f_fff0, -0x80_0000, 0x80_0000, 1 << 33]);
+    let base = match space {
+        "shared" | "" if choices.below(6) == 0 => "s",
+        "local" if choices.below(3) == 0 => "l",
+        _ => "%a",
+    };
+    let cache = choices.pick(&["", "", "", ".cg", ".cs", ".lu", ".cv", ".ca"]);
+    let guard = choices.pick(&["", "", "@%p ", "@!%p "]);
+    let written = if space.is_empty() { String::new() } else { format!(".{space}") };
+    let vector = if elements == 1 { String::new() } else { format!(".v{elements}") };
+    let names: Vec<String> =
+        (first..first + elements)
+            .map(|i| {
+                if elements > 1 && choices.below(5) == 0 {
+                    "_".into()
+                } else {
+                    format!("{name}{i}")
+                }
+            })
+            .collect();
+    let names = if names.iter().all(|name| name == "_") {
+        vec![format!("{name}{first}"); 1]
+    } else {
+        names
+    };
+    let names = if names.len() as u64 == elements {
+        names
+    } else {
+        (first..first + elements).map(|i| format!("{name}{i}")).collect()
+    };
+    let _ = writeln!(
+        source,
+        "{guard}ld{written}{cache}{vector}.{scalar} {{{}}}, [{base}+{offset}];",
+        names.join(", ")
+    );
+    let space = match base {
+        "s" => "shared",
+        "l" => "local",
+        _ => space,
+    };
+    Part { space, offset, element_bytes, is_signed: scalar.starts_with('s') }
+}
+
+/// The address that a place has in each lane.
+struct Places<'p> {
+    base: &'p [u64; LANES],
+    placement: &'p Placement<'p>,
+}
+
+impl Places<'_> {
+    fn address(&self, place: Place, lane: usize) -> u64 {
+        let base = match place.base {
+            Base::Zero => 0,
+            Base::Register(_) => self.base[lane],
+            Base::Variable(id) => self.placement.address(id).unwrap(),
+            Base::Indexed(..) => panic!("no case has an index"),
+        };
+        base.wrapping_add(place.offset as u64)
+    }
+}
+
+/// Sets what the bindings say, executes the instructions, and gives each element's bytes.
+fn execute_lowered(
+    lowered: &LoweredLoad,
+    part: &Part,
+    places: &Places<'_>,
+    machine: &Machine,
+    start: &Warp,
+) -> (LaneMask, Vec<Vec<&'static str>>, Vec<(Register, [u64; LANES])>) {
+    let mut warp = start.clone();
+    let shared = machine.memory.map().shared();
+    let set = |warp: &mut Warp, register: u8, of: &dyn Fn(usize) -> u64| {
+        warp.set_register(Reg::new(register), std::array::from_fn(|lane| of(lane) as u32));
+    };
+    for binding in &lowered.bindings {
+        match binding {
+            Binding::Address { register, is_wide, place } => {
+                set(&mut warp, register.number(), &|lane| places.address(*place, lane));
+                if *is_wide {
+                    let high = |lane| places.address(*place, lane) >> 32;
+                    set(&mut warp, register.number() + 1, &high);
+                }
+            }
+            Binding::Plg { predicate, place } => {
+                let is_outside = |lane| {
+                    let address = places.address(*place, lane);
+                    address.wrapping_sub(shared.base) >= shared.size
+                };
+                warp.set_predicate(*predicate, LaneMask::where_lane(is_outside));
+            }
+            Binding::Guard { predicate, .. } => {
+                warp.set_predicate(
+                    *predicate,
+                    start.predicate(warpload::encoding::Pred::new(0).unwrap()),
+                );
+            }
+            Binding::Frame { register } => set(&mut warp, register.number(), &|_| 0),
+            Binding::Destination { .. } => {}
+        }
+    }
+    let [instruction] = lowered.instructions[..] else { panic!("not one instruction") };
+    let outcome = execute(&instruction, machine, &mut warp).unwrap();
+    assert_eq!(outcome.warp_fault, None, "{instruction}");
+    let faults = (0..LANES)
+        .map(|lane| {
+            let of_lane = outcome.lane_faults.iter().filter(|fault| fault.lane == lane);
+            of_lane.map(|fault| fault.kind.name()).collect()
+        })
+        .collect();
+    let Some(Binding::Destination { register, elements, .. }) =
+        lowered.bindings.iter().find(|binding| matches!(binding, Binding::Destination { .. }))
+    else {
+        panic!("no destination")
+    };
+    let element = |i: usize, lane: usize| {
+        // The bytes of the registers, side by side.
+        let byte = |at: u64| {
+            let word = warp.register(Reg::new(register.number() + (at / 4) as u8))[lane];
+            u64::from(word >> (8 * (at % 4)) & 0xff)
+        };
+        let from = i as u64 * part.element_bytes;
+        (0..part.element_bytes).fold(0, |value, n| value | byte(from + n) << (8 * n))
+    };
+    let values = elements.iter().enumerate().filter_map(|(i, register)| {
+        Some(((*register)?, std::array::from_fn(|lane| element(i, lane))))
+    });
+    (outcome.executing, faults, values.collect())
+}
+
+/// An element as a PTX register of that width holds it.
+fn extended(bits: u64, part: &Part, register_bits: u32) -> u128 {
+    let unused = 64 - 8 * part.element_bytes as u32;
+    let value = if part.is_signed { ((bits << unused) as i64 >> unused) as u64 } else { bits };
+    u128::from(value & (u64::MAX >> (64 - register_bits)))
+}
+
+/// The lanes whose Plg does not depend on whether it is taken of the formed address or of the one
+/// that is loaded from, which a displacement and rounding may bring into another window.
+fn lanes_with_one_plg(case: &Case, base: &[u64; LANES], memories: &Memories) -> LaneMask {
+    let (start, size) = memories.shared_window;
+    let is_shared = |address: u64| address.wrapping_sub(start) < size;
+    LaneMask::where_lane(|lane| {
+        case.parts.iter().all(|part| {
+            let address = base[lane].wrapping_add(part.offset as u64);
+            part.space != "" || is_shared(base[lane]) == is_shared(address & !15)
+        })
+    })
+}
+
+fn compare(choices: &mut Choices) -> Result<(), TestCaseError> {
+    let memories = memories(choices);
+    let case = case(choices);
+    let near = case.parts[0].space;
+    let base: [u64; LANES] = match choices.below(3) {
+        0 => [address(choices, &memories, near); LANES],
+        _ => std::array::from_fn(|_| {
+            address(choices, &memories, near).wrapping_sub(case.parts[1].offset as u64 & !15)
+        }),
+    };
+    let active = LaneMask::from_bits(choices.number() as u32);
+    let active = active & lanes_with_one_plg(&case, &base, &memories);
+    let predicate = LaneMask::from_bits(choices.number() as u32);
+    let reports = choices.below(2) == 0;
+
+    let module = read(&case.source).unwrap();
+    for verdict in check(&module) {
+        prop_assert!(verdict.is_legal(), "{} {:?}", case.source, verdict.violations);
+    }
+    let function = module.function("k").unwrap();
+    let named = |name: &str| module.registers_named(function, name)[0];
+    let mut registers = Registers::new();
+    registers.set(named("%a"), base.map(u128::from));
+    registers.set_predicate(named("%p"), predicate);
+    let placement = Placement::of(&module, Some(function)).unwrap();
+    let Ok(mut environment) = placement.onto(machine(&memories, reports)) else {
+        return Ok(());
+    };
+    environment.active = active;
+    let executed: Vec<Executed> =
+        environment.run(function, &mut registers).map(|step| step.result.unwrap()).collect();
+    let placement = environment.placement().clone();
+    let machine = environment.into_machine();
+
+    let mut warp = Warp::new();
+    warp.active = active;
+    warp.set_predicate(warpload::encoding::Pred::new(0).unwrap(), predicate);
+    let places = Places { base: &base, placement: &placement };
+    let lowered: Vec<LoweredLoad> = lower(&module, case.level).map(Result::unwrap).collect();
+    for ((lowered, part), executed) in lowered.iter().zip(&case.parts).zip(&executed) {
+        let context =
+            format!("{} in\n{}{memories:?} {base:x?}", lowered.instructions[0], case.source);
+        let (executing, faults, values) = execute_lowered(lowered, part, &places, &machine, &warp);
+        prop_assert_eq!(executing, executed.executing, "{}", &context);
+        for lane in executing.lanes() {
+            let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
+            let expected: Vec<&str> = of_lane.map(|fault| fault.kind.name()).collect();
+            prop_assert_eq!(&faults[lane], &expected, "lane {} of {}", lane, &context);
+        }
+        for (register, held) in &executed.written {
+            let (_, bits) = values.iter().rev().find(|(known, _)| known == register).unwrap();
+            for lane in executing.lanes() {
+                let expected = held.lane(lane);
+                let got = Some(extended(bits[lane], part, case.register_bits));
+                prop_assert_eq!(got, expected, "lane {} of {}", lane, &context);
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 3000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn lowered_loads_give_what_the_loads_give(numbers in proptest::collection::vec(any::<u64>(), 257)) {
+        compare(&mut Choices(numbers, 0))?;
+    }
+}
