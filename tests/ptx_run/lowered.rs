@@ -37,6 +37,7 @@ struct Part {
     space: &'static str,
     offset: i64,
     element_bytes: u64,
+    elements: u64,
     is_signed: bool,
 }
 
@@ -119,7 +120,7 @@ fn part(
         "l" => "local",
         _ => space,
     };
-    Part { space, offset, element_bytes, is_signed: scalar.starts_with('s') }
+    Part { space, offset, element_bytes, elements, is_signed: scalar.starts_with('s') }
 }
 
 /// The address that a place has in each lane.
@@ -194,6 +195,10 @@ fn execute_lowered(
         panic!("no destination")
     };
     let element = |i: usize, lane: usize| {
+        if elements.len() == 1 && part.element_bytes < 4 {
+            // Extended by the instruction itself.
+            return u64::from(warp.register(*register)[lane]);
+        }
         // The bytes of the registers, side by side.
         let byte = |at: u64| {
             let word = warp.register(Reg::new(register.number() + (at / 4) as u8))[lane];
@@ -210,7 +215,8 @@ fn execute_lowered(
 
 /// An element as a PTX register of that width holds it.
 fn extended(bits: u64, part: &Part, register_bits: u32) -> u128 {
-    let unused = 64 - 8 * part.element_bytes as u32;
+    let is_extended = part.elements == 1 && part.element_bytes < 4;
+    let unused = 64 - if is_extended { 32 } else { 8 * part.element_bytes as u32 };
     let value = if part.is_signed { ((bits << unused) as i64 >> unused) as u64 } else { bits };
     u128::from(value & (u64::MAX >> (64 - register_bits)))
 }
