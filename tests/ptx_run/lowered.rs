@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
-use warpload::encoding::Reg;
+use warpload::encoding::{Pred, Reg};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::execute;
 use warpload::machine::Machine;
@@ -32,6 +32,12 @@ const TYPES: [(&str, u64); 13] = [
     ("s64", 8),
 ];
 
+/// Where a warp keeps the guard until it is known which predicate the SASS wants.
+const GUARD: Pred = match Pred::new(0) {
+    Some(predicate) => predicate,
+    None => Pred::PT,
+};
+
 /// One of the loads of a case.
 struct Part {
     space: &'static str,
@@ -58,9 +64,9 @@ fn case(choices: &mut Choices) -> Case {
          .shared .align 16 .b8 s[48]; .local .align 16 .b8 l[32];\n"
     );
     let space = choices.pick(&["", "", "global", "shared", "local"]);
-    let first = part(choices, space, 0, register_bits, &mut source, "%d");
+    let first = part(choices, space, 0, register_bits, &mut source);
     let space = if choices.below(4) > 0 { space } else { choices.pick(&["", "shared", "local"]) };
-    let second = part(choices, space, 8, register_bits, &mut source, "%d");
+    let second = part(choices, space, 8, register_bits, &mut source);
     source += "ret;\n}\n";
     Case { source, parts: [first, second], register_bits, level }
 }
@@ -72,7 +78,6 @@ fn part(
     first: u64,
     register_bits: u32,
     source: &mut String,
-    name: &str,
 ) -> Part {
     let types: Vec<_> =
         TYPES.into_iter().filter(|(_, bytes)| 8 * bytes <= u64::from(register_bits)).collect();
@@ -90,26 +95,11 @@ fn part(
     let guard = choices.pick(&["", "", "@%p ", "@!%p "]);
     let written = if space.is_empty() { String::new() } else { format!(".{space}") };
     let vector = if elements == 1 { String::new() } else { format!(".v{elements}") };
-    let names: Vec<String> =
-        (first..first + elements)
-            .map(|i| {
-                if elements > 1 && choices.below(5) == 0 {
-                    "_".into()
-                } else {
-                    format!("{name}{i}")
-                }
-            })
-            .collect();
-    let names = if names.iter().all(|name| name == "_") {
-        vec![format!("{name}{first}"); 1]
-    } else {
-        names
+    let name = |i: u64| match i {
+        1.. if choices.below(5) == 0 => "_".to_owned(),
+        _ => format!("%d{}", first + i),
     };
-    let names = if names.len() as u64 == elements {
-        names
-    } else {
-        (first..first + elements).map(|i| format!("{name}{i}")).collect()
-    };
+    let names: Vec<String> = (0..elements).map(name).collect();
     let _ = writeln!(
         source,
         "{guard}ld{written}{cache}{vector}.{scalar} {{{}}}, [{base}+{offset}];",
@@ -141,6 +131,15 @@ impl Places<'_> {
     }
 }
 
+/// What the SASS of one load did.
+struct Loaded {
+    executing: LaneMask,
+    /// The names of each lane's faults.
+    faults: Vec<Vec<&'static str>>,
+    /// The bits of each element that is kept, lane by lane.
+    values: Vec<(Register, [u64; LANES])>,
+}
+
 /// Sets what the bindings say, executes the instructions, and gives each element's bytes.
 fn execute_lowered(
     lowered: &LoweredLoad,
@@ -148,7 +147,7 @@ fn execute_lowered(
     places: &Places<'_>,
     machine: &Machine,
     start: &Warp,
-) -> (LaneMask, Vec<Vec<&'static str>>, Vec<(Register, [u64; LANES])>) {
+) -> Loaded {
     let mut warp = start.clone();
     let shared = machine.memory.map().shared();
     let set = |warp: &mut Warp, register: u8, of: &dyn Fn(usize) -> u64| {
@@ -171,10 +170,7 @@ fn execute_lowered(
                 warp.set_predicate(*predicate, LaneMask::where_lane(is_outside));
             }
             Binding::Guard { predicate, .. } => {
-                warp.set_predicate(
-                    *predicate,
-                    start.predicate(warpload::encoding::Pred::new(0).unwrap()),
-                );
+                warp.set_predicate(*predicate, start.predicate(GUARD));
             }
             Binding::Frame { register } => set(&mut warp, register.number(), &|_| 0),
             Binding::Destination { .. } => {}
@@ -210,7 +206,7 @@ fn execute_lowered(
     let values = elements.iter().enumerate().filter_map(|(i, register)| {
         Some(((*register)?, std::array::from_fn(|lane| element(i, lane))))
     });
-    (outcome.executing, faults, values.collect())
+    Loaded { executing: outcome.executing, faults, values: values.collect() }
 }
 
 /// An element as a PTX register of that width holds it.
@@ -229,7 +225,7 @@ fn lanes_with_one_plg(case: &Case, base: &[u64; LANES], memories: &Memories) -> 
     LaneMask::where_lane(|lane| {
         case.parts.iter().all(|part| {
             let address = base[lane].wrapping_add(part.offset as u64);
-            part.space != "" || is_shared(base[lane]) == is_shared(address & !15)
+            !part.space.is_empty() || is_shared(base[lane]) == is_shared(address & !15)
         })
     })
 }
@@ -270,13 +266,14 @@ fn compare(choices: &mut Choices) -> Result<(), TestCaseError> {
 
     let mut warp = Warp::new();
     warp.active = active;
-    warp.set_predicate(warpload::encoding::Pred::new(0).unwrap(), predicate);
+    warp.set_predicate(GUARD, predicate);
     let places = Places { base: &base, placement: &placement };
     let lowered: Vec<LoweredLoad> = lower(&module, case.level).map(Result::unwrap).collect();
     for ((lowered, part), executed) in lowered.iter().zip(&case.parts).zip(&executed) {
         let context =
             format!("{} in\n{}{memories:?} {base:x?}", lowered.instructions[0], case.source);
-        let (executing, faults, values) = execute_lowered(lowered, part, &places, &machine, &warp);
+        let Loaded { executing, faults, values } =
+            execute_lowered(lowered, part, &places, &machine, &warp);
         prop_assert_eq!(executing, executed.executing, "{}", &context);
         for lane in executing.lanes() {
             let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);

@@ -5,6 +5,7 @@
 //! (docs/ptx.md); the numbers of their registers are given here, and [`Binding`]s say what each
 //! register holds.
 
+mod operand;
 mod registers;
 mod select;
 mod uniform;
