@@ -105,6 +105,7 @@ pub mod memory;
 #[cfg(feature = "trace")]
 pub mod report;
 pub mod sass;
+pub mod tensor_memory;
 #[cfg(feature = "trace")]
 pub mod trace;
 #[cfg(feature = "json")]
