@@ -5,7 +5,7 @@ use std::io::Write;
 
 use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level, Report, Snippet};
-use warpload::encoding::{Alias, ParseError};
+use warpload::encoding::{Alias, ParseError, Span};
 
 /// Where a text comes from.
 #[derive(Clone, Copy)]
@@ -36,6 +36,16 @@ pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError) {
         group = group.element(Level::HELP.message(hint.to_string()));
     }
     draw(&[group]);
+}
+
+/// An error in a text: the line, the place.
+pub(crate) fn text_error(origin: Origin<'_>, text: &str, span: Span, title: &str) {
+    let (text, start, end) = visible(text, span.start, span.end);
+    let snippet = Snippet::source(text)
+        .path(origin.file)
+        .line_start(origin.line)
+        .annotation(AnnotationKind::Primary.span(start..end));
+    draw(&[Level::ERROR.primary_title(title).element(snippet)]);
 }
 
 /// A modifier that assembles as another one.

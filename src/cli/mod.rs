@@ -13,6 +13,7 @@ mod replay;
 mod run;
 mod summary_text;
 mod test;
+mod tmem;
 mod trace;
 mod word;
 
@@ -43,6 +44,7 @@ Examples:
   warpload test vectors.jsonl                   check test vectors
   warpload run vector.json                      execute one load, lane by lane
   warpload replay kernelslist.g --fill address  execute every load of a trace
+  warpload tmem map 16x256b x4                  which thread gets which cell of Tensor Memory
 
 `-` is standard input. Exit status: 0 done, 1 the input or the check failed, 2 wrong use or an
 unreadable file.";
@@ -58,6 +60,7 @@ enum Command {
     Info(info::Arguments),
     Replay(replay::Arguments),
     Merge(replay::MergeArguments),
+    Tmem(tmem::Arguments),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
 }
@@ -133,6 +136,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Info(command) => info::execute(command, output),
         Command::Replay(command) => replay::execute(command, arguments.progress, output),
         Command::Merge(command) => replay::merge(command, output),
+        Command::Tmem(command) => tmem::execute(command, arguments.progress, output),
         Command::Completions(command) => manual::completions(command, output),
         Command::Man(command) => manual::man(command, output),
     }

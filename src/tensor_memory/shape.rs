@@ -205,9 +205,11 @@ impl fmt::Display for Shape {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Lanes(lanes) => write!(f, "lane {lanes}"),
-            Self::Columns(columns) => write!(f, "column {columns}"),
-            Self::SecondHalf => f.write_str("second half"),
+            Self::Lanes(1) => f.write_str("1 lane"),
+            Self::Lanes(lanes) => write!(f, "{lanes} lanes"),
+            Self::Columns(1) => f.write_str("1 column"),
+            Self::Columns(columns) => write!(f, "{columns} columns"),
+            Self::SecondHalf => f.write_str("the second half"),
         }
     }
 }

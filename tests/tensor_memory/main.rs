@@ -8,4 +8,6 @@ mod examples;
 mod execution;
 mod mapping;
 mod naive;
+#[cfg(feature = "cli")]
+mod pictures;
 mod text;

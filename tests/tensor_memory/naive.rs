@@ -4,7 +4,7 @@
 use warpload::tensor_memory::{Shape, TensorMemory};
 
 /// Lane and column, counted from the base of the load or of the half, of a thread's register.
-pub fn place(shape: Shape, t: usize, r: usize) -> (usize, usize) {
+pub(crate) fn place(shape: Shape, t: usize, r: usize) -> (usize, usize) {
     match shape {
         Shape::S32x32b => (t, r),
         Shape::S16x64b => (t / 4 + 8 * (t % 2), (t / 2) % 2 + 2 * r),
@@ -15,7 +15,7 @@ pub fn place(shape: Shape, t: usize, r: usize) -> (usize, usize) {
 }
 
 /// How many registers a thread gets from one repeat.
-pub fn registers(shape: Shape) -> usize {
+pub(crate) fn registers(shape: Shape) -> usize {
     match shape {
         Shape::S16x128b => 2,
         Shape::S16x256b => 4,
@@ -24,7 +24,7 @@ pub fn registers(shape: Shape) -> usize {
 }
 
 /// How many columns one repeat covers, unpacked.
-pub fn columns(shape: Shape) -> usize {
+pub(crate) fn columns(shape: Shape) -> usize {
     match shape {
         Shape::S32x32b | Shape::S16x32bx2 => 1,
         Shape::S16x64b => 2,
@@ -35,7 +35,7 @@ pub fn columns(shape: Shape) -> usize {
 
 /// A load of known-good addresses: `bases` are the lane and column of either half, the same twice
 /// where there is one. Gives rows of registers, as the library does.
-pub fn load(
+pub(crate) fn load(
     shape: Shape,
     num: usize,
     pack: bool,
