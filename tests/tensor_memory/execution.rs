@@ -134,27 +134,28 @@ fn reductions() -> Vec<Reduction> {
     reductions
 }
 
+/// The reduction over each thread's own registers of some load of `num` columns.
+fn check_reduction(reduction: Reduction, shape: Shape, num: u32, memory: &TensorMemory) {
+    let split = (shape == Shape::S16x32bx2).then_some(130);
+    let form = Form { shape, num, pack: false, split, reduction: Some(reduction) };
+    let load = TensorLoad::new(form).unwrap();
+    let issue = Issue { warp: 2, address: address(64, 100) };
+    let mut registers = Registers::new();
+    assert_eq!(execute(&load, issue, memory, &Rules::default(), &mut registers), Ok(()));
+    let values: Vec<u32> = registers.by_thread().collect();
+    let folded: Vec<u32> =
+        values.chunks(num as usize).map(|own| naive_fold(reduction, own)).collect();
+    assert_eq!(registers.reduced().unwrap()[..], folded, "{load}");
+}
+
 #[test]
 fn reductions_are_folds_of_the_threads_own_registers() {
-    let mut registers = Registers::new();
     for pattern in Pattern::ALL {
         let memory = TensorMemory::filled(pattern);
         for reduction in reductions() {
-            for shape in [Shape::S32x32b, Shape::S16x32bx2] {
-                for num in [2, 8, 128] {
-                    let split = (shape == Shape::S16x32bx2).then_some(130);
-                    let reduction = Some(reduction);
-                    let form = Form { shape, num, pack: false, split, reduction };
-                    let load = TensorLoad::new(form).unwrap();
-                    let issue = Issue { warp: 2, address: address(64, 100) };
-                    let rules = Rules::default();
-                    assert_eq!(execute(&load, issue, &memory, &rules, &mut registers), Ok(()));
-                    let values: Vec<u32> = registers.by_thread().collect();
-                    let threads = values.chunks(num as usize);
-                    let folded: Vec<u32> =
-                        threads.map(|own| naive_fold(reduction.unwrap(), own)).collect();
-                    assert_eq!(registers.reduced().unwrap()[..], folded, "{load} of {pattern}");
-                }
+            for num in [2, 8, 128] {
+                check_reduction(reduction, Shape::S32x32b, num, &memory);
+                check_reduction(reduction, Shape::S16x32bx2, num, &memory);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod allocations;
 #[cfg(feature = "json")]
 mod cases;
 mod examples;
