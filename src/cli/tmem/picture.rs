@@ -46,7 +46,7 @@ pub(super) fn svg(load: &TensorLoad) -> String {
          <text class=\"title\" x=\"{MARGIN}\" y=\"46\">{name}</text>\n\
          <text class=\"size\" x=\"{MARGIN}\" y=\"72\">{size}</text>\n\
          {body}{legend}</svg>\n",
-        style()
+        style(load)
     )
 }
 
@@ -65,7 +65,9 @@ fn heading_width(load: &TensorLoad) -> usize {
     MARGIN + (name * 12).max(size * 9)
 }
 
-fn style() -> String {
+/// The style sheet. Names of half registers are longer, so their letters are smaller.
+fn style(load: &TensorLoad) -> String {
+    let register = if load.is_packed() { "10.5" } else { "12" };
     let colours = |palette: &[u32; LANES]| -> String {
         let colour = |(thread, colour)| format!(".t{thread}{{fill:#{colour:06x}}}");
         palette.iter().enumerate().map(colour).collect()
@@ -76,7 +78,7 @@ fn style() -> String {
          .title{{font-size:20px;font-weight:600}} .size,.note{{font-size:14px}}\n\
          .title,.size,.note,.left{{text-anchor:start}} .end{{text-anchor:end}}\n\
          .axis,.size,.note{{fill:#6a645b}} .axis{{font-size:13px}} .name{{font-size:14px}}\n\
-         .thread{{font-size:14px;font-weight:600}} .register{{font-size:10.5px}}\n\
+         .thread{{font-size:14px;font-weight:600}} .register{{font-size:{register}px}}\n\
          .ground{{fill:#fdfcfa}}\n\
          .cell{{stroke:#fdfcfa;stroke-width:1.5}} .half{{stroke:#fdfcfa;stroke-width:1;\
          stroke-dasharray:3 3;fill:none}}\n\
