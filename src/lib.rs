@@ -6,6 +6,7 @@
 //! - [`memory`], [`machine`], [`warp`], [`lane`]: what an instruction executes on.
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
+//! - [`tensor_memory`]: `tcgen05.ld`, the load from the Tensor Memory of SM 10.x.
 //! - `vector` and `image` (feature `json`): test vectors and memory images.
 //!
 //! # The three examples of the instruction's own description
