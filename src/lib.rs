@@ -7,6 +7,7 @@
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
 //! - [`ptx`]: modules of PTX, their loads, which of those are legal, and executing them.
+//! - [`tensor_memory`]: `tcgen05.ld`, the load from the Tensor Memory of SM 10.x.
 //! - `vector` and `image` (feature `json`): test vectors and memory images.
 //!
 //! # The three examples of the instruction's own description
@@ -109,6 +110,7 @@ pub mod ptx;
 #[cfg(feature = "trace")]
 pub mod report;
 pub mod sass;
+pub mod tensor_memory;
 #[cfg(feature = "trace")]
 pub mod trace;
 #[cfg(feature = "json")]

@@ -14,6 +14,7 @@ mod replay;
 mod run;
 mod summary_text;
 mod test;
+mod tmem;
 mod trace;
 mod word;
 
@@ -45,6 +46,7 @@ Examples:
   warpload run vector.json                      execute one load, lane by lane
   warpload replay kernelslist.g --fill address  execute every load of a trace
   warpload ptx check kernel.ptx                 which loads of a PTX module are legal
+  warpload tmem map 16x256b x4                  which thread gets which cell of Tensor Memory
 
 `-` is standard input. Exit status: 0 done, 1 the input or the check failed, 2 wrong use or an
 unreadable file.";
@@ -61,6 +63,7 @@ enum Command {
     Replay(replay::Arguments),
     Merge(replay::MergeArguments),
     Ptx(ptx::Arguments),
+    Tmem(tmem::Arguments),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
 }
@@ -137,6 +140,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Replay(command) => replay::execute(command, arguments.progress, output),
         Command::Merge(command) => replay::merge(command, output),
         Command::Ptx(command) => ptx::execute(command, arguments.progress, output),
+        Command::Tmem(command) => tmem::execute(command, arguments.progress, output),
         Command::Completions(command) => manual::completions(command, output),
         Command::Man(command) => manual::man(command, output),
     }

@@ -1,0 +1,286 @@
+//! The instruction and what its qualifiers allow.
+
+use std::fmt;
+
+use super::reduction::{Reduction, ReductionType};
+use super::shape::Shape;
+
+/// A thread gets at most this many data registers from one load.
+pub const MAX_REGISTERS: usize = 128;
+
+/// The `.num` of a load: how often the shape is repeated along the columns. 1, 2, 4, 8, 16, 32, 64
+/// or 128.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Repeat(u8);
+
+impl Repeat {
+    /// All of them, ascending.
+    pub const ALL: [Self; 8] =
+        [Self(1), Self(2), Self(4), Self(8), Self(16), Self(32), Self(64), Self(128)];
+
+    /// The repeat of that number, where there is one.
+    pub const fn new(num: u32) -> Option<Self> {
+        if num.is_power_of_two() && num <= 128 { Some(Self(num as u8)) } else { None }
+    }
+
+    /// The number, 1 to 128.
+    pub const fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for Repeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "x{}", self.0)
+    }
+}
+
+/// The parts of an instruction, in any combination; [`TensorLoad::new`] tells the legal ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Form {
+    /// `.shape`.
+    pub shape: Shape,
+    /// `.num`.
+    pub num: u32,
+    /// `.pack::16b`: the low halves of two neighbouring columns make one register.
+    pub pack: bool,
+    /// `immHalfSplitoff`: what is added to the address for the second half of `.16x32bx2`.
+    pub split: Option<i64>,
+    /// `.red` with its operation; nothing for a plain load.
+    pub reduction: Option<Reduction>,
+}
+
+impl Form {
+    /// A plain load.
+    pub const fn plain(shape: Shape, num: u32) -> Self {
+        Self { shape, num, pack: false, split: None, reduction: None }
+    }
+}
+
+/// A legal `tcgen05.ld` or `tcgen05.ld.red`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TensorLoad {
+    shape: Shape,
+    repeat: Repeat,
+    pack: bool,
+    split: Option<i64>,
+    reduction: Option<Reduction>,
+}
+
+/// Which rule of the grammar a combination breaks (PTX ISA, "tcgen05.ld", syntax and Table 49).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum IllegalLoad {
+    /// There is no such shape.
+    #[error("no such shape; there are 16x64b, 16x128b, 16x256b, 32x32b and 16x32bx2")]
+    Shape,
+    /// There is no such number of repeats, or the shape has fewer.
+    #[error("no .x{num} of .{shape}; it has .x1 to .{largest}, powers of two")]
+    Num {
+        /// The number given.
+        num: u32,
+        /// The shape.
+        shape: Shape,
+        /// The most repeats that the shape has.
+        largest: Repeat,
+    },
+    /// `.16x32bx2` without its half offset.
+    #[error(".16x32bx2 needs a half offset behind the address: an integer constant")]
+    SplitMissing,
+    /// A half offset with another shape.
+    #[error("only .16x32bx2 takes a half offset, .{shape} does not")]
+    SplitSurplus {
+        /// The shape.
+        shape: Shape,
+    },
+    /// A reduction of another shape than `.32x32b` and `.16x32bx2`.
+    #[error(".red takes .32x32b and .16x32bx2, not .{shape}")]
+    ReductionShape {
+        /// The shape.
+        shape: Shape,
+    },
+    /// A reduction of `.x1`.
+    #[error(".red needs .x2 or more")]
+    ReductionNum,
+    /// A reduction of packed registers.
+    #[error(".red does not go with .pack::16b")]
+    ReductionPack,
+    /// `.abs` or `.NaN` with an integer type.
+    #[error(".abs and .NaN go with .f32 only, not with .{}", kind.name())]
+    ReductionModifier {
+        /// The type.
+        kind: ReductionType,
+    },
+}
+
+impl IllegalLoad {
+    /// The code of the rule: `shape`, `num`, `split-operand`, `red-shape`, `red-num`, `red-pack` or
+    /// `red-modifier`.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Shape => "shape",
+            Self::Num { .. } => "num",
+            Self::SplitMissing | Self::SplitSurplus { .. } => "split-operand",
+            Self::ReductionShape { .. } => "red-shape",
+            Self::ReductionNum => "red-num",
+            Self::ReductionPack => "red-pack",
+            Self::ReductionModifier { .. } => "red-modifier",
+        }
+    }
+}
+
+impl TensorLoad {
+    /// The instruction of these parts.
+    ///
+    /// # Errors
+    /// The first rule that the combination breaks, in the order of [`IllegalLoad`].
+    pub fn new(form: Form) -> Result<Self, IllegalLoad> {
+        let Form { shape, num, pack, split, reduction } = form;
+        let largest = largest_repeat(shape);
+        let repeat = Repeat::new(num)
+            .filter(|repeat| *repeat <= largest)
+            .ok_or(IllegalLoad::Num { num, shape, largest })?;
+        match (shape, split) {
+            (Shape::S16x32bx2, None) => return Err(IllegalLoad::SplitMissing),
+            (Shape::S16x32bx2, Some(_)) | (_, None) => {}
+            (_, Some(_)) => return Err(IllegalLoad::SplitSurplus { shape }),
+        }
+        if let Some(reduction) = reduction {
+            check_reduction(form, reduction)?;
+        }
+        Ok(Self { shape, repeat, pack, split, reduction })
+    }
+
+    /// The shape.
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// How often the shape is repeated along the columns.
+    pub const fn repeat(&self) -> Repeat {
+        self.repeat
+    }
+
+    /// Whether two neighbouring columns make one register.
+    pub const fn is_packed(&self) -> bool {
+        self.pack
+    }
+
+    /// The half offset: always there for `.16x32bx2`, never for other shapes. Executing faults on
+    /// one that is negative or wider than 32 bits.
+    pub const fn split(&self) -> Option<i64> {
+        self.split
+    }
+
+    /// The reduction of a `tcgen05.ld.red`.
+    pub const fn reduction(&self) -> Option<Reduction> {
+        self.reduction
+    }
+
+    /// How many data registers each thread gets, 1..=128. The result of a reduction is one more.
+    pub const fn registers(&self) -> usize {
+        self.shape.registers_per_repeat() * self.repeat.get()
+    }
+
+    /// How many columns of Tensor Memory the load, or each of its halves, covers: 1..=512.
+    pub const fn columns(&self) -> usize {
+        let packed = if self.pack { 2 } else { 1 };
+        self.shape.layout().repeat_columns * self.repeat.get() * packed
+    }
+
+    /// Whether hardware wants the column of the address to be even: measured by one public project
+    /// for `.16x64b`, `.16x128b`, packed `.16x32bx2` and reductions of `.32x32b`, assumed for
+    /// `.16x256b`, other packed loads and other reductions.
+    pub const fn needs_even_column(&self) -> bool {
+        let any_column = matches!(self.shape, Shape::S32x32b | Shape::S16x32bx2);
+        !any_column || self.pack || self.reduction.is_some()
+    }
+}
+
+fn check_reduction(form: Form, reduction: Reduction) -> Result<(), IllegalLoad> {
+    if !matches!(form.shape, Shape::S32x32b | Shape::S16x32bx2) {
+        return Err(IllegalLoad::ReductionShape { shape: form.shape });
+    }
+    if form.num < 2 {
+        return Err(IllegalLoad::ReductionNum);
+    }
+    if form.pack {
+        return Err(IllegalLoad::ReductionPack);
+    }
+    let has_modifier = reduction.absolute || reduction.propagates_nan;
+    if has_modifier && reduction.kind != ReductionType::F32 {
+        return Err(IllegalLoad::ReductionModifier { kind: reduction.kind });
+    }
+    Ok(())
+}
+
+/// The most repeats whose registers a thread can hold.
+const fn largest_repeat(shape: Shape) -> Repeat {
+    Repeat((MAX_REGISTERS / shape.registers_per_repeat()) as u8)
+}
+
+impl fmt::Display for TensorLoad {
+    /// The opcode with its qualifiers, the operation of a reduction in front of its type:
+    /// `tcgen05.ld.sync.aligned.16x64b.x2.pack::16b.b32`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let red = if self.reduction.is_some() { ".red" } else { "" };
+        write!(f, "tcgen05.ld{red}.sync.aligned.{}.{}", self.shape, self.repeat)?;
+        if self.pack {
+            f.write_str(".pack::16b")?;
+        }
+        match self.reduction {
+            Some(reduction) => reduction.fmt(f),
+            None => f.write_str(".b32"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reduction::Operation;
+    use super::*;
+
+    #[test]
+    fn the_table_of_register_counts() {
+        // Rows of Table 49: .num, then registers of 32x32b, 16x128b and 16x256b.
+        for (num, counts) in [
+            (1, [Some(1), Some(2), Some(4)]),
+            (2, [Some(2), Some(4), Some(8)]),
+            (4, [Some(4), Some(8), Some(16)]),
+            (8, [Some(8), Some(16), Some(32)]),
+            (16, [Some(16), Some(32), Some(64)]),
+            (32, [Some(32), Some(64), Some(128)]),
+            (64, [Some(64), Some(128), None]),
+            (128, [Some(128), None, None]),
+        ] {
+            let found = [Shape::S32x32b, Shape::S16x128b, Shape::S16x256b]
+                .map(|shape| TensorLoad::new(Form::plain(shape, num)).ok().map(|l| l.registers()));
+            assert_eq!(found, counts, "x{num}");
+        }
+    }
+
+    #[test]
+    fn every_rule() {
+        let plain = Form::plain(Shape::S32x32b, 2);
+        let max = Reduction::new(Operation::Max, ReductionType::U32);
+        let red = Form { reduction: Some(max), ..plain };
+        let of = |shape| Form { shape, ..red };
+        let absolute = Reduction { absolute: true, ..max };
+        for (form, code) in [
+            (Form { num: 0, ..plain }, "num"),
+            (Form { num: 3, ..plain }, "num"),
+            (Form { num: 256, ..plain }, "num"),
+            (Form { split: Some(1), ..plain }, "split-operand"),
+            (of(Shape::S16x32bx2), "split-operand"),
+            (of(Shape::S16x64b), "red-shape"),
+            (Form { num: 1, ..red }, "red-num"),
+            (Form { pack: true, ..red }, "red-pack"),
+            (Form { reduction: Some(absolute), ..plain }, "red-modifier"),
+        ] {
+            assert_eq!(TensorLoad::new(form).map_err(IllegalLoad::code), Err(code), "{form:?}");
+        }
+        let kind = ReductionType::F32;
+        let form = Form { reduction: Some(Reduction { kind, ..absolute }), ..plain };
+        let text = TensorLoad::new(form).map(|load| load.to_string());
+        assert_eq!(text.as_deref(), Ok("tcgen05.ld.red.sync.aligned.32x32b.x2.max.abs.f32"));
+    }
+}

@@ -1,0 +1,166 @@
+//! What a load may touch.
+
+use super::address::TensorAddress;
+use super::memory::COLUMNS;
+
+/// Who issues a load, and with which address: all 32 threads of the warp give the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// The warp's number in its thread block; only its value modulo 4 matters.
+    pub warp: u32,
+    /// The address operand, `taddr`.
+    pub address: TensorAddress,
+}
+
+/// What the lane field of an address means. The sources differ: docs/tensor-memory.md.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum LaneMode {
+    /// The text of the PTX ISA: the field is a physical lane and must lie in the warp's slab, 32
+    /// lanes from 32 * (warp mod 4) on.
+    #[default]
+    Strict,
+    /// The field counts modulo 32 from the warp's slab on, whichever slab it names. Kernels that
+    /// give column addresses only, from every warp, rely on that.
+    Wrap,
+}
+
+impl LaneMode {
+    /// `strict` or `wrap`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Wrap => "wrap",
+        }
+    }
+}
+
+/// What loads are checked against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Rules {
+    /// What the lane field means.
+    pub lane_mode: LaneMode,
+    /// Which columns are allocated; all of them by default.
+    pub allocated: Allocations,
+    /// Whether the column of the address must be even where hardware was measured to want that,
+    /// or where that is assumed. The text of the PTX ISA asks for nothing.
+    pub hardware_alignment: bool,
+}
+
+/// Columns are allocated in units of this many.
+const UNIT: usize = 32;
+
+/// The allocated columns, all 128 lanes of each. Allocations are 32, 64, 128, 256 or 512 columns
+/// (PTX ISA, "Tensor Memory Allocation") and begin at a multiple of 32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Allocations {
+    /// Bit n: columns 32n to 32n+31.
+    units: u16,
+}
+
+/// Columns that cannot be an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AllocationError {
+    /// The number of columns is none of those that there are.
+    #[error("{columns} columns; an allocation has 32, 64, 128, 256 or 512")]
+    Columns {
+        /// How many columns were asked for.
+        columns: usize,
+    },
+    /// The first column is no multiple of 32.
+    #[error("first column {first}; allocations begin at multiples of 32")]
+    First {
+        /// The first column.
+        first: usize,
+    },
+    /// The allocation ends behind column 511.
+    #[error("columns {first}..={}; Tensor Memory has 0..=511", first.saturating_add(*columns - 1))]
+    Outside {
+        /// The first column.
+        first: usize,
+        /// How many columns, at least 32.
+        columns: usize,
+    },
+    /// Some of the columns are allocated already.
+    #[error("columns {first}..={} overlap an earlier allocation", first + columns - 1)]
+    Overlap {
+        /// The first column.
+        first: usize,
+        /// How many columns, at least 32.
+        columns: usize,
+    },
+}
+
+impl Allocations {
+    /// Every column.
+    pub const ALL: Self = Self { units: u16::MAX };
+    /// No column.
+    pub const NONE: Self = Self { units: 0 };
+
+    /// Adds an allocation of `columns` columns from column `first` on.
+    ///
+    /// # Errors
+    /// [`AllocationError`]; nothing is added then.
+    pub fn add(&mut self, first: usize, columns: usize) -> Result<(), AllocationError> {
+        if !columns.is_power_of_two() || !(UNIT..=COLUMNS).contains(&columns) {
+            return Err(AllocationError::Columns { columns });
+        }
+        if !first.is_multiple_of(UNIT) {
+            return Err(AllocationError::First { first });
+        }
+        if first > COLUMNS - columns {
+            return Err(AllocationError::Outside { first, columns });
+        }
+        let units = (u32::MAX >> (32 - columns / UNIT) << (first / UNIT)) as u16;
+        if self.units & units != 0 {
+            return Err(AllocationError::Overlap { first, columns });
+        }
+        self.units |= units;
+        Ok(())
+    }
+
+    /// Whether a column is allocated; none from 512 on is.
+    pub const fn contains(self, column: usize) -> bool {
+        column < COLUMNS && self.units >> (column / UNIT) & 1 != 0
+    }
+
+    /// The first column from `first` to `last`, both included, that is not allocated.
+    pub(super) fn first_missing(self, first: usize, last: usize) -> Option<usize> {
+        let mut units = first / UNIT..=last / UNIT;
+        let missing = units.find(|unit| !self.contains(unit * UNIT))?;
+        Some(first.max(missing * UNIT))
+    }
+}
+
+impl Default for Allocations {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_allocated() {
+        let mut allocated = Allocations::NONE;
+        assert_eq!(allocated.add(64, 32), Ok(()));
+        assert_eq!(allocated.add(256, 256), Ok(()));
+        let columns: Vec<usize> = (0..1024).filter(|c| allocated.contains(*c)).collect();
+        assert_eq!(columns, (64..96).chain(256..512).collect::<Vec<_>>());
+        for (first, columns, message) in [
+            (0, 0, "0 columns; an allocation has 32, 64, 128, 256 or 512"),
+            (0, 96, "96 columns; an allocation has 32, 64, 128, 256 or 512"),
+            (0, 1024, "1024 columns; an allocation has 32, 64, 128, 256 or 512"),
+            (16, 32, "first column 16; allocations begin at multiples of 32"),
+            (480, 64, "columns 480..=543; Tensor Memory has 0..=511"),
+            (64, 64, "columns 64..=127 overlap an earlier allocation"),
+        ] {
+            let error = allocated.add(first, columns).map_err(|error| error.to_string());
+            assert_eq!(error, Err(message.to_owned()));
+        }
+        let mut all = Allocations::NONE;
+        assert_eq!(all.add(0, 512), Ok(()));
+        assert_eq!(all, Allocations::ALL);
+    }
+}

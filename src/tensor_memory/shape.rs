@@ -1,0 +1,215 @@
+//! Which thread gets which cell in which register.
+//!
+//! # One table
+//! In each shape a bit of a thread's number, or of a register's, adds one fixed power of two to
+//! the lane or to the column of the cell, or moves on to the second half; all these steps differ.
+//! So a row of [`Shape::layout`] lists the steps bit by bit, and everything else follows from it:
+//! the cell of a thread's register ([`Shape::cell`]) is the sum of the steps of the bits that are
+//! set, and the way back ([`Shape::owner`]) is to see which of them are in it.
+
+use std::fmt;
+
+/// The `.shape` of a load: lanes by bits of one repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// `.32x32b`: each thread reads its own lane.
+    S32x32b,
+    /// `.16x64b`: even threads read lanes 0 to 7, odd ones lanes 8 to 15.
+    S16x64b,
+    /// `.16x128b`: four threads a lane; odd registers are eight lanes further down.
+    S16x128b,
+    /// `.16x256b`: four threads a lane, two columns each: the fragment of an accumulator.
+    S16x256b,
+    /// `.16x32bx2`: two halves of 16 lanes, each with an address of its own.
+    S16x32bx2,
+}
+
+/// What a bit that is set adds to the place of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// This many lanes, a power of two.
+    Lanes(usize),
+    /// This many columns, a power of two.
+    Columns(usize),
+    /// The cell is in the second half, whose base is the address plus the half offset.
+    SecondHalf,
+}
+
+/// A row of the table of shapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// What bits 0 to 4 of the thread's number add.
+    pub thread: [Step; 5],
+    /// What the low bits of the register's number add: those that count within one repeat.
+    pub register: &'static [Step],
+    /// How many columns further the next repeat is. The bits of the register's number above
+    /// [`register`](Self::register) count repeats.
+    pub repeat_columns: usize,
+}
+
+/// The place of a cell, counted from the base of the load or, in the second half, from that of
+/// the half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct CellOffset {
+    /// Whether it is in the second half of a `.16x32bx2`.
+    pub second_half: bool,
+    /// Lanes from the base.
+    pub lane: usize,
+    /// Columns from the base; where `.pack::16b` makes one register of two columns, pairs of
+    /// columns.
+    pub column: usize,
+}
+
+/// A load has no more data registers; register numbers are taken modulo this.
+const REGISTER_NUMBERS: usize = super::MAX_REGISTERS;
+
+impl Shape {
+    /// All shapes.
+    pub const ALL: [Self; 5] =
+        [Self::S32x32b, Self::S16x64b, Self::S16x128b, Self::S16x256b, Self::S16x32bx2];
+
+    /// The table: numeric layouts of CUTLASS (`copy_traits_sm100.hpp`, BSD-3), which agree with the
+    /// formulas in the documentation of TVM and with the code of TileLang and Tilus.
+    pub const fn layout(self) -> &'static Layout {
+        use Step::{Columns, Lanes, SecondHalf};
+        match self {
+            Self::S32x32b => &Layout {
+                thread: [Lanes(1), Lanes(2), Lanes(4), Lanes(8), Lanes(16)],
+                register: &[],
+                repeat_columns: 1,
+            },
+            Self::S16x64b => &Layout {
+                thread: [Lanes(8), Columns(1), Lanes(1), Lanes(2), Lanes(4)],
+                register: &[],
+                repeat_columns: 2,
+            },
+            Self::S16x128b => &Layout {
+                thread: [Columns(1), Columns(2), Lanes(1), Lanes(2), Lanes(4)],
+                register: &[Lanes(8)],
+                repeat_columns: 4,
+            },
+            Self::S16x256b => &Layout {
+                thread: [Columns(2), Columns(4), Lanes(1), Lanes(2), Lanes(4)],
+                register: &[Columns(1), Lanes(8)],
+                repeat_columns: 8,
+            },
+            Self::S16x32bx2 => &Layout {
+                thread: [Lanes(1), Lanes(2), Lanes(4), Lanes(8), SecondHalf],
+                register: &[],
+                repeat_columns: 1,
+            },
+        }
+    }
+
+    /// The qualifier without its dot: `16x64b`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::S32x32b => "32x32b",
+            Self::S16x64b => "16x64b",
+            Self::S16x128b => "16x128b",
+            Self::S16x256b => "16x256b",
+            Self::S16x32bx2 => "16x32bx2",
+        }
+    }
+
+    /// The shape of that name, without a dot.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|shape| shape.name() == name)
+    }
+
+    /// How many lanes the load, or each of its halves, covers: 16 or 32.
+    pub const fn lanes(self) -> usize {
+        match self {
+            Self::S32x32b => 32,
+            _ => 16,
+        }
+    }
+
+    /// How many rectangles are read: 2 for `.16x32bx2`.
+    pub const fn halves(self) -> usize {
+        match self {
+            Self::S16x32bx2 => 2,
+            _ => 1,
+        }
+    }
+
+    /// How many data registers each thread gets for one repeat: 1, 2 or 4.
+    pub const fn registers_per_repeat(self) -> usize {
+        1 << self.layout().register.len()
+    }
+
+    /// The cell that thread `thread` gets in its data register `register`. Threads are 0..=31 and
+    /// registers 0..=127; higher bits of either number are ignored.
+    pub const fn cell(self, thread: usize, register: usize) -> CellOffset {
+        let layout = self.layout();
+        let register = register % REGISTER_NUMBERS;
+        let mut cell = CellOffset {
+            second_half: false,
+            lane: 0,
+            column: (register >> layout.register.len()) * layout.repeat_columns,
+        };
+        let mut bit = 0;
+        while bit < layout.thread.len() {
+            if thread >> bit & 1 != 0 {
+                cell = cell.moved(layout.thread[bit]);
+            }
+            bit += 1;
+        }
+        bit = 0;
+        while bit < layout.register.len() {
+            if register >> bit & 1 != 0 {
+                cell = cell.moved(layout.register[bit]);
+            }
+            bit += 1;
+        }
+        cell
+    }
+
+    /// The thread, 0..=31, and its data register that get this cell: the inverse of
+    /// [`cell`](Self::cell). The lane is one of [`lanes`](Self::lanes).
+    pub fn owner(self, cell: CellOffset) -> (usize, usize) {
+        let layout = self.layout();
+        let number = |steps: &[Step]| -> usize {
+            steps.iter().enumerate().map(|(bit, step)| usize::from(cell.has(*step)) << bit).sum()
+        };
+        let repeat = cell.column / layout.repeat_columns;
+        (number(&layout.thread), number(layout.register) | repeat << layout.register.len())
+    }
+}
+
+impl CellOffset {
+    const fn moved(mut self, step: Step) -> Self {
+        match step {
+            Step::Lanes(lanes) => self.lane += lanes,
+            Step::Columns(columns) => self.column += columns,
+            Step::SecondHalf => self.second_half = true,
+        }
+        self
+    }
+
+    const fn has(self, step: Step) -> bool {
+        match step {
+            Step::Lanes(lanes) => self.lane & lanes != 0,
+            Step::Columns(columns) => self.column & columns != 0,
+            Step::SecondHalf => self.second_half,
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lanes(1) => f.write_str("1 lane"),
+            Self::Lanes(lanes) => write!(f, "{lanes} lanes"),
+            Self::Columns(1) => f.write_str("1 column"),
+            Self::Columns(columns) => write!(f, "{columns} columns"),
+            Self::SecondHalf => f.write_str("the second half"),
+        }
+    }
+}
