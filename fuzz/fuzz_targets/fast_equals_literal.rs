@@ -51,6 +51,7 @@ fn machine(input: &mut Input<'_>) -> Option<Machine> {
         .shared(&bytes[..usize::from(input.half() % 4096)])
         .local_low(low, &bytes[..low * LANES])
         .local_high(high, &bytes[..high * LANES])
+        .constant(input.byte() % 32, &bytes[..usize::from(input.half() % 8192)])
         .build()
         .ok()?;
     Some(Machine {

@@ -7,6 +7,8 @@ use std::io::Read;
 
 use serde_json::Value;
 use warpload::encoding::{Instruction, parse_line};
+use warpload::load::{LoadOp, register_fault};
+use warpload::machine::RegisterLimit;
 use warpload::ptx::{OptimizationLevel, lower, read};
 
 /// A module, and the loads that ptxas made of it.
@@ -180,4 +182,57 @@ fn kernels_are_those_of_ptxas() {
         }
         assert_eq!(got, sorted_forms(&cubin(compiled)), "{compiled}");
     }
+}
+
+/// More loads than there are registers: numbers begin anew, aligned and within R254 every time.
+#[test]
+fn numbers_begin_anew() {
+    let mut source = ".version 8.0\n.target sm_50\n.address_size 64\n.entry k() {\n\
+         .reg .pred %p<900>; .reg .b64 %a<900>; .reg .b32 %r<4000>;\n"
+        .to_owned();
+    for i in 0..900 {
+        let guard = if i % 3 == 0 { format!("@%p{i} ") } else { String::new() };
+        let [a, b, c, d] = [4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3];
+        source += &match i % 4 {
+            0 => format!("{guard}ld.v4.u32 {{%r{a}, %r{b}, %r{c}, %r{d}}}, [%a{i}];\n"),
+            1 => format!("{guard}ld.u8 %r{a}, [%a{i}+8];\n"),
+            2 => format!("{guard}ld.global.v2.u32 {{%r{a}, %r{b}}}, [%a{i}];\n"),
+            _ => format!("{guard}ld.shared.u32 %r{a}, [%a{i}];\n"),
+        };
+    }
+    source += "ret; }";
+    let module = read(&source).unwrap();
+    let lowered: Vec<_> = lower(&module, OptimizationLevel::O3).map(Result::unwrap).collect();
+    assert_eq!(lowered.len(), 900);
+    for load in lowered.iter().flat_map(|load| &load.instructions) {
+        let op = LoadOp::of(load).unwrap();
+        assert_eq!(register_fault(load, op, RegisterLimit::ALL), None, "{load}");
+        let (base, first) = (load.address().base.number(), load.destination().number());
+        let base_count = if load.address().extended { 2 } else { 1 };
+        let is_apart = first + op.registers() as u8 <= base || base + base_count <= first;
+        assert!(is_apart, "{load}");
+        assert!(!load.guard().pred.is_true() || !load.guard().negated, "{load}");
+    }
+}
+
+/// What a compiler writes: every load has an instruction, or becomes an operand.
+#[test]
+fn modules_of_clang_are_lowered() {
+    let folder = format!("{}/tests/ptx/clang", env!("CARGO_MANIFEST_DIR"));
+    let mut count = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "ptx") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let module = read(&text).unwrap();
+        for level in [OptimizationLevel::O0, OptimizationLevel::O3] {
+            for load in lower(&module, level) {
+                count +=
+                    load.unwrap_or_else(|error| panic!("{path:?}: {error}")).instructions.len();
+            }
+        }
+    }
+    assert!(count > 500, "{count}");
 }

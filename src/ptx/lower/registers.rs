@@ -46,7 +46,7 @@ impl<Key: Eq + Hash> Numbering<Key> {
     /// `count` numbers from a multiple of it on, between `first` and `end`.
     fn take(&mut self, count: u8, first: u8, end: u8) -> u8 {
         let mut number = self.next.max(first).next_multiple_of(count);
-        if number + count > end {
+        if number > end - count {
             self.numbers.clear();
             number = first.next_multiple_of(count);
         }
