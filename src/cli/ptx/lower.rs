@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use warpload::encoding::Instruction;
 use warpload::ptx::{
-    Base, Binding, LowerError, LoweredLoad, OptimizationLevel, Place, Register, Rule, Span, Unit,
-    Verdict, check_as, lower,
+    Base, Binding, LowerError, LoweredLoad, OptimizationLevel, Place, Register, Rule, Span,
+    StateSpace, Unit, Verdict, check_as, lower,
 };
 
 use super::file::{File, with_file};
@@ -173,10 +173,13 @@ impl File<'_> {
     /// The instructions, each with its word, and what the registers hold.
     fn table(&self, lowered: Option<&LoweredLoad>) -> String {
         let Some(lowered) = lowered else { return String::new() };
-        if lowered.instructions.is_empty() {
-            return "    no instruction: an operand of what uses it\n".to_owned();
+        if lowered.bindings.is_empty() {
+            return "    no instruction: a register of the calling convention\n".to_owned();
         }
         let mut text = String::new();
+        if lowered.instructions.is_empty() {
+            text += "    no instruction: an operand of what uses it\n";
+        }
         for instruction in &lowered.instructions {
             let word = hexadecimal(instruction.encode());
             text += &format!("    {word}  {instruction}\n");
@@ -200,27 +203,39 @@ impl File<'_> {
             Binding::Guard { predicate, register } => {
                 format!("{predicate} = {}", self.register(*register))
             }
-            Binding::Frame { register } => format!("{register} = local variables"),
+            Binding::Frame { register } => format!("{register} = offset of local variables"),
+            Binding::Constant { bank, offset, elements } => {
+                format!("c[{bank:#x}][{offset:#x}] = {}", self.elements(elements))
+            }
             Binding::Destination { register, count, elements, .. } => {
                 let last = u32::from(register.number()) + count - 1;
                 let range =
                     if *count > 1 { format!("{register}..R{last}") } else { register.to_string() };
-                let names = elements.iter().map(|element| match element {
-                    Some(register) => self.register(*register),
-                    None => "_".to_owned(),
-                });
-                format!("{range} -> {}", names.collect::<Vec<_>>().join(", "))
+                format!("{range} -> {}", self.elements(elements))
             }
         }
     }
 
+    fn elements(&self, elements: &[Option<Register>]) -> String {
+        let names = elements.iter().map(|element| match element {
+            Some(register) => self.register(*register),
+            None => "_".to_owned(),
+        });
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// A variable's name stands for its address in global memory, and for its offset in others.
     fn place_text(&self, place: Place) -> String {
-        let name =
-            |id| self.module.declaration(id).map_or("?", |known| self.module.text(known.name));
+        let name = |id| {
+            let declared = self.module.declaration(id);
+            let is_global = declared.is_some_and(|known| known.space == StateSpace::Global);
+            let what = if is_global { "address" } else { "offset" };
+            format!("{what} of {}", declared.map_or("?", |known| self.module.text(known.name)))
+        };
         let base = match place.base {
             Base::Zero => return format!("{:#x}", place.offset),
             Base::Register(register) => self.register(register),
-            Base::Variable(id) => name(id).to_owned(),
+            Base::Variable(id) => name(id),
             Base::Indexed(id, register) => format!("{}[{}]", name(id), self.register(register)),
         };
         match place.offset {

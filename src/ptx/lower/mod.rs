@@ -78,6 +78,16 @@ pub enum Binding {
         /// The register.
         register: Reg,
     },
+    /// Instead of an instruction: where the elements stand as an operand of what uses them,
+    /// `c[bank][offset]`.
+    Constant {
+        /// The constant bank.
+        bank: u8,
+        /// The first byte.
+        offset: u32,
+        /// The PTX registers, the first element first; nothing for a sink.
+        elements: Vec<Option<Register>>,
+    },
     /// Behind the load: elements, side by side from the lowest byte of the first register on.
     Destination {
         /// The instruction's place in [`LoweredLoad::instructions`].

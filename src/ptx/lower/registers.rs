@@ -5,7 +5,6 @@
 //! numbered before is forgotten.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 
 use warpload_encoding::{Pred, Reg};
 
@@ -18,8 +17,10 @@ const END: u8 = 252;
 /// What has a number.
 #[derive(Default)]
 pub(super) struct Numbers {
-    general: Numbering<Source>,
-    predicates: Numbering<Source>,
+    general: Numbering,
+    predicates: Numbering,
+    /// How many labels there have been: formed addresses are known up to the next one.
+    block: u32,
 }
 
 /// What a register of the lowered code holds.
@@ -31,18 +32,14 @@ pub(super) enum Source {
     Formed(Register),
 }
 
-struct Numbering<Key> {
-    numbers: HashMap<Key, u8>,
+#[derive(Default)]
+struct Numbering {
+    /// The number of each source, and the block that gave it.
+    numbers: HashMap<Source, (u8, u32)>,
     next: u8,
 }
 
-impl<Key> Default for Numbering<Key> {
-    fn default() -> Self {
-        Self { numbers: HashMap::new(), next: 0 }
-    }
-}
-
-impl<Key: Eq + Hash> Numbering<Key> {
+impl Numbering {
     /// `count` numbers from a multiple of it on, between `first` and `end`.
     fn take(&mut self, count: u8, first: u8, end: u8) -> u8 {
         let mut number = self.next.max(first).next_multiple_of(count);
@@ -52,6 +49,12 @@ impl<Key: Eq + Hash> Numbering<Key> {
         }
         self.next = number + count;
         number
+    }
+
+    fn known(&self, source: Source, block: u32) -> Option<u8> {
+        let (number, of) = self.numbers.get(&source)?;
+        let is_kept = matches!(source, Source::Register(_)) || *of == block;
+        is_kept.then_some(*number)
     }
 }
 
@@ -72,20 +75,20 @@ impl Numbers {
     }
 
     pub(super) fn known(&self, source: Source) -> Option<Reg> {
-        self.general.numbers.get(&source).copied().map(Reg::new)
+        self.general.known(source, self.block).map(Reg::new)
     }
 
     pub(super) fn set(&mut self, source: Source, register: Reg) {
-        self.general.numbers.insert(source, register.number());
+        self.general.numbers.insert(source, (register.number(), self.block));
     }
 
     /// The predicate of what has one, or a new one.
     pub(super) fn predicate(&mut self, source: Source) -> Pred {
-        if let Some(known) = self.predicates.numbers.get(&source) {
-            return Pred::new(*known).unwrap_or(Pred::PT);
+        if let Some(known) = self.predicates.known(source, self.block) {
+            return Pred::new(known).unwrap_or(Pred::PT);
         }
         let predicate = self.fresh_predicate();
-        self.predicates.numbers.insert(source, predicate.number());
+        self.predicates.numbers.insert(source, (predicate.number(), self.block));
         predicate
     }
 
@@ -104,8 +107,6 @@ impl Numbers {
 
     /// Other code may lead here: no formed address is known any more.
     pub(super) fn forget_formed(&mut self) {
-        let is_kept = |source: &Source| matches!(source, Source::Register(_));
-        self.general.numbers.retain(|source, _| is_kept(source));
-        self.predicates.numbers.retain(|source, _| is_kept(source));
+        self.block += 1;
     }
 }

@@ -82,6 +82,7 @@ impl Selector<'_, '_> {
         let offset = meaning.address.offset.wrapping_add(piece.offset);
         let place = Place { offset, ..meaning.address };
         if self.is_operand(meaning, place, piece) {
+            lowered.bindings.extend(self.constant_operand(meaning.space, place, piece));
             return Ok(());
         }
         let too_wide = LowerErrorKind::TooWide { bytes: piece.bytes };
@@ -113,6 +114,20 @@ impl Selector<'_, '_> {
             }
             _ => false,
         }
+    }
+
+    fn constant_operand(
+        &self,
+        space: LoadSpace,
+        place: Place,
+        piece: &Piece<'_>,
+    ) -> Option<Binding> {
+        let (bank, first) = bank(space);
+        let offset = self
+            .variable_offset(place)
+            .filter(|_| space == LoadSpace::Const || self.is_kernel_parameter(place))?;
+        let offset = u32::try_from(offset.checked_add(first)?).ok()?;
+        Some(Binding::Constant { bank, offset, elements: piece.elements.to_vec() })
     }
 
     fn is_kernel_parameter(&self, place: Place) -> bool {
@@ -297,10 +312,7 @@ impl Selector<'_, '_> {
         guard: Guard,
         bindings: &mut Vec<Binding>,
     ) -> Option<Instruction> {
-        let (bank, first) = match space {
-            LoadSpace::Param => (PARAMETER_BANK, FIRST_PARAMETER),
-            _ => (CONSTANT_BANK, 0),
-        };
+        let (bank, first) = bank(space);
         let fits =
             |offset: i64| Immediate::<16>::from_signed(offset.saturating_add(first)).is_some();
         let is_known = self.level > OptimizationLevel::O0;
@@ -354,6 +366,14 @@ impl Selector<'_, '_> {
         });
         instruction.set_destination(first);
         instruction
+    }
+}
+
+/// The constant bank of a space, and where the space begins in it.
+fn bank(space: LoadSpace) -> (u8, i64) {
+    match space {
+        LoadSpace::Param => (PARAMETER_BANK, FIRST_PARAMETER),
+        _ => (CONSTANT_BANK, 0),
     }
 }
 
