@@ -280,7 +280,8 @@ impl Decoder<'_, '_> {
                 output.flush()?;
                 let file = io::name(self.path);
                 let line = instruction.line.unwrap_or(1) as usize;
-                diagnostic::parse_error(Origin { file: &file, line }, text, &error);
+                let column = instruction.column.unwrap_or(1);
+                diagnostic::parse_error(Origin { file: &file, line, column }, text, &error);
                 self.status = Status::Failed;
                 Ok(None)
             }

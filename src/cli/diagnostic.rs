@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::Write;
 
 use annotate_snippets::renderer::Renderer;
-use annotate_snippets::{AnnotationKind, Group, Level, Report, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Report, Snippet, Title};
 use warpload::encoding::{Alias, ParseError};
 use warpload::ptx::{Lines, Span};
 
@@ -14,6 +14,8 @@ pub(crate) struct Origin<'o> {
     pub(crate) file: &'o str,
     /// From 1.
     pub(crate) line: usize,
+    /// The column of the text's first character in its line, from 1.
+    pub(crate) column: usize,
 }
 
 pub(crate) fn error(message: impl Display) {
@@ -26,13 +28,8 @@ pub(crate) fn note(message: impl Display) {
 
 /// An error in a line of SASS: the line, the place, the hint.
 pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError) {
-    let (text, start, end) = visible(text, error.span.start, error.span.end);
-    let title = error.to_string();
-    let snippet = Snippet::source(text)
-        .path(origin.file)
-        .line_start(origin.line)
-        .annotation(AnnotationKind::Primary.span(start..end));
-    let mut group = Level::ERROR.primary_title(title).element(snippet);
+    let title = Level::ERROR.primary_title(error.to_string());
+    let mut group = at(title, origin, text, error.span.start, error.span.end);
     if let Some(hint) = error.hint() {
         group = group.element(Level::HELP.message(hint.to_string()));
     }
@@ -46,23 +43,35 @@ pub(crate) fn text_error(
     span: warpload::encoding::Span,
     title: &str,
 ) {
-    let (text, start, end) = visible(text, span.start, span.end);
-    let snippet = Snippet::source(text)
-        .path(origin.file)
-        .line_start(origin.line)
-        .annotation(AnnotationKind::Primary.span(start..end));
-    draw(&[Level::ERROR.primary_title(title).element(snippet)]);
+    draw(&[at(Level::ERROR.primary_title(title), origin, text, span.start, span.end)]);
 }
 
 /// A modifier that assembles as another one.
 pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
-    let (text, start, end) = visible(text, alias.span.start, alias.span.end);
     let title = format!("`.{}` assembles as `.{}`", alias.written, alias.becomes);
-    let snippet = Snippet::source(text)
-        .path(origin.file)
+    let title = Level::NOTE.primary_title(title);
+    draw(&[at(title, origin, text, alias.span.start, alias.span.end)]);
+}
+
+/// The title, where it is, and the part of the line that is worth drawing.
+fn at<'d>(
+    title: Title<'d>,
+    origin: Origin<'d>,
+    text: &'d str,
+    start: usize,
+    end: usize,
+) -> Group<'d> {
+    let (shown, from, to) = visible(text, start, end);
+    let snippet = Snippet::source(shown)
         .line_start(origin.line)
-        .annotation(AnnotationKind::Primary.span(start..end));
-    draw(&[Level::NOTE.primary_title(title).element(snippet)]);
+        .annotation(AnnotationKind::Primary.span(from..to));
+    if origin.column == 1 && from == start {
+        return title.element(snippet.path(origin.file));
+    }
+    // Columns are those of the line, of which a part is drawn.
+    let column = origin.column + text[..start].chars().count();
+    let place = annotate_snippets::Origin::path(origin.file).line(origin.line).char_column(column);
+    title.element(place).element(snippet)
 }
 
 /// What is said of a place in a text of many lines.
@@ -83,16 +92,13 @@ pub(crate) fn in_source(file: &str, source: &str, lines: &Lines, label: Labelled
     // A line may be as long as the text: what is not drawn is not looked at either.
     let window = source.floor_char_boundary_before(end.saturating_add(CONTEXT));
     let last = source[end..window].find('\n').map_or(window, |at| end + at);
-    let (text, start, end) = visible(&source[first..last], start - first, end - first);
-    let snippet = Snippet::source(text)
-        .path(file)
-        .line_start(position.line as usize)
-        .annotation(AnnotationKind::Primary.span(start..end));
     let mut title = Level::ERROR.primary_title(label.title);
     if let Some(rule) = label.rule {
         title = title.id(rule);
     }
-    let mut group = title.element(snippet);
+    let line = position.line as usize;
+    let origin = Origin { file, line, column: 1 };
+    let mut group = at(title, origin, &source[first..last], start - first, end - first);
     if let Some(help) = label.help {
         group = group.element(Level::HELP.message(help));
     }

@@ -65,7 +65,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
             match line {
                 Ok(line) if is_blank(line.text) => {}
                 Ok(line) => {
-                    let origin = Origin { file: &file, line: line.number as usize };
+                    let origin = Origin { file: &file, line: line.number as usize, column: 1 };
                     batch.line(origin, line.text, output)?;
                 }
                 Err(error @ LineError::NotUtf8 { .. }) => {
@@ -82,7 +82,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
                 1 => "<argument>".to_owned(),
                 _ => format!("<argument {number}>"),
             };
-            batch.line(Origin { file: &file, line: 1 }, text, output)?;
+            batch.line(Origin { file: &file, line: 1, column: 1 }, text, output)?;
         }
     }
     batch.finish(output)?;

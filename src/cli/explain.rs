@@ -79,7 +79,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     Ok(Status::Done)
 }
 
-const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1 };
+const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1, column: 1 };
 
 /// The instruction of a word; says what is wrong where there is none.
 fn of_word(text: &str) -> Option<Instruction> {

@@ -36,6 +36,8 @@ pub(super) enum Shape<'l> {
 pub(super) struct InstructionLine<'l> {
     pub(super) offset: Option<u64>,
     pub(super) text: &'l str,
+    /// Where the text begins in the line, in bytes.
+    pub(super) start: usize,
     pub(super) word: Option<u64>,
     pub(super) control: Option<Control>,
     /// A dual-issued pair ends here: the word stands in the next line.
@@ -270,6 +272,7 @@ fn opcode(text: &str, at: usize) -> Read<Shape<'_>> {
     Ok(Shape::Instruction(InstructionLine {
         offset: None,
         text,
+        start,
         word: Some(word),
         control: None,
         closes_pair: false,
@@ -334,7 +337,15 @@ fn instruction(
         }
     }
     let word = word_there;
-    Ok(Shape::Instruction(InstructionLine { offset, text: body, word, control, closes_pair, end }))
+    Ok(Shape::Instruction(InstructionLine {
+        offset,
+        text: body,
+        start,
+        word,
+        control,
+        closes_pair,
+        end,
+    }))
 }
 
 /// Where the instruction that begins at `start` ends: at `;`, at a comment, or with the line.

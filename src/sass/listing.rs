@@ -162,6 +162,7 @@ impl State {
             text: Some(parts.text.to_owned()),
             control,
             line: Some(line.number),
+            column: Some(parts.start + 1),
             registers: self.registers,
             sm: self.sm,
         };

@@ -80,6 +80,8 @@ pub struct SassInstruction {
     pub control: Option<Control>,
     /// The line of the listing, from 1; nothing for binaries.
     pub line: Option<u64>,
+    /// The column in bytes, from 1, at which the text begins in its line; nothing for binaries.
+    pub column: Option<usize>,
     /// How many registers a thread of the function has: `sh_info` bits 31:24 of a cubin's
     /// section, `SHI_REGISTERS` of nvdisasm, `RegCnt` of maxas.
     pub registers: Option<u8>,

@@ -105,7 +105,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let text = match LoadText::parse(&arguments.instruction) {
         Ok(text) => text,
         Err(error) => {
-            let origin = Origin { file: "<argument>", line: 1 };
+            let origin = Origin { file: "<argument>", line: 1, column: 1 };
             diagnostic::text_error(origin, &arguments.instruction, error.span, &error.to_string());
             if arguments.format == Format::Json {
                 let (code, message) = (error.code(), error.to_string());
