@@ -39,21 +39,6 @@ pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError) {
     draw(&[group]);
 }
 
-/// An error in a text: the line, the place.
-pub(crate) fn text_error(
-    origin: Origin<'_>,
-    text: &str,
-    span: warpload::encoding::Span,
-    title: &str,
-) {
-    let (text, start, end) = visible(text, span.start, span.end);
-    let snippet = Snippet::source(text)
-        .path(origin.file)
-        .line_start(origin.line)
-        .annotation(AnnotationKind::Primary.span(start..end));
-    draw(&[Level::ERROR.primary_title(title).element(snippet)]);
-}
-
 /// A modifier that assembles as another one.
 pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
     let (text, start, end) = visible(text, alias.span.start, alias.span.end);

@@ -48,6 +48,9 @@ pub struct Reduction {
 const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
 impl Operation {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Min, Self::Max];
+
     /// `min` or `max`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,6 +61,9 @@ impl Operation {
 }
 
 impl ReductionType {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::U32, Self::S32, Self::F32];
+
     /// `u32`, `s32` or `f32`.
     pub const fn name(self) -> &'static str {
         match self {
