@@ -15,4 +15,6 @@ mod examples;
 mod mutations;
 mod tensor_load;
 #[cfg(feature = "trace")]
+mod tensor_rules;
+#[cfg(feature = "trace")]
 mod verdicts;
