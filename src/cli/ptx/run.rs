@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use warpload::lane::LaneMask;
-use warpload::ptx::{Environment, Function, Registers, RunErrorKind, Unit, check_as, integer};
+use warpload::ptx::{
+    Environment, Function, Load, Opcode, Registers, RunErrorKind, Unit, check_as, integer,
+};
 
 use self::show::Shown;
 use super::file::{File, with_file};
@@ -196,7 +198,7 @@ impl<'f> File<'f> {
                     status = Status::Failed;
                     environment.pass(statement, &mut registers);
                     shown.failed(&load, &error.kind.to_string(), output)?;
-                    let (title, help) = (error.kind.to_string(), help(&error.kind));
+                    let (title, help) = (error.kind.to_string(), help(&load, &error.kind));
                     let help = help.as_deref();
                     let label = Labelled { title: &title, rule: None, help, span: error.span };
                     self.draw(label, output)?;
@@ -208,10 +210,13 @@ impl<'f> File<'f> {
 }
 
 /// What would give a load the value that it needs.
-fn help(error: &RunErrorKind) -> Option<String> {
+fn help(load: &Load, error: &RunErrorKind) -> Option<String> {
     match error {
         RunErrorKind::NoValue { register, is_predicate: true, .. } => {
             Some(format!("`--set '{register}=0xffffffff'` makes it true in every lane"))
+        }
+        RunErrorKind::NoValue { register, .. } if load.opcode != Opcode::Ld => {
+            Some(format!("`--set '{register}=0'` gives it one: lane << 16 | column"))
         }
         RunErrorKind::NoValue { register, .. } => {
             Some(format!("`--set '{register}=0x1000+4*lane'` gives it one in every lane"))

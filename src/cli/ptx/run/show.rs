@@ -5,7 +5,7 @@ use serde::ser::{SerializeMap, Serializer};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::LaneFaults;
 use warpload::ptx::{
-    Environment, Executed, Load, Position, Register, RegisterValue, TensorExecuted,
+    Environment, Executed, Load, Opcode, Position, Register, RegisterValue, TensorExecuted,
 };
 use warpload::vector::LANE_FAULTS;
 
@@ -104,12 +104,14 @@ impl<'s> Shown<'s> {
             let lanes = executed.executing.count();
             let active = environment.active;
             output
-                .line(format_args!("{lanes} of {LANES} lanes execute (active {active:#010x})\n"))?;
-            if let Some(tensor) = &executed.tensor {
-                output.bytes(self.tensor(executed, tensor).as_bytes())?;
-                return Ok(());
-            }
-            output.bytes(self.table(executed).as_bytes())?;
+                .line(format_args!("{lanes} of {LANES} lanes execute (active {active:#010x})"))?;
+            let table = match &executed.tensor {
+                Some(tensor) => self.tensor(executed, tensor),
+                None if load.opcode == Opcode::Ld => self.table(executed),
+                None => return Ok(()),
+            };
+            output.line("")?;
+            output.bytes(table.as_bytes())?;
             output.bytes(faults(&executed.faults).as_bytes())?;
             return Ok(());
         }
