@@ -10,6 +10,32 @@ use crate::tensor_memory::{
 };
 
 /// Tensor memory as the warp finds it that executes loads.
+///
+/// ```
+/// use warpload::machine::Machine;
+/// use warpload::ptx::{Placement, Registers, WarpTensorMemory, read};
+/// use warpload::tensor_memory::{Pattern, Rules, TensorMemory};
+///
+/// let module = read(".version 8.8\n.target sm_100a\n.address_size 64
+///     .entry k() {
+///         .reg .b32 %r<3>, taddr;
+///         tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [taddr];
+///     }")?;
+/// let function = module.function("k").ok_or("no function")?;
+/// let mut environment = Placement::of(&module, Some(function))?.onto(Machine::default())?;
+/// let memory = TensorMemory::filled(Pattern::LaneColumn);
+/// environment.tensor = Some(WarpTensorMemory { memory, warp: 1, rules: Rules::default() });
+///
+/// let [taddr, r2] = ["taddr", "%r2"].map(|name| module.registers_named(function, name)[0]);
+/// let mut registers = Registers::new();
+/// registers.set(taddr, [32 << 16 | 8; 32]);
+/// for step in environment.run(function, &mut registers) {
+///     assert_eq!(step.result?.tensor.and_then(|tensor| tensor.fault), None);
+/// }
+/// // Thread 5 owns lane 37; its second register is the second column.
+/// assert_eq!(registers.get(r2).map(|held| held.values[5]), Some(37 << 16 | 9));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct WarpTensorMemory {
     /// What it holds.
