@@ -36,16 +36,6 @@ pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError) {
     draw(&[group]);
 }
 
-/// An error in a text: the line, the place.
-pub(crate) fn text_error(
-    origin: Origin<'_>,
-    text: &str,
-    span: warpload::encoding::Span,
-    title: &str,
-) {
-    draw(&[at(Level::ERROR.primary_title(title), origin, text, span.start, span.end)]);
-}
-
 /// A modifier that assembles as another one.
 pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
     let title = format!("`.{}` assembles as `.{}`", alias.written, alias.becomes);

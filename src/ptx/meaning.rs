@@ -91,7 +91,7 @@ pub enum Base {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MeaningError {
     /// It is a load of tensor memory.
-    #[error("a load of tensor memory is not executed here")]
+    #[error("a load of tensor memory, which no other load is like")]
     Tensor,
     /// A name stands for nothing.
     #[error("this name is not declared")]
@@ -185,7 +185,7 @@ impl Module<'_> {
     }
 
     /// The register of a name.
-    fn register(&self, scope: ScopeId, name: Span) -> Result<Register, MeaningError> {
+    pub(super) fn register(&self, scope: ScopeId, name: Span) -> Result<Register, MeaningError> {
         let symbol = self.find(scope, self.text(name)).ok_or(MeaningError::Undeclared(name))?;
         match symbol.declaration.space {
             StateSpace::Register => Ok(Register::of(symbol)),

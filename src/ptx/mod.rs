@@ -42,6 +42,7 @@ mod reader;
 mod rules;
 mod run;
 mod span;
+mod tensor;
 mod types;
 mod words;
 
@@ -52,7 +53,7 @@ pub use self::layout::{Layout, LayoutError, MAX_SPACE};
 pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
 pub use self::load::{
     Address, AddressForm, CacheOp, Element, ElementKind, Eviction, Level, Load, Offset, Opcode,
-    Operand, OperandKind, Order, Qualifier, QualifierKind, Reduction, Scope as SyncScope, Shape,
+    Operand, OperandKind, Order, Qualifier, QualifierKind, Scope as SyncScope, read_load,
 };
 pub use self::lower::{Binding, LowerError, LowerErrorKind, LoweredLoad, OptimizationLevel, lower};
 pub use self::meaning::{Base, LoadSpace, Meaning, MeaningError, Place, Register};
@@ -64,8 +65,9 @@ pub use self::reader::{MAX_DEPTH, read};
 pub use self::rules::{Rule, Unit, Verdict, Violation, check, check_as};
 pub use self::run::{
     CONST_BANK, Environment, Executed, GLOBAL_BASE, PARAMETER_BANK, PARAMETER_BASE, Placement,
-    PlacementError, RegisterValue, Registers, RunError, RunErrorKind, Step, ValueError, bits_of,
-    lane_bits,
+    PlacementError, RegisterValue, Registers, RunError, RunErrorKind, Step, TensorExecuted,
+    ValueError, WarpTensorMemory, bits_of, lane_bits,
 };
 pub use self::span::{Lines, Position, Span};
+pub use self::tensor::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};
 pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};

@@ -23,6 +23,12 @@ impl Repeat {
         if num.is_power_of_two() && num <= 128 { Some(Self(num as u8)) } else { None }
     }
 
+    /// The repeat of that name, without a dot: `x4`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let digits = name.strip_prefix('x').filter(|digits| !digits.starts_with(['0', '+']))?;
+        digits.parse().ok().and_then(Self::new)
+    }
+
     /// The number, 1 to 128.
     pub const fn get(self) -> usize {
         self.0 as usize

@@ -4,7 +4,8 @@
 //! is done by a whole warp: its [`Shape`] and the repeats of `.num` say which rectangle of cells
 //! is read, and which thread gets which cell in which register. [`Shape::layout`] is the one
 //! table of that; [`execute`], the pictures of `warpload tmem map` and docs/tensor-memory.md are
-//! made from it. What the sources leave open and what is done here: docs/tensor-memory.md.
+//! made from it. What the sources leave open and what is done here: docs/tensor-memory.md. The text of
+//! a load is read by [`ptx`](crate::ptx).
 //!
 //! ```
 //! use warpload::tensor_memory::{
@@ -32,7 +33,6 @@ mod execute;
 mod fault;
 mod instruction;
 mod memory;
-pub mod parse;
 mod pattern;
 mod reduction;
 mod rules;
@@ -43,7 +43,6 @@ pub use execute::{Registers, execute};
 pub use fault::{Half, TensorFault};
 pub use instruction::{Form, IllegalLoad, MAX_REGISTERS, Repeat, TensorLoad};
 pub use memory::{COLUMNS, MEMORY_BYTES, SLAB_LANES, TENSOR_LANES, TensorMemory, WrongLength};
-pub use parse::{LoadText, LoadTextError};
 pub use pattern::Pattern;
 pub use reduction::{Operation, Reduction, ReductionType};
 pub use rules::{AllocationError, Allocations, Issue, LaneMode, Rules};

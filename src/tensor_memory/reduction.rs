@@ -48,6 +48,9 @@ pub struct Reduction {
 const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
 impl Operation {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Min, Self::Max];
+
     /// `min` or `max`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,6 +61,9 @@ impl Operation {
 }
 
 impl ReductionType {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::U32, Self::S32, Self::F32];
+
     /// `u32`, `s32` or `f32`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -80,7 +86,8 @@ impl Reduction {
         match self.kind {
             ReductionType::U32 => self.integers(rows, 0x8000_0000),
             ReductionType::S32 => self.integers(rows, 0),
-            ReductionType::F32 => self.numbers(rows),
+            ReductionType::F32 if self.propagates_nan => self.numbers::<true>(rows),
+            ReductionType::F32 => self.numbers::<false>(rows),
         }
     }
 
@@ -94,20 +101,20 @@ impl Reduction {
         best.map(|best| best as u32 ^ turn)
     }
 
-    fn numbers(self, rows: &[LaneValues]) -> LaneValues {
+    fn numbers<const NAN: bool>(self, rows: &[LaneValues]) -> LaneValues {
         let kept = if self.absolute { 0x7fff_ffff } else { u32::MAX };
         let mut best = [self.loser(); LANES];
         let mut has_nan = [false; LANES];
         for row in rows {
             for ((best, has_nan), value) in best.iter_mut().zip(&mut has_nan).zip(row) {
                 let is_nan = value & 0x7fff_ffff > 0x7f80_0000;
-                *has_nan |= is_nan;
+                *has_nan |= NAN && is_nan;
                 let ordered = if is_nan { self.loser() } else { turned(value & kept) as i32 };
                 *best = self.better(*best, ordered);
             }
         }
         std::array::from_fn(|thread| {
-            let is_nan = best[thread] == self.loser() || self.propagates_nan && has_nan[thread];
+            let is_nan = best[thread] == self.loser() || NAN && has_nan[thread];
             if is_nan { CANONICAL_NAN } else { turned(best[thread] as u32) }
         })
     }

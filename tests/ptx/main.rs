@@ -4,6 +4,7 @@
 //! `accept`, `error`, `ptxas` (12.9 up to PTX 8.8, 13.5 up to 9.5) and `module`. They were made
 //! for this project; ptxas of the CUDA toolkit judged them.
 
+#![allow(clippy::unwrap_used)]
 #![allow(clippy::print_stdout, reason = "how many rows were compared is worth printing")]
 
 mod clang;
@@ -12,5 +13,8 @@ mod corpus;
 #[cfg(feature = "trace")]
 mod examples;
 mod mutations;
+mod tensor_load;
+#[cfg(feature = "trace")]
+mod tensor_rules;
 #[cfg(feature = "trace")]
 mod verdicts;

@@ -11,5 +11,6 @@ mod mutations;
 mod property;
 mod reference;
 mod registers;
+mod tensor;
 mod values;
 mod variables;

@@ -147,7 +147,7 @@ fn loads_without_meaning_are_errors() {
         ("ld.global.v2.u32 {%r1, %r2, %r3}, [%rd1];", "not a legal load"),
         ("ld.global.v8.u64 {%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1}, [%rd1];", "not a legal load"),
         ("ld.global.u32 %r1;", "not a legal load"),
-        ("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r5];", "a load of tensor memory"),
+        ("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r5];", "there is no tensor memory"),
     ] {
         let ran = Case::new(load).set("%rd1", "0x10000000").on(machine());
         let error = ran.loads[0].clone().unwrap_err();

@@ -1,12 +1,25 @@
 //! The three examples of the instruction's own description.
 
+use warpload::ptx::{WrittenTensorLoad, check, read, read_load};
 use warpload::tensor_memory::{
-    Issue, LoadText, Operation, Pattern, ReductionType, Registers, Rules, Shape, TensorAddress,
-    TensorMemory, execute,
+    Issue, Operation, Pattern, ReductionType, Registers, Rules, Shape, TensorAddress, TensorMemory,
+    execute,
 };
 
+/// The load, read alone; in a module it is legal, too.
+fn written(text: &str) -> WrittenTensorLoad {
+    let module = format!(
+        ".version 8.8\n.target sm_103a\n.address_size 64
+        .entry k() {{ .reg .b32 r<8>, taddr<4>, redVal; {text} }}"
+    );
+    let module = read(&module).unwrap();
+    let verdicts: Vec<_> = check(&module).collect();
+    assert!(verdicts.len() == 1 && verdicts[0].is_legal(), "{verdicts:?}");
+    read_load(text).unwrap().tensor_load(text).unwrap()
+}
+
 /// Executes warp 1's load from lane 32, column 8 on, of a memory whose cells hold their addresses.
-fn run(text: &LoadText<'_>) -> Registers {
+fn run(text: &WrittenTensorLoad) -> Registers {
     let memory = TensorMemory::filled(Pattern::LaneColumn);
     let issue = Issue { warp: 1, address: TensorAddress::new(32, 8).plus(text.address_offset) };
     let mut registers = Registers::new();
@@ -21,9 +34,10 @@ const fn cell(lane: u32, column: u32) -> u32 {
 #[test]
 fn two_registers_of_each_lane() {
     let text = "tcgen05.ld.sync.aligned.32x32b.x2.b32     {r0, r1}, [taddr1];";
-    let read = LoadText::parse(text).unwrap();
+    let read = written(text);
     assert_eq!(read.load.shape(), Shape::S32x32b);
-    assert_eq!((&read.registers[..], read.address), (&["r0", "r1"][..], "taddr1"));
+    let names: Vec<&str> = read.registers.iter().map(|name| name.text(text)).collect();
+    assert_eq!((names, read.address.text(text)), (vec!["r0", "r1"], "taddr1"));
     let registers = run(&read);
     for thread in 0..32 {
         let lane = 32 + thread as u32;
@@ -37,7 +51,7 @@ fn two_registers_of_each_lane() {
 fn eight_registers_of_sixteen_lanes() {
     let text =
         "tcgen05.ld.sync.aligned.16x128b.x4.b32    {r0, r1, r2, r3, r4, r5, r6, r7}, [taddr2];";
-    let read = LoadText::parse(text).unwrap();
+    let read = written(text);
     assert_eq!((read.load.registers(), read.load.columns()), (8, 16));
     let registers = run(&read);
     // Thread 6: row 1, column 2 of each repeat; odd registers eight rows further down.
@@ -50,10 +64,11 @@ fn eight_registers_of_sixteen_lanes() {
 fn a_maximum_of_two_halves() {
     let text = "tcgen05.ld.red.sync.aligned.16x32bx2.x8.u32.max {r0, r1, r2, r3, r4, r5, r6, r7},
                                                  redVal, [taddr3], 16;";
-    let read = LoadText::parse(text).unwrap();
+    let read = written(text);
     let reduction = read.load.reduction().unwrap();
     assert_eq!((reduction.operation, reduction.kind), (Operation::Max, ReductionType::U32));
-    assert_eq!((read.reduced, read.load.split()), (Some("redVal"), Some(16)));
+    assert_eq!(read.reduced.map(|name| name.text(text)), Some("redVal"));
+    assert_eq!(read.load.split(), Some(16));
     let registers = run(&read);
     assert_eq!(registers.data()[0][15], cell(47, 8));
     assert_eq!(registers.data()[0][16], cell(32, 24), "the second half begins 16 columns on");

@@ -11,4 +11,3 @@ mod mapping;
 mod naive;
 #[cfg(feature = "cli")]
 mod pictures;
-mod text;

@@ -7,12 +7,15 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use warpload::lane::LaneMask;
-use warpload::ptx::{Environment, Function, Registers, RunErrorKind, Unit, check_as, integer};
+use warpload::ptx::{
+    Environment, Function, Load, Opcode, Registers, RunErrorKind, Unit, check_as, integer,
+};
 
 use self::show::Shown;
 use super::file::{File, with_file};
 use crate::cli::diagnostic::{self, Labelled};
 use crate::cli::io::{self, Output};
+use crate::cli::tmem::memory::{Contents, LaneModeName, read_contents};
 use crate::cli::{Format, Progress, Status};
 
 /// Execute the loads of PTX functions and show what every lane did
@@ -36,6 +39,7 @@ condition: lane<16.
 Examples:
   warpload ptx run kernel.ptx --parameter in=0x10000000 --image memory.json
   warpload ptx run kernel.ptx --set '%rd4=0x80000000+4*lane' --set '%p1=0xffff0000'
+  warpload ptx run gemm.ptx --set '%r7=0x00200000' --warp 1 --tensor-memory pattern:hash
   warpload ptx run kernel.ptx --place table=0x20000000 --active 0x1 --format json")]
 pub(crate) struct Arguments {
     /// Modules; `-` is standard input
@@ -67,6 +71,18 @@ pub(crate) struct Arguments {
     /// The lanes that take part, bit n for lane n
     #[arg(long, value_name = "MASK", value_parser = mask, default_value = "0xffffffff")]
     active: LaneMask,
+
+    /// What tensor memory holds: a file, or pattern:NAME, as for `tmem run`
+    #[arg(long, value_name = "FILE", value_parser = read_contents)]
+    tensor_memory: Option<Contents>,
+
+    /// The warp's number in its block, which decides what it may read of tensor memory
+    #[arg(long, value_name = "W", default_value_t = 0, requires = "tensor_memory")]
+    warp: u32,
+
+    /// What the lane of an address of tensor memory means
+    #[arg(long, value_enum, default_value_t, requires = "tensor_memory")]
+    lane_mode: LaneModeName,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
@@ -182,7 +198,7 @@ impl<'f> File<'f> {
                     status = Status::Failed;
                     environment.pass(statement, &mut registers);
                     shown.failed(&load, &error.kind.to_string(), output)?;
-                    let (title, help) = (error.kind.to_string(), help(&error.kind));
+                    let (title, help) = (error.kind.to_string(), help(&load, &error.kind));
                     let help = help.as_deref();
                     let label = Labelled { title: &title, rule: None, help, span: error.span };
                     self.draw(label, output)?;
@@ -194,16 +210,26 @@ impl<'f> File<'f> {
 }
 
 /// What would give a load the value that it needs.
-fn help(error: &RunErrorKind) -> Option<String> {
+fn help(load: &Load, error: &RunErrorKind) -> Option<String> {
     match error {
         RunErrorKind::NoValue { register, is_predicate: true, .. } => {
             Some(format!("`--set '{register}=0xffffffff'` makes it true in every lane"))
+        }
+        RunErrorKind::NoValue { register, .. } if load.opcode != Opcode::Ld => {
+            Some(format!("`--set '{register}=0'` gives it one: lane << 16 | column"))
         }
         RunErrorKind::NoValue { register, .. } => {
             Some(format!("`--set '{register}=0x1000+4*lane'` gives it one in every lane"))
         }
         RunErrorKind::NoParameter { parameter } => {
             Some(format!("`--parameter {parameter}=0x1000` gives it one"))
+        }
+        RunErrorKind::NoTensorMemory => Some(
+            "`--tensor-memory FILE` says what it holds, or `--tensor-memory pattern:hash`"
+                .to_owned(),
+        ),
+        RunErrorKind::AddressesDiffer { register, first, .. } => {
+            Some(format!("`--set '{register}={first:#x}'` gives all lanes one"))
         }
         _ => None,
     }

@@ -1,23 +1,42 @@
-//! What Tensor Memory holds: a file, or a pattern.
+//! What Tensor Memory holds, a file or a pattern, and what the lane of an address means.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use warpload::tensor_memory::{MEMORY_BYTES, Pattern, TensorMemory};
+use clap::ValueEnum;
+use warpload::tensor_memory::{LaneMode, MEMORY_BYTES, Pattern, TensorMemory};
 
 use crate::cli::Progress;
 use crate::cli::io;
 
 /// Where the contents come from.
 #[derive(Clone)]
-pub(super) enum Contents {
+pub(in crate::cli) enum Contents {
     Pattern(Pattern),
     File(PathBuf),
 }
 
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(in crate::cli) enum LaneModeName {
+    /// A lane that the warp may read; else the load faults
+    #[default]
+    Strict,
+    /// A lane modulo 32 among those that the warp may read
+    Wrap,
+}
+
+impl LaneModeName {
+    pub(in crate::cli) fn mode(self) -> LaneMode {
+        match self {
+            Self::Strict => LaneMode::Strict,
+            Self::Wrap => LaneMode::Wrap,
+        }
+    }
+}
+
 /// `pattern:NAME`, or else the name of a file.
-pub(super) fn read_contents(text: &str) -> Result<Contents, String> {
+pub(in crate::cli) fn read_contents(text: &str) -> Result<Contents, String> {
     let Some(name) = text.strip_prefix("pattern:") else { return Ok(Contents::File(text.into())) };
     Pattern::from_name(name).map(Contents::Pattern).ok_or_else(|| {
         format!("no such pattern; there are {}", Pattern::ALL.map(Pattern::name).join(", "))
@@ -25,7 +44,7 @@ pub(super) fn read_contents(text: &str) -> Result<Contents, String> {
 }
 
 impl Contents {
-    pub(super) fn memory(&self) -> anyhow::Result<TensorMemory> {
+    pub(in crate::cli) fn memory(&self) -> anyhow::Result<TensorMemory> {
         match self {
             Self::Pattern(pattern) => Ok(TensorMemory::filled(*pattern)),
             Self::File(path) => read_file(path).with_context(|| io::name(path)),

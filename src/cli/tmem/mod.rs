@@ -2,10 +2,11 @@
 
 mod grid;
 mod map;
-mod memory;
+pub(in crate::cli) mod memory;
 mod palette;
 mod picture;
 mod run;
+pub(in crate::cli) mod table;
 mod test;
 
 use clap::Subcommand;

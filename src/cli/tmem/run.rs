@@ -1,16 +1,15 @@
 //! `tmem run`: executes one load.
 
-use std::fmt::Write;
-
-use clap::ValueEnum;
 use warpload::lane::{LANES, LaneValues};
+use warpload::ptx::{Lines, Span, WrittenTensorLoad, read_load};
 use warpload::tensor_memory::cases::digest;
 use warpload::tensor_memory::{
-    Issue, LaneMode, LoadText, Registers, Rules, TensorAddress, TensorFault, execute as load,
+    Issue, Registers, Rules, TensorAddress, TensorFault, execute as load,
 };
 
-use super::memory::{Contents, read_contents};
-use crate::cli::diagnostic::{self, Origin};
+use super::memory::{Contents, LaneModeName, read_contents};
+use super::table;
+use crate::cli::diagnostic::{self, Labelled};
 use crate::cli::io::Output;
 use crate::cli::{Format, Status};
 
@@ -66,15 +65,6 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-#[derive(Clone, Copy, Default, ValueEnum)]
-enum LaneModeName {
-    /// A lane that the warp may read; else the load faults
-    #[default]
-    Strict,
-    /// A lane modulo 32 among those that the warp may read
-    Wrap,
-}
-
 fn read_address(text: &str) -> Result<TensorAddress, String> {
     let value = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u32::from_str_radix(digits, 16),
@@ -102,37 +92,35 @@ struct RefusedJson {
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let text = match LoadText::parse(&arguments.instruction) {
-        Ok(text) => text,
-        Err(error) => {
-            let origin = Origin { file: "<argument>", line: 1, column: 1 };
-            diagnostic::text_error(origin, &arguments.instruction, error.span, &error.to_string());
-            if arguments.format == Format::Json {
-                let (code, message) = (error.code(), error.to_string());
-                output.json(&RefusedJson { error: "assemble", code, message })?;
-            }
-            return Ok(Status::Failed);
-        }
+    let text = &arguments.instruction;
+    let written = match written(text) {
+        Ok(written) => written,
+        Err(error) => return illegal(text, &error, arguments.format, output),
     };
     let memory = arguments.memory.memory()?;
-    let address = arguments.taddr.plus(text.address_offset);
+    let address = arguments.taddr.plus(written.address_offset);
     let issue = Issue { warp: arguments.warp, address };
     let rules = Rules {
-        lane_mode: match arguments.lane_mode {
-            LaneModeName::Strict => LaneMode::Strict,
-            LaneModeName::Wrap => LaneMode::Wrap,
-        },
+        lane_mode: arguments.lane_mode.mode(),
         hardware_alignment: arguments.hardware_alignment,
         ..Rules::default()
     };
     let mut registers = Registers::new();
-    if let Err(fault) = load(&text.load, issue, &memory, &rules, &mut registers) {
+    if let Err(fault) = load(&written.load, issue, &memory, &rules, &mut registers) {
         return refuse(fault, arguments.format, output);
     }
     match arguments.format {
-        Format::Text => output.bytes(table(&text, issue, &registers).as_bytes())?,
+        Format::Text => {
+            let load = &written.load;
+            output.line(format_args!("{load}\n{}", table::heading(load, issue)))?;
+            let data = registers.data().iter();
+            let data = written.registers.iter().map(|name| name.text(text)).zip(data);
+            let reduced = written.reduced.map(|name| name.text(text)).zip(registers.reduced());
+            let columns: Vec<(&str, &LaneValues)> = data.chain(reduced).collect();
+            output.bytes(table::of_threads(&columns).as_bytes())?;
+        }
         Format::Json => output.json(&LoadedJson {
-            instruction: text.load.to_string(),
+            instruction: written.load.to_string(),
             n: registers.data().len(),
             regs: (0..LANES)
                 .map(|thread| registers.data().iter().map(|row| row[thread]).collect())
@@ -142,6 +130,43 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         })?,
     }
     Ok(Status::Done)
+}
+
+/// Why an instruction is not executed, and where.
+struct Illegal {
+    code: &'static str,
+    message: String,
+    span: Span,
+}
+
+fn written(text: &str) -> Result<WrittenTensorLoad, Illegal> {
+    let syntax = |message, span| Illegal { code: "syntax", message, span };
+    let load = read_load(text).map_err(|error| syntax(error.kind.to_string(), error.span))?;
+    if let Some(guard) = load.guard {
+        let message = "a guard; `ptx run` executes guarded loads".to_owned();
+        return Err(syntax(message, guard.register));
+    }
+    load.tensor_load(text).map_err(|error| Illegal {
+        code: error.code(),
+        message: error.to_string(),
+        span: error.span,
+    })
+}
+
+fn illegal(
+    text: &str,
+    illegal: &Illegal,
+    format: Format,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let &Illegal { code, ref message, span } = illegal;
+    let rule = Some(code).filter(|code| *code != "syntax");
+    let label = Labelled { title: message, rule, help: None, span };
+    diagnostic::in_source("<argument>", text, &Lines::of(text), label);
+    if format == Format::Json {
+        output.json(&RefusedJson { error: "assemble", code, message: message.clone() })?;
+    }
+    Ok(Status::Failed)
 }
 
 fn refuse(fault: TensorFault, format: Format, output: &mut Output) -> anyhow::Result<Status> {
@@ -155,44 +180,4 @@ fn refuse(fault: TensorFault, format: Format, output: &mut Output) -> anyhow::Re
         output.json(&RefusedJson { error: "undefined", code, message })?;
     }
     Ok(Status::Failed)
-}
-
-/// How many registers stand side by side.
-const REGISTERS_A_ROW: usize = 8;
-
-/// What is loaded, and the registers of the threads, eight at a time.
-fn table(text: &LoadText<'_>, issue: Issue, registers: &Registers) -> String {
-    let load = &text.load;
-    let mut table = format!("{load}\n");
-    let plural = |count, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-    let size = format!("{} of {}", plural(load.columns(), "column"), load.shape().lanes());
-    let _ = match load.split() {
-        Some(split) => writeln!(
-            table,
-            "warp {} reads {size} lanes from {}, for threads 16 to 31 from {split} further",
-            issue.warp, issue.address
-        ),
-        None => writeln!(table, "warp {} reads {size} lanes from {}", issue.warp, issue.address),
-    };
-    let reduced = text.reduced.zip(registers.reduced());
-    let columns: Vec<(&str, &LaneValues)> =
-        text.registers.iter().copied().zip(registers.data()).chain(reduced).collect();
-    for columns in columns.chunks(REGISTERS_A_ROW) {
-        let width = |name: &str| name.len().max(10);
-        let mut heading = String::from("\nthread");
-        for (name, _) in columns {
-            let _ = write!(heading, "  {name:<0$}", width(name));
-        }
-        table += heading.trim_end();
-        table.push('\n');
-        for thread in 0..LANES {
-            let mut row = format!("{thread:>6}");
-            for (name, values) in columns {
-                let _ = write!(row, "  {:<1$}", format!("{:#010x}", values[thread]), width(name));
-            }
-            table += row.trim_end();
-            table.push('\n');
-        }
-    }
-    table
 }

@@ -4,11 +4,11 @@
 mod operand;
 mod parse;
 mod qualifier;
+mod statement;
 
 pub use self::operand::{Address, AddressForm, Element, ElementKind, Offset, Operand, OperandKind};
-pub use self::qualifier::{
-    CacheOp, Eviction, Level, Order, Qualifier, QualifierKind, Reduction, Scope, Shape,
-};
+pub use self::qualifier::{CacheOp, Eviction, Level, Order, Qualifier, QualifierKind, Scope};
+pub use self::statement::read_load;
 use super::module::{Guard, Module, ScopeId, Statement, StatementKind};
 use super::{ScalarType, Span, StateSpace, SyntaxError, Window};
 

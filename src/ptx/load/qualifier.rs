@@ -1,6 +1,7 @@
 //! The qualifiers of loads.
 
 use crate::ptx::{ScalarType, Span, StateSpace, Window};
+use crate::tensor_memory::{Operation, Repeat, Shape};
 
 /// A qualifier and where it stands, its dot included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +44,12 @@ pub enum QualifierKind {
     Aligned,
     /// The shape of `tcgen05.ld`.
     Shape(Shape),
-    /// `.x1` to `.x128` of `tcgen05.ld`; the number.
-    Repeat(u8),
+    /// `.x1` to `.x128` of `tcgen05.ld`.
+    Repeat(Repeat),
     /// `.pack::16b` of `tcgen05.ld`.
     Pack,
     /// `.min` or `.max` of `tcgen05.ld.red`.
-    Reduction(Reduction),
+    Reduction(Operation),
     /// `.abs` of `tcgen05.ld.red`.
     Absolute,
     /// `.NaN` of `tcgen05.ld.red`.
@@ -105,36 +106,6 @@ pub enum Eviction {
     First,
     Last,
     NoAllocate,
-}
-
-/// What a tensor-memory load moves at once: lanes by bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are PTX's own")]
-pub enum Shape {
-    S16x64b,
-    S16x128b,
-    S16x256b,
-    S32x32b,
-    S16x32bx2,
-}
-
-/// What `tcgen05.ld.red` folds its columns with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are PTX's own")]
-pub enum Reduction {
-    Min,
-    Max,
-}
-
-impl Shape {
-    /// Registers a thread at `.x1`. [PTX ISA, tcgen05.ld, table of `.num` and `.shape`]
-    pub fn registers(self) -> u32 {
-        match self {
-            Self::S16x64b | Self::S32x32b | Self::S16x32bx2 => 1,
-            Self::S16x128b => 2,
-            Self::S16x256b => 4,
-        }
-    }
 }
 
 impl QualifierKind {
@@ -200,25 +171,18 @@ impl QualifierKind {
 
     /// What a qualifier of `tcgen05.ld` says, by its text behind the dot.
     pub(super) fn of_tensor_ld(text: &str) -> Self {
+        if let Some(shape) = Shape::from_name(text) {
+            return Self::Shape(shape);
+        }
+        if let Some(repeat) = Repeat::from_name(text) {
+            return Self::Repeat(repeat);
+        }
         match text {
             "sync" => Self::Sync,
             "aligned" => Self::Aligned,
-            "16x64b" => Self::Shape(Shape::S16x64b),
-            "16x128b" => Self::Shape(Shape::S16x128b),
-            "16x256b" => Self::Shape(Shape::S16x256b),
-            "32x32b" => Self::Shape(Shape::S32x32b),
-            "16x32bx2" => Self::Shape(Shape::S16x32bx2),
-            "x1" => Self::Repeat(1),
-            "x2" => Self::Repeat(2),
-            "x4" => Self::Repeat(4),
-            "x8" => Self::Repeat(8),
-            "x16" => Self::Repeat(16),
-            "x32" => Self::Repeat(32),
-            "x64" => Self::Repeat(64),
-            "x128" => Self::Repeat(128),
             "pack::16b" => Self::Pack,
-            "min" => Self::Reduction(Reduction::Min),
-            "max" => Self::Reduction(Reduction::Max),
+            "min" => Self::Reduction(Operation::Min),
+            "max" => Self::Reduction(Operation::Max),
             "abs" => Self::Absolute,
             "NaN" => Self::Nan,
             _ => ScalarType::from_name(text).map_or(Self::Unknown, Self::Type),

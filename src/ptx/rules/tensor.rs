@@ -3,12 +3,10 @@
 use super::address::is_tensor_address;
 use super::{Findings, Judged, Rule};
 use crate::ptx::load::{
-    AddressForm, ElementKind, Opcode, Operand, OperandKind, QualifierKind as Q, Shape,
+    AddressForm, ElementKind, Opcode, Operand, OperandKind, QualifierKind as Q,
 };
 use crate::ptx::{ScalarType, Span};
-
-/// The most registers that one load fills in a thread. [tcgen05.ld, table of `.num` and `.shape`]
-const MAX_REGISTERS: u32 = 128;
+use crate::tensor_memory::{MAX_REGISTERS, Repeat, Shape};
 
 /// [`tcgen05.ld`, Syntax and Description].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
@@ -48,7 +46,7 @@ fn found_shape(judged: &Judged<'_>) -> Option<(Shape, Span)> {
     })
 }
 
-fn found_repeat(judged: &Judged<'_>) -> Option<(u8, Span)> {
+fn found_repeat(judged: &Judged<'_>) -> Option<(Repeat, Span)> {
     judged.load.first(|kind| match kind {
         Q::Repeat(repeat) => Some(repeat),
         _ => None,
@@ -56,10 +54,11 @@ fn found_repeat(judged: &Judged<'_>) -> Option<(u8, Span)> {
 }
 
 /// How many registers the load fills in a thread; nothing where the load does not say.
-fn registers(judged: &Judged<'_>) -> Option<u32> {
+fn registers(judged: &Judged<'_>) -> Option<usize> {
     let (shape, _) = found_shape(judged)?;
     let (repeat, _) = found_repeat(judged)?;
-    Some(shape.registers() * u32::from(repeat)).filter(|registers| *registers <= MAX_REGISTERS)
+    Some(shape.registers_per_repeat() * repeat.get())
+        .filter(|registers| *registers <= MAX_REGISTERS)
 }
 
 fn shape(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
@@ -74,18 +73,18 @@ fn shape(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
     }
     let Some((repeat, repeat_span)) = found_repeat(judged) else { return };
     let (repeat_text, shape_text) = (judged.text(repeat_span), judged.text(span));
-    if shape.registers() * u32::from(repeat) > MAX_REGISTERS {
+    if shape.registers_per_repeat() * repeat.get() > MAX_REGISTERS {
         findings.add(
             Rule::TensorRepeat,
             repeat_span,
             format!("`{repeat_text}` of `{shape_text}`"),
             format!(
                 "at most `.x{}`: a load fills {MAX_REGISTERS} registers",
-                MAX_REGISTERS / shape.registers()
+                MAX_REGISTERS / shape.registers_per_repeat()
             ),
         );
     }
-    if is_red && repeat < 2 {
+    if is_red && repeat.get() < 2 {
         findings.add(
             Rule::TensorRepeat,
             repeat_span,
@@ -167,7 +166,7 @@ fn vector(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings) {
         );
         return;
     };
-    let registers = registers(judged).filter(|registers| *registers as usize != elements.len());
+    let registers = registers(judged).filter(|registers| *registers != elements.len());
     if let Some(registers) = registers {
         findings.add(
             Rule::VectorSize,

@@ -1,7 +1,7 @@
 //! Why a load cannot be executed.
 
 use crate::lane::LaneMask;
-use crate::ptx::{MeaningError, Position, Span};
+use crate::ptx::{MeaningError, Position, Span, TensorLoadErrorKind};
 
 /// Why a load cannot be executed, and where. What goes wrong in the emulated machine is none of
 /// these: see [`Executed::faults`](super::Executed::faults).
@@ -45,6 +45,34 @@ pub enum RunErrorKind {
     /// The address of a variable that is not laid out: that of another function.
     #[error("`{0}` lies nowhere in the function that is executed")]
     Unplaced(String),
+    /// A load of tensor memory that is not written as one.
+    #[error(transparent)]
+    Tensor(TensorLoadErrorKind),
+    /// A load of tensor memory, and there is none: [`Environment::tensor`](super::Environment::tensor)
+    /// is it.
+    #[error("there is no tensor memory to load from")]
+    NoTensorMemory,
+    /// Some lanes do not take part in a load of tensor memory, which a whole warp executes.
+    #[error("all 32 lanes take part in this load (`.sync.aligned`), but not lanes {missing:#010x}")]
+    NotAllLanes {
+        /// The lanes that are not active, or that the guard holds back.
+        missing: LaneMask,
+    },
+    /// Lanes give different addresses of tensor memory.
+    #[error(
+        "`{register}` holds {first:#x} in lane 0 and {other:#x} in lane {lane}; all lanes give one \
+         address"
+    )]
+    AddressesDiffer {
+        /// The address register's name.
+        register: String,
+        /// What it holds in lane 0.
+        first: u32,
+        /// The first lane in which it holds something else.
+        lane: usize,
+        /// What it holds there.
+        other: u32,
+    },
 }
 
 fn in_lanes(lanes: LaneMask) -> String {

@@ -10,9 +10,9 @@ mod memory;
 mod other;
 mod placement;
 mod registers;
+mod tensor;
 mod value;
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 pub use self::error::{RunError, RunErrorKind};
@@ -20,10 +20,11 @@ pub use self::placement::{
     CONST_BANK, GLOBAL_BASE, PARAMETER_BANK, PARAMETER_BASE, Placement, PlacementError,
 };
 pub use self::registers::{RegisterValue, Registers};
+pub use self::tensor::{TensorExecuted, WarpTensorMemory};
 pub use self::value::{ValueError, bits_of, lane_bits};
 use super::{
-    Base, DeclarationId, Function, Lines, Load, LoadSpace, Meaning, MeaningError, Module, Register,
-    Span, Statement, StatementKind, TypeClass,
+    Base, DeclarationId, Function, Lines, Load, LoadSpace, Meaning, MeaningError, Module, Opcode,
+    Register, Span, Statement, StatementKind, TypeClass,
 };
 use crate::lane::{LANES, LaneMask};
 use crate::load::LaneFaults;
@@ -43,6 +44,8 @@ pub struct Environment<'m> {
     lines: Lines,
     /// The lanes that take part; all of them at first.
     pub active: LaneMask,
+    /// What loads of tensor memory read; nothing at first, and then each of them is an error.
+    pub tensor: Option<WarpTensorMemory>,
 }
 
 /// What one load did.
@@ -51,7 +54,7 @@ pub struct Executed {
     /// The lanes that executed: active, and let through by the guard.
     pub executing: LaneMask,
     /// Each lane's address in bytes before rounding, lane 0 first; 0 where the lane does not
-    /// execute.
+    /// execute. Of a load of tensor memory, its lane and column, see [`TensorExecuted::issue`].
     pub addresses: [u64; LANES],
     /// The memory that each lane's address lies in; nothing where the lane does not execute or
     /// the address lies in none.
@@ -61,6 +64,8 @@ pub struct Executed {
     pub written: Vec<(Register, RegisterValue)>,
     /// The faults of single lanes. A lane that is outside wrote zeroes.
     pub faults: LaneFaults,
+    /// What is to be said of a load of tensor memory that was executed; nothing of others.
+    pub tensor: Option<TensorExecuted>,
 }
 
 /// One load of a function and what became of it.
@@ -82,7 +87,7 @@ impl<'m> Environment<'m> {
         let module = placement.module;
         let lines = Lines::of(module.source());
         let active = LaneMask::ALL;
-        Self { module, placement, memory, misaligned, unset, lines, active }
+        Self { module, placement, memory, misaligned, unset, lines, active, tensor: None }
     }
 
     /// The memory with all variables in it.
@@ -128,6 +133,9 @@ impl<'m> Environment<'m> {
     /// [`RunError`] where the load has no meaning, or needs a value that nobody gave. Then no
     /// register has changed.
     pub fn load(&self, load: &Load, registers: &mut Registers) -> Result<Executed, RunError> {
+        if load.opcode != Opcode::Ld {
+            return self.tensor_load(load, registers);
+        }
         let meaning = self.module.meaning(load).map_err(|error| {
             let span = error.span().unwrap_or(load.span);
             self.error(span, RunErrorKind::Meaning(error))
@@ -153,7 +161,8 @@ impl<'m> Environment<'m> {
             let illegal = MeaningError::Illegal(spans.load);
             return Err(self.error(spans.load, RunErrorKind::Meaning(illegal)));
         }
-        let executing = self.executing(meaning, spans, registers)?;
+        let guard = spans.guard.unwrap_or(spans.load);
+        let executing = self.executing(meaning.guard, guard, registers)?;
         let addresses = self.addresses(meaning, spans, executing, registers)?;
         let access = Access { space: address_space(meaning.space), bytes, executing, addresses };
         if meaning.space == LoadSpace::Param {
@@ -170,29 +179,28 @@ impl<'m> Environment<'m> {
             };
             registers.write(*register, executing, &std::array::from_fn(value));
         }
-        let mut seen = HashSet::new();
-        let named = meaning.destinations.iter().flatten().filter(|named| seen.insert(**named));
-        let written = named.filter_map(|named| Some((*named, registers.get(*named)?.clone())));
+        let written = registers.held(meaning.destinations.iter().flatten());
         let space =
             |lane| executing.contains(lane).then(|| access.space_of(&self.memory, lane)).flatten();
         Ok(Executed {
             executing,
             addresses,
             spaces: std::array::from_fn(space),
-            written: written.collect(),
+            written,
             faults: read.faults,
+            tensor: None,
         })
     }
 
     /// The lanes that are active and let through by the guard.
     fn executing(
         &self,
-        meaning: &Meaning,
-        spans: Spans,
+        guard: Option<(Register, bool)>,
+        span: Span,
         registers: &Registers,
     ) -> Result<LaneMask, RunError> {
-        let Some((guard, is_negated)) = meaning.guard else { return Ok(self.active) };
-        let held = self.value(registers, guard, self.active, spans.guard.unwrap_or(spans.load))?;
+        let Some((guard, is_negated)) = guard else { return Ok(self.active) };
+        let held = self.value(registers, guard, self.active, span)?;
         let is_true = LaneMask::where_lane(|lane| held.map_or(0, |held| held.values[lane]) != 0);
         Ok(self.active & if is_negated { !is_true } else { is_true })
     }

@@ -36,11 +36,19 @@ pub(super) fn written(
     if mnemonic == "call" && first != Some(TokenKind::Punctuation(b'(')) {
         return Vec::new();
     }
+    // `tcgen05.ld.red r, redval, [taddr]` writes two operands.
+    let mut outputs =
+        if mnemonic == "tcgen05" && is_reducing_load(module, instruction) { 2 } else { 1 };
     let (mut braces, mut brackets) = (0_usize, 0_usize);
     let mut registers = Vec::new();
     for token in operands {
         match token.kind {
-            TokenKind::Punctuation(b',') if braces + brackets == 0 => break,
+            TokenKind::Punctuation(b',') if braces + brackets == 0 => {
+                outputs -= 1;
+                if outputs == 0 {
+                    break;
+                }
+            }
             TokenKind::Punctuation(b'{' | b'(') => braces += 1,
             TokenKind::Punctuation(b'}' | b')') => braces = braces.saturating_sub(1),
             TokenKind::Punctuation(b'[') => brackets += 1,
@@ -55,6 +63,11 @@ pub(super) fn written(
         (0..components).map(move |component| Register { declaration, number, component })
     });
     all.collect()
+}
+
+fn is_reducing_load(module: &Module<'_>, instruction: &Instruction) -> bool {
+    let qualifiers = instruction.qualifiers(module.source()).take(2);
+    qualifiers.map(|word| module.text(word.span)).eq([".ld", ".red"])
 }
 
 fn register(module: &Module<'_>, scope: ScopeId, name: &str) -> Option<Written> {

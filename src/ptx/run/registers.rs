@@ -1,7 +1,7 @@
 //! The registers of a warp as PTX has them: up to 128 bits a lane, and a value only where one was
 //! given or loaded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::lane::{LANES, LaneMask};
 use crate::ptx::Register;
@@ -57,6 +57,17 @@ impl Registers {
     /// A register's values; nothing where no lane has one.
     pub fn get(&self, register: Register) -> Option<&RegisterValue> {
         self.current.get(&register).filter(|held| !held.known.is_empty())
+    }
+
+    /// What the named registers hold, each once, in their order; those without a value are left
+    /// out.
+    pub(super) fn held<'n>(
+        &self,
+        named: impl Iterator<Item = &'n Register>,
+    ) -> Vec<(Register, RegisterValue)> {
+        let mut seen = HashSet::new();
+        let named = named.filter(|named| seen.insert(**named));
+        named.filter_map(|named| Some((*named, self.get(*named)?.clone()))).collect()
     }
 
     /// What a load wrote.

@@ -6,8 +6,9 @@ use warpload::lane::LaneMask;
 use warpload::machine::Machine;
 use warpload::ptx::{
     Array, Declaration, DeclarationId, Environment, Function, Placement, PlacementError, Registers,
-    ScalarType, StateSpace, bits_of, lane_bits,
+    ScalarType, StateSpace, WarpTensorMemory, bits_of, lane_bits,
 };
+use warpload::tensor_memory::Rules;
 
 use super::{Arguments, Pair};
 use crate::cli::diagnostic::Labelled;
@@ -37,6 +38,11 @@ impl<'f> File<'f> {
             }
         };
         environment.active = arguments.active;
+        if let Some(contents) = &arguments.tensor_memory {
+            let rules = Rules { lane_mode: arguments.lane_mode.mode(), ..Rules::default() };
+            let (memory, warp) = (contents.memory()?, arguments.warp);
+            environment.tensor = Some(WarpTensorMemory { memory, warp, rules });
+        }
         Ok(Some((environment, self.registers(function, &arguments.set)?)))
     }
 

@@ -2,15 +2,18 @@
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use warpload::lane::{LANES, LaneMask};
+use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::LaneFaults;
-use warpload::ptx::{Environment, Executed, Load, Position, Register, RegisterValue};
+use warpload::ptx::{
+    Environment, Executed, Load, Opcode, Position, Register, RegisterValue, TensorExecuted,
+};
 use warpload::vector::LANE_FAULTS;
 
 use crate::cli::Format;
 use crate::cli::io::Output;
 use crate::cli::ptx::file::File;
 use crate::cli::run::faults;
+use crate::cli::tmem::table;
 
 /// Prints loads one by one, or collects them for one object of JSON.
 pub(super) struct Shown<'s> {
@@ -37,7 +40,16 @@ struct LoadJson {
     registers: Values,
     lane_faults: Masks,
     #[serde(skip_serializing_if = "Option::is_none")]
+    tensor_fault: Option<TensorFaultJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+}
+
+/// Why a load of tensor memory loaded nothing.
+#[derive(Serialize)]
+struct TensorFaultJson {
+    code: &'static str,
+    message: String,
 }
 
 /// Registers by name with 32 values, null where a lane has none.
@@ -92,8 +104,14 @@ impl<'s> Shown<'s> {
             let lanes = executed.executing.count();
             let active = environment.active;
             output
-                .line(format_args!("{lanes} of {LANES} lanes execute (active {active:#010x})\n"))?;
-            output.bytes(self.table(executed).as_bytes())?;
+                .line(format_args!("{lanes} of {LANES} lanes execute (active {active:#010x})"))?;
+            let table = match &executed.tensor {
+                Some(tensor) => self.tensor(executed, tensor),
+                None if load.opcode == Opcode::Ld => self.table(executed),
+                None => return Ok(()),
+            };
+            output.line("")?;
+            output.bytes(table.as_bytes())?;
             output.bytes(faults(&executed.faults).as_bytes())?;
             return Ok(());
         }
@@ -102,7 +120,11 @@ impl<'s> Shown<'s> {
         let registers = Values(registers.collect());
         let lane_faults = Masks::of(&executed.faults);
         let executing = Some(format!("{:#x}", executed.executing));
-        self.keep(load, |json| LoadJson { executing, registers, lane_faults, ..json });
+        let fault = executed.tensor.and_then(|tensor| tensor.fault);
+        let tensor_fault =
+            fault.map(|fault| TensorFaultJson { code: fault.code(), message: fault.to_string() });
+        let executed = |json| LoadJson { executing, registers, lane_faults, tensor_fault, ..json };
+        self.keep(load, executed);
         Ok(())
     }
 
@@ -134,7 +156,7 @@ impl<'s> Shown<'s> {
     fn keep(&mut self, load: &Load, with: impl FnOnce(LoadJson) -> LoadJson) {
         let Position { line, column } = self.file.lines.position(load.span.start);
         let text = self.file.one_line(load.span);
-        let (executing, error) = (None, None);
+        let (executing, tensor_fault, error) = (None, None, None);
         let (registers, lane_faults) = (Values::default(), Masks::default());
         self.loads.push(with(LoadJson {
             line,
@@ -143,6 +165,7 @@ impl<'s> Shown<'s> {
             executing,
             registers,
             lane_faults,
+            tensor_fault,
             error,
         }));
     }
@@ -158,6 +181,22 @@ impl<'s> Shown<'s> {
 
     fn name(&self, register: Register) -> String {
         self.file.module.register_name(register)
+    }
+
+    /// What the warp reads of tensor memory, and the registers; or the fault.
+    fn tensor(&self, executed: &Executed, tensor: &TensorExecuted) -> String {
+        let heading = table::heading(&tensor.load, tensor.issue);
+        if let Some(fault) = tensor.fault {
+            return format!("{heading}\nfault: {}: {fault}\n", fault.code());
+        }
+        let columns: Vec<(String, LaneValues)> = executed
+            .written
+            .iter()
+            .map(|(register, held)| (self.name(*register), held.values.map(|value| value as u32)))
+            .collect();
+        let columns: Vec<(&str, &LaneValues)> =
+            columns.iter().map(|(name, values)| (name.as_str(), values)).collect();
+        format!("{heading}\n{}", table::of_threads(&columns))
     }
 
     /// A row for each lane: its address, the memory, what the registers hold, what went wrong.
