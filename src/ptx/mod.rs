@@ -38,6 +38,7 @@ mod lower;
 mod meaning;
 mod module;
 mod names;
+mod operands;
 mod reader;
 mod rules;
 mod run;

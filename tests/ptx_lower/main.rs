@@ -9,7 +9,7 @@ use serde_json::Value;
 use warpload::encoding::{Instruction, parse_line};
 use warpload::load::{LoadOp, register_fault};
 use warpload::machine::RegisterLimit;
-use warpload::ptx::{OptimizationLevel, lower, read};
+use warpload::ptx::{Binding, OptimizationLevel, lower, read};
 
 /// A module, and the loads that ptxas made of it.
 struct Row {
@@ -211,7 +211,25 @@ fn numbers_begin_anew() {
         let base_count = if load.address().extended { 2 } else { 1 };
         let is_apart = first + op.registers() as u8 <= base || base + base_count <= first;
         assert!(is_apart, "{load}");
-        assert!(!load.guard().pred.is_true() || !load.guard().negated, "{load}");
+    }
+    // No register and no predicate holds two things in one load.
+    for load in &lowered {
+        let mut held: Vec<String> = Vec::new();
+        for binding in &load.bindings {
+            held.push(match binding {
+                Binding::Address { register, .. } | Binding::Destination { register, .. } => {
+                    register.to_string()
+                }
+                Binding::Plg { predicate, .. } | Binding::Guard { predicate, .. } => {
+                    predicate.to_string()
+                }
+                Binding::Frame { .. } | Binding::Constant { .. } => continue,
+            });
+        }
+        held.sort();
+        let count = held.len();
+        held.dedup();
+        assert_eq!(held.len(), count, "{:?}", load.bindings);
     }
 }
 
@@ -235,4 +253,52 @@ fn modules_of_clang_are_lowered() {
         }
     }
     assert!(count > 500, "{count}");
+}
+
+fn texts(body: &str) -> Vec<String> {
+    let source = format!(
+        ".version 8.0\n.target sm_70\n.address_size 64\n.func (.param .b64 r) f(.param .b64 p);\n\
+         .entry k(.param .u64 p, .param .u64 q) {{\n.reg .pred %p<3>; .reg .b64 %rd<4>;\n\
+         .reg .b32 %r<5>; .param .b64 p0; .param .b64 r0;\n{body}\nret; }}"
+    );
+    let module = read(&source).unwrap();
+    let lowered = lower(&module, OptimizationLevel::O3).filter_map(Result::ok);
+    lowered.flat_map(|load| load.instructions).map(|load| load.to_string()).collect()
+}
+
+/// A destination may be the address: all parts of a load read the address as it was.
+#[test]
+fn parts_of_a_load_share_its_address() {
+    assert_eq!(
+        texts("ld.const.v4.u32 {%r1,%r2,%r3,%r4}, [%r1];"),
+        [
+            "LDC R3, c[0x3][R2]",
+            "LDC R4, c[0x3][R2+0x4]",
+            "LDC R5, c[0x3][R2+0x8]",
+            "LDC R6, c[0x3][R2+0xc]"
+        ]
+    );
+}
+
+/// What a call returned, what a carry depends on, and what a branch table chooses are not uniform;
+/// a parameter is.
+#[test]
+fn uniform_is_what_all_definitions_make_so() {
+    let load = "ld.global.v4.u32 {%r1,%r2,%r3,%r4}, [%rd2];";
+    let last = |body: &str| texts(body).last().unwrap().split(' ').next().unwrap().to_owned();
+    assert_eq!(last(&format!("ld.param.b64 %rd2, [p]; {load}")), "LDG.E.U.128");
+    let call = "call.uni (r0), f, (p0); ld.param.b64 %rd2, [r0];";
+    assert_eq!(last(&format!("{call} {load}")), "LDG.E.128");
+    let carry = "mov.u32 %r1, %tid.x; add.cc.u32 %r2, %r1, 1; addc.u32 %r3, 0, 0;";
+    assert_eq!(last(&format!("{carry} ld.shared.u32 %r4, [%r3];")), "LDS");
+    let table = "ts: .branchtargets A, B; mov.u32 %r1, %tid.x; brx.idx %r1, ts;
+        A: ld.param.b64 %rd2, [p]; bra C; B: ld.param.b64 %rd2, [q]; C:";
+    assert_eq!(last(&format!("{table} {load}")), "LDG.E.128");
+}
+
+/// A load without an instruction still writes its registers: what was formed from them is no more.
+#[test]
+fn a_refused_load_writes_its_registers() {
+    let body = "ld.u32 %r1, [%rd1]; ld.relaxed.sys.global.u64 %rd1, [%rd2]; ld.u32 %r3, [%rd1+8];";
+    assert_eq!(texts(body), ["LD.E R4, [R2], P0", "LD.E R8, [R6], P1"]);
 }

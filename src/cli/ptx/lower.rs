@@ -110,8 +110,14 @@ impl File<'_> {
     fn lower(&self, arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
         let mut status = Status::Done;
         let mut json = Vec::new();
-        let lowered = lower(self.module, arguments.level.into());
-        for (lowered, verdict) in lowered.zip(check_as(self.module, Unit::Part)) {
+        let mut all_lowered = lower(self.module, arguments.level.into());
+        for verdict in check_as(self.module, Unit::Part) {
+            // What is no load is judged as well.
+            let Some(lowered) = verdict.load.as_ref().and_then(|_| all_lowered.next()) else {
+                self.draw_verdict(&verdict, output)?;
+                status = Status::Failed;
+                continue;
+            };
             if arguments.format == Format::Text {
                 let at = self.lines.position(verdict.span.start);
                 let text = self.one_line(verdict.span);

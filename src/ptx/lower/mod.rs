@@ -2,10 +2,11 @@
 //!
 //! Each load is looked at by itself, with what is known of its address: which other code removes,
 //! unrolls or combines, it stays the load that it is. The instructions are those of ptxas 12.9
-//! (docs/ptx.md); the numbers of their registers are given here, and [`Binding`]s say what each
+//! (docs/ptx-lower.md); the numbers of their registers are given here, and [`Binding`]s say what each
 //! register holds.
 
 mod operand;
+mod piece;
 mod registers;
 mod select;
 mod uniform;
@@ -14,10 +15,11 @@ use warpload_encoding::{Instruction, Pred, Reg};
 
 use self::registers::Numbers;
 use self::select::Selector;
-use self::uniform::{Uniformity, writes};
+use self::uniform::Uniformity;
 use super::layout::{Layout, LayoutError};
 use super::meaning::{MeaningError, Place, Register};
 use super::module::{Function, Module, Statement, StatementKind};
+use super::operands::Operands;
 use super::{Load, Span};
 
 /// How much the assembler optimizes, as ptxas counts it.
@@ -105,7 +107,7 @@ pub enum Binding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct LowerError {
-    /// The load.
+    /// The place at fault in it.
     pub span: Span,
     /// Why.
     pub kind: LowerErrorKind,
@@ -121,6 +123,9 @@ pub enum LowerErrorKind {
     /// The variables that it may name cannot be laid out.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// It reads Tensor Memory.
+    #[error("SM 5.x has no Tensor Memory")]
+    Tensor,
     /// It orders memory as only later machines do.
     #[error("no load of SM 5.x is `.relaxed`, `.acquire` or `.mmio`")]
     Ordered,
@@ -130,6 +135,17 @@ pub enum LowerErrorKind {
         /// The bytes of a lane.
         bytes: u32,
     },
+}
+
+impl LowerErrorKind {
+    /// The place at fault in a load that stands at `load`.
+    fn span(self, load: Span) -> Span {
+        match self {
+            Self::Meaning(error) => error.span().unwrap_or(load),
+            Self::Layout(error) => error.span(),
+            Self::Tensor | Self::Ordered | Self::TooWide { .. } => load,
+        }
+    }
 }
 
 /// Lowers every load of a module, in the order of the text.
@@ -195,12 +211,15 @@ fn lower_function(
                 Selector { module, function, layout, level, uniformity: &uniformity, numbers };
             let span = load.span;
             let result = selector.load(load);
-            results.push(result.map_err(|kind| LowerError { span, kind }));
             numbers = selector.numbers;
-        } else {
-            for register in writes(module, statement.scope, instruction) {
-                numbers.forget(register);
+            let is_lowered = result.is_ok();
+            results.push(result.map_err(|kind| LowerError { span: kind.span(span), kind }));
+            if is_lowered {
+                continue;
             }
+        }
+        for register in Operands::of(module, statement.scope, instruction).writes {
+            numbers.forget(register);
         }
     }
 }

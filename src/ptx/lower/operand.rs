@@ -60,7 +60,11 @@ impl Selector<'_, '_> {
             }
             _ => self.numbers.fresh(words),
         };
-        bindings.push(Binding::Address { register: base, is_wide, place: of });
+        let binding = Binding::Address { register: base, is_wide, place: of };
+        // The pieces of one load share their base.
+        if !bindings.contains(&binding) {
+            bindings.push(binding);
+        }
         Operand { base, displacement }
     }
 }

@@ -51,6 +51,13 @@ impl Numbering {
         number
     }
 
+    fn make_room(&mut self, count: u8, end: u8) {
+        if self.next > end - count {
+            self.numbers.clear();
+            self.next = 0;
+        }
+    }
+
     fn known(&self, source: Source, block: u32) -> Option<u8> {
         let (number, of) = self.numbers.get(&source)?;
         let is_kept = matches!(source, Source::Register(_)) || *of == block;
@@ -58,7 +65,19 @@ impl Numbering {
     }
 }
 
+/// What one load takes at most: a pair for its address, and four registers for each of its pieces.
+const ROOM: u8 = 24;
+/// Its guard and its Plg.
+const PREDICATES: u8 = 2;
+
 impl Numbers {
+    /// Begins anew where the numbers that are left might not do for one load, so that all that it
+    /// takes are different.
+    pub(super) fn make_room(&mut self) {
+        self.general.make_room(ROOM, END);
+        self.predicates.make_room(PREDICATES, Pred::PT.number());
+    }
+
     /// `count` new registers, 1, 2 or 4.
     pub(super) fn fresh(&mut self, count: u8) -> Reg {
         Reg::new(self.general.take(count, FIRST, END))

@@ -6,13 +6,14 @@ use warpload_encoding::{
 };
 
 use super::operand::{Operand, fits, immediate};
+use super::piece::{Piece, pieces};
 use super::registers::{Numbers, Source};
 use super::uniform::Uniformity;
 use super::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
 use crate::ptx::layout::Layout;
 use crate::ptx::meaning::{Base, LoadSpace, Meaning, Place, Register};
 use crate::ptx::module::{Function, FunctionKind, Module, Role};
-use crate::ptx::{CacheOp, Load, Order, QualifierKind, TypeClass};
+use crate::ptx::{CacheOp, Load, Opcode, Order, QualifierKind, TypeClass};
 
 /// The bank of a module's constants.
 const CONSTANT_BANK: u8 = 3;
@@ -40,16 +41,11 @@ struct Guard {
     is_negated: bool,
 }
 
-/// A part of a load that becomes one instruction.
-struct Piece<'d> {
-    /// Bytes from the load's first.
-    offset: i64,
-    bytes: u32,
-    elements: &'d [Option<Register>],
-}
-
 impl Selector<'_, '_> {
     pub(super) fn load(&mut self, load: Load) -> Result<LoweredLoad, LowerErrorKind> {
+        if load.opcode != Opcode::Ld {
+            return Err(LowerErrorKind::Tensor);
+        }
         let meaning = self.module.meaning(&load)?;
         let is_ordered = |kind: &QualifierKind| {
             matches!(
@@ -61,15 +57,11 @@ impl Selector<'_, '_> {
             return Err(LowerErrorKind::Ordered);
         }
         let mut lowered = LoweredLoad { load, instructions: Vec::new(), bindings: Vec::new() };
+        self.numbers.make_room();
         for piece in pieces(&meaning) {
             self.piece(&meaning, &piece, &mut lowered)?;
         }
-        if lowered.instructions.is_empty() {
-            // What the load gives is not in a register that has been numbered.
-            for register in meaning.destinations.into_iter().flatten() {
-                self.numbers.forget(register);
-            }
-        }
+        self.keep_destinations(&meaning, &lowered);
         Ok(lowered)
     }
 
@@ -126,7 +118,8 @@ impl Selector<'_, '_> {
         let offset = self
             .variable_offset(place)
             .filter(|_| space == LoadSpace::Const || self.is_kernel_parameter(place))?;
-        let offset = u32::try_from(offset.checked_add(first)?).ok()?;
+        // Far outside of the bank the operand means nothing anyway.
+        let offset = offset.wrapping_add(first) as u32;
         Some(Binding::Constant { bank, offset, elements: piece.elements.to_vec() })
     }
 
@@ -336,7 +329,7 @@ impl Selector<'_, '_> {
         }))
     }
 
-    /// Gives an instruction new destination registers, which then hold the piece's elements.
+    /// Gives an instruction new destination registers.
     fn with_destination(
         &mut self,
         mut instruction: Instruction,
@@ -345,27 +338,34 @@ impl Selector<'_, '_> {
         lowered: &mut LoweredLoad,
     ) -> Instruction {
         let count = size.registers();
-        let first = self.numbers.fresh(count as u8);
-        let element_bytes = piece.bytes / piece.elements.len() as u32;
-        for (i, element) in piece.elements.iter().enumerate() {
-            let Some(register) = *element else { continue };
-            self.numbers.forget(register);
-            let declared = self.module.declaration(register.declaration);
-            let bits = declared.and_then(|declared| declared.scalar.bits());
-            // Elements that are no whole register of their own are taken apart by further code.
-            if element_bytes >= 4 && bits == Some(8 * element_bytes) {
-                let words = i as u8 * (element_bytes / 4) as u8;
-                self.numbers.set(Source::Register(register), Reg::new(first.number() + words));
+        let register = self.numbers.fresh(count as u8);
+        let (index, elements) = (lowered.instructions.len(), piece.elements.to_vec());
+        let binding = Binding::Destination { instruction: index, register, count, elements };
+        lowered.bindings.push(binding);
+        instruction.set_destination(register);
+        instruction
+    }
+
+    /// What the load gives takes the place of what its destinations held; only now, since every
+    /// instruction of the load reads the address as it was.
+    fn keep_destinations(&mut self, meaning: &Meaning, lowered: &LoweredLoad) {
+        for register in meaning.destinations.iter().flatten() {
+            self.numbers.forget(*register);
+        }
+        let element_bytes = meaning.bytes() / u32::from(meaning.elements);
+        for binding in &lowered.bindings {
+            let Binding::Destination { register: first, elements, .. } = binding else { continue };
+            for (i, element) in elements.iter().enumerate() {
+                let Some(register) = *element else { continue };
+                let declared = self.module.declaration(register.declaration);
+                let bits = declared.and_then(|declared| declared.scalar.bits());
+                // Elements that are no whole register of their own are taken apart by further code.
+                if element_bytes >= 4 && bits == Some(8 * element_bytes) {
+                    let words = i as u8 * (element_bytes / 4) as u8;
+                    self.numbers.set(Source::Register(register), Reg::new(first.number() + words));
+                }
             }
         }
-        lowered.bindings.push(Binding::Destination {
-            instruction: lowered.instructions.len(),
-            register: first,
-            count,
-            elements: piece.elements.to_vec(),
-        });
-        instruction.set_destination(first);
-        instruction
     }
 }
 
@@ -375,23 +375,6 @@ fn bank(space: LoadSpace) -> (u8, i64) {
         LoadSpace::Param => (PARAMETER_BANK, FIRST_PARAMETER),
         _ => (CONSTANT_BANK, 0),
     }
-}
-
-/// What becomes one instruction each: the whole load, and in constant memory each element of a
-/// vector of 128 bits or of bytes.
-fn pieces(meaning: &Meaning) -> Vec<Piece<'_>> {
-    let element = meaning.bytes() / u32::from(meaning.elements);
-    let is_constant = matches!(meaning.space, LoadSpace::Const | LoadSpace::Param);
-    let is_split = is_constant && meaning.elements > 1 && (meaning.bytes() >= 16 || element == 1);
-    let elements = if is_split { 1 } else { meaning.destinations.len().max(1) };
-    let pieces = meaning.destinations.chunks(elements).enumerate();
-    pieces
-        .map(|(i, elements)| Piece {
-            offset: i64::from(element) * i as i64,
-            bytes: element * elements.len() as u32,
-            elements,
-        })
-        .collect()
 }
 
 fn cache(meaning: &Meaning) -> SassCacheOp {

@@ -8,22 +8,24 @@
 //! The analysis looks at definitions, not at paths: a register is uniform if all instructions that
 //! write it give uniform values under uniform guards. Where some branch is not uniform, a register
 //! that is written in more than one place is not uniform either, since threads may have come by
-//! different ones. It starts with everything uniform and goes over the body until nothing changes.
+//! different ones. The condition code counts as a register, and so does each element of a vector
+//! register. It starts with everything uniform and goes over the body until nothing changes.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ptx::lexer::TokenKind;
 use crate::ptx::meaning::{Base, LoadSpace, Meaning, Register};
-use crate::ptx::module::{Function, FunctionKind, Instruction, Module, Statement, StatementKind};
-use crate::ptx::{ScopeId, StateSpace};
+use crate::ptx::module::{
+    DeclarationId, Function, FunctionKind, Instruction, Module, Role, Statement, StatementKind,
+};
+use crate::ptx::operands::Operands;
 
 /// How often a body is gone over before what is left counts as not uniform. Each time decides all
 /// registers whose definitions stand in order; real code needs two or three.
 const MAX_PASSES: usize = 64;
 
 /// Special registers whose value is that of the whole warp.
-const UNIFORM_SPECIALS: [&str; 9] =
-    ["%ntid", "%ctaid", "%nctaid", "%gridid", "%smid", "%nsmid", "%warpid", "%nwarpid", "WARP_SZ"];
+const UNIFORM_SPECIALS: [&str; 8] =
+    ["%ntid", "%ctaid", "%nctaid", "%gridid", "%smid", "%nsmid", "%warpid", "%nwarpid"];
 
 /// What results do not follow from their sources alone.
 const DIVERGENT_MNEMONICS: [&str; 16] = [
@@ -45,6 +47,10 @@ const DIVERGENT_MNEMONICS: [&str; 16] = [
     "ldmatrix",
 ];
 
+/// The condition code that `.cc` writes, under a number that no declaration has.
+const CONDITION_CODE: Register =
+    Register { declaration: DeclarationId(u32::MAX), number: 0, component: 0 };
+
 /// The registers of one function that are not uniform.
 pub(super) struct Uniformity {
     divergent: HashSet<Register>,
@@ -53,11 +59,10 @@ pub(super) struct Uniformity {
 }
 
 /// An instruction by the registers that it reads and writes.
-#[derive(Default)]
 struct Step {
     writes: Vec<Register>,
+    /// The guard among them.
     reads: Vec<Register>,
-    guard: Option<Register>,
     /// It reads something that is not uniform in itself.
     is_divergent: bool,
     is_branch: bool,
@@ -69,8 +74,7 @@ impl Uniformity {
             module.body(function).iter().filter_map(|s| step(module, function, s)).collect();
         let mut uniformity = Self { divergent: HashSet::new(), is_all_divergent: false };
         uniformity.settle(&steps);
-        let is_divergent = |guard| uniformity.divergent.contains(&guard);
-        if steps.iter().any(|step| step.is_branch && step.guard.is_some_and(is_divergent)) {
+        if steps.iter().any(|step| step.is_branch && uniformity.is_divergent(step)) {
             uniformity.divergent.extend(written_twice(&steps));
             uniformity.settle(&steps);
         }
@@ -82,9 +86,7 @@ impl Uniformity {
         for _ in 0..MAX_PASSES {
             let before = self.divergent.len();
             for step in steps {
-                let sources = step.reads.iter().chain(&step.guard);
-                let reads_divergent = { sources }.any(|read| self.divergent.contains(read));
-                if step.is_divergent || reads_divergent {
+                if self.is_divergent(step) {
                     self.divergent.extend(&step.writes);
                 }
             }
@@ -95,11 +97,15 @@ impl Uniformity {
         self.is_all_divergent = true;
     }
 
+    fn is_divergent(&self, step: &Step) -> bool {
+        step.is_divergent || step.reads.iter().any(|read| self.divergent.contains(read))
+    }
+
     pub(super) fn is_uniform(&self, base: Base) -> bool {
         match base {
             Base::Zero | Base::Variable(_) => true,
             Base::Register(register) | Base::Indexed(_, register) => {
-                !self.is_all_divergent && !self.divergent.contains(&register.whole())
+                !self.is_all_divergent && !self.divergent.contains(&register)
             }
         }
     }
@@ -115,78 +121,49 @@ fn written_twice(steps: &[Step]) -> Vec<Register> {
 
 fn step(module: &Module<'_>, function: &Function, statement: &Statement) -> Option<Step> {
     let StatementKind::Instruction(instruction) = &statement.kind else { return None };
-    let mut step = operands(module, statement.scope, instruction);
-    step.guard = instruction
-        .guard
-        .and_then(|guard| Register::find(module, statement.scope, module.text(guard.register)));
+    let Operands { mut writes, mut reads, others } =
+        Operands::of(module, statement.scope, instruction);
     let mnemonic = module.text(instruction.mnemonic);
-    step.is_branch = matches!(mnemonic, "bra" | "brx");
-    step.is_divergent |= DIVERGENT_MNEMONICS.contains(&mnemonic);
-    if let Some(load) = module.load(statement) {
-        let meaning = module.meaning(&load);
-        step.is_divergent |= !meaning.is_ok_and(|meaning| gives_uniform(&meaning, function));
+    reads.extend(instruction.guard.and_then(|guard| {
+        let symbol = module.find(statement.scope, module.text(guard.register))?;
+        Some(Register::of(symbol))
+    }));
+    if has_qualifier(module, instruction, ".cc") {
+        writes.push(CONDITION_CODE);
     }
-    Some(step)
+    if matches!(mnemonic, "addc" | "subc" | "madc") {
+        reads.push(CONDITION_CODE);
+    }
+    let meaning = module.load(statement).map(|load| module.meaning(&load));
+    let is_divergent_load = meaning.is_some_and(|meaning| {
+        !meaning.is_ok_and(|meaning| gives_uniform(module, &meaning, function))
+    });
+    Some(Step {
+        is_divergent: is_divergent_load
+            || DIVERGENT_MNEMONICS.contains(&mnemonic)
+            || others.into_iter().any(is_divergent_special),
+        is_branch: matches!(mnemonic, "bra" | "brx"),
+        writes,
+        reads,
+    })
 }
 
-/// Whether a load from a uniform address gives a uniform value.
-fn gives_uniform(meaning: &Meaning, function: &Function) -> bool {
+fn has_qualifier(module: &Module<'_>, instruction: &Instruction, name: &str) -> bool {
+    instruction.qualifiers(module.source()).any(|word| module.text(word.span) == name)
+}
+
+/// Whether a load from a uniform address gives a uniform value: of constants and of a kernel's
+/// parameters, not of what a call returned.
+fn gives_uniform(module: &Module<'_>, meaning: &Meaning, function: &Function) -> bool {
+    let is_parameter =
+        || module.variable_of(meaning.address).is_some_and(|known| known.role == Role::Parameter);
     match meaning.space {
         LoadSpace::Const => true,
-        LoadSpace::Param => function.kind == FunctionKind::Entry,
+        LoadSpace::Param => function.kind == FunctionKind::Entry && is_parameter(),
         _ => false,
     }
 }
 
-/// The registers that an instruction writes: those of its first operand, where that is no address.
-/// All others are read.
-pub(super) fn writes(
-    module: &Module<'_>,
-    scope: ScopeId,
-    instruction: &Instruction,
-) -> Vec<Register> {
-    operands(module, scope, instruction).writes
-}
-
-fn operands(module: &Module<'_>, scope: ScopeId, instruction: &Instruction) -> Step {
-    let source = module.source();
-    let mut step = Step::default();
-    let (mut depth, mut in_address, mut is_first) = (0usize, false, true);
-    for token in instruction.operands(source) {
-        match token.kind {
-            TokenKind::Punctuation(b'{' | b'(') => depth += 1,
-            TokenKind::Punctuation(b'}' | b')') => depth = depth.saturating_sub(1),
-            TokenKind::Punctuation(b'[') => in_address = true,
-            TokenKind::Punctuation(b']') => in_address = false,
-            TokenKind::Punctuation(b',') if depth == 0 => is_first = false,
-            TokenKind::Word => {
-                let name = token.span.text(source);
-                match Register::find(module, scope, name) {
-                    Some(register) if is_first && !in_address => step.writes.push(register),
-                    Some(register) => step.reads.push(register),
-                    None => step.is_divergent |= is_divergent_special(name),
-                }
-            }
-            _ => {}
-        }
-    }
-    step
-}
-
 fn is_divergent_special(name: &str) -> bool {
     name.starts_with('%') && !UNIFORM_SPECIALS.contains(&name)
-}
-
-impl Register {
-    /// The register without its place in a vector.
-    pub(super) fn whole(self) -> Self {
-        Self { component: 0, ..self }
-    }
-
-    fn find(module: &Module<'_>, scope: ScopeId, name: &str) -> Option<Self> {
-        let symbol = module.find(scope, name)?;
-        let is_register = symbol.declaration.space == StateSpace::Register;
-        let number = symbol.number.unwrap_or(0);
-        is_register.then_some(Self { declaration: symbol.id, number, component: 0 })
-    }
 }

@@ -7,7 +7,6 @@
 mod access;
 mod error;
 mod memory;
-mod other;
 mod placement;
 mod registers;
 mod tensor;
@@ -22,6 +21,7 @@ pub use self::placement::{
 pub use self::registers::{RegisterValue, Registers};
 pub use self::tensor::{TensorExecuted, WarpTensorMemory};
 pub use self::value::{ValueError, bits_of, lane_bits};
+use super::operands::Operands;
 use super::{
     Base, DeclarationId, Function, Lines, Load, LoadSpace, Meaning, MeaningError, Module, Opcode,
     Register, Span, Statement, StatementKind, TypeClass,
@@ -295,7 +295,7 @@ impl<'m> Environment<'m> {
             let passes = |lane: usize| held.lane(lane) != Some(u128::from(guard.is_negated));
             lanes = lanes & LaneMask::where_lane(passes);
         }
-        for register in other::written(self.module, statement, instruction) {
+        for register in Operands::of(self.module, statement.scope, instruction).writes {
             registers.overwrite(register, lanes);
         }
     }
