@@ -174,6 +174,7 @@ fn execute_lowered(
             }
             Binding::Frame { register } => set(&mut warp, register.number(), &|_| 0),
             Binding::Destination { .. } => {}
+            Binding::Constant { .. } => panic!("no case loads a constant"),
         }
     }
     let [instruction] = lowered.instructions[..] else { panic!("not one instruction") };
