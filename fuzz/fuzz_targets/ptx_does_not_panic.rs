@@ -5,9 +5,18 @@
 use libfuzzer_sys::fuzz_target;
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
-use warpload::ptx::{OptimizationLevel, Placement, Registers, check, lower, read};
+use warpload::ptx::{
+    OptimizationLevel, Placement, Registers, WarpTensorMemory, check, lower, read, read_load,
+};
+use warpload::tensor_memory::{Rules, TensorMemory};
 
 fuzz_target!(|text: &str| {
+    // The text as one load alone.
+    if let Ok(load) = read_load(text)
+        && let Err(error) = load.tensor_load(text)
+    {
+        assert!(text.get(error.span.range()).is_some());
+    }
     let module = match read(text) {
         Ok(module) => module,
         Err(error) => {
@@ -32,7 +41,9 @@ fuzz_target!(|text: &str| {
         let memory = MemoryBuilder::new(AddressMap::default()).global(0, &[1; 64]).build();
         let Ok(memory) = memory else { return };
         let Ok(placement) = Placement::of(&module, Some(function)) else { continue };
-        let Ok(environment) = placement.onto(Machine::new(memory)) else { continue };
+        let Ok(mut environment) = placement.onto(Machine::new(memory)) else { continue };
+        let (memory, rules) = (TensorMemory::new(), Rules::default());
+        environment.tensor = Some(WarpTensorMemory { memory, warp: 0, rules });
         let mut registers = Registers::new();
         for name in ["%rd1", "%r1", "a"] {
             for register in module.registers_named(function, name) {
