@@ -126,7 +126,7 @@ fn opcode_lines(opcodes: &BTreeSet<OpcodeJson<'_>>) -> String {
     match exact {
         _ if texts.is_empty() => "none".to_owned(),
         0 => texts.join(", "),
-        _ => format!("{} ({exact} of SPA 5.0, kept exactly)", texts.join(", ")),
+        _ => format!("{} ({exact} with the SPA 5.0 word of the opcode)", texts.join(", ")),
     }
 }
 
@@ -175,7 +175,7 @@ fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyho
         output.line(format_args!("note: {note}"))?;
     }
     output.line(format_args!(
-        "instructions {}, loads {}, blocks {}, allocations {}",
+        "instructions {}, loads {}, storage blocks {}, allocations {}",
         trace.records(),
         trace.loads(),
         trace.blocks().len(),

@@ -52,6 +52,9 @@ impl Executors {
     }
 }
 
+/// How many differences of one vector are listed as text; JSON has all.
+const SHOWN: usize = 8;
+
 #[derive(serde::Serialize)]
 struct FailureJson<'f> {
     file: &'f str,
@@ -174,7 +177,8 @@ impl Run {
         if let [first, second] = self.executors
             && vector.run(*first) != vector.run(*second)
         {
-            differences.push("the executors differ".to_owned());
+            // First, since only the first ones are shown.
+            differences.insert(0, "the executors differ".to_owned());
         }
         differences
     }
@@ -192,8 +196,11 @@ impl Run {
             return output.json(&FailureJson { file, line, name, differences });
         }
         output.line(format_args!("FAIL {file}:{line}: {}", name.unwrap_or("not a vector")))?;
-        for difference in differences {
+        for difference in differences.iter().take(SHOWN) {
             output.line(format_args!("  {difference}"))?;
+        }
+        if differences.len() > SHOWN {
+            output.line(format_args!("  and {} more", differences.len() - SHOWN))?;
         }
         Ok(())
     }

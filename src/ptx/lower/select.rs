@@ -11,7 +11,7 @@ use super::registers::{Numbers, Source};
 use super::uniform::Uniformity;
 use super::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
 use crate::ptx::layout::Layout;
-use crate::ptx::meaning::{Base, LoadSpace, Meaning, Place, Register};
+use crate::ptx::meaning::{Base, LoadSpace, Meaning, Place};
 use crate::ptx::module::{Function, FunctionKind, Module, Role};
 use crate::ptx::{CacheOp, Load, Opcode, Order, QualifierKind, TypeClass};
 
