@@ -25,7 +25,7 @@ use crate::cli::{Format, Progress, Status};
 /// register that one of them writes has the value that --set gives it, or none.
 ///
 /// Variables lie in the order of their declarations with their initial values, those of global
-/// memory from 0x80000000 on; parameters lie in constant bank 0 from 0x140 on.
+/// memory from 0x80000000 on; the first parameter has the address 0, byte 0x140 of constant bank 0.
 ///
 /// Exit status 1 where a load is illegal or needs a value that is not known; the other loads are
 /// executed nevertheless.
@@ -223,6 +223,9 @@ fn help(load: &Load, error: &RunErrorKind) -> Option<String> {
         }
         RunErrorKind::NoParameter { parameter } => {
             Some(format!("`--parameter {parameter}=0x1000` gives it one"))
+        }
+        RunErrorKind::NoInitialValue { .. } => {
+            Some("`--image MANIFEST` may have its bytes".to_owned())
         }
         RunErrorKind::NoTensorMemory => Some(
             "`--tensor-memory FILE` says what it holds, or `--tensor-memory pattern:hash`"

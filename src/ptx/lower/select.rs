@@ -11,16 +11,12 @@ use super::registers::{Numbers, Source};
 use super::uniform::Uniformity;
 use super::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
 use crate::ptx::layout::Layout;
-use crate::ptx::meaning::{Base, LoadSpace, Meaning, Place};
+use crate::ptx::meaning::{
+    Base, CONST_BANK, LoadSpace, Meaning, PARAMETER_BANK, PARAMETER_BASE, Place,
+};
 use crate::ptx::module::{Function, FunctionKind, Module, Role};
 use crate::ptx::{CacheOp, Load, Opcode, Order, QualifierKind, TypeClass};
 
-/// The bank of a module's constants.
-const CONSTANT_BANK: u8 = 3;
-/// The bank of a kernel's parameters.
-const PARAMETER_BANK: u8 = 0;
-/// Where the first parameter lies in its bank.
-const FIRST_PARAMETER: i64 = 0x140;
 /// The register from whose value on local variables lie.
 const FRAME: Reg = Reg::new(1);
 
@@ -372,8 +368,8 @@ impl Selector<'_, '_> {
 /// The constant bank of a space, and where the space begins in it.
 fn bank(space: LoadSpace) -> (u8, i64) {
     match space {
-        LoadSpace::Param => (PARAMETER_BANK, FIRST_PARAMETER),
-        _ => (CONSTANT_BANK, 0),
+        LoadSpace::Param => (PARAMETER_BANK, PARAMETER_BASE as i64),
+        _ => (CONST_BANK, 0),
     }
 }
 
