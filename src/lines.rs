@@ -13,6 +13,7 @@ pub struct Lines<R> {
     buffer: Vec<u8>,
     number: u64,
     offset: u64,
+    ended: bool,
     failed: bool,
 }
 
@@ -69,7 +70,7 @@ pub enum LineError {
 impl<R: BufRead> Lines<R> {
     /// Lines of `input`, from its current position on.
     pub fn new(input: R) -> Self {
-        Self { input, buffer: Vec::new(), number: 0, offset: 0, failed: false }
+        Self { input, buffer: Vec::new(), number: 0, offset: 0, ended: false, failed: false }
     }
 
     /// The next line, or nothing at the end of the input. Behind [`LineError::TooLong`] and
@@ -84,7 +85,7 @@ impl<R: BufRead> Lines<R> {
         self.number += 1;
         self.buffer.clear();
         let (line, offset) = (self.number, self.offset);
-        let ended = match self.fill() {
+        self.ended = match self.fill() {
             Ok(Filled::Nothing) => return None,
             Ok(Filled::Line) => true,
             Ok(Filled::LastLine) => false,
@@ -97,7 +98,7 @@ impl<R: BufRead> Lines<R> {
                 return Some(Err(LineError::Io { line, source }));
             }
         };
-        self.offset += self.buffer.len() as u64 + u64::from(ended);
+        self.offset += self.buffer.len() as u64 + u64::from(self.ended);
         let bytes = self.buffer.strip_suffix(b"\r").unwrap_or(&self.buffer);
         Some(match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Line { number: line, offset, text }),
@@ -107,6 +108,11 @@ impl<R: BufRead> Lines<R> {
                 offset: offset + error.valid_up_to() as u64,
             }),
         })
+    }
+
+    /// Whether a line end stood behind the last line that was read.
+    pub fn line_ended(&self) -> bool {
+        self.ended
     }
 
     /// Moves bytes into the buffer up to the next line end, which is taken but not kept.

@@ -125,6 +125,22 @@ fn bad_binaries() {
 }
 
 #[test]
+fn bad_modules() {
+    const CHECK: &[&str] = &["ptx", "check", "FILE"];
+    let folder = tempfile::tempdir().expect("a folder");
+    let long = format!(".version 8.8\n// {}\n", "x".repeat(1 << 20));
+    for bad in [
+        bad("cubin", data(CUBIN), CHECK, "an ELF file; `warpload decode` reads cubins"),
+        bad("latin-1", b".version 8.8\n// \xe9", CHECK, "line 2, column 4 (byte offset 16)"),
+        bad("long", long, CHECK, "line 2 (byte offset 13) is longer than 1048576 bytes"),
+        // Line ends are counted as written, also where they have two bytes.
+        bad("cut", ".version 8.8\r\n.target sm_90\r\n.entry", CHECK, "3:7"),
+    ] {
+        bad.check(folder.path());
+    }
+}
+
+#[test]
 fn bad_listings() {
     let folder = tempfile::tempdir().expect("a folder");
     let listing = data(LISTING);
@@ -304,6 +320,8 @@ fn an_endless_line() {
         (&["run", "-"], ""),
         (&["run", "-", "--line", "2"], ""),
         (&["test", "-"], "0 passed, 1 failed\n"),
+        (&["ptx", "check", "-"], ""),
+        (&["ptx", "lower", "-"], ""),
     ] {
         let case = arguments.join(" ");
         let mut child = spawn(arguments);

@@ -34,6 +34,7 @@ mod initial;
 mod layout;
 mod lexer;
 mod load;
+mod lookup;
 mod lower;
 mod meaning;
 mod module;

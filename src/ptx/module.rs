@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::lexer::{Lexer, Token, TokenKind};
+use super::lookup::Names;
 use super::{ScalarType, Span, StateSpace, SyntaxError, Target, Version};
 
 /// A module that was read whole.
@@ -20,7 +21,7 @@ pub struct Module<'s> {
     pub(super) scopes: Vec<Scope>,
     pub(super) functions: Vec<Function>,
     pub(super) statements: Vec<Statement>,
-    pub(super) names: HashMap<(ScopeId, &'s str), DeclarationId>,
+    pub(super) names: Names<'s>,
     pub(super) function_names: HashMap<&'s str, FunctionId>,
 }
 
@@ -120,7 +121,7 @@ pub enum Role {
 pub enum Array {
     /// No brackets.
     Single,
-    /// Brackets with numbers: their product, and whether there is more than one pair.
+    /// Brackets with numbers: their product.
     Of(u64),
     /// Empty brackets.
     Unknown,
@@ -312,40 +313,5 @@ impl<'s> Module<'s> {
     /// The function of a name.
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.function_names.get(name).and_then(|id| self.functions.get(id.index()))
-    }
-
-    /// What a name stands for where it is written: the declaration in the innermost scope, a
-    /// register of a run (`%r7` of `%r<9>`) included.
-    pub fn find(&self, scope: ScopeId, name: &str) -> Option<Symbol<'_>> {
-        let mut next = Some(scope);
-        while let Some(scope) = next {
-            if let Some(symbol) = self.find_in(scope, name) {
-                return Some(symbol);
-            }
-            next = self.scopes.get(scope.0 as usize)?.parent;
-        }
-        None
-    }
-
-    fn find_in(&self, scope: ScopeId, name: &str) -> Option<Symbol<'_>> {
-        let of = |name| {
-            let id = *self.names.get(&(scope, name))?;
-            Some((id, self.declarations.get(id.index())?))
-        };
-        if let Some((id, declaration)) = of(name).filter(|found| found.1.count.is_none()) {
-            return Some(Symbol { id, declaration, number: None });
-        }
-        // `%r12` may be number 12 of `%r<..>` or number 2 of `%r1<..>`. A count has 10 digits.
-        let digits = name.bytes().rev().take_while(u8::is_ascii_digit).take(10).count();
-        (1..=digits).find_map(|length| {
-            let (prefix, number) = name.split_at_checked(name.len() - length)?;
-            if number.len() > 1 && number.starts_with('0') {
-                return None;
-            }
-            let number: u32 = number.parse().ok()?;
-            let (id, declaration) = of(prefix)?;
-            let is_in = declaration.count.is_some_and(|count| number < count);
-            is_in.then_some(Symbol { id, declaration, number: Some(number) })
-        })
     }
 }

@@ -149,3 +149,21 @@ fn numbers_in_the_text_cost_nothing() {
     let module = read(&qualifiers).expect("readable");
     assert_eq!(check(&module).filter(|verdict| verdict.is_legal()).count(), 0);
 }
+
+/// Names that nobody declares, below as many braces as there may be: no look-up a brace.
+#[test]
+fn names_in_deep_braces_cost_nothing() {
+    const LOADS: usize = 20_000;
+    let source = format!(
+        ".version 8.8\n.target sm_90\n.entry k() {{ {} {} {} }}",
+        "{".repeat(256),
+        "ld.global.u32 %r12345678901234567890, [%rd12345678901234567890];\n".repeat(LOADS),
+        "}".repeat(256),
+    );
+    let module = read(&source).expect("readable");
+    let start = std::time::Instant::now();
+    assert_eq!(check(&module).filter(|verdict| verdict.is_legal()).count(), 0);
+    let spent = start.elapsed();
+    // A look-up a brace and a digit takes many times as long, also where it is optimized.
+    assert!(spent.as_secs() < 8, "{spent:?}");
+}

@@ -6,7 +6,7 @@ use warpload::ptx::{Unit, Verdict, check_as};
 
 use super::file::{File, with_file};
 use crate::cli::io::Output;
-use crate::cli::{Format, Progress, Status};
+use crate::cli::{Format, Progress, Status, diagnostic};
 
 /// Say of every load in PTX modules whether it is legal
 ///
@@ -30,6 +30,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     compile_only: bool,
 
+    /// In JSON, name every rule that a load breaks: the key `violations`
+    #[arg(long)]
+    every_rule: bool,
+
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -51,7 +55,9 @@ struct LoadJson {
     /// The first rule that is broken.
     rule: Option<&'static str>,
     error: Option<String>,
-    violations: Vec<ViolationJson>,
+    /// With `--every-rule`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    violations: Option<Vec<ViolationJson>>,
 }
 
 #[derive(serde::Serialize)]
@@ -84,7 +90,7 @@ fn check_file(
     let unit = if arguments.compile_only { Unit::Part } else { Unit::Program };
     with_file(path, progress, output, |file, output| match arguments.format {
         Format::Text => file.text(check_as(file.module, unit), output),
-        Format::Json => file.json(check_as(file.module, unit), output),
+        Format::Json => file.json(check_as(file.module, unit), arguments.every_rule, output),
     })
 }
 
@@ -95,7 +101,9 @@ impl File<'_> {
         output: &mut Output,
     ) -> anyhow::Result<Status> {
         let mut status = Status::Done;
+        let mut is_empty = true;
         for verdict in verdicts {
+            is_empty = false;
             let at = self.lines.position(verdict.span.start);
             let text = self.one_line(verdict.span);
             let name = self.name;
@@ -106,25 +114,30 @@ impl File<'_> {
                 self.draw_verdict(&verdict, output)?;
             }
         }
+        if is_empty {
+            output.flush()?;
+            diagnostic::note(format_args!("{}: no loads", self.name));
+        }
         Ok(status)
     }
 
     fn json(
         &self,
         verdicts: impl Iterator<Item = Verdict>,
+        every_rule: bool,
         output: &mut Output,
     ) -> anyhow::Result<Status> {
         let mut loads = Vec::new();
         for verdict in verdicts {
             self.draw_verdict(&verdict, output)?;
-            loads.push(self.load(&verdict));
+            loads.push(self.load(&verdict, every_rule));
         }
         let accept = loads.iter().all(|load| load.accept);
         output.json(&FileJson { file: self.name, accept, loads })?;
         Ok(if accept { Status::Done } else { Status::Failed })
     }
 
-    fn load(&self, verdict: &Verdict) -> LoadJson {
+    fn load(&self, verdict: &Verdict, every_rule: bool) -> LoadJson {
         let at = self.lines.position(verdict.span.start);
         let first = verdict.violations.first();
         let violations = verdict.violations.iter().map(|violation| {
@@ -144,7 +157,7 @@ impl File<'_> {
             accept: verdict.is_legal(),
             rule: first.map(|violation| violation.rule.name()),
             error: first.map(|violation| violation.message.clone()),
-            violations: violations.collect(),
+            violations: every_rule.then(|| violations.collect()),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! A module that was read from a file, and what every subcommand says about its places.
 
-use std::io::Read;
+use std::io::BufRead as _;
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use warpload::lines::Lines as BoundedLines;
 use warpload::ptx::{Lexer, Lines, Module, Span, Verdict, read};
 
 use crate::cli::diagnostic::{self, Labelled};
@@ -46,18 +47,29 @@ pub(super) fn with_file(
     }
 }
 
-/// The text of a module. Errors name the file.
+/// Places in a module are numbers of 32 bits.
+const MAX_MODULE_BYTES: usize = u32::MAX as usize;
+
+/// The text of a module, its line ends as `\n`. Errors name the file.
 fn read_text(path: &Path, progress: Progress) -> anyhow::Result<String> {
     let name = || io::name(path);
-    let mut bytes = Vec::new();
-    let mut file = io::open(path, progress).with_context(name)?;
-    file.read_to_end(&mut bytes).context("cannot be read").with_context(name)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let before = error.as_bytes().get(..at).unwrap_or_default();
-        let line = 1 + memchr::memchr_iter(b'\n', before).count();
-        anyhow::anyhow!("{}: line {line}, byte {at}: not UTF-8; expected a module of PTX", name())
-    })
+    let mut input = io::open(path, progress).with_context(name)?;
+    if input.fill_buf().context("cannot be read").with_context(name)?.starts_with(b"\x7fELF") {
+        bail!("{}: an ELF file; `warpload decode` reads cubins", name());
+    }
+    let mut lines = BoundedLines::new(input);
+    let mut text = String::new();
+    while let Some(line) = lines.next_line() {
+        let line = line.with_context(name)?;
+        if text.len() + line.text.len() >= MAX_MODULE_BYTES {
+            bail!("{}: line {}: more than 4 GiB; expected a module of PTX", name(), line.number);
+        }
+        text += line.text;
+        if lines.line_ended() {
+            text.push('\n');
+        }
+    }
+    Ok(text)
 }
 
 impl File<'_> {

@@ -7,6 +7,7 @@ mod qualifier;
 mod statement;
 
 pub use self::operand::{Address, AddressForm, Element, ElementKind, Offset, Operand, OperandKind};
+pub(super) use self::parse::COMMA_OR_SEMICOLON;
 pub use self::qualifier::{CacheOp, Eviction, Level, Order, Qualifier, QualifierKind, Scope};
 pub use self::statement::read_load;
 use super::module::{Guard, Module, ScopeId, Statement, StatementKind};

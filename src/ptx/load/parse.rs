@@ -16,6 +16,9 @@ const MAX_QUALIFIERS: usize = 64;
 /// More operands, or elements of a vector, than any load has.
 const MAX_ELEMENTS: usize = 1024;
 
+/// What stands behind an operand.
+pub(in crate::ptx) const COMMA_OR_SEMICOLON: &str = "`,` or `;`";
+
 /// Reads a statement as a load; nothing where it is another instruction.
 pub(super) fn load(source: &str, statement: &Statement, instruction: &Instruction) -> Option<Load> {
     let mut words = Words::new(source, instruction.tail);
@@ -80,7 +83,7 @@ fn operands(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError> {
         if load.operands.len() == MAX_ELEMENTS {
             return Err(words.expected("fewer operands"));
         }
-        words.take_mark(b',', "`,` or `;`")?;
+        words.take_mark(b',', COMMA_OR_SEMICOLON)?;
     }
 }
 
@@ -150,7 +153,7 @@ fn named(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
         }
         TokenKind::Dotted => {
             if !is_component(words) {
-                return Err(words.expected("`,` or `;`"));
+                return Err(words.expected(COMMA_OR_SEMICOLON));
             }
             let span = name.to(words.advance().span);
             Ok(Operand { kind: OperandKind::Component(name), span })

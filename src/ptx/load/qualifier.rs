@@ -189,3 +189,91 @@ impl QualifierKind {
         }
     }
 }
+
+/// What a wrong name may have been meant for; types but for one are left out.
+impl QualifierKind {
+    pub(in crate::ptx) const LD_NAMES: [&str; 40] = [
+        ".weak",
+        ".volatile",
+        ".relaxed",
+        ".acquire",
+        ".mmio",
+        ".cta",
+        ".cluster",
+        ".gpu",
+        ".sys",
+        ".const",
+        ".global",
+        ".local",
+        ".param",
+        ".param::entry",
+        ".param::func",
+        ".shared",
+        ".shared::cta",
+        ".shared::cluster",
+        ".ca",
+        ".cg",
+        ".cs",
+        ".lu",
+        ".cv",
+        ".nc",
+        ".L1::evict_normal",
+        ".L1::evict_unchanged",
+        ".L1::evict_first",
+        ".L1::evict_last",
+        ".L1::no_allocate",
+        ".L2::evict_normal",
+        ".L2::evict_first",
+        ".L2::evict_last",
+        ".L2::cache_hint",
+        ".L2::64B",
+        ".L2::128B",
+        ".L2::256B",
+        ".v2",
+        ".v4",
+        ".v8",
+        ".b128",
+    ];
+    pub(in crate::ptx) const TENSOR_NAMES: [&str; 22] = [
+        ".sync",
+        ".aligned",
+        ".16x64b",
+        ".16x128b",
+        ".16x256b",
+        ".32x32b",
+        ".16x32bx2",
+        ".x1",
+        ".x2",
+        ".x4",
+        ".x8",
+        ".x16",
+        ".x32",
+        ".x64",
+        ".x128",
+        ".pack::16b",
+        ".min",
+        ".max",
+        ".abs",
+        ".NaN",
+        ".b32",
+        ".red",
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggested_names_are_known() {
+        for name in QualifierKind::LD_NAMES {
+            let text = name.trim_start_matches('.');
+            assert_ne!(QualifierKind::of_ld(text), QualifierKind::Unknown, "{name}");
+        }
+        // `.red` is a part of the opcode.
+        for name in QualifierKind::TENSOR_NAMES.into_iter().filter(|name| *name != ".red") {
+            let text = name.trim_start_matches('.');
+            assert_ne!(QualifierKind::of_tensor_ld(text), QualifierKind::Unknown, "{name}");
+        }
+    }
+}

@@ -132,9 +132,7 @@ impl Reader<'_> {
         // A text of 4 GiB has fewer names.
         let id = DeclarationId(self.module.declarations.len() as u32);
         let name = declaration.name.text(self.module.source);
-        // The first declaration stays: a second one of the same name in one scope is an error of
-        // its own, but none of a load.
-        self.module.names.entry((declaration.scope, name)).or_insert(id);
+        self.module.names.declare(declaration.scope, name, id);
         self.module.declarations.push(declaration);
     }
 

@@ -11,6 +11,7 @@ mod function;
 
 use super::expression::integer;
 use super::lexer::{Lexer, Token, TokenKind};
+use super::lookup::Names;
 use super::module::{FunctionId, Linkage, Module, Scope, ScopeId};
 use super::{AddressSize, Lines, ReadError, ReadErrorKind, Span, Target, Version};
 
@@ -91,7 +92,7 @@ impl<'s> Reader<'s> {
             scopes: vec![Scope { parent: None, function: None }],
             functions: Vec::new(),
             statements: Vec::new(),
-            names: std::collections::HashMap::new(),
+            names: Names::default(),
             function_names: std::collections::HashMap::new(),
         };
         let scope = ScopeId::MODULE;

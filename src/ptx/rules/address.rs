@@ -3,7 +3,7 @@
 use super::{Findings, Judged, Rule, Unit, is_integer};
 use crate::ptx::load::{Address, AddressForm, Offset, OperandKind};
 use crate::ptx::module::{Declaration, Linkage};
-use crate::ptx::{Span, StateSpace, TypeClass};
+use crate::ptx::{Span, StateSpace};
 
 /// [PTX ISA, "Addresses as Operands"; `ld`, Description].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
@@ -53,14 +53,8 @@ fn immediate(judged: &Judged<'_>, span: Span, findings: &mut Findings) {
 /// `[base+offset]`: a register or a variable.
 fn bracketed(judged: &Judged<'_>, base: Span, findings: &mut Findings) {
     let Some(symbol) = judged.symbol(base) else {
-        let name = judged.text(base);
-        let message = match judged.module.function(name) {
-            Some(_) => format!("`{name}` is a function"),
-            None => format!("`{name}` is not declared here"),
-        };
-        let help = "a base is a register or a variable".to_owned();
-        findings.add(Rule::AddressBase, base, message, help);
-        return;
+        let help = "a base is a register or a variable";
+        return judged.no(Rule::AddressBase, base, "register and no variable", help, findings);
     };
     if symbol.declaration.space != StateSpace::Register {
         return variable(judged, base, symbol.declaration, findings);
@@ -159,19 +153,16 @@ fn indexed(judged: &Judged<'_>, base: Span, address: &Address, findings: &mut Fi
         Some(declared) => {
             register(judged, index, declared, findings);
         }
-        None => findings.add(
-            Rule::AddressIndex,
-            index,
-            format!("`{}` is no register", judged.text(index)),
-            "an index is a register or a constant".to_owned(),
-        ),
+        None => {
+            let help = "an index is a register or a constant";
+            judged.no(Rule::AddressIndex, index, "register", help, findings);
+        }
     }
 }
 
 /// Whether a register holds a 32-bit integer or bits: what tensor memory is addressed with.
 pub(super) fn is_tensor_address(declared: &Declaration) -> bool {
     is_integer(declared.scalar)
-        && declared.scalar.class() != TypeClass::Other
         && declared.scalar.bits() == Some(32)
         && declared.vector == 1
 }

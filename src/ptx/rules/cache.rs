@@ -3,7 +3,7 @@
 use super::gates::cache_name;
 use super::{Findings, Judged, Rule};
 use crate::ptx::load::{CacheOp, Level, OperandKind, Order, QualifierKind as Q};
-use crate::ptx::{ScalarType, Span, StateSpace, TypeClass};
+use crate::ptx::{Span, StateSpace, TypeClass};
 
 /// [`ld` and `ld.global.nc`, Syntax and Description].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
@@ -112,12 +112,8 @@ fn policy(judged: &Judged<'_>, findings: &mut Findings) {
         _ => false,
     };
     if !is_policy {
-        findings.add(
-            Rule::PolicyOperand,
-            policy.span,
-            format!("`{}` is no cache policy", judged.text(policy.span)),
-            "a policy is a register of type `.b64`, `.u64` or `.s64`, or an integer".to_owned(),
-        );
+        let help = "a policy is a register of type `.b64`, `.u64` or `.s64`, or an integer";
+        judged.no(Rule::PolicyOperand, policy.span, "cache policy", help, findings);
     }
 }
 
@@ -182,9 +178,4 @@ fn non_coherent(judged: &Judged<'_>, findings: &mut Findings) {
             "`.nc` goes with `.ca`, `.cg` and `.cs`".to_owned(),
         );
     }
-}
-
-/// Whether the type is known to be one of loads; used where a rule needs its width.
-pub(super) fn width(scalar: ScalarType) -> Option<u32> {
-    scalar.bits().filter(|bits| *bits >= 8)
 }

@@ -1,9 +1,8 @@
 //! Where the loaded values go.
 
-use super::cache::width;
 use super::{Findings, Judged, Rule, is_integer};
 use crate::ptx::load::{
-    AddressForm, Element, ElementKind, Operand, OperandKind, QualifierKind as Q,
+    AddressForm, Element, ElementKind, Load, Operand, OperandKind, QualifierKind as Q,
 };
 use crate::ptx::module::Declaration;
 use crate::ptx::{ScalarType, Span, TypeClass};
@@ -14,7 +13,8 @@ const OPERANDS: std::ops::RangeInclusive<usize> = 2..=3;
 /// [`ld`, Description and Notes; PTX ISA, "Operand Size Exceeding Instruction-Type Size"].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
     let load = judged.load;
-    if !OPERANDS.contains(&load.operands.len()) {
+    // Without its comma a destination and an address are one operand, which is said below.
+    if !OPERANDS.contains(&load.operands.len()) && !without_comma(load) {
         findings.add(
             Rule::Operands,
             load.span,
@@ -46,13 +46,15 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
     }
 }
 
+/// `%r1 [%rd1]`: read as an element of an array.
+fn without_comma(load: &Load) -> bool {
+    let kind = load.destination().map(|destination| &destination.kind);
+    matches!(kind, Some(OperandKind::Address(address)) if address.form == AddressForm::Indexed)
+}
+
 fn no_register(judged: &Judged<'_>, span: Span, findings: &mut Findings) {
-    findings.add(
-        Rule::DestinationRegister,
-        span,
-        format!("`{}` is no register", judged.text(span)),
-        "a load's destination is a register, or registers in braces".to_owned(),
-    );
+    let help = "a load's destination is a register, or registers in braces";
+    judged.no(Rule::DestinationRegister, span, "register", help, findings);
 }
 
 /// At most 128 bits, or one of the 256-bit forms in global memory.
@@ -236,4 +238,9 @@ fn into(loaded: ScalarType) -> &'static str {
         TypeClass::Float => "floats go into registers of their own type or of a bit type",
         _ => "integers go into registers of integers or of a bit type",
     }
+}
+
+/// How many bits a value has; nothing for a type that no load has.
+fn width(scalar: ScalarType) -> Option<u32> {
+    scalar.bits().filter(|bits| *bits >= 8)
 }

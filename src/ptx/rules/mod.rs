@@ -16,8 +16,8 @@ mod violation;
 use std::collections::HashSet;
 
 pub use self::violation::{Rule, Violation};
-use super::lexer::TokenKind;
-use super::load::{Load, Opcode, QualifierKind};
+use super::lexer::{Lexer, TokenKind};
+use super::load::{COMMA_OR_SEMICOLON, Load, Opcode, QualifierKind};
 use super::module::{
     Declaration, DeclarationId, Function, Instruction, Module, Statement, StatementKind, Symbol,
 };
@@ -26,7 +26,7 @@ use super::{ScalarType, Span, StateSpace, SyntaxError, Target, TypeClass, Versio
 /// What is to be said of one statement: of every load, and of what cannot be read.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// The statement.
+    /// The statement; up to where its semicolon is missing, if the next one stands in a line below.
     pub span: Span,
     /// The load; nothing for a statement that is none and is wrong nevertheless.
     pub load: Option<Load>,
@@ -107,14 +107,37 @@ fn judge(
     let function = module.function_of(load.scope);
     let target = function.map_or(module.target, |function| function.target);
     let judged = Judged { module, unit, load: &load, function, target, returned };
+    let mut span = statement.span;
     match load.fault {
         // What stands behind the place at fault was not read: no rule can be held to it.
-        Some(error) => findings.syntax(error),
+        Some(error) => match missing_semicolon(module, instruction, error) {
+            Some(end) => {
+                span.end = end;
+                findings.syntax(SyntaxError { span: Span { start: end, end }, ..error });
+            }
+            None => findings.syntax(error),
+        },
         None => judged.check(&mut findings),
     }
     let mut violations = findings.0;
     violations.sort_by_key(|violation| violation.span.start);
-    Some(Verdict { span: statement.span, load: Some(load), violations })
+    Some(Verdict { span, load: Some(load), violations })
+}
+
+/// Where the semicolon is missing: behind the last word of the line, where what is read as more
+/// of the statement stands in a line below.
+fn missing_semicolon(
+    module: &Module<'_>,
+    instruction: &Instruction,
+    error: SyntaxError,
+) -> Option<u32> {
+    if error.expected != COMMA_OR_SEMICOLON {
+        return None;
+    }
+    let words = Lexer::of(module.source(), Span { end: error.span.start, ..instruction.tail });
+    let end = words.last()?.span.end;
+    let between = module.text(Span { start: end, end: error.span.start });
+    between.contains('\n').then_some(end)
 }
 
 /// What is looked at in instructions that are no loads: whether they can be one that is
@@ -245,12 +268,8 @@ impl<'j> Judged<'j> {
         let Some(guard) = self.load.guard else { return };
         let scalar = self.register(guard.register).map(|register| register.scalar);
         if scalar != Some(ScalarType::Pred) {
-            findings.add(
-                Rule::Guard,
-                guard.register,
-                format!("`{}` is no predicate register", self.text(guard.register)),
-                "a guard is a register of type `.pred`".to_owned(),
-            );
+            let help = "a guard is a register of type `.pred`";
+            self.no(Rule::Guard, guard.register, "predicate register", help, findings);
         }
     }
 
@@ -279,6 +298,22 @@ impl<'j> Judged<'j> {
     fn register(&self, name: Span) -> Option<&'j Declaration> {
         let declaration = self.symbol(name)?.declaration;
         (declaration.space == StateSpace::Register).then_some(declaration)
+    }
+
+    /// Says of a name that it stands for no `what`, or for nothing at all.
+    fn no(&self, rule: Rule, name: Span, what: &str, help: &str, findings: &mut Findings) {
+        let text = self.text(name);
+        let is_name = Lexer::new(text).token().kind == TokenKind::Word
+            && !text.contains(|c: char| c.is_whitespace() || "[.+|".contains(c));
+        if !is_name || self.symbol(name).is_some() || self.module.function(text).is_some() {
+            return findings.add(rule, name, format!("`{text}` is no {what}"), help.to_owned());
+        }
+        let run = self.module.run_without(self.load.scope, text).filter(|(_, count)| *count > 0);
+        let help = match run {
+            Some((prefix, count)) => format!("`{prefix}` has 0 to {}", count - 1),
+            None => help.to_owned(),
+        };
+        findings.add(rule, name, format!("`{text}` is not declared here"), help);
     }
 
     /// The first register that the load names, of those that `which` picks.

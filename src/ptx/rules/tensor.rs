@@ -192,9 +192,8 @@ fn vector(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings) {
 fn register(judged: &Judged<'_>, name: Span, findings: &mut Findings) {
     let text = judged.text(name);
     let Some(declared) = judged.register(name) else {
-        let help = "write a register of 32 bits".to_owned();
-        findings.add(Rule::DestinationRegister, name, format!("`{text}` is no register"), help);
-        return;
+        let help = "write a register of 32 bits";
+        return judged.no(Rule::DestinationRegister, name, "register", help, findings);
     };
     if declared.scalar.bits() != Some(32) || declared.vector != 1 {
         findings.add(
@@ -247,6 +246,6 @@ fn tensor_address(judged: &Judged<'_>, operand: &Operand, findings: &mut Finding
             let message = format!("`{text}` is of type `.{}`", declared.scalar);
             findings.add(Rule::AddressBase, base, message, help);
         }
-        None => findings.add(Rule::AddressBase, base, format!("`{text}` is no register"), help),
+        None => judged.no(Rule::AddressBase, base, "register", &help, findings),
     }
 }

@@ -131,7 +131,7 @@ rules! {
     SinkScalar = "sink-scalar",
     /// A destination that is no register.
     DestinationRegister = "destination-register",
-    /// A destination narrower than the type, or too wide for it.
+    /// A destination narrower than the type.
     DestinationWidth = "destination-width",
     /// A destination of a type that the value does not go into.
     DestinationType = "destination-type",
