@@ -2,19 +2,22 @@
 //!
 //! Each space is laid out on its own, in the order of the declarations, each variable at the next
 //! multiple of its alignment: the module's variables first, then those of the one function that is
-//! looked at. Parameters lie in a space of their own. What a linker or a driver would
+//! looked at. Dynamic shared memory, `.extern .shared .b8 d[]`, begins behind all other shared
+//! variables, whatever the order; all of its names are one address. Parameters lie in a space of
+//! their own. What a linker or a driver would
 //! make of a module is not public; a caller who knows better gives addresses.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use super::module::{Declaration, DeclarationId, Function, Module, Role};
+use super::module::{Array, Declaration, DeclarationId, Function, Linkage, Module, Role};
 use super::{Initializer, Span, StateSpace};
 
 /// No space of variables is larger, in bytes.
 pub const MAX_SPACE: u64 = 1 << 32;
 
-/// No space's initial values have more bytes.
-const MAX_INITIAL: u64 = 1 << 24;
+/// No initial value ends further behind the beginning of its variable.
+const MAX_INITIAL: u64 = 1 << 26;
 
 /// Where variables lie, each in its own space: those of a module, or of a module and one of its
 /// functions.
@@ -22,8 +25,16 @@ const MAX_INITIAL: u64 = 1 << 24;
 pub struct Layout<'m> {
     /// The module's, of a function's layout.
     outer: Option<&'m Layout<'m>>,
-    places: HashMap<DeclarationId, u64>,
+    places: HashMap<DeclarationId, Placed>,
     sizes: [u64; SPACES.len()],
+    /// Dynamic shared memory, the module's included, with the alignment that each name asks for.
+    dynamic: Vec<(DeclarationId, u64)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    offset: u64,
+    bytes: u64,
 }
 
 /// The spaces that have variables.
@@ -46,18 +57,13 @@ pub enum LayoutError {
         /// The variable that does not fit.
         name: Span,
     },
-    /// An initial value cannot be read.
-    #[error("not an initial value of this variable")]
-    Initial(Span),
 }
 
 impl LayoutError {
     /// Where.
     pub fn span(self) -> Span {
-        match self {
-            Self::TooLarge { name, .. } => name,
-            Self::Initial(span) => span,
-        }
+        let Self::TooLarge { name, .. } = self;
+        name
     }
 }
 
@@ -85,6 +91,7 @@ impl<'m> Layout<'m> {
                 layout.add(module, id, declaration)?;
             }
         }
+        layout.place_dynamic();
         Ok(layout)
     }
 
@@ -97,7 +104,12 @@ impl<'m> Layout<'m> {
         module: &Module<'_>,
         function: &Function,
     ) -> Result<Self, LayoutError> {
-        let mut layout = Self { outer: Some(self), places: HashMap::new(), sizes: self.sizes };
+        let mut layout = Self {
+            outer: Some(self),
+            places: HashMap::new(),
+            sizes: self.sizes,
+            dynamic: self.dynamic.clone(),
+        };
         // What a function declares stands together.
         let first = function.parameters.start.min(function.returns.start);
         let own = module.declarations_from(first).take_while(|(_, declaration)| {
@@ -107,6 +119,7 @@ impl<'m> Layout<'m> {
         for (id, declaration) in own {
             layout.add(module, id, declaration)?;
         }
+        layout.place_dynamic();
         Ok(layout)
     }
 
@@ -117,20 +130,40 @@ impl<'m> Layout<'m> {
         declaration: &Declaration,
     ) -> Result<(), LayoutError> {
         let Some(space) = space_index(declaration.space) else { return Ok(()) };
-        // An array without a length has that of its initial value.
-        let initial = || module.initial_value(declaration)?.ok().map(|initial| initial.bytes);
-        let bytes = declaration.bytes().or_else(initial).unwrap_or(0);
-        let place = self.sizes[space].next_multiple_of(declaration.alignment());
-        let end = place.checked_add(bytes).filter(|end| *end <= MAX_SPACE);
+        if is_dynamic(declaration) {
+            self.dynamic.push((id, declaration.alignment()));
+            return Ok(());
+        }
         let too_large = LayoutError::TooLarge { space: SPACES[space], name: declaration.name };
+        let bytes = size(module, declaration).ok_or(too_large)?;
+        let offset = self.sizes[space].next_multiple_of(declaration.alignment());
+        let end = offset.checked_add(bytes).filter(|end| *end <= MAX_SPACE);
         self.sizes[space] = end.ok_or(too_large)?;
-        self.places.insert(id, place);
+        self.places.insert(id, Placed { offset, bytes });
         Ok(())
+    }
+
+    /// Behind all shared variables that are known so far, the module's anew for each function.
+    fn place_dynamic(&mut self) {
+        let alignment = self.dynamic.iter().map(|(_, alignment)| *alignment).max();
+        let Some(alignment) = alignment else { return };
+        let offset = self.size(StateSpace::Shared).next_multiple_of(alignment);
+        self.places.extend(self.dynamic.iter().map(|(id, _)| (*id, Placed { offset, bytes: 0 })));
     }
 
     /// The offset of a variable in its space, in bytes; nothing where it was not laid out.
     pub fn offset(&self, id: DeclarationId) -> Option<u64> {
-        let outer = || self.outer.and_then(|outer| outer.offset(id));
+        self.placed(id).map(|placed| placed.offset)
+    }
+
+    /// The bytes that a variable takes, an array without a length those of its initial value;
+    /// nothing where it was not laid out.
+    pub fn bytes(&self, id: DeclarationId) -> Option<u64> {
+        self.placed(id).map(|placed| placed.bytes)
+    }
+
+    fn placed(&self, id: DeclarationId) -> Option<Placed> {
+        let outer = || self.outer.and_then(|outer| outer.placed(id));
         self.places.get(&id).copied().or_else(outer)
     }
 
@@ -138,71 +171,77 @@ impl<'m> Layout<'m> {
     pub fn size(&self, space: StateSpace) -> u64 {
         space_index(space).map_or(0, |index| self.sizes[index])
     }
+}
 
-    /// The bytes that the variables of a space begin with; zero where no value is given.
-    ///
-    /// # Errors
-    /// [`LayoutError`] where a value cannot be read or more than 16 MiB are to be written.
-    pub fn initial_bytes(
-        &self,
-        module: &Module<'_>,
-        space: StateSpace,
-    ) -> Result<Vec<u8>, LayoutError> {
-        self.initial_bytes_at(module, space, &|id, _| self.offset(id))
-    }
+/// Whether the launch says how large it is.
+fn is_dynamic(declaration: &Declaration) -> bool {
+    let Declaration { space, linkage, array, .. } = declaration;
+    (*space, *linkage, *array) == (StateSpace::Shared, Linkage::Extern, Array::Unknown)
+}
 
-    /// [`Layout::initial_bytes`] where variables lie elsewhere: `address` says for a variable
-    /// what its name stands for in an initial value, the address in its space or, where the
-    /// second argument is true, its generic one.
-    ///
-    /// # Errors
-    /// [`LayoutError`] where a value cannot be read, names a variable without an address, or more
-    /// than 16 MiB are to be written.
-    pub fn initial_bytes_at(
-        &self,
-        module: &Module<'_>,
-        space: StateSpace,
-        address: Addresses<'_>,
-    ) -> Result<Vec<u8>, LayoutError> {
-        let mut bytes = Vec::new();
-        for (id, declaration) in module.declarations_with_ids() {
-            if let Some(offset) = self.offset(id).filter(|_| declaration.space == space) {
-                write_initial(module, declaration, offset, address, &mut bytes)?;
-            }
+/// The bytes of a variable, 0 where its type has no size here; nothing for 2^64 or more.
+fn size(module: &Module<'_>, declaration: &Declaration) -> Option<u64> {
+    match declaration.array {
+        // As long as its initial value.
+        Array::Unknown => {
+            let initial = module.initial_value(declaration).and_then(Result::ok);
+            Some(initial.map_or(0, |initial| initial.bytes))
         }
-        let whole = self.size(space).min(MAX_INITIAL);
-        bytes.resize(bytes.len().max(whole as usize), 0);
-        Ok(bytes)
+        Array::TooMany => None,
+        Array::Single | Array::Of(_) if declaration.element_bytes().is_none() => Some(0),
+        Array::Single | Array::Of(_) => declaration.bytes(),
     }
 }
 
 /// The address of a variable: in its space, or its generic one.
 type Addresses<'a> = &'a dyn Fn(DeclarationId, bool) -> Option<u64>;
 
-/// Writes the values that one variable begins with, `offset` bytes from the start of its space.
-fn write_initial(
+/// What a variable begins with.
+#[derive(Debug, Default)]
+pub(super) struct InitialBytes {
+    /// From the variable's first byte on; zero behind the last one.
+    pub(super) bytes: Vec<u8>,
+    /// Those that are not known, and where the text asks for them.
+    pub(super) unknown: Vec<(Range<u64>, Span)>,
+}
+
+/// The bytes that a variable of `size` bytes begins with. `address` says of a variable what its
+/// name stands for, the address in its space or, where the second argument is true, its generic
+/// one.
+pub(super) fn initial_bytes(
     module: &Module<'_>,
     declaration: &Declaration,
-    offset: u64,
+    size: u64,
     address: Addresses<'_>,
-    bytes: &mut Vec<u8>,
-) -> Result<(), LayoutError> {
-    let initial = match module.initial_value(declaration) {
-        None => return Ok(()),
-        Some(Err(error)) => return Err(LayoutError::Initial(error.span)),
-        Some(Ok(initial)) => initial,
+) -> InitialBytes {
+    let mut initial = InitialBytes::default();
+    let values = match module.initial_value(declaration) {
+        None => return initial,
+        Some(Ok(value)) => value.values,
+        Some(Err(error)) => {
+            initial.unknown.push((0..size, error.span));
+            return initial;
+        }
     };
-    for placed in initial.values {
-        let wrong = LayoutError::Initial(placed.span);
-        let width = u64::from(declaration.scalar.bytes().ok_or(wrong)?);
-        let at = offset.checked_add(placed.offset).filter(|at| at + width <= MAX_INITIAL);
-        let at = at.ok_or(wrong)? as usize;
-        let element = element(module, declaration, placed.value, address).ok_or(wrong)?;
-        let range = at..at + width as usize;
-        bytes.resize(bytes.len().max(range.end), 0);
-        bytes[range].copy_from_slice(&u128::from(element).to_le_bytes()[..width as usize]);
+    let width = declaration.scalar.bytes().map_or(size, u64::from);
+    for placed in values {
+        let end = placed.offset.saturating_add(width).min(size);
+        let range = placed.offset..end;
+        // A value that lies behind the end is read by nobody.
+        if range.is_empty() {
+            continue;
+        }
+        match element(module, declaration, placed.value, address) {
+            Some(value) if end <= MAX_INITIAL && end - placed.offset == width && width <= 16 => {
+                let range = range.start as usize..end as usize;
+                initial.bytes.resize(initial.bytes.len().max(range.end), 0);
+                let value = u128::from(value).to_le_bytes();
+                initial.bytes[range].copy_from_slice(&value[..width as usize]);
+            }
+            _ => initial.unknown.push((range, placed.span)),
+        }
     }
-    Ok(())
+    initial
 }
 
 /// One value as the lowest bytes of a number.

@@ -7,6 +7,16 @@ use super::{
     ScalarType, Span, StateSpace, Symbol,
 };
 
+/// The constant bank of `.const` variables.
+pub const CONST_BANK: u8 = 3;
+
+/// The constant bank of a kernel's parameters.
+pub const PARAMETER_BANK: u8 = 0;
+
+/// Where the first parameter lies in its bank, as on SM 5.x. Addresses of parameters, which are a
+/// space of their own, begin with 0 here.
+pub const PARAMETER_BASE: u64 = 0x140;
+
 /// A load with its names looked up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meaning {

@@ -56,7 +56,10 @@ pub use self::load::{
     Operand, OperandKind, Order, Qualifier, QualifierKind, Scope as SyncScope, read_load,
 };
 pub use self::lower::{Binding, LowerError, LowerErrorKind, LoweredLoad, OptimizationLevel, lower};
-pub use self::meaning::{Base, LoadSpace, Meaning, MeaningError, Place, Register};
+pub use self::meaning::{
+    Base, CONST_BANK, LoadSpace, Meaning, MeaningError, PARAMETER_BANK, PARAMETER_BASE, Place,
+    Register,
+};
 pub use self::module::{
     AddressSize, Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Guard,
     Instruction, Linkage, Module, Role, Scope, ScopeId, Statement, StatementKind, Symbol,
@@ -64,9 +67,8 @@ pub use self::module::{
 pub use self::reader::{MAX_DEPTH, read};
 pub use self::rules::{Rule, Unit, Verdict, Violation, check, check_as};
 pub use self::run::{
-    CONST_BANK, Environment, Executed, GLOBAL_BASE, PARAMETER_BANK, PARAMETER_BASE, Placement,
-    PlacementError, RegisterValue, Registers, RunError, RunErrorKind, Step, TensorExecuted,
-    ValueError, WarpTensorMemory, bits_of, lane_bits,
+    Environment, Executed, GLOBAL_BASE, Placement, PlacementError, RegisterValue, Registers,
+    RunError, RunErrorKind, Step, TensorExecuted, ValueError, WarpTensorMemory, bits_of, lane_bits,
 };
 pub use self::span::{Lines, Position, Span};
 pub use self::tensor::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};

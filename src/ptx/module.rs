@@ -122,8 +122,10 @@ pub enum Array {
     Single,
     /// Brackets with numbers: their product, and whether there is more than one pair.
     Of(u64),
-    /// Empty brackets, or more elements than can be counted.
+    /// Empty brackets.
     Unknown,
+    /// 2^64 elements or more.
+    TooMany,
 }
 
 /// Who sees a function or a variable.
@@ -153,7 +155,7 @@ impl Declaration {
         match self.array {
             Array::Single => self.element_bytes(),
             Array::Of(elements) => self.element_bytes()?.checked_mul(elements),
-            Array::Unknown => None,
+            Array::Unknown | Array::TooMany => None,
         }
     }
 

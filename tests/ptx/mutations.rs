@@ -1,7 +1,8 @@
 //! Modules with a byte removed, doubled or changed: read and judged without a panic, every error
 //! at a place in the text.
 
-use warpload::ptx::{Lines, Span, check, read};
+use warpload::machine::Machine;
+use warpload::ptx::{Lines, OptimizationLevel, Placement, Span, check, lower, read};
 
 /// How many broken modules are tried.
 const MUTATIONS: u64 = 100_000;
@@ -105,19 +106,35 @@ fn broken_modules_are_read_to_a_place_in_them() {
     assert!(total.iter().all(|count| *count > MUTATIONS / 50), "{total:?}");
 }
 
+/// Those of the declarations below that a machine can have.
+const PLACED: [&str; 3] = [
+    ".reg .b32 %r<4294967295>;",
+    ".global .u8 x[0][0x7fffffffffffffff] = {{},{},{3}};",
+    ".local .align 4294967295 .b8 l[1];",
+];
+
 /// What would take memory or time by a number in the text takes none.
 #[test]
 fn numbers_in_the_text_cost_nothing() {
     let header = ".version 8.8\n.target sm_90\n.address_size 64\n";
     for body in [
-        ".reg .b32 %r<4294967295>;",
+        PLACED[0],
+        PLACED[1],
+        PLACED[2],
+        ".global .u8 x[0x7fffffff][0x7fffffff] = {{},{},{3}};",
+        ".global .u8 x[2][0x3ffffff] = {{},{3}};",
+        ".shared .b8 s[4294967295][4294967295][4294967295];",
         ".shared .b8 s[18446744073709551615][18446744073709551615];",
         ".local .v4 .b64 l[9223372036854775807];",
-        ".local .align 4294967295 .b8 l[1];",
     ] {
         let source = format!("{header}.entry k() {{ {body} ret; }}");
         let module = read(&source).expect(body);
         assert_eq!(module.declarations().len(), 1, "{body}");
+        assert_eq!(lower(&module, OptimizationLevel::O3).count(), 0, "{body}");
+        let placement = Placement::of(&module, module.functions().first());
+        let environment = placement.map(|placement| placement.onto(Machine::default()));
+        let is_placed = matches!(environment, Ok(Ok(_)));
+        assert_eq!(is_placed, PLACED.contains(&body), "{body}");
     }
     let deep = format!("{header}.entry k() {}", "{".repeat(100_000));
     let error = read(&deep).expect_err("too deep").to_string();

@@ -173,7 +173,7 @@ fn execute_lowered(
                 warp.set_predicate(*predicate, start.predicate(GUARD));
             }
             Binding::Frame { register } => set(&mut warp, register.number(), &|_| 0),
-            Binding::Destination { .. } => {}
+            Binding::Destination { .. } | Binding::Constant { .. } => {}
         }
     }
     let [instruction] = lowered.instructions[..] else { panic!("not one instruction") };

@@ -109,7 +109,7 @@ pub(crate) fn address(choices: &mut Choices, memories: &Memories, space: &str) -
             u64::MAX,
         ],
         "local" => &[0, memories.local_low[0].len() as u64, local.1, u64::MAX],
-        "param" => &[0x140, 0x160, 0],
+        "param" => &[0, 0x20, 0x40, u64::MAX],
         _ => &[0, 0x30, 0x50, u64::MAX],
     };
     choices.pick(near).wrapping_add(choices.below(80)).wrapping_sub(40)

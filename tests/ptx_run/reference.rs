@@ -62,7 +62,8 @@ impl Memories {
             "shared" => (Where::Shared, address),
             "local" => (Where::Local, address),
             "const" => (Where::Bank3, address),
-            "param" => (Where::Bank0, address),
+            // Parameters begin at 0x140 of their bank.
+            "param" => (Where::Bank0, address + 0x140),
             _ if is_in(self.local_window, address) => (Where::Local, address - self.local_window.0),
             _ if is_in(self.shared_window, address) => {
                 (Where::Shared, address - self.shared_window.0)

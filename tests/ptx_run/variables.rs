@@ -2,9 +2,9 @@
 
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
-use warpload::ptx::{PlacementError, RunErrorKind};
+use warpload::ptx::RunErrorKind;
 
-use crate::fixture::{Case, local, machine, shared};
+use crate::fixture::{Case, Ran, local, machine, shared};
 
 #[test]
 fn global_variables_lie_in_the_order_of_their_declarations() {
@@ -116,8 +116,8 @@ fn variables_of_other_modules_have_no_memory() {
 const PARAMETERS: &str = ".param .u8 a, .param .u64 b, .param .align 16 .b8 c[32]";
 
 #[test]
-fn parameters_lie_from_0x140_on() {
-    // a: 0x140; b is aligned to 8: 0x148; c to 16: 0x150.
+fn parameters_have_addresses_of_their_own() {
+    // a: 0; b is aligned to 8: 8; c to 16: 16.
     let body = "ld.param.u8 %r1, [a]; ld.param.u64 %rd1, [b]; ld.param.v2.u16 {%r2, %r3}, [c+4];
         ld.param.u32 %r4, [%rd2]; ld.param.s8 %rs5, c[1]; ld.param.u8 %r6, [b+1];";
     let c: Vec<u8> = (0x80..0xa0).collect();
@@ -125,11 +125,11 @@ fn parameters_lie_from_0x140_on() {
         .parameter("a", &[0x55])
         .parameter("b", &0x1234_5678_9abc_def0_u64.to_le_bytes())
         .parameter("c", &c)
-        .set("%rd2", "0x158")
+        .set("%rd2", "0x18")
         .on(Machine::default());
     assert_eq!((ran.all("%r1"), ran.all("%rd1")), (0x55, 0x1234_5678_9abc_def0));
     assert_eq!([ran.all("%r2"), ran.all("%r3")], [0x8584, 0x8786]);
-    // 0x158 is byte 8 of c.
+    // 0x18 is byte 8 of c.
     assert_eq!(ran.all("%r4"), 0x8b8a_8988);
     assert_eq!([ran.all("%rs5"), ran.all("%r6")], [0xffff_ff81, 0xde]);
 }
@@ -152,7 +152,7 @@ fn an_image_may_have_the_parameters() {
 #[test]
 fn a_parameter_without_value_is_an_error() {
     let body = "ld.param.u64 %rd1, [b];\nld.param.u8 %r1, [a];\nld.param.u8 %r2, [%rd5];";
-    let ran = Case::with("", PARAMETERS, body).parameter("b", &[3]).set("%rd5", "0x150");
+    let ran = Case::with("", PARAMETERS, body).parameter("b", &[3]).set("%rd5", "0x10");
     let ran = ran.on(Machine::default());
     let errors: Vec<String> =
         ran.loads.iter().filter_map(|load| load.as_ref().err().map(ToString::to_string)).collect();
@@ -191,17 +191,104 @@ fn what_cannot_be_placed_is_an_error() {
         (".const .b8 a[0x10001];", "constant bank 3 has 65537 bytes"),
         (".shared .b8 a[0x1000001];", "shared memory (size 0x1000001) is larger than its window"),
         (".global .b8 a[0x100000001];", "more than 4 GiB of .global variables"),
-        (".global .u32 a = {1, 2};", "not an initial value of this variable"),
-        (".global .u64 a = generic(c); .const .u32 c;", "not an initial value of this variable"),
+        (
+            ".shared .b8 a[4294967295][4294967295][4294967295];",
+            "more than 4 GiB of .shared variables",
+        ),
     ] {
-        let error = error(Case::with(variable, "", "")).unwrap_or_default();
-        assert!(error.starts_with(expected), "{variable} {error}");
+        let case = Case::with(variable, "", "");
+        let Err(error) = case.try_on(Machine::default()) else { panic!("{variable}") };
+        assert!(error.to_string().starts_with(expected), "{variable} {error}");
+        assert!(error.span().is_some(), "{variable}");
     }
-    let in_window = Case::with(two, "", "").place("b", 0xff00_0000).try_on(Machine::default());
-    assert!(matches!(in_window.err(), Some(PlacementError::Memory(_))));
-    for address in [u64::MAX, u64::MAX - 3, 1 << 40] {
-        let beyond = Case::with(two, "", "").place("b", address).try_on(Machine::default());
-        // An address at which the variable does not fit has no bytes of it.
-        assert!(beyond.is_err() || address > u64::MAX - 4, "{address:#x}");
+    for (address, expected) in [
+        (0xff00_0000, "the allocation (base 0xff000000, size 0x4) overlaps the local window"),
+        (1 << 40, "the allocation (base 0x10000000000, size 0x4) reaches beyond 2^40"),
+        (u64::MAX - 3, "at 0xfffffffffffffffc the variable reaches beyond the last address"),
+        (u64::MAX, "at 0xffffffffffffffff the variable reaches beyond the last address"),
+        (0x2000_0001, "0x20000001 is no multiple of the variable's alignment, 4"),
+    ] {
+        let placed = Case::with(two, "", "").place("b", address);
+        let Err(error) = placed.try_on(Machine::default()) else { panic!("{address:#x}") };
+        assert_eq!(error.to_string(), expected);
+        assert!(error.span().is_some(), "{expected}");
     }
+}
+
+#[test]
+fn values_that_nobody_knows_are_errors_of_the_loads_that_read_them() {
+    let variables = ".func foo() { ret; }
+        .global .u64 vt[2] = {foo, generic(vt)};
+        .global .samplerref s = {addr_mode_0=clamp_to_border};
+        .global .u32 wrong = {1, 2};
+        .const .u32 c = 1;
+        .const .u64 d = generic(c);";
+    let body = "ld.global.u64 %rd1, [vt];\nld.global.u64 %rd2, [vt+8];
+        ld.u32 %r1, [%rd8];\nld.const.u32 %r2, [c];\nld.const.u32 %r3, [d+4];";
+    let case = || Case::with(variables, "", body).set("%rd8", "0x80000010");
+    let ran = case().on(Machine::default());
+    let value = |ran: &Ran, r| ran.held(r).map(|held| held.values[31]);
+    assert_eq!(["%rd2", "%r2"].map(|r| value(&ran, r)), [Some(0x8000_0000), Some(1)]);
+    let errors: Vec<_> = ran.loads.iter().filter_map(|load| load.as_ref().err()).collect();
+    let kinds: Vec<_> = errors.iter().map(|error| error.kind.to_string()).collect();
+    assert_eq!(
+        kinds,
+        [
+            "what `vt` begins with is not known: `foo` in line 5 has no value here",
+            "what `wrong` begins with is not known: `2` in line 7 has no value here",
+            "what `d` begins with is not known: `generic` in line 9 has no value here",
+        ]
+    );
+    // An image has the first one.
+    let memory = MemoryBuilder::new(AddressMap::default()).global(0x8000_0000, &[7; 8]);
+    let ran = case().on(Machine::new(memory.build().unwrap()));
+    let found = ["%rd1", "%rd2"].map(|r| value(&ran, r));
+    assert_eq!(found, [Some(0x0707_0707_0707_0707), Some(0x8000_0000)]);
+}
+
+#[test]
+fn initial_values_lie_anywhere_in_a_space() {
+    let variables = ".global .b8 pad[20000000]; .global .b32 x = 1; .global .u16 open[] = {2, 3};";
+    let body = "ld.global.b32 %r1, [x]; ld.global.u16 %r2, [open+2];";
+    let ran = Case::with(variables, "", body).on(Machine::default());
+    assert_eq!([ran.all("%r1"), ran.all("%r2")], [1, 3]);
+    // No element, but a value far behind it.
+    let none = ".global .u8 a; .global .u8 x[0][0x7fffffffffffffff] = {{},{},{3}};";
+    let ran = Case::with(none, "", "ld.global.u8 %r1, [a];").on(Machine::default());
+    assert_eq!(ran.all("%r1"), 0);
+}
+
+#[test]
+fn dynamic_shared_memory_is_behind_all_other() {
+    // a: 0; b, of the function: 4; d behind both, at a multiple of 16: 16. So is e.
+    let variables = ".extern .shared .align 16 .b8 d[]; .shared .b8 a[3];
+        .extern .shared .b32 e[];";
+    let body = ".shared .b32 b; ld.shared.u8 %r1, [d]; ld.shared.u8 %r2, [a];
+        ld.shared.u8 %r3, [b]; ld.shared.u8 %r4, [e+4];";
+    let ran = Case::with(variables, "", body).on(machine());
+    let found = ["%r1", "%r2", "%r3", "%r4"].map(|r| ran.all(r));
+    assert_eq!(found, [shared(16), shared(0), shared(4), shared(20)].map(u128::from));
+}
+
+#[test]
+fn an_image_may_have_the_beginning_of_a_parameter() {
+    // q: its first four bytes are the image's.
+    let bank: Vec<u8> = (0..0x144_u32).map(|i| i as u8).collect();
+    let memory = MemoryBuilder::new(AddressMap::default()).constant(0, &bank);
+    let body = "ld.param.u32 %r1, [q]; ld.param.u8 %r2, [q+4];";
+    let case = Case::with("", ".param .b8 q[8]", body);
+    let ran = case.on(Machine::new(memory.build().unwrap()));
+    assert_eq!(ran.held("%r1").map(|held| held.values[31]), Some(0x4342_4140_u32.into()));
+    let kind = ran.loads[1].as_ref().err().map(|error| &error.kind);
+    assert_eq!(kind, Some(&RunErrorKind::NoParameter { parameter: "q".to_owned() }));
+}
+
+#[test]
+fn nothing_lies_in_front_of_the_first_parameter() {
+    let body = "ld.param.u32 %r1, [%rd1];";
+    let case = Case::with("", ".param .u32 a", body).parameter("a", &[5]);
+    let ran = case.set("%rd1", "0-4*(lane&1)").on(Machine::default());
+    assert_eq!([ran.lane("%r1", 0), ran.lane("%r1", 1)], [Some(5), Some(0)]);
+    let faults = ran.faults();
+    assert_eq!(faults.len(), 16);
 }

@@ -25,7 +25,7 @@ use crate::cli::{Format, Progress, Status};
 /// register that one of them writes has the value that --set gives it, or none.
 ///
 /// Variables lie in the order of their declarations with their initial values, those of global
-/// memory from 0x80000000 on; parameters lie in constant bank 0 from 0x140 on.
+/// memory from 0x80000000 on; the first parameter has the address 0, byte 0x140 of constant bank 0.
 ///
 /// Exit status 1 where a load is illegal or needs a value that is not known; the other loads are
 /// executed nevertheless.

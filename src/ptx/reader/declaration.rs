@@ -162,16 +162,21 @@ impl Reader<'_> {
     /// `[4][8]`, `[]`.
     fn array(&mut self) -> Step<Array> {
         let mut elements = Some(1_u64);
+        let mut is_open = false;
         while self.took_mark(b'[') {
             if self.took_mark(b']') {
-                elements = None;
+                is_open = true;
                 continue;
             }
             let length = self.number()?;
             elements = elements.and_then(|elements| elements.checked_mul(length));
             self.take_mark(b']', "`]`")?;
         }
-        Ok(elements.map_or(Array::Unknown, Array::Of))
+        Ok(match elements {
+            None => Array::TooMany,
+            Some(_) if is_open => Array::Unknown,
+            Some(elements) => Array::Of(elements),
+        })
     }
 
     /// The value behind `=`: to the comma or semicolon outside of all brackets.

@@ -45,7 +45,24 @@ impl Access {
         LaneMask::where_lane(|lane| shared.offset_of(self.rounded(lane)).is_none())
     }
 
-    pub(super) fn read(&self, memory: &Memory, misaligned: Misaligned) -> Bytes {
+    /// What lies `from` bytes behind the addresses. Faults have the addresses themselves.
+    pub(super) fn read(&self, memory: &Memory, from: u64, misaligned: Misaligned) -> Bytes {
+        if from == 0 {
+            return self.read_here(memory, misaligned);
+        }
+        let addresses = self.addresses.map(|address| address.wrapping_add(from));
+        let mut bytes = Access { addresses, ..*self }.read_here(memory, misaligned);
+        let moved = |address: GenericAddress| GenericAddress(address.0.wrapping_sub(from));
+        let mut faults = LaneFaults::default();
+        for fault in &bytes.faults {
+            let (address, rounded) = (moved(fault.address), moved(fault.rounded));
+            faults.push(LaneFault { address, rounded, ..*fault });
+        }
+        bytes.faults = faults;
+        bytes
+    }
+
+    fn read_here(&self, memory: &Memory, misaligned: Misaligned) -> Bytes {
         if self.bytes > WIDEST {
             return self.read_halves(memory, misaligned);
         }

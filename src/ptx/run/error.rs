@@ -42,6 +42,19 @@ pub enum RunErrorKind {
         /// Its name.
         parameter: String,
     },
+    /// The load reads bytes of a variable whose initial value is not known here: the address of a
+    /// function, or what cannot be read. A memory with its bytes gives it one.
+    #[error(
+        "what `{variable}` begins with is not known: `{value}` in line {line} has no value here"
+    )]
+    NoInitialValue {
+        /// The variable's name.
+        variable: String,
+        /// The word of its initial value.
+        value: String,
+        /// The line of that word.
+        line: u32,
+    },
     /// The address of a variable that is not laid out: that of another function.
     #[error("`{0}` lies nowhere in the function that is executed")]
     Unplaced(String),

@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
-use super::placement::{CONST_BANK, PARAMETER_BANK, Placement, PlacementError, is_elsewhere};
+use super::hole::{Hole, Holes, not_held};
+use super::placement::{Placement, PlacementError, is_elsewhere};
 use crate::lane::LANES;
-use crate::memory::{AddressMap, Allocation, Memory, MemoryBuilder};
-use crate::ptx::{Declaration, DeclarationId, Layout, LayoutError, StateSpace};
+use crate::memory::{AddressMap, ConfigError, Memory, MemoryBuilder};
+use crate::ptx::layout::initial_bytes;
+use crate::ptx::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE};
+use crate::ptx::{Declaration, DeclarationId, Span, StateSpace};
 
 /// No more memory is made for the variables of one space, in bytes over all lanes.
 pub(super) const MAX_MADE: u64 = 64 << 20;
@@ -24,36 +27,19 @@ struct Placed<'m> {
 }
 
 impl<'m> Plan<'_, 'm> {
-    /// The parameters, and the variables that calls return in, whose bytes neither the caller nor
-    /// the memory has, by ascending address.
-    pub(super) fn parameters_without_value(
-        &self,
-        memory: &Memory,
-    ) -> Vec<(DeclarationId, Range<u64>)> {
-        let held = memory.constant_bytes(PARAMETER_BANK).map_or(0, <[u8]>::len) as u64;
-        let parameters = self.placement.variables(StateSpace::Param);
-        let unset = parameters.filter(|(id, _, range)| {
-            range.end > held && !self.placement.parameters.contains_key(id)
-        });
-        let mut unset: Vec<_> = unset.map(|(id, _, range)| (id, range)).collect();
-        unset.sort_by_key(|(_, range)| range.start);
-        unset
-    }
-
-    /// The memory with everything in it; the same one where nothing is added.
-    pub(super) fn memory(
-        &self,
-        memory: Memory,
-        layout: &Layout<'_>,
-    ) -> Result<Memory, PlacementError> {
+    /// The memory with everything in it, the same one where nothing is added; and the bytes that
+    /// nobody knows.
+    pub(super) fn memory(&self, memory: Memory) -> Result<(Memory, Holes), PlacementError> {
         use StateSpace::{Const, Global, Local, Param, Shared};
+        let mut holes = self.parameters_without_value();
         let [consts, globals, locals, shared] =
-            [Const, Global, Local, Shared].map(|space| self.placed(space, layout));
+            [Const, Global, Local, Shared].map(|space| self.placed(space, &mut holes));
         let (consts, globals, locals, shared) = (consts?, globals?, locals?, shared?);
+        let holes = Holes::of(holes, &memory);
         let parameters = self.parameters();
         let all = [&consts, &globals, &locals, &shared, &parameters];
         if all.iter().all(|placed| placed.is_empty()) {
-            return Ok(memory);
+            return Ok((memory, holes));
         }
         let mut builder = MemoryBuilder::new(self.map);
         for allocation in memory.allocations() {
@@ -80,7 +66,49 @@ impl<'m> Plan<'_, 'm> {
             fill(&mut bytes, &parameters);
             builder = builder.constant(PARAMETER_BANK, &bytes);
         }
-        Ok(builder.build()?)
+        match builder.build() {
+            Ok(memory) => Ok((memory, holes)),
+            Err(error) => {
+                let name = self.at_fault(&error);
+                Err(PlacementError::Memory { error, name })
+            }
+        }
+    }
+
+    /// The variable that a memory cannot have.
+    fn at_fault(&self, error: &ConfigError) -> Option<Span> {
+        let of = |space| self.placement.variables(space);
+        let last = |space| of(space).max_by_key(|(_, _, range)| range.end);
+        let found = match error {
+            ConfigError::SharedTooLarge { .. } => last(StateSpace::Shared),
+            ConfigError::LocalTooLarge { .. } => last(StateSpace::Local),
+            ConfigError::ConstantTooLarge { bank: PARAMETER_BANK, .. } => last(StateSpace::Param),
+            ConfigError::ConstantTooLarge { .. } => last(StateSpace::Const),
+            _ => {
+                let windows = [self.map.shared(), self.map.local()];
+                let is_wrong = |range: &Range<u64>| {
+                    let end = 1_u64.checked_shl(self.map.address_bits()).unwrap_or(u64::MAX);
+                    let is_in = |base: u64, size| range.start < base + size && base < range.end;
+                    range.end > end || windows.iter().any(|window| is_in(window.base, window.size))
+                };
+                let wrong = of(StateSpace::Global).find(|(_, _, range)| is_wrong(range));
+                wrong.or_else(|| last(StateSpace::Global))
+            }
+        };
+        found.map(|(_, declaration, _)| declaration.name)
+    }
+
+    /// The parameters, and the variables that calls return in, whose bytes the caller does not
+    /// give.
+    fn parameters_without_value(&self) -> Vec<Hole> {
+        let given = &self.placement.parameters;
+        let parameters = self.placement.variables(StateSpace::Param);
+        let unset = parameters.filter(|(id, ..)| !given.contains_key(id));
+        let hole = |(declaration, _, range)| {
+            let space = StateSpace::Param;
+            Hole { space, range, declaration, value: None }
+        };
+        unset.map(hole).collect()
     }
 
     /// The low part of local memory with the `.local` variables, and the high part.
@@ -102,26 +130,30 @@ impl<'m> Plan<'_, 'm> {
         Ok(builder.local_low(bytes_per_lane, &low).local_high(high.len() / LANES, &high))
     }
 
-    /// The variables of a space with their initial bytes.
+    /// The variables of a space with their initial bytes; those that are not known are holes.
     fn placed(
         &self,
         space: StateSpace,
-        layout: &Layout<'_>,
-    ) -> Result<Vec<Placed<'m>>, LayoutError> {
-        let Placement { module, .. } = self.placement;
+        holes: &mut Vec<Hole>,
+    ) -> Result<Vec<Placed<'m>>, PlacementError> {
         let address = |id, is_generic| self.address(id, is_generic);
-        let initial = layout.initial_bytes_at(module, space, &address)?;
         let variables = self.placement.variables(space);
         let here = variables.filter(|(_, declaration, _)| !is_elsewhere(declaration));
+        let mut made = 0_u64;
         let placed = here.map(|(id, declaration, range)| {
-            let offset = layout.offset(id).and_then(|offset| usize::try_from(offset).ok());
-            let from = offset.and_then(|offset| initial.get(offset..)).unwrap_or_default();
-            let size = from.len().min(usize::try_from(range.end - range.start).unwrap_or(0));
-            // Zeroes need not be kept.
-            let initial = if declaration.initial.is_some() { &from[..size] } else { &[] };
-            Placed { declaration, range, initial: initial.to_vec() }
+            let size = range.end - range.start;
+            made = made.saturating_add(size);
+            if made > MAX_MADE {
+                return Err(PlacementError::TooMuch { space, name: declaration.name });
+            }
+            let initial = initial_bytes(self.placement.module, declaration, size, &address);
+            holes.extend(initial.unknown.into_iter().map(|(unknown, value)| {
+                let range = range.start + unknown.start..range.start + unknown.end;
+                Hole { space, range, declaration: id, value: Some(value) }
+            }));
+            Ok(Placed { declaration, range, initial: initial.bytes })
         });
-        Ok(placed.collect())
+        placed.collect()
     }
 
     /// The parameters that were given.
@@ -133,6 +165,8 @@ impl<'m> Plan<'_, 'm> {
             // Small: a bank has 64 KiB, or the memory is refused.
             let size = range.end - range.start;
             initial.resize(size.min(1 << 16).max(initial.len() as u64) as usize, 0);
+            let in_bank = |address: u64| address.saturating_add(PARAMETER_BASE);
+            let range = in_bank(range.start)..in_bank(range.end);
             Some(Placed { declaration, range, initial })
         });
         placed.collect()
@@ -218,23 +252,10 @@ fn runs(globals: &[Placed<'_>]) -> Result<Vec<(u64, Vec<u8>)>, PlacementError> {
 fn missing(memory: &Memory, runs: &[(u64, Vec<u8>)]) -> Vec<(u64, Vec<u8>)> {
     let mut missing = Vec::new();
     for (base, bytes) in runs {
-        let end = base + bytes.len() as u64;
-        let mut from = *base;
-        let mut keep = |from: u64, to: u64| {
-            if from < to {
-                let part = (from - base) as usize..(to - base) as usize;
-                missing.push((from, bytes[part].to_vec()));
-            }
-        };
-        // Allocations end at 2^address_bits at the latest.
-        let behind = |known: &Allocation| known.base.saturating_add(known.size);
-        let all = memory.allocations();
-        let first = all.partition_point(|known| behind(known) <= *base);
-        for allocation in all[first..].iter().take_while(|known| known.base < end) {
-            keep(from, allocation.base);
-            from = from.max(behind(allocation).min(end));
+        for part in not_held(memory, StateSpace::Global, *base..base + bytes.len() as u64) {
+            let of_run = (part.start - base) as usize..(part.end - base) as usize;
+            missing.push((part.start, bytes[of_run].to_vec()));
         }
-        keep(from, end);
     }
     missing
 }

@@ -6,6 +6,7 @@
 
 mod access;
 mod error;
+mod hole;
 mod memory;
 mod other;
 mod placement;
@@ -13,24 +14,22 @@ mod registers;
 mod tensor;
 mod value;
 
-use std::ops::Range;
-
 pub use self::error::{RunError, RunErrorKind};
-pub use self::placement::{
-    CONST_BANK, GLOBAL_BASE, PARAMETER_BANK, PARAMETER_BASE, Placement, PlacementError,
-};
+pub use self::placement::{GLOBAL_BASE, Placement, PlacementError};
 pub use self::registers::{RegisterValue, Registers};
 pub use self::tensor::{TensorExecuted, WarpTensorMemory};
 pub use self::value::{ValueError, bits_of, lane_bits};
+use super::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE};
 use super::{
-    Base, DeclarationId, Function, Lines, Load, LoadSpace, Meaning, MeaningError, Module, Opcode,
-    Register, Span, Statement, StatementKind, TypeClass,
+    Base, Function, Lines, Load, LoadSpace, Meaning, MeaningError, Module, Opcode, Register, Span,
+    Statement, StatementKind, TypeClass,
 };
 use crate::lane::{LANES, LaneMask};
 use crate::load::LaneFaults;
 use crate::machine::{Machine, Misaligned};
 use crate::memory::{AddressSpace, Memory, Space};
 use access::Access;
+use hole::Holes;
 
 /// What the loads of a module execute on: a memory with its variables in it.
 #[derive(Debug)]
@@ -39,8 +38,7 @@ pub struct Environment<'m> {
     placement: Placement<'m>,
     memory: Memory,
     misaligned: Misaligned,
-    /// Parameters whose bytes nobody gave, by ascending address.
-    unset: Vec<(DeclarationId, Range<u64>)>,
+    holes: Holes,
     lines: Lines,
     /// The lanes that take part; all of them at first.
     pub active: LaneMask,
@@ -78,16 +76,11 @@ pub struct Step {
 }
 
 impl<'m> Environment<'m> {
-    fn new(
-        placement: Placement<'m>,
-        memory: Memory,
-        misaligned: Misaligned,
-        unset: Vec<(DeclarationId, Range<u64>)>,
-    ) -> Self {
+    fn new(placement: Placement<'m>, memory: Memory, misaligned: Misaligned, holes: Holes) -> Self {
         let module = placement.module;
         let lines = Lines::of(module.source());
         let active = LaneMask::ALL;
-        Self { module, placement, memory, misaligned, unset, lines, active, tensor: None }
+        Self { module, placement, memory, misaligned, holes, lines, active, tensor: None }
     }
 
     /// The memory with all variables in it.
@@ -165,10 +158,9 @@ impl<'m> Environment<'m> {
         let executing = self.executing(meaning.guard, guard, registers)?;
         let addresses = self.addresses(meaning, spans, executing, registers)?;
         let access = Access { space: address_space(meaning.space), bytes, executing, addresses };
-        if meaning.space == LoadSpace::Param {
-            self.check_parameters(&access, spans)?;
-        }
-        let read = access.read(&self.memory, self.misaligned);
+        self.check_known(&access, meaning.space, spans)?;
+        let from = if meaning.space == LoadSpace::Param { PARAMETER_BASE } else { 0 };
+        let read = access.read(&self.memory, from, self.misaligned);
         let size = bytes as usize / usize::from(meaning.elements.max(1));
         for (i, register) in meaning.destinations.iter().enumerate() {
             let Some(register) = register else { continue };
@@ -266,20 +258,20 @@ impl<'m> Environment<'m> {
         Err(self.error(span, RunErrorKind::NoValue { register, lanes: missing, is_predicate }))
     }
 
-    /// Refuses to read bytes of a parameter that nobody gave.
-    fn check_parameters(&self, access: &Access, spans: Spans) -> Result<(), RunError> {
-        let missing = |lane: usize| {
-            let first = access.rounded(lane).0;
-            // No two overlap: the first one that ends behind the first byte.
-            let next = self.unset.partition_point(|(_, range)| range.end <= first);
-            let (id, range) = self.unset.get(next)?;
-            (range.start < first + u64::from(access.bytes)).then_some(*id)
+    /// Refuses to read bytes that nobody knows.
+    fn check_known(&self, access: &Access, space: LoadSpace, spans: Spans) -> Result<(), RunError> {
+        let Some(hole) = self.holes.read_by(access, space, &self.memory) else { return Ok(()) };
+        let declaration = self.module.declaration(hole.declaration);
+        let name = declaration.map_or(String::new(), |known| self.name(known.name));
+        let kind = match hole.value {
+            None => RunErrorKind::NoParameter { parameter: name },
+            Some(value) => RunErrorKind::NoInitialValue {
+                variable: name,
+                value: self.name(value),
+                line: self.lines.position(value.start).line,
+            },
         };
-        let Some(id) = access.executing.lanes().find_map(missing) else { return Ok(()) };
-        let declaration = self.module.declaration(id);
-        let parameter = declaration.map_or(String::new(), |known| self.name(known.name));
-        let span = spans.base.unwrap_or(spans.load);
-        Err(self.error(span, RunErrorKind::NoParameter { parameter }))
+        Err(self.error(spans.base.unwrap_or(spans.load), kind))
     }
 
     /// Passes over a statement: what an instruction writes that is not executed is not known

@@ -13,15 +13,6 @@ use crate::ptx::{Linkage, StateSpace};
 /// The address of the first `.global` variable that no caller places.
 pub const GLOBAL_BASE: u64 = 0x8000_0000;
 
-/// The address of the first parameter: its byte in constant bank 0, as on SM 5.x.
-pub const PARAMETER_BASE: u64 = 0x140;
-
-/// The constant bank of parameters.
-pub const PARAMETER_BANK: u8 = 0;
-
-/// The constant bank of `.const` variables.
-pub const CONST_BANK: u8 = 3;
-
 /// Where the variables of a module and one of its functions lie, each at an address of its own
 /// space, and what the function's parameters are.
 ///
@@ -54,8 +45,8 @@ pub const CONST_BANK: u8 = 3;
 #[derive(Clone, Debug)]
 pub struct Placement<'m> {
     pub(super) module: &'m Module<'m>,
-    function: Option<&'m Function>,
-    addresses: HashMap<DeclarationId, u64>,
+    /// The address and the bytes of each variable.
+    addresses: HashMap<DeclarationId, (u64, u64)>,
     /// Placed by the caller.
     pub(super) placed: HashMap<DeclarationId, u64>,
     pub(super) parameters: HashMap<DeclarationId, Vec<u8>>,
@@ -65,7 +56,7 @@ pub struct Placement<'m> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlacementError {
-    /// The variables cannot be laid out, or their initial values not read.
+    /// The variables cannot be laid out.
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// Two variables of one space have bytes in common.
@@ -88,9 +79,33 @@ pub enum PlacementError {
         /// The name of a variable that does not fit.
         name: Span,
     },
+    /// A variable that was placed reaches beyond the last address.
+    #[error("at {address:#x} the variable reaches beyond the last address")]
+    Beyond {
+        /// Where it was placed.
+        address: u64,
+        /// Its name.
+        name: Span,
+    },
+    /// A variable was placed where its alignment does not allow it.
+    #[error("{address:#x} is no multiple of the variable's alignment, {alignment}")]
+    Misaligned {
+        /// Where it was placed.
+        address: u64,
+        /// Its alignment in bytes.
+        alignment: u64,
+        /// Its name.
+        name: Span,
+    },
     /// The memory cannot be: windows too small, an allocation inside of one, a bank too large.
-    #[error(transparent)]
-    Memory(#[from] ConfigError),
+    #[error("{error}")]
+    Memory {
+        /// Why.
+        #[source]
+        error: ConfigError,
+        /// The name of a variable that is too much.
+        name: Option<Span>,
+    },
 }
 
 impl PlacementError {
@@ -98,38 +113,43 @@ impl PlacementError {
     pub fn span(&self) -> Option<Span> {
         match self {
             Self::Layout(error) => Some(error.span()),
-            Self::Overlap { name, .. } | Self::TooMuch { name, .. } => Some(*name),
-            Self::Memory(_) => None,
+            Self::Overlap { name, .. }
+            | Self::TooMuch { name, .. }
+            | Self::Beyond { name, .. }
+            | Self::Misaligned { name, .. } => Some(*name),
+            Self::Memory { name, .. } => *name,
         }
     }
 }
 
 impl<'m> Placement<'m> {
-    /// Every variable where [`Layout`] puts it; `.global` ones from [`GLOBAL_BASE`] and parameters
-    /// from [`PARAMETER_BASE`] on.
+    /// Every variable where [`Layout`] puts it; `.global` ones from [`GLOBAL_BASE`] on, and all
+    /// others, parameters too, from address 0 of their space on.
     ///
     /// # Errors
     /// [`LayoutError`] where the variables of a space have more than 4 GiB.
     pub fn of(module: &'m Module<'m>, function: Option<&'m Function>) -> Result<Self, LayoutError> {
-        let mut addresses = HashMap::new();
-        with_layout(module, function, |layout| {
-            for (id, declaration) in module.declarations_with_ids() {
-                let base = match declaration.space {
-                    StateSpace::Global => GLOBAL_BASE,
-                    StateSpace::Param => PARAMETER_BASE,
-                    _ => 0,
-                };
-                addresses.extend(layout.offset(id).map(|offset| (id, base + offset)));
-            }
-            Ok(())
-        })?;
+        let outer = Layout::of(module)?;
+        let own = function.map(|function| outer.with_function(module, function)).transpose()?;
+        let layout = own.as_ref().unwrap_or(&outer);
+        let placed = module.declarations_with_ids().filter_map(|(id, declaration)| {
+            let base = if declaration.space == StateSpace::Global { GLOBAL_BASE } else { 0 };
+            Some((id, (base + layout.offset(id)?, layout.bytes(id)?)))
+        });
+        let addresses = placed.collect();
         let (placed, parameters) = (HashMap::new(), HashMap::new());
-        Ok(Self { module, function, addresses, placed, parameters })
+        Ok(Self { module, addresses, placed, parameters })
     }
 
-    /// A variable's address in its space; nothing for what is none, or another function's.
+    /// A variable's address in its space; nothing for what is none, or another function's. The
+    /// first parameter has the address 0, see [`PARAMETER_BASE`](crate::ptx::PARAMETER_BASE).
     pub fn address(&self, id: DeclarationId) -> Option<u64> {
-        self.placed.get(&id).or_else(|| self.addresses.get(&id)).copied()
+        let laid_out = || self.addresses.get(&id).map(|(address, _)| *address);
+        self.placed.get(&id).copied().or_else(laid_out)
+    }
+
+    fn bytes(&self, id: DeclarationId) -> u64 {
+        self.addresses.get(&id).map_or(0, |(_, bytes)| *bytes)
     }
 
     /// Puts a variable at an address of its space, in bytes. The others stay where they are.
@@ -140,8 +160,7 @@ impl<'m> Placement<'m> {
     /// Gives a parameter its bytes, the one of the lowest address first. What is behind the
     /// parameter's end is dropped, what is missing is zero.
     pub fn set_parameter(&mut self, id: DeclarationId, bytes: &[u8]) {
-        let size = self.module.declaration(id).and_then(Declaration::bytes);
-        let size = usize::try_from(size.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+        let size = usize::try_from(self.bytes(id)).unwrap_or(usize::MAX);
         let bytes = bytes.get(..size).unwrap_or(bytes);
         self.parameters.insert(id, bytes.to_vec());
     }
@@ -154,15 +173,16 @@ impl<'m> Placement<'m> {
     /// Where something is added, all memory is copied.
     ///
     /// # Errors
-    /// [`PlacementError`] where two variables overlap, an initial value cannot be read, or the
+    /// [`PlacementError`] where two variables overlap, one was placed where it cannot be, or the
     /// memory cannot be.
     pub fn onto(self, machine: Machine) -> Result<Environment<'m>, PlacementError> {
         let Machine { misaligned, memory, .. } = machine;
+        self.check_ends()?;
         self.check_overlaps()?;
+        self.check_alignment()?;
         let plan = Plan { placement: &self, map: *memory.map() };
-        let unset = plan.parameters_without_value(&memory);
-        let memory = with_layout(self.module, self.function, |layout| plan.memory(memory, layout))?;
-        Ok(Environment::new(self, memory, misaligned, unset))
+        let (memory, holes) = plan.memory(memory)?;
+        Ok(Environment::new(self, memory, misaligned, holes))
     }
 
     /// The variables that have an address and a size, with the bytes that they take.
@@ -172,9 +192,35 @@ impl<'m> Placement<'m> {
     ) -> impl Iterator<Item = (DeclarationId, &'m Declaration, Range<u64>)> {
         self.module.declarations_with_ids().filter_map(move |(id, declaration)| {
             let address = self.address(id).filter(|_| declaration.space == space)?;
-            let bytes = declaration.bytes().filter(|bytes| *bytes > 0)?;
-            Some((id, declaration, address..address.checked_add(bytes)?))
+            let bytes = Some(self.bytes(id)).filter(|bytes| *bytes > 0)?;
+            // `check_ends` has refused what saturates.
+            Some((id, declaration, address..address.saturating_add(bytes)))
         })
+    }
+
+    /// The variables that the caller placed, in the order of the text.
+    fn placed(&self) -> impl Iterator<Item = (DeclarationId, &'m Declaration, u64)> {
+        let all = self.module.declarations_with_ids();
+        all.filter_map(|(id, declaration)| Some((id, declaration, *self.placed.get(&id)?)))
+    }
+
+    fn check_ends(&self) -> Result<(), PlacementError> {
+        for (id, Declaration { name, .. }, address) in self.placed() {
+            if address.checked_add(self.bytes(id)).is_none() {
+                return Err(PlacementError::Beyond { address, name: *name });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_alignment(&self) -> Result<(), PlacementError> {
+        for (_, declaration, address) in self.placed() {
+            let (alignment, name) = (declaration.alignment(), declaration.name);
+            if !address.is_multiple_of(alignment) {
+                return Err(PlacementError::Misaligned { address, alignment, name });
+            }
+        }
+        Ok(())
     }
 
     fn check_overlaps(&self) -> Result<(), PlacementError> {
@@ -199,17 +245,4 @@ impl<'m> Placement<'m> {
 /// Whether the variable's bytes are another module's.
 pub(super) fn is_elsewhere(declaration: &Declaration) -> bool {
     declaration.linkage == Linkage::Extern && declaration.space != StateSpace::Shared
-}
-
-/// Hands the layout of a module, and of one of its functions, to `use_it`.
-fn with_layout<T, E: From<LayoutError>>(
-    module: &Module<'_>,
-    function: Option<&Function>,
-    use_it: impl FnOnce(&Layout<'_>) -> Result<T, E>,
-) -> Result<T, E> {
-    let outer = Layout::of(module)?;
-    match function {
-        Some(function) => use_it(&outer.with_function(module, function)?),
-        None => use_it(&outer),
-    }
 }

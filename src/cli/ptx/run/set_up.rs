@@ -130,7 +130,7 @@ fn elements(text: &str, declared: &Declaration) -> anyhow::Result<Vec<u8>> {
     let count = match declared.array {
         Array::Single => 1,
         Array::Of(count) => count,
-        Array::Unknown => u64::MAX,
+        Array::Unknown | Array::TooMany => u64::MAX,
     };
     let count = count.saturating_mul(u64::from(declared.vector));
     let mut bytes = Vec::new();
