@@ -35,7 +35,21 @@ impl Module<'_> {
         variables.map(|symbol| symbol.id).collect()
     }
 
-    /// How a register is written.
+    /// How a register is written; an element behind the fourth of a vector with its number,
+    /// `Q.4`.
+    ///
+    /// ```
+    /// use warpload::ptx::read;
+    ///
+    /// let module = read(".version 8.8\n.target sm_100\n.address_size 64
+    ///     .global .align 32 .b32 g[8];
+    ///     .entry k() { .reg .v8 .b32 Q; ld.global.v8.b32 Q, [g]; }")?;
+    /// let load = module.loads().next().ok_or("no load")?;
+    /// let written = module.meaning(&load)?.destinations;
+    /// let names = written.into_iter().flatten().map(|register| module.register_name(register));
+    /// assert!(names.eq(["Q.x", "Q.y", "Q.z", "Q.w", "Q.4", "Q.5", "Q.6", "Q.7"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn register_name(&self, register: Register) -> String {
         let Some(declared) = self.declaration(register.declaration) else { return String::new() };
         let mut name = self.text(declared.name).to_owned();
@@ -43,8 +57,11 @@ impl Module<'_> {
             name += &register.number.to_string();
         }
         if declared.vector > 1 {
-            let letter = ["x", "y", "z", "w"].get(usize::from(register.component));
-            name += &format!(".{}", letter.unwrap_or(&"?"));
+            // PTX names no elements but four.
+            match ["x", "y", "z", "w"].get(usize::from(register.component)) {
+                Some(letter) => name += &format!(".{letter}"),
+                None => name += &format!(".{}", register.component),
+            }
         }
         name
     }
