@@ -274,20 +274,32 @@ mod tests {
         assert_eq!(offsets(".global .v2 .u32 x[2] = {{1, 2}, {3}}"), [0, 4, 8]);
         assert_eq!(offsets(".global .u8 x[3] = {}"), Vec::<u64>::new());
         assert_eq!(value(".global .u32 x[] = {1, 2, 3}").map(|value| value.bytes), Ok(12));
-        for wrong in [
-            "x[2] = {1, 2, 3}",
-            "x = {1, 2}",
-            "x[2] = {{1, 2}}",
-            "x[2] = {1 2}",
-            "x[2] = {1,}",
-            "x[2] = {1}}",
-            "x[2] = 1, y",
+    }
+
+    #[test]
+    fn values_without_a_place_are_errors() {
+        for (wrong, at) in [
+            ("x[2] = {1, 2, 3}", "3}"),
+            ("x = {1, 2}", "2}"),
+            ("x[2] = {{1, 2}}", "{1"),
+            ("x[2] = {1 2}", "2}"),
+            ("x[2] = {1,}", "};"),
+            ("x[2] = 1 2", "2;"),
+            ("x = ", ";"),
         ] {
             let source = format!(".version 8.8\n.target sm_50\n.global .u32 {wrong};");
-            let Ok(module) = read(&source) else { continue };
+            let module = read(&source).expect(wrong);
             let value = module.initial_value(&module.declarations()[0]).expect("a value");
-            assert!(value.is_err() || wrong.ends_with('y'), "{wrong}: {value:?}");
+            let error = value.expect_err(wrong);
+            let rest = &source[error.span.start as usize..];
+            assert!(rest.starts_with(at), "{wrong}: {rest}");
         }
+        // Brackets without an end, or an end alone, are nothing that can be read.
+        for wrong in ["x[2] = {1", "x[2] = {1}}", "x[2] = (1"] {
+            let source = format!(".version 8.8\n.target sm_50\n.global .u32 {wrong};");
+            assert!(read(&source).is_err(), "{wrong}");
+        }
+        assert_eq!(offsets(".global .u32 x[2] = 1, y = 2"), [0]);
     }
 
     #[test]
