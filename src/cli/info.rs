@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use warpload::image::{self, Mapping};
-use warpload::memory::Memory;
+use warpload::memory::{Allocation, Memory};
 use warpload::trace::{BinaryTrace, Contents, TraceSpace};
 
 use super::encode::hexadecimal;
@@ -71,12 +71,23 @@ struct ImageJson {
     kind: &'static str,
     address_bits: u32,
     bytes: usize,
-    global: Vec<(String, u64)>,
+    global: Vec<AllocationJson>,
     shared: usize,
     local_low_per_lane: usize,
     local_high_per_lane: usize,
-    /// Number and bytes of each bank.
-    constant: Vec<(u8, usize)>,
+    constant: Vec<BankJson>,
+}
+
+#[derive(serde::Serialize)]
+struct AllocationJson {
+    base: String,
+    bytes: u64,
+}
+
+#[derive(serde::Serialize)]
+struct BankJson {
+    bank: u8,
+    bytes: usize,
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
@@ -195,19 +206,21 @@ fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyho
 }
 
 fn show_image(memory: &Memory, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+    let allocation = |known: &Allocation| AllocationJson {
+        base: format!("{:#x}", known.base),
+        bytes: known.size,
+    };
+    let banks = memory.constant_banks();
+    let banks = banks.map(|(bank, bytes)| BankJson { bank, bytes: bytes.len() });
     let image = ImageJson {
         kind: "image",
         address_bits: memory.map().address_bits(),
         bytes: memory.arena().bytes().len(),
-        global: memory
-            .allocations()
-            .iter()
-            .map(|allocation| (format!("{:#x}", allocation.base), allocation.size))
-            .collect(),
+        global: memory.allocations().iter().map(allocation).collect(),
         shared: memory.shared_bytes().len(),
         local_low_per_lane: memory.local_low_bytes(0).len(),
         local_high_per_lane: memory.local_high_bytes(0).len(),
-        constant: memory.constant_banks().map(|(bank, bytes)| (bank, bytes.len())).collect(),
+        constant: banks.collect(),
     };
     if format == Format::Json {
         output.json(&image)?;
@@ -217,16 +230,16 @@ fn show_image(memory: &Memory, format: Format, output: &mut Output) -> anyhow::R
         "memory image: {} bytes, addresses of {} bits",
         image.bytes, image.address_bits
     ))?;
-    for (base, size) in &image.global {
-        output.line(format_args!("global  {base}  {size} bytes"))?;
+    for AllocationJson { base, bytes } in &image.global {
+        output.line(format_args!("global  {base}  {bytes} bytes"))?;
     }
     output.line(format_args!("shared  {} bytes", image.shared))?;
     output.line(format_args!(
         "local   {} + {} bytes a lane",
         image.local_low_per_lane, image.local_high_per_lane
     ))?;
-    for (bank, size) in &image.constant {
-        output.line(format_args!("constant bank {bank:#x}  {size} bytes"))?;
+    for BankJson { bank, bytes } in &image.constant {
+        output.line(format_args!("constant bank {bank:#x}  {bytes} bytes"))?;
     }
     Ok(Status::Done)
 }
