@@ -224,6 +224,9 @@ fn help(load: &Load, error: &RunErrorKind) -> Option<String> {
         RunErrorKind::NoParameter { parameter } => {
             Some(format!("`--parameter {parameter}=0x1000` gives it one"))
         }
+        RunErrorKind::NoInitialValue { .. } => {
+            Some("`--image MANIFEST` may have its bytes".to_owned())
+        }
         RunErrorKind::NoTensorMemory => Some(
             "`--tensor-memory FILE` says what it holds, or `--tensor-memory pattern:hash`"
                 .to_owned(),

@@ -67,14 +67,16 @@ impl<'f> File<'f> {
         function: &Function,
         arguments: &Arguments,
     ) -> anyhow::Result<()> {
-        for Pair { name, value } in &arguments.place {
+        for (i, Pair { name, value }) in arguments.place.iter().enumerate() {
+            once("place", name, &arguments.place[..i])?;
             let wrong = || format!("{}: --place {name}={value}", self.name);
             let address = bits_of(value, ScalarType::B64).with_context(wrong)?;
             for (id, _) in self.variables(function, name).with_context(wrong)? {
                 placement.place(id, address as u64);
             }
         }
-        for Pair { name, value } in &arguments.parameter {
+        for (i, Pair { name, value }) in arguments.parameter.iter().enumerate() {
+            once("parameter", name, &arguments.parameter[..i])?;
             let wrong = || format!("{}: --parameter {name}={value}", self.name);
             for (id, declared) in self.variables(function, name).with_context(wrong)? {
                 if declared.space != StateSpace::Param {
@@ -101,7 +103,8 @@ impl<'f> File<'f> {
 
     fn registers(&self, function: &Function, sets: &[Pair]) -> anyhow::Result<Registers> {
         let mut registers = Registers::new();
-        for Pair { name, value } in sets {
+        for (i, Pair { name, value }) in sets.iter().enumerate() {
+            once("set", name, &sets[..i])?;
             let wrong = || format!("{}: --set {name}={value}", self.name);
             let found = self.module.registers_named(function, name);
             if found.is_empty() {
@@ -122,6 +125,14 @@ impl<'f> File<'f> {
         }
         Ok(registers)
     }
+}
+
+/// Refuses a name that an option had before: which value is meant nobody knows.
+fn once(option: &str, name: &str, before: &[Pair]) -> anyhow::Result<()> {
+    if before.iter().any(|pair| pair.name == name) {
+        bail!("--{option} {name} is given twice");
+    }
+    Ok(())
 }
 
 /// The bytes of a parameter out of its elements' values.

@@ -137,7 +137,7 @@ impl<'s> Shown<'s> {
     ) -> anyhow::Result<()> {
         if self.format == Format::Text {
             let heading = self.heading(load);
-            output.line(format_args!("{heading}\nnot executed"))?;
+            output.line(format_args!("{heading}\nnot executed: {error}"))?;
             return Ok(());
         }
         let error = Some(error.to_owned());
@@ -200,8 +200,9 @@ impl<'s> Shown<'s> {
     }
 
     /// A row for each lane: its address, the memory, what the registers hold, what went wrong.
+    /// Lanes that follow each other and have equal rows share one.
     fn table(&self, executed: &Executed) -> String {
-        let mut text = String::from("lane  address             space  ");
+        let mut heading = String::from("address             space  ");
         let columns: Vec<(usize, &RegisterValue)> = executed
             .written
             .iter()
@@ -210,37 +211,55 @@ impl<'s> Shown<'s> {
                 let bits = declared.and_then(|declared| declared.scalar.bits()).unwrap_or(128);
                 let name = self.name(*register);
                 let width = (2 + bits.div_ceil(4) as usize).max(name.len());
-                text += &format!("  {name:<width$}");
+                heading += &format!("  {name:<width$}");
                 (width, held)
             })
             .collect();
-        text.truncate(text.trim_end().len());
-        text += "\n";
+        let mut rows: Vec<(usize, usize, String)> = Vec::new();
         for lane in 0..LANES {
-            let mut row = format!("{lane:>4}  ");
-            if executed.executing.contains(lane) {
-                let space = executed.spaces[lane].map_or("-", |space| space.name());
-                row += &format!("{:#018x}  {space:<8}", executed.addresses[lane]);
-            } else {
-                row += &format!("{:<18}  {:<8}", "-", "-");
+            let row = row(executed, &columns, lane);
+            match rows.last_mut().filter(|(_, _, known)| *known == row) {
+                Some((_, last, _)) => *last = lane,
+                None => rows.push((lane, lane, row)),
             }
-            // `constant` is a letter longer than the heading's column.
-            row.truncate(row.trim_end().len());
-            row = format!("{row:<33}");
-            for (width, held) in &columns {
-                match held.lane(lane) {
-                    Some(value) => row += &format!("  {value:#0width$x}"),
-                    None => row += &format!("  {:<width$}", "-"),
-                }
-            }
-            let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
-            let names: Vec<&str> = of_lane.map(|fault| fault.kind.name()).collect();
-            if !names.is_empty() {
-                row += &format!("  <- {}", names.join(", "));
-            }
-            text += row.trim_end();
-            text += "\n";
+        }
+        let lanes: Vec<String> = rows.iter().map(|(first, last, _)| lanes(*first, *last)).collect();
+        let width = lanes.iter().map(String::len).max().unwrap_or(0).max("lane".len());
+        let mut text = format!("{:<width$}  {}\n", "lane", heading.trim_end());
+        for (lanes, (_, _, row)) in lanes.iter().zip(&rows) {
+            text += &format!("{lanes:>width$}  {row}\n");
         }
         text
     }
+}
+
+/// `7`, `0-31`.
+fn lanes(first: usize, last: usize) -> String {
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
+}
+
+/// What a lane did, behind its number.
+fn row(executed: &Executed, columns: &[(usize, &RegisterValue)], lane: usize) -> String {
+    let mut row = if executed.executing.contains(lane) {
+        let space = executed.spaces[lane].map_or("-", |space| space.name());
+        format!("{:#018x}  {space:<8}", executed.addresses[lane])
+    } else {
+        format!("{:<18}  {:<8}", "-", "-")
+    };
+    // `constant` is a letter longer than the heading's column.
+    row.truncate(row.trim_end().len());
+    row = format!("{row:<27}");
+    for (width, held) in columns {
+        match held.lane(lane) {
+            Some(value) => row += &format!("  {value:#0width$x}"),
+            None => row += &format!("  {:<width$}", "-"),
+        }
+    }
+    let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
+    let names: Vec<&str> = of_lane.map(|fault| fault.kind.name()).collect();
+    if !names.is_empty() {
+        row += &format!("  <- {}", names.join(", "));
+    }
+    row.truncate(row.trim_end().len());
+    row
 }
