@@ -57,13 +57,17 @@ pub enum LayoutError {
         /// The variable that does not fit.
         name: Span,
     },
+    /// How long an array is, and so where all behind it lie, cannot be told.
+    #[error("the length of this array is that of its initial value, which cannot be read")]
+    Length(Span),
 }
 
 impl LayoutError {
     /// Where.
     pub fn span(self) -> Span {
-        let Self::TooLarge { name, .. } = self;
-        name
+        match self {
+            Self::TooLarge { name, .. } | Self::Length(name) => name,
+        }
     }
 }
 
@@ -83,7 +87,8 @@ impl<'m> Layout<'m> {
     /// ```
     ///
     /// # Errors
-    /// [`LayoutError`] where the variables of a space have more than 4 GiB.
+    /// [`LayoutError`] where the variables of a space have more than 4 GiB, or the length of an
+    /// array cannot be read.
     pub fn of(module: &Module<'_>) -> Result<Self, LayoutError> {
         let mut layout = Self::default();
         for (id, declaration) in module.declarations_with_ids() {
@@ -98,7 +103,8 @@ impl<'m> Layout<'m> {
     /// Lays out the variables and parameters of a function behind those of the module.
     ///
     /// # Errors
-    /// [`LayoutError`] where the variables of a space have more than 4 GiB.
+    /// [`LayoutError`] where the variables of a space have more than 4 GiB, or the length of an
+    /// array cannot be read.
     pub fn with_function(
         &'m self,
         module: &Module<'_>,
@@ -135,7 +141,7 @@ impl<'m> Layout<'m> {
             return Ok(());
         }
         let too_large = LayoutError::TooLarge { space: SPACES[space], name: declaration.name };
-        let bytes = size(module, declaration).ok_or(too_large)?;
+        let bytes = size(module, declaration)?.ok_or(too_large)?;
         let offset = self.sizes[space].next_multiple_of(declaration.alignment());
         let end = offset.checked_add(bytes).filter(|end| *end <= MAX_SPACE);
         self.sizes[space] = end.ok_or(too_large)?;
@@ -180,17 +186,18 @@ fn is_dynamic(declaration: &Declaration) -> bool {
 }
 
 /// The bytes of a variable, 0 where its type has no size here; nothing for 2^64 or more.
-fn size(module: &Module<'_>, declaration: &Declaration) -> Option<u64> {
-    match declaration.array {
+fn size(module: &Module<'_>, declaration: &Declaration) -> Result<Option<u64>, LayoutError> {
+    Ok(match declaration.array {
         // As long as its initial value.
         Array::Unknown => {
-            let initial = module.initial_value(declaration).and_then(Result::ok);
+            let initial = module.initial_value(declaration).transpose();
+            let initial = initial.map_err(|_| LayoutError::Length(declaration.name))?;
             Some(initial.map_or(0, |initial| initial.bytes))
         }
         Array::TooMany => None,
         Array::Single | Array::Of(_) if declaration.element_bytes().is_none() => Some(0),
         Array::Single | Array::Of(_) => declaration.bytes(),
-    }
+    })
 }
 
 /// The address of a variable: in its space, or its generic one.

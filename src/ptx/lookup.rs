@@ -40,9 +40,10 @@ impl Module<'_> {
             self.innermost(scope, prefix, is_in).map(|found| (found, Some(number)))
         });
         // Of scopes inside one another the inner one has the higher id.
-        let best = alone.into_iter().chain(numbered).reduce(|best, other| {
-            if other.0.0 > best.0.0 { other } else { best }
-        });
+        let best = alone
+            .into_iter()
+            .chain(numbered)
+            .reduce(|best, other| if other.0.0 > best.0.0 { other } else { best });
         let ((_, id), number) = best?;
         Some(Symbol { id, declaration: self.declaration(id)?, number })
     }
@@ -105,9 +106,8 @@ mod tests {
 
     /// What each name stands for where the body's last statement is: its type and number.
     fn found(body: &str, names: &[&str]) -> Vec<Option<(String, Option<u32>)>> {
-        let source = format!(
-            ".version 8.8\n.target sm_90\n.global .u8 g;\n.entry k() {{ {body} ret; }}"
-        );
+        let source =
+            format!(".version 8.8\n.target sm_90\n.global .u8 g;\n.entry k() {{ {body} ret; }}");
         let module = read(&source).expect("a module");
         let scope = module.statements().last().map_or(ScopeId::MODULE, |last| last.scope);
         let one = |name: &&str| {

@@ -190,6 +190,7 @@ fn what_cannot_be_placed_is_an_error() {
         (".shared .b8 a[0x7fffffff];", "more than 64 MiB of memory for .shared variables"),
         (".const .b8 a[0x10001];", "constant bank 3 has 65537 bytes"),
         (".shared .b8 a[0x1000001];", "shared memory (size 0x1000001) is larger than its window"),
+        (".global .u32 a[] = {1 2};", "the length of this array is that of its initial value"),
         (".global .b8 a[0x100000001];", "more than 4 GiB of .global variables"),
         (
             ".shared .b8 a[4294967295][4294967295][4294967295];",
@@ -235,7 +236,7 @@ fn values_that_nobody_knows_are_errors_of_the_loads_that_read_them() {
         kinds,
         [
             "what `vt` begins with is not known: `foo` in line 5 has no value here",
-            "what `wrong` begins with is not known: `{` in line 7 has no value here",
+            "what `wrong` begins with is not known: `2` in line 7 has no value here",
             "what `d` begins with is not known: `generic` in line 9 has no value here",
         ]
     );

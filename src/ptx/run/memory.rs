@@ -88,7 +88,9 @@ impl<'m> Plan<'_, 'm> {
                 let windows = [self.map.shared(), self.map.local()];
                 let is_wrong = |range: &Range<u64>| {
                     let end = 1_u64.checked_shl(self.map.address_bits()).unwrap_or(u64::MAX);
-                    let is_in = |base: u64, size| range.start < base + size && base < range.end;
+                    let is_in = |base: u64, size| {
+                        range.start < base.saturating_add(size) && base < range.end
+                    };
                     range.end > end || windows.iter().any(|window| is_in(window.base, window.size))
                 };
                 let wrong = of(StateSpace::Global).find(|(_, _, range)| is_wrong(range));

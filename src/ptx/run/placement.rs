@@ -127,7 +127,8 @@ impl<'m> Placement<'m> {
     /// others, parameters too, from address 0 of their space on.
     ///
     /// # Errors
-    /// [`LayoutError`] where the variables of a space have more than 4 GiB.
+    /// [`LayoutError`] where the variables of a space have more than 4 GiB, or the length of an
+    /// array cannot be read.
     pub fn of(module: &'m Module<'m>, function: Option<&'m Function>) -> Result<Self, LayoutError> {
         let outer = Layout::of(module)?;
         let own = function.map(|function| outer.with_function(module, function)).transpose()?;
