@@ -162,7 +162,5 @@ fn indexed(judged: &Judged<'_>, base: Span, address: &Address, findings: &mut Fi
 
 /// Whether a register holds a 32-bit integer or bits: what tensor memory is addressed with.
 pub(super) fn is_tensor_address(declared: &Declaration) -> bool {
-    is_integer(declared.scalar)
-        && declared.scalar.bits() == Some(32)
-        && declared.vector == 1
+    is_integer(declared.scalar) && declared.scalar.bits() == Some(32) && declared.vector == 1
 }
