@@ -276,6 +276,22 @@ fn files_that_cannot_be_written() {
     assert!(!Path::new(env!("CARGO_MANIFEST_DIR")).join("-").exists());
 }
 
+/// A failure is named also where its vector has an empty name.
+#[test]
+fn a_vector_without_a_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("v.jsonl");
+    let vectors = String::from_utf8(data("tests/data/ld-vectors.jsonl")).expect("UTF-8");
+    let mut vector: serde_json::Value =
+        serde_json::from_str(vectors.lines().next().expect("a vector")).expect("JSON");
+    vector["name"] = "".into();
+    vector["final"]["fault"] = "misaligned_register".into();
+    fs::write(&path, format!("{vector}\n")).expect("a file");
+    let path = path.to_str().expect("UTF-8");
+    let (stdout, _) = checked("test", &run(&["test", path]), 1);
+    assert!(stdout.starts_with(&format!("FAIL {path}:1: a vector without a name\n")), "{stdout}");
+}
+
 /// A vector whose instruction encodes no size: its line is named where it was asked for.
 #[test]
 fn a_vector_that_cannot_be_executed() {
