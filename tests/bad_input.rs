@@ -261,6 +261,53 @@ fn files_that_cannot_be_read() {
     }
 }
 
+/// What cannot be written is named as it was asked for, without the temporary name.
+#[test]
+fn files_that_cannot_be_written() {
+    const MAP: &[&str] = &["tmem", "map", "16x64b", "x1", "--svg", "no-such-folder/a.svg"];
+    const TO_STDOUT: &[&str] = &["replay", "no-such-trace", "--html", "-"];
+    let (stdout, stderr) = checked("tmem map", &run(MAP), 2);
+    assert!(stderr.contains("no-such-folder/a.svg: cannot be written: "), "{stderr}");
+    assert!(!stderr.contains(".warpload-"), "{stderr}");
+    assert_eq!(stdout, "");
+    let (stdout, stderr) = checked("replay", &run(TO_STDOUT), 2);
+    assert!(stderr.contains("expected a file for the page, not `-`"), "{stderr}");
+    assert_eq!(stdout, "");
+    assert!(!Path::new(env!("CARGO_MANIFEST_DIR")).join("-").exists());
+}
+
+/// A failure is named also where its vector has an empty name.
+#[test]
+fn a_vector_without_a_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("v.jsonl");
+    let vectors = String::from_utf8(data("tests/data/ld-vectors.jsonl")).expect("UTF-8");
+    let mut vector: serde_json::Value =
+        serde_json::from_str(vectors.lines().next().expect("a vector")).expect("JSON");
+    vector["name"] = "".into();
+    vector["final"]["fault"] = "misaligned_register".into();
+    fs::write(&path, format!("{vector}\n")).expect("a file");
+    let path = path.to_str().expect("UTF-8");
+    let (stdout, _) = checked("test", &run(&["test", path]), 1);
+    assert!(stdout.starts_with(&format!("FAIL {path}:1: a vector without a name\n")), "{stdout}");
+}
+
+/// A vector whose instruction encodes no size: its line is named where it was asked for.
+#[test]
+fn a_vector_that_cannot_be_executed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("v.jsonl");
+    let vectors = String::from_utf8(data("tests/data/ld-vectors.jsonl")).expect("UTF-8");
+    let mut vector: serde_json::Value =
+        serde_json::from_str(vectors.lines().next().expect("a vector")).expect("JSON");
+    vector["instruction"] = "0xef97000000070100".into();
+    fs::write(&path, format!("\n{vector}\n")).expect("a file");
+    let path = path.to_str().expect("UTF-8");
+    let (stdout, stderr) = checked("run", &run(&["run", path, "--line", "2"]), 1);
+    assert!(stderr.contains(&format!("{path}:2: LDC.INVALIDSIZE7 ")), "{stderr}");
+    assert_eq!(stdout, "");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_without_permission() {

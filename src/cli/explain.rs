@@ -1,13 +1,17 @@
 //! `explain`: what every bit of a word means.
 
+use std::path::Path;
+
+use anyhow::Context;
 use warpload::encoding::{FieldReading, Instruction, describe, parse_line};
 use warpload::explain::{effect, remarks};
+use warpload::lines::Lines;
 
 use super::diagnostic::{self, Origin};
 use super::encode::hexadecimal;
-use super::io::Output;
+use super::io::{self, Output};
 use super::word::read_word;
-use super::{Format, Status};
+use super::{Format, Progress, Status};
 
 /// Show what every bit of a word means
 ///
@@ -18,9 +22,12 @@ use super::{Format, Status};
 Examples:
   warpload explain 0x9c90000123470200
   warpload explain 'LD.U.128 R4, [R1], P1'
-  warpload explain --format json @!P0 LD.64 R2, [R4+0x8]")]
+  warpload explain --format json @!P0 LD.64 R2, [R4+0x8]
+  warpload explain 0x9c90000123470200 0x84e0000000070104
+  cut -f1 words.tsv | warpload explain -")]
 pub(crate) struct Arguments {
-    /// A word (up to 16 hexadecimal digits, `0x` or not) or an instruction, quoted or not
+    /// A word (up to 16 hexadecimal digits, `0x` or not), several words, or an instruction, quoted
+    /// or not; `-` reads a word or an instruction a line
     #[arg(required = true, value_name = "WORD|TEXT")]
     instruction: Vec<String>,
 
@@ -48,20 +55,69 @@ struct FieldJson {
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    // Words of an instruction that was not quoted come as separate arguments.
-    let text = arguments.instruction.join(" ");
-    let found = if is_word(&text) { of_word(&text) } else { of_text(&text) };
-    let Some(instruction) = found else { return Ok(Status::Failed) };
+    let Arguments { instruction: given, format } = arguments;
+    let mut batch = Batch { format, has_written: false, status: Status::Done };
+    if given == ["-"] {
+        batch.standard_input(output)?;
+    } else if given.iter().all(|text| is_word(text)) {
+        given.iter().try_for_each(|text| batch.one(ORIGIN, text, output))?;
+    } else {
+        // Words of an instruction that was not quoted come as separate arguments.
+        batch.one(ORIGIN, &given.join(" "), output)?;
+    }
+    Ok(batch.status)
+}
+
+/// Explanations one after the other.
+struct Batch {
+    format: Format,
+    has_written: bool,
+    status: Status,
+}
+
+impl Batch {
+    fn standard_input(&mut self, output: &mut Output) -> anyhow::Result<()> {
+        let stdin = Path::new("-");
+        let file = io::name(stdin);
+        let mut lines = Lines::new(io::open(stdin, Progress::Never)?);
+        while let Some(line) = lines.next_line() {
+            let line = line.with_context(|| file.clone())?;
+            if !line.text.trim().is_empty() {
+                let origin = Origin { file: &file, line: line.number as usize, column: 1 };
+                self.one(origin, line.text, output)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A word or an instruction; says what is wrong where it is neither.
+    fn one(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
+        // What was explained so far comes first on a terminal that shows both streams.
+        output.flush()?;
+        let found = if is_word(text) { of_word(origin, text) } else { of_text(origin, text) };
+        let Some(instruction) = found else {
+            self.status = Status::Failed;
+            return Ok(());
+        };
+        if self.has_written && self.format == Format::Text {
+            output.line("")?;
+        }
+        self.has_written = true;
+        explain(&instruction, self.format, output)
+    }
+}
+
+fn explain(instruction: &Instruction, format: Format, output: &mut Output) -> anyhow::Result<()> {
     let word = instruction.encode();
     let readings: Vec<FieldReading> = describe(word).into_iter().flatten().collect();
-    let remarks = remarks(&instruction);
-    match arguments.format {
+    let remarks = remarks(instruction);
+    match format {
         Format::Json => output.json(&ExplanationJson {
             word: hexadecimal(word),
             text: instruction.to_string(),
             fields: readings.iter().map(field_json).collect(),
             remarks,
-            effect: effect(&instruction),
+            effect: effect(instruction),
         })?,
         Format::Text => {
             output.line(format_args!("{}  {instruction}\n", hexadecimal(word)))?;
@@ -73,21 +129,26 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
                 output.line(format_args!("- {remark}"))?;
             }
             output.line("")?;
-            output.line(effect(&instruction))?;
+            output.line(effect(instruction))?;
         }
     }
-    Ok(Status::Done)
+    Ok(())
 }
 
 const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1, column: 1 };
 
 /// The instruction of a word; says what is wrong where there is none.
-fn of_word(text: &str) -> Option<Instruction> {
-    let word = read_word(text).map_err(diagnostic::error).ok()?;
+fn of_word(origin: Origin<'_>, text: &str) -> Option<Instruction> {
+    let place = match origin.file {
+        "<argument>" => String::new(),
+        file => format!("{file}: line {}: ", origin.line),
+    };
+    let word = read_word(text).map_err(|error| format!("{place}{error}"));
+    let word = word.map_err(diagnostic::error).ok()?;
     let instruction = Instruction::decode(word);
     if instruction.is_none() {
         diagnostic::error(format_args!(
-            "{} is no load that is known here; expected an opcode of {}",
+            "{place}{} is no load that is known here; expected an opcode of {}",
             hexadecimal(word),
             Instruction::MNEMONICS.join(", ")
         ));
@@ -96,11 +157,11 @@ fn of_word(text: &str) -> Option<Instruction> {
 }
 
 /// The instruction of a text; says what is wrong where there is none.
-fn of_text(text: &str) -> Option<Instruction> {
+fn of_text(origin: Origin<'_>, text: &str) -> Option<Instruction> {
     let parsed =
-        parse_line(text).map_err(|error| diagnostic::parse_error(ORIGIN, text, &error)).ok()?;
+        parse_line(text).map_err(|error| diagnostic::parse_error(origin, text, &error)).ok()?;
     if let Some(alias) = parsed.alias {
-        diagnostic::alias_note(ORIGIN, text, &alias);
+        diagnostic::alias_note(origin, text, &alias);
     }
     Some(parsed.instruction)
 }

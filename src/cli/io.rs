@@ -91,7 +91,16 @@ pub(crate) fn temporary_beside(path: &Path, prefix: &str) -> anyhow::Result<Name
     // Temporary files are their owner's alone; this one is to be as any other.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder.unwrap_or(Path::new("."))).with_context(|| cannot_be_written(path))
+    let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+    file.map_err(without_path).with_context(|| cannot_be_written(path))
+}
+
+/// What the system says, without the temporary name, which nobody knows.
+fn without_path(error: io::Error) -> io::Error {
+    match error.to_string().split_once(" at path ") {
+        Some((system, _)) => io::Error::new(error.kind(), system.to_owned()),
+        None => error,
+    }
 }
 
 /// Gives a file that is whole its name. Errors name `path`.

@@ -30,20 +30,24 @@ pub(crate) fn completions(
 /// Write a man page to standard output
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  warpload man | man -l -\n  warpload man decode > warpload-decode.1"
+    after_help = "Examples:\n  warpload man | man -l -\n  warpload man decode > warpload-decode.1\n  warpload man ptx check > warpload-ptx-check.1"
 )]
 pub(crate) struct ManArguments {
-    /// The subcommand that the page is about; without one, the whole command
-    subcommand: Option<String>,
+    /// The subcommand that the page is about, as in `ptx check` or `ptx-check`; without one, the
+    /// whole command
+    subcommand: Vec<String>,
 }
 
 pub(crate) fn man(arguments: ManArguments, output: &mut Output) -> anyhow::Result<Status> {
     let mut command = super::Arguments::command();
     command.build();
-    if let Some(name) = arguments.subcommand {
-        let subcommand = command.find_subcommand(&name);
+    // No subcommand has a hyphen in its name, and pages are named with hyphens.
+    let path = arguments.subcommand.join("-");
+    for name in path.split(['-', ' ']).filter(|name| !name.is_empty()) {
+        let subcommand = command.find_subcommand(name);
         let Some(subcommand) = subcommand.filter(|known| known.get_name() != "help") else {
-            anyhow::bail!("no subcommand {name:?}; `warpload --help` lists them");
+            let parent = command.get_display_name().unwrap_or("warpload").replace('-', " ");
+            anyhow::bail!("no subcommand {name:?}; `{parent} --help` lists them");
         };
         command = subcommand.clone();
     }

@@ -107,6 +107,9 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    if arguments.html.as_deref().is_some_and(io::is_stdin) {
+        bail!("standard output holds the summary; expected a file for the page, not `-`");
+    }
     let name = || io::name(&arguments.trace);
     let threads = trace::threads(arguments.threads);
     // First what fails at once, then the import, which can take long.

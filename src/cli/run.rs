@@ -76,7 +76,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let (op, after, outcome) = match executed {
         Ok(executed) => executed,
         Err(error) => {
-            diagnostic::error(format_args!("{name}: {}: {error}", vector.instruction));
+            let line = arguments.line.map(|line| format!(":{line}")).unwrap_or_default();
+            diagnostic::error(format_args!("{name}{line}: {}: {error}", vector.instruction));
             return Ok(Status::Failed);
         }
     };

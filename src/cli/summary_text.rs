@@ -58,8 +58,9 @@ fn always(counts: &Counts) -> String {
         ratio(counts.ideal_sectors, counts.sectors)
     );
     text += &format!(
-        "footprint   {} pages of 4 KiB, {} lines\n",
-        counts.footprint.pages, counts.footprint.lines
+        "footprint   {} of 4 KiB, {}\n",
+        plural(counts.footprint.pages, "page"),
+        plural(counts.footprint.lines, "line")
     );
     let faults = &counts.lane_faults;
     let faults = [
@@ -141,6 +142,10 @@ fn nonzero(counts: &[(&str, u64)]) -> String {
         .map(|(name, count)| format!("{name} {count}"))
         .collect();
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
+}
+
+fn plural(count: u64, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 fn ratio(ideal: u64, sectors: u64) -> String {

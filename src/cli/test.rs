@@ -195,7 +195,13 @@ impl Run {
         if self.format == Format::Json {
             return output.json(&FailureJson { file, line, name, differences });
         }
-        output.line(format_args!("FAIL {file}:{line}: {}", name.unwrap_or("not a vector")))?;
+        // A name may be left out or empty.
+        let name = match name {
+            Some("") => "a vector without a name",
+            Some(name) => name,
+            None => "not a vector",
+        };
+        output.line(format_args!("FAIL {file}:{line}: {name}"))?;
         for difference in differences.iter().take(SHOWN) {
             output.line(format_args!("  {difference}"))?;
         }

@@ -1,24 +1,30 @@
 //! What a name stands for where it is written.
 //!
-//! Declarations are found by their text first: a name is looked up in the scopes that declare it
-//! and in no other, however many braces stand around it.
+//! Declarations are found by their text and function: a name is looked up in the scopes that
+//! declare it and in no other, however many braces stand around it.
 
 use std::collections::HashMap;
 
-use super::module::{Declaration, DeclarationId, Module, Scope, ScopeId, Symbol};
+use super::module::{Declaration, DeclarationId, FunctionId, Module, ScopeId, Symbol};
 
-/// Every declared name with the scopes that declare it.
+/// Every name that is declared in a function, or outside of all, with the scopes that declare it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names<'s>(HashMap<&'s str, Places>);
+pub(super) struct Names<'s>(HashMap<(Option<FunctionId>, &'s str), Places>);
 
-/// The scopes that declare one name, in their order, each once.
+/// The scopes of one function that declare one name, in their order, each once.
 type Places = Vec<(ScopeId, DeclarationId)>;
 
 impl<'s> Names<'s> {
     /// Notes a declaration. The first one of a name stays: a second one in the same scope is an
     /// error of its own, but none of a load.
-    pub(super) fn declare(&mut self, scope: ScopeId, name: &'s str, id: DeclarationId) {
-        let places = self.0.entry(name).or_default();
+    pub(super) fn declare(
+        &mut self,
+        function: Option<FunctionId>,
+        scope: ScopeId,
+        name: &'s str,
+        id: DeclarationId,
+    ) {
+        let places = self.0.entry((function, name)).or_default();
         if let Err(at) = places.binary_search_by_key(&scope, |place| place.0) {
             places.insert(at, (scope, id));
         }
@@ -32,39 +38,57 @@ impl Module<'_> {
     /// What a name stands for where it is written: the declaration in the innermost scope, a
     /// register of a run (`%r7` of `%r<9>`) included.
     pub fn find(&self, scope: ScopeId, name: &str) -> Option<Symbol<'_>> {
-        let alone = self.innermost(scope, name, |declared| declared.count.is_none());
-        let alone = alone.map(|found| (found, None));
-        // `%r12` may be number 12 of `%r<..>` or number 2 of `%r1<..>`.
-        let numbered = numbered(name).filter_map(|(prefix, number)| {
-            let is_in = |declared: &Declaration| declared.count.is_some_and(|n| number < n);
-            self.innermost(scope, prefix, is_in).map(|found| (found, Some(number)))
-        });
-        // Of scopes inside one another the inner one has the higher id.
-        let best = alone
-            .into_iter()
-            .chain(numbered)
-            .reduce(|best, other| if other.0.0 > best.0.0 { other } else { best });
-        let ((_, id), number) = best?;
-        Some(Symbol { id, declaration: self.declaration(id)?, number })
+        let function = self.scopes.get(scope.0 as usize)?.function;
+        let inside = function.and_then(|_| self.find_in(function, scope, name));
+        inside.or_else(|| self.find_in(None, ScopeId::MODULE, name))
     }
 
-    /// The run that `name` would be a register of if it had more of them: its name's text and
-    /// how many it has.
+    /// [`Self::find`] among the declarations of a function, or of none.
+    fn find_in(
+        &self,
+        function: Option<FunctionId>,
+        scope: ScopeId,
+        name: &str,
+    ) -> Option<Symbol<'_>> {
+        // `%r12` may be number 12 of `%r<..>` or number 2 of `%r1<..>`.
+        let candidates = numbered(name).map(|(prefix, number)| (prefix, Some(number)));
+        let mut best: Option<(ScopeId, Symbol<'_>)> = None;
+        for (text, number) in std::iter::once((name, None)).chain(candidates) {
+            let Some(places) = self.names.0.get(&(function, text)) else { continue };
+            let is_meant = |declared: &Declaration| match (number, declared.count) {
+                (Some(number), Some(count)) => number < count,
+                (number, count) => number.is_none() && count.is_none(),
+            };
+            let Some((found, id)) = self.innermost(places, scope, is_meant) else { continue };
+            // Of scopes inside one another the inner one has the higher id.
+            if best.as_ref().is_none_or(|best| found > best.0) {
+                best = Some((found, Symbol { id, declaration: self.declaration(id)?, number }));
+            }
+            if found == scope {
+                break;
+            }
+        }
+        best.map(|(_, symbol)| symbol)
+    }
+
+    /// The run that `name` would be a register of if it had more of them: its name and how many
+    /// it has.
     pub(super) fn run_without<'n>(&self, scope: ScopeId, name: &'n str) -> Option<(&'n str, u32)> {
+        let function = self.scopes.get(scope.0 as usize)?.function;
         numbered(name).find_map(|(prefix, _)| {
-            let (_, id) = self.innermost(scope, prefix, |declared| declared.count.is_some())?;
+            let places = self.names.0.get(&(function, prefix))?;
+            let (_, id) = self.innermost(places, scope, |declared| declared.count.is_some())?;
             Some((prefix, self.declaration(id)?.count?))
         })
     }
 
-    /// The declaration of exactly this name that `is_meant`, in the innermost scope around.
+    /// The place that `is_meant` of those that are around a scope, the innermost one.
     fn innermost(
         &self,
+        mut places: &[(ScopeId, DeclarationId)],
         mut scope: ScopeId,
-        name: &str,
         is_meant: impl Fn(&Declaration) -> bool,
     ) -> Option<(ScopeId, DeclarationId)> {
-        let mut places = self.names.0.get(name)?.as_slice();
         loop {
             // A scope's parent has a lower id than the scope.
             places = places.get(..places.partition_point(|place| place.0 <= scope))?;
@@ -83,8 +107,7 @@ impl Module<'_> {
     }
 
     fn parent(&self, scope: ScopeId) -> Option<ScopeId> {
-        let Scope { parent, .. } = *self.scopes.get(scope.0 as usize)?;
-        parent
+        self.scopes.get(scope.0 as usize)?.parent
     }
 }
 

@@ -169,7 +169,7 @@ pub fn import_from<W: Write + Seek>(
     if kind == Kind::KernelsList {
         let list = kernels_list::read(name, &mut opened)?;
         writer.allocations(list.allocations);
-        return import_files(&list.files, writer, threads, observe);
+        return import_files(name, &list.files, writer, threads, observe);
     }
     let mut import = Import { writer, operations: Vec::new() };
     read_one(opened, kind, name, &mut |found| import.take(found))
@@ -321,7 +321,8 @@ impl<W: Write + Seek> Import<'_, W> {
 /// Reads several files at once and writes them in order. A reader that is ahead waits: memory
 /// stays bounded whatever the files' sizes.
 fn import_files<W: Write + Seek>(
-    files: &[PathBuf],
+    list: &Path,
+    files: &[(PathBuf, u64)],
     writer: &mut TraceWriter<W>,
     threads: usize,
     observe: &(dyn Fn(u64) + Sync),
@@ -338,14 +339,15 @@ fn import_files<W: Write + Seek>(
                 // Files are taken in order, so that the one being written is always being read.
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let (Some(file), Some(sender)) = (files.get(at), senders.get(at)) else {
+                    let (Some((file, line)), Some(sender)) = (files.get(at), senders.get(at))
+                    else {
                         return;
                     };
                     let Some(sender) = sender.lock().ok().and_then(|mut sender| sender.take())
                     else {
                         return;
                     };
-                    read_file(file, &sender, observe);
+                    read_file(file, (list, *line), &sender, observe);
                 }
             });
         }
@@ -361,13 +363,20 @@ fn import_files<W: Write + Seek>(
     })
 }
 
+/// Reads a file of which a list's line says that it is there.
 fn read_file(
     file: &Path,
+    (list, line): (&Path, u64),
     sender: &SyncSender<Result<Found, ImportError>>,
     observe: &(dyn Fn(u64) + Sync),
 ) {
     let stopped = || ImportError::File { file: file.to_owned(), message: "stopped".to_owned() };
-    let failed = |source| ImportError::Read { file: file.to_owned(), source };
+    let failed = |source: std::io::Error| ImportError::Line {
+        file: list.to_owned(),
+        line,
+        column: 1,
+        message: format!("{}: cannot be read: {source}", file.display()),
+    };
     let result = File::open(file)
         .map_err(failed)
         .and_then(|input| open(input, file, observe))

@@ -9,8 +9,8 @@ use crate::lines::Lines;
 
 /// What a `kernelslist.g` says.
 pub(super) struct KernelsList {
-    /// In launch order.
-    pub(super) files: Vec<PathBuf>,
+    /// In launch order, each with the number of its line.
+    pub(super) files: Vec<(PathBuf, u64)>,
     /// Device memory that is copied to: bases and sizes in bytes.
     pub(super) allocations: Vec<(u64, u64)>,
 }
@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path, input: impl BufRead) -> Result<KernelsList, Impo
         } else if text.contains(',') {
             // Other commands: MemcpyDtoH and the like name no memory that loads read first.
         } else if !text.is_empty() {
-            list.files.push(folder.join(text));
+            list.files.push((folder.join(text), line.number));
         }
     }
     Ok(list)

@@ -164,6 +164,6 @@ fn names_in_deep_braces_cost_nothing() {
     let start = std::time::Instant::now();
     assert_eq!(check(&module).filter(|verdict| verdict.is_legal()).count(), 0);
     let spent = start.elapsed();
-    // A look-up a brace and a digit takes many times as long, also where it is optimized.
-    assert!(spent.as_secs() < 8, "{spent:?}");
+    // Half a second without optimization; a look-up a brace and a digit takes many times as long.
+    assert!(spent.as_secs() < 4, "{spent:?}");
 }

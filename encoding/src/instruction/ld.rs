@@ -3,6 +3,7 @@
 use super::{Guard, Syntax};
 use crate::layout::Ld;
 use crate::operand::{Address, CacheOp, Immediate, MemorySpace, Offset, Pred, Reg, Size};
+use crate::table::Layout;
 use crate::text::modifier::{CACHE_OPERATORS, EXTENDED, SIZES};
 use crate::text::{Bare, Cursor, ParseError, Text};
 
@@ -22,7 +23,8 @@ impl Syntax for Ld {
     }
 
     fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
-        let [extended, cache, size] = cursor.modifiers(&[EXTENDED, CACHE_OPERATORS, SIZES])?;
+        let [extended, cache, size] =
+            cursor.modifiers(Self::NAME, &[EXTENDED, CACHE_OPERATORS, SIZES])?;
         // A value of a group is an index into its names, of which there are as many as in `ALL`.
         Ok(Self {
             plg: Pred::PT,

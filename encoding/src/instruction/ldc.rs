@@ -6,6 +6,7 @@ use crate::layout::Ldc;
 use crate::operand::{
     Address, ConstantMode, Immediate, LimitedSize, MemorySpace, Offset, Reg, SignedImmediate,
 };
+use crate::table::Layout;
 use crate::text::modifier::{CONSTANT_MODES, SIZES_UP_TO_64};
 use crate::text::{Bare, Cursor, ParseError, Text};
 
@@ -20,7 +21,7 @@ impl Syntax for Ldc {
     }
 
     fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
-        let [size, mode] = cursor.modifiers(&[SIZES_UP_TO_64, CONSTANT_MODES])?;
+        let [size, mode] = cursor.modifiers(Self::NAME, &[SIZES_UP_TO_64, CONSTANT_MODES])?;
         Ok(Self {
             size: size.map_or(LimitedSize::DEFAULT, LimitedSize::nth),
             unread_high: Bits::ZERO,

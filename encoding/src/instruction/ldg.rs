@@ -4,6 +4,7 @@ use super::{Guard, Syntax};
 use crate::field::Bits;
 use crate::layout::Ldg;
 use crate::operand::{Address, CacheOp, Immediate, MemorySpace, Offset, Reg, Size};
+use crate::table::Layout;
 use crate::text::modifier::{CACHE_OPERATORS, EXTENDED, SIZES};
 use crate::text::{Bare, Cursor, ParseError, Text};
 
@@ -23,7 +24,8 @@ impl Syntax for Ldg {
     }
 
     fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
-        let [extended, cache, size] = cursor.modifiers(&[EXTENDED, CACHE_OPERATORS, SIZES])?;
+        let [extended, cache, size] =
+            cursor.modifiers(Self::NAME, &[EXTENDED, CACHE_OPERATORS, SIZES])?;
         Ok(Self {
             size: size.map_or(Size::DEFAULT, |i| Size::ALL[i]),
             cache: cache.map_or(CacheOp::DEFAULT, |i| CacheOp::ALL[i]),

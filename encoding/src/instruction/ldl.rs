@@ -4,6 +4,7 @@ use super::{Guard, Syntax};
 use crate::field::Bits;
 use crate::layout::Ldl;
 use crate::operand::{Address, Immediate, LimitedSize, LocalCacheOp, MemorySpace, Offset, Reg};
+use crate::table::Layout;
 use crate::text::modifier::{LOCAL_CACHE_OPERATORS, SIZES_UP_TO_128};
 use crate::text::{Bare, Cursor, ParseError, Text};
 
@@ -20,7 +21,8 @@ impl Syntax for Ldl {
     }
 
     fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
-        let [cache, size] = cursor.modifiers(&[LOCAL_CACHE_OPERATORS, SIZES_UP_TO_128])?;
+        let [cache, size] =
+            cursor.modifiers(Self::NAME, &[LOCAL_CACHE_OPERATORS, SIZES_UP_TO_128])?;
         Ok(Self {
             size: size.map_or(LimitedSize::DEFAULT, LimitedSize::nth),
             unread: Bits::ZERO,

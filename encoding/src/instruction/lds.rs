@@ -4,6 +4,7 @@ use super::{Guard, Syntax};
 use crate::field::Bits;
 use crate::layout::Lds;
 use crate::operand::{Address, Immediate, LimitedSize, MemorySpace, Offset, Reg};
+use crate::table::Layout;
 use crate::text::modifier::{SIZES_UP_TO_128, UNIFORM};
 use crate::text::{Bare, Cursor, ParseError, Text};
 
@@ -20,7 +21,7 @@ impl Syntax for Lds {
     }
 
     fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
-        let [uniform, size] = cursor.modifiers(&[UNIFORM, SIZES_UP_TO_128])?;
+        let [uniform, size] = cursor.modifiers(Self::NAME, &[UNIFORM, SIZES_UP_TO_128])?;
         Ok(Self {
             size: size.map_or(LimitedSize::DEFAULT, LimitedSize::nth),
             unread: Bits::ZERO,

@@ -80,6 +80,15 @@ pub enum ParseErrorKind {
         /// Those that there are.
         known: Modifiers,
     },
+    /// A modifier of other loads.
+    OtherModifier {
+        /// The load that does not have it.
+        mnemonic: &'static str,
+        /// The modifier's name, without its leading dot.
+        name: &'static str,
+        /// Those that this load has.
+        known: Modifiers,
+    },
     /// The beginning of a modifier's name alone: `.U` without `.128`.
     PartOfModifier {
         /// The whole name, without its leading dot.
@@ -148,6 +157,10 @@ pub enum ParseErrorKind {
     BadControl,
     /// Annotations both in front of the instruction and behind it.
     ControlTwice,
+    /// An address without its constant bank, in `LDC`.
+    AddressOfConstant,
+    /// A predicate behind the address of a load that takes none.
+    PredicateOperand,
     /// Text behind the instruction's end.
     TrailingText,
 }
@@ -178,6 +191,7 @@ impl ParseError {
             Kind::DoubleSign { magnitude } => HintText::Positive(magnitude?),
             Kind::OutOfRange { value, min, .. } => HintText::Wrapped(wrapped(value?, min)?),
             Kind::UnknownModifier { known }
+            | Kind::OtherModifier { known, .. }
             | Kind::InvalidSize { known }
             | Kind::ModifierOrder { known, .. } => HintText::Modifiers(known),
             Kind::PartOfModifier { whole } => HintText::WholeModifier(whole),
@@ -200,6 +214,8 @@ fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
         }
         Kind::BadControl => "maxas writes `--:-:-:-:1`, CuAssembler `[B------:R-:W-:-:S01]`",
         Kind::ControlTwice => "keep the notation in front or the annotations behind, not both",
+        Kind::AddressOfConstant => "write a bank in front: `LDC R0, c[0x0][R1]`",
+        Kind::PredicateOperand => "only `LD` has a predicate operand, Plg",
         Kind::TrailingText => "one instruction a line",
         _ => return None,
     })
@@ -221,6 +237,9 @@ impl fmt::Display for ParseError {
             Kind::Expected(expected) => write!(f, "expected {expected}"),
             Kind::UnknownMnemonic => f.write_str("no load instruction of this name"),
             Kind::UnknownModifier { .. } => f.write_str("no modifier of this name"),
+            Kind::OtherModifier { mnemonic, name, .. } => {
+                write!(f, "`{mnemonic}` has no `.{name}`")
+            }
             Kind::PartOfModifier { .. } => f.write_str("only a part of a modifier's name"),
             Kind::InvalidSize { .. } => f.write_str("this encodes no size and cannot be assembled"),
             Kind::ModifierOrder { given, after, .. } => {
@@ -253,6 +272,8 @@ impl fmt::Display for ParseError {
             Kind::BarrierTooHigh => f.write_str("no such barrier: they are 0..=5"),
             Kind::BadControl => f.write_str("not a control notation"),
             Kind::ControlTwice => f.write_str("scheduled twice"),
+            Kind::AddressOfConstant => write!(f, "expected {}", Expected::ConstantBank),
+            Kind::PredicateOperand => write!(f, "expected {}", Expected::End),
             Kind::TrailingText => f.write_str("text behind the instruction's end"),
         }
     }

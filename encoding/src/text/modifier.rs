@@ -67,6 +67,15 @@ impl fmt::Display for Modifiers {
     }
 }
 
+/// Every modifier of every load.
+const ALL: [ModifierGroup; 5] = [EXTENDED, CACHE_OPERATORS, SIZES, UNIFORM, CONSTANT_MODES];
+
+/// The modifier of that name that some load has.
+fn of_any_load(word: &str) -> Option<&'static str> {
+    let mut names = ALL.iter().flat_map(|group| group.all_names()).map(|(name, _)| name);
+    names.find(|name| name.eq_ignore_ascii_case(word))
+}
+
 pub(crate) const EXTENDED: ModifierGroup =
     ModifierGroup { kind: "`.E`", names: &["E"], aliases: &[] };
 
@@ -119,6 +128,7 @@ impl<'t> Cursor<'t> {
     /// have them; the result holds each group's value where one was written.
     pub(crate) fn modifiers<const N: usize>(
         &mut self,
+        mnemonic: &'static str,
         groups: &'static [ModifierGroup; N],
     ) -> Result<[Option<usize>; N], ParseError> {
         let known = Modifiers(groups);
@@ -130,7 +140,10 @@ impl<'t> Cursor<'t> {
                 let kind = match known.beginning_with(word) {
                     Some(whole) => ParseErrorKind::PartOfModifier { whole },
                     None if is_invalid_size(word) => ParseErrorKind::InvalidSize { known },
-                    None => ParseErrorKind::UnknownModifier { known },
+                    None => match of_any_load(word) {
+                        Some(name) => ParseErrorKind::OtherModifier { mnemonic, name, known },
+                        None => ParseErrorKind::UnknownModifier { known },
+                    },
                 };
                 return Err(ParseError { kind, span });
             };

@@ -59,6 +59,8 @@ pub fn parse_line(text: &str) -> Result<ParsedLine, ParseError> {
     if cursor.peek()?.kind != TokenKind::End {
         let kind = if ended {
             ParseErrorKind::TrailingText
+        } else if cursor.is_predicate_operand() && instruction.mnemonic() != "LD" {
+            ParseErrorKind::PredicateOperand
         } else {
             ParseErrorKind::Expected(Expected::End)
         };
@@ -167,6 +169,12 @@ impl<'t> Cursor<'t> {
         }
         let negated = self.take(b'!')?;
         Ok(Guard { pred: self.predicate()?, negated })
+    }
+
+    /// Whether `, P0` stands here.
+    fn is_predicate_operand(&self) -> bool {
+        let mut ahead = *self;
+        ahead.take(b',') == Ok(true) && ahead.predicate_operand().is_ok()
     }
 
     fn predicate(&mut self) -> Result<Pred, ParseError> {
@@ -278,6 +286,9 @@ impl<'t> Cursor<'t> {
 
     /// `c[bank]`
     pub(crate) fn constant_bank(&mut self) -> Result<Bits<5>, ParseError> {
+        if self.peek()?.kind == TokenKind::Punctuation(b'[') {
+            return Err(self.error(ParseErrorKind::AddressOfConstant)?);
+        }
         let (word, span) = self.word(Expected::ConstantBank)?;
         if !word.eq_ignore_ascii_case("c") {
             let kind = ParseErrorKind::Expected(Expected::ConstantBank);

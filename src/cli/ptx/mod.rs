@@ -10,6 +10,11 @@ use super::{Progress, Status};
 
 /// Check, lower and execute loads in PTX modules
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload ptx check kernel.ptx
+  warpload ptx lower -O0 kernel.ptx
+  warpload ptx run kernel.ptx --parameter in=0x10000000 --image memory.json")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,

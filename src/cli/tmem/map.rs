@@ -73,7 +73,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         Ok(load) => load,
         Err(illegal) => {
             diagnostic::error(illegal);
-            return Ok(Status::Failed);
+            return Ok(Status::Unreadable);
         }
     };
     match (arguments.svg, arguments.format) {

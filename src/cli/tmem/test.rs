@@ -149,7 +149,13 @@ impl Run {
         if self.format == Format::Json {
             return output.json(&FailureJson { file, line, id, differences });
         }
-        output.line(format_args!("FAIL {file}:{line}: {}", id.unwrap_or("not a case")))?;
+        // A name may be left out or empty.
+        let id = match id {
+            Some("") => "a case without a name",
+            Some(id) => id,
+            None => "not a case",
+        };
+        output.line(format_args!("FAIL {file}:{line}: {id}"))?;
         for difference in differences {
             output.line(format_args!("  {difference}"))?;
         }

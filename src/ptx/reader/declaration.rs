@@ -132,7 +132,9 @@ impl Reader<'_> {
         // A text of 4 GiB has fewer names.
         let id = DeclarationId(self.module.declarations.len() as u32);
         let name = declaration.name.text(self.module.source);
-        self.module.names.declare(declaration.scope, name, id);
+        let scope = declaration.scope;
+        let function = self.module.scopes.get(scope.0 as usize).and_then(|scope| scope.function);
+        self.module.names.declare(function, scope, name, id);
         self.module.declarations.push(declaration);
     }
 
