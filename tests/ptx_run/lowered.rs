@@ -230,7 +230,8 @@ fn extended(bits: u64, part: &Part, register_bits: u32) -> u128 {
 
 /// The lanes whose Plg does not depend on whether it is taken of the formed address or of the one
 /// that is loaded from, which a displacement and rounding may bring into another window; and whose
-/// address is not in front of the parameters, where the bank holds something else.
+/// address is not in front of the parameters, where the bank holds something else, nor misaligned
+/// where the load becomes several instructions.
 fn comparable_lanes(part: &Part, base: &[u64; LANES], memories: &Memories) -> LaneMask {
     let (start, size) = memories.shared_window;
     let is_shared = |address: u64| address.wrapping_sub(start) < size;
@@ -238,6 +239,8 @@ fn comparable_lanes(part: &Part, base: &[u64; LANES], memories: &Memories) -> La
         let address = base[lane].wrapping_add(part.offset as u64);
         match part.space {
             "" => is_shared(base[lane]) == is_shared(address & !15),
+            // Several instructions round their own addresses.
+            "const" | "param" if part.is_split && address % 16 != 0 => false,
             "param" => (address as u32) < PARAMETER_BASE.wrapping_neg() as u32,
             _ => true,
         }
