@@ -240,7 +240,7 @@ fn comparable_lanes(part: &Part, base: &[u64; LANES], memories: &Memories) -> La
         match part.space {
             "" => is_shared(base[lane]) == is_shared(address & !15),
             // Several instructions round their own addresses.
-            "const" | "param" if part.is_split && address % 16 != 0 => false,
+            "const" | "param" if part.is_split && !address.is_multiple_of(16) => false,
             "param" => (address as u32) < PARAMETER_BASE.wrapping_neg() as u32,
             _ => true,
         }
