@@ -12,6 +12,7 @@ mod manual;
 mod ptx;
 mod replay;
 mod run;
+mod suite;
 mod summary_text;
 mod test;
 mod tmem;
