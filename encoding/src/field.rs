@@ -176,9 +176,6 @@ impl<const WIDTH: u32> Bits<WIDTH> {
     /// The largest value.
     pub const MAX: Self = Self(u8::MAX >> (8 - WIDTH));
 
-    /// No bit set.
-    pub const ZERO: Self = Self(0);
-
     /// `value` where it fits, else nothing.
     pub const fn new(value: u8) -> Option<Self> {
         if value <= Self::MAX.0 { Some(Self(value)) } else { None }

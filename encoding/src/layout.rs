@@ -2,7 +2,8 @@
 //!
 //! A row reads `bits member: type, "name in the documents", "what it decides"`. The struct,
 //! `decode`, `encode`, [`describe`](crate::describe) and this documentation are made from the
-//! rows; the compiler checks that they cover each bit of the word exactly once.
+//! rows; the compiler checks that they cover each bit of the word exactly once. An instruction's
+//! default is what its mnemonic alone means, with operands `RZ`, `PT` and 0.
 //! Source: docs/ld.md section 1 (`LD`) and section 5 (the control word), docs/load-family.md
 //! section 1 (the others), compared with nvdisasm 12.8.
 
@@ -15,6 +16,7 @@ use crate::table::layout;
 
 layout! {
     /// `LD`: loads from a generic address, that is from global, local or shared memory.
+    #[derive(Default)]
     Ld = "LD", 64 bits;
     opcode 63:61 = 0b100;
     60:58 plg: Pred,              "Plg", "true: the address is local or global; false: shared";
@@ -30,6 +32,7 @@ layout! {
 
 layout! {
     /// `LDG`: loads from global memory.
+    #[derive(Default)]
     Ldg = "LDG", 64 bits;
     opcode 63:51 = 0xeed0 >> 3;
     50:48 size: Size,             "sz",  "bits in memory, and how they fill the destination";
@@ -45,6 +48,7 @@ layout! {
 
 layout! {
     /// `LDL`: loads from the lane's local memory.
+    #[derive(Default)]
     Ldl = "LDL", 64 bits;
     opcode 63:51 = 0xef40 >> 3;
     50:48 size: LimitedSize<7>,   "sz",  "bits in memory, and how they fill the destination";
@@ -59,6 +63,7 @@ layout! {
 
 layout! {
     /// `LDS`: loads from the CTA's shared memory.
+    #[derive(Default)]
     Lds = "LDS", 64 bits;
     opcode 63:51 = 0xef48 >> 3;
     50:48 size: LimitedSize<7>,   "sz",  "bits in memory, and how they fill the destination";
@@ -73,6 +78,7 @@ layout! {
 
 layout! {
     /// `LDC`: loads from a constant bank.
+    #[derive(Default)]
     Ldc = "LDC", 64 bits;
     opcode 63:51 = 0xef90 >> 3;
     50:48 size: LimitedSize<6>,   "sz",  "bits in memory, and how they fill the destination";

@@ -1,8 +1,8 @@
 //! `LD`: how it is written and read (docs/ld.md section 2).
 
-use super::{Guard, Syntax};
+use super::Syntax;
 use crate::layout::Ld;
-use crate::operand::{Address, CacheOp, Immediate, MemorySpace, Offset, Pred, Reg, Size};
+use crate::operand::{Address, CacheOp, MemorySpace, Offset, Size};
 use crate::table::Layout;
 use crate::text::modifier::{CACHE_OPERATORS, EXTENDED, SIZES};
 use crate::text::{Bare, Cursor, ParseError, Text};
@@ -14,28 +14,23 @@ impl Syntax for Ld {
         if self.extended {
             out.push_str(".E");
         }
-        if self.cache != CacheOp::DEFAULT {
+        if self.cache != CacheOp::default() {
             out.push(self.cache.modifier());
         }
-        if self.size != Size::DEFAULT {
+        if self.size != Size::default() {
             out.push(self.size.modifier());
         }
     }
 
-    fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
+    fn parse_modifiers(cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
         let [extended, cache, size] =
             cursor.modifiers(Self::NAME, &[EXTENDED, CACHE_OPERATORS, SIZES])?;
         // A value of a group is an index into its names, of which there are as many as in `ALL`.
         Ok(Self {
-            plg: Pred::PT,
-            cache: cache.map_or(CacheOp::DEFAULT, |i| CacheOp::ALL[i]),
-            size: size.map_or(Size::DEFAULT, |i| Size::ALL[i]),
+            cache: cache.map_or_else(CacheOp::default, |i| CacheOp::ALL[i]),
+            size: size.map_or_else(Size::default, |i| Size::ALL[i]),
             extended: extended.is_some(),
-            immediate: Immediate::ZERO,
-            guard_negated: guard.negated,
-            guard: guard.pred,
-            base: Reg::RZ,
-            destination: Reg::RZ,
+            ..Self::default()
         })
     }
 

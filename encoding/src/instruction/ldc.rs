@@ -1,11 +1,8 @@
 //! `LDC`: how it is written and read (docs/load-family.md section 2).
 
-use super::{Guard, Syntax};
-use crate::field::Bits;
+use super::Syntax;
 use crate::layout::Ldc;
-use crate::operand::{
-    Address, ConstantMode, Immediate, LimitedSize, MemorySpace, Offset, Reg, SignedImmediate,
-};
+use crate::operand::{Address, ConstantMode, LimitedSize, MemorySpace, Offset, SignedImmediate};
 use crate::table::Layout;
 use crate::text::modifier::{CONSTANT_MODES, SIZES_UP_TO_64};
 use crate::text::{Bare, Cursor, ParseError, Text};
@@ -14,25 +11,18 @@ impl Syntax for Ldc {
     /// `{.sz}{.mode}`
     #[inline]
     fn write_modifiers(&self, out: &mut Text) {
-        if self.size != LimitedSize::DEFAULT {
+        if self.size != LimitedSize::default() {
             out.push(self.size.modifier());
         }
         out.push(self.mode.modifier());
     }
 
-    fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
+    fn parse_modifiers(cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
         let [size, mode] = cursor.modifiers(Self::NAME, &[SIZES_UP_TO_64, CONSTANT_MODES])?;
         Ok(Self {
-            size: size.map_or(LimitedSize::DEFAULT, LimitedSize::nth),
-            unread_high: Bits::ZERO,
+            size: size.map_or_else(LimitedSize::default, LimitedSize::nth),
             mode: mode.map_or(ConstantMode::Direct, |i| ConstantMode::ALL[i + 1]),
-            unread_low: Bits::ZERO,
-            bank: Bits::ZERO,
-            immediate: SignedImmediate(Immediate::ZERO),
-            guard_negated: guard.negated,
-            guard: guard.pred,
-            base: Reg::RZ,
-            destination: Reg::RZ,
+            ..Self::default()
         })
     }
 
@@ -60,9 +50,5 @@ impl Syntax for Ldc {
     fn address(&self) -> Address {
         let offset = Offset::Signed(self.immediate.0.signed());
         Address { base: self.base, extended: false, offset }
-    }
-
-    fn is_uniform(&self) -> bool {
-        false
     }
 }

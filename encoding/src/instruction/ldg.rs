@@ -1,9 +1,8 @@
 //! `LDG`: how it is written and read (docs/load-family.md section 2).
 
-use super::{Guard, Syntax};
-use crate::field::Bits;
+use super::Syntax;
 use crate::layout::Ldg;
-use crate::operand::{Address, CacheOp, Immediate, MemorySpace, Offset, Reg, Size};
+use crate::operand::{Address, CacheOp, MemorySpace, Offset, Size};
 use crate::table::Layout;
 use crate::text::modifier::{CACHE_OPERATORS, EXTENDED, SIZES};
 use crate::text::{Bare, Cursor, ParseError, Text};
@@ -15,34 +14,23 @@ impl Syntax for Ldg {
         if self.extended {
             out.push_str(".E");
         }
-        if self.cache != CacheOp::DEFAULT {
+        if self.cache != CacheOp::default() {
             out.push(self.cache.modifier());
         }
-        if self.size != Size::DEFAULT {
+        if self.size != Size::default() {
             out.push(self.size.modifier());
         }
     }
 
-    fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
+    fn parse_modifiers(cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
         let [extended, cache, size] =
             cursor.modifiers(Self::NAME, &[EXTENDED, CACHE_OPERATORS, SIZES])?;
         Ok(Self {
-            size: size.map_or(Size::DEFAULT, |i| Size::ALL[i]),
-            cache: cache.map_or(CacheOp::DEFAULT, |i| CacheOp::ALL[i]),
+            size: size.map_or_else(Size::default, |i| Size::ALL[i]),
+            cache: cache.map_or_else(CacheOp::default, |i| CacheOp::ALL[i]),
             extended: extended.is_some(),
-            unread: Bits::ZERO,
-            immediate: Immediate::ZERO,
-            guard_negated: guard.negated,
-            guard: guard.pred,
-            base: Reg::RZ,
-            destination: Reg::RZ,
+            ..Self::default()
         })
-    }
-
-    /// `[address]`
-    #[inline]
-    fn write_operands(&self, out: &mut Text) {
-        out.push_address(self.address());
     }
 
     fn parse_operands(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {

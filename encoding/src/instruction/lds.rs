@@ -1,9 +1,8 @@
 //! `LDS`: how it is written and read (docs/load-family.md section 2).
 
-use super::{Guard, Syntax};
-use crate::field::Bits;
+use super::Syntax;
 use crate::layout::Lds;
-use crate::operand::{Address, Immediate, LimitedSize, MemorySpace, Offset, Reg};
+use crate::operand::{Address, LimitedSize, MemorySpace, Offset};
 use crate::table::Layout;
 use crate::text::modifier::{SIZES_UP_TO_128, UNIFORM};
 use crate::text::{Bare, Cursor, ParseError, Text};
@@ -15,29 +14,18 @@ impl Syntax for Lds {
         if self.uniform {
             out.push_str(".U");
         }
-        if self.uniform || self.size != LimitedSize::DEFAULT {
+        if self.uniform || self.size != LimitedSize::default() {
             out.push(self.size.modifier());
         }
     }
 
-    fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
+    fn parse_modifiers(cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
         let [uniform, size] = cursor.modifiers(Self::NAME, &[UNIFORM, SIZES_UP_TO_128])?;
         Ok(Self {
-            size: size.map_or(LimitedSize::DEFAULT, LimitedSize::nth),
-            unread: Bits::ZERO,
+            size: size.map_or_else(LimitedSize::default, LimitedSize::nth),
             uniform: uniform.is_some(),
-            immediate: Immediate::ZERO,
-            guard_negated: guard.negated,
-            guard: guard.pred,
-            base: Reg::RZ,
-            destination: Reg::RZ,
+            ..Self::default()
         })
-    }
-
-    /// `[address]`
-    #[inline]
-    fn write_operands(&self, out: &mut Text) {
-        out.push_address(self.address());
     }
 
     fn parse_operands(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {

@@ -24,10 +24,13 @@ pub(crate) trait Syntax: Layout {
     fn write_modifiers(&self, out: &mut Text);
 
     /// Reads the modifiers that stand behind the mnemonic; the operands are still `RZ`, `PT` and 0.
-    fn parse_modifiers(guard: Guard, cursor: &mut Cursor<'_>) -> Result<Self, ParseError>;
+    fn parse_modifiers(cursor: &mut Cursor<'_>) -> Result<Self, ParseError>;
 
-    /// Appends the operands behind the destination, in canonical form.
-    fn write_operands(&self, out: &mut Text);
+    /// Appends the operands behind the destination, in canonical form: `[address]`.
+    #[inline]
+    fn write_operands(&self, out: &mut Text) {
+        out.push_address(self.address());
+    }
 
     /// Reads the operands behind the destination.
     fn parse_operands(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError>;
@@ -36,7 +39,9 @@ pub(crate) trait Syntax: Layout {
 
     fn address(&self) -> Address;
 
-    fn is_uniform(&self) -> bool;
+    fn is_uniform(&self) -> bool {
+        false
+    }
 }
 
 /// The predicate in front of an instruction: `@P0`, `@!P3`; `@PT` is not written.
@@ -148,11 +153,13 @@ macro_rules! instructions {
                 }
             }
 
-            /// Names the first destination register.
-            pub fn set_destination(&mut self, register: Reg) {
+            /// Gives the instruction another guard and first destination register.
+            #[must_use]
+            pub fn with(self, guard: Guard, destination: Reg) -> Self {
+                let Guard { pred: guard, negated: guard_negated } = guard;
                 match self {
                     $(Self::$type(load) => {
-                        *load = $type { destination: register, ..load.fields() }.into();
+                        $type { guard, guard_negated, destination, ..load.fields() }.into()
                     })+
                 }
             }
@@ -201,7 +208,9 @@ macro_rules! instructions {
                 let (mnemonic, span) = cursor.word(Expected::Mnemonic)?;
                 $(
                     if mnemonic.eq_ignore_ascii_case(<$type as Layout>::NAME) {
-                        return <$type>::parse_modifiers(guard, cursor).map(Self::from);
+                        let mut fields = <$type>::parse_modifiers(cursor)?;
+                        (fields.guard, fields.guard_negated) = (guard.pred, guard.negated);
+                        return Ok(fields.into());
                     }
                 )+
                 Err(ParseError { kind: ParseErrorKind::UnknownMnemonic, span })

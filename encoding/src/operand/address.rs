@@ -7,7 +7,7 @@ use super::register::{Pred, Reg};
 use crate::field::{Bits, FieldValue};
 
 /// An immediate of `WIDTH` bits (at most 32), whose sign the rest of the instruction decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Immediate<const WIDTH: u32>(u32);
 
 impl<const WIDTH: u32> Immediate<WIDTH> {
@@ -17,8 +17,6 @@ impl<const WIDTH: u32> Immediate<WIDTH> {
     pub const MAX_SIGNED: i64 = (1 << (WIDTH - 1)) - 1;
     /// The largest unsigned value.
     pub const MAX_UNSIGNED: u64 = (1 << WIDTH) - 1;
-    /// No bit set.
-    pub const ZERO: Self = Self(0);
 
     /// A signed number in two's complement, where it fits.
     pub const fn from_signed(value: i64) -> Option<Self> {
@@ -68,7 +66,7 @@ impl<const WIDTH: u32> FieldValue for Immediate<WIDTH> {
 }
 
 /// An immediate that is signed with a base and without.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct SignedImmediate<const WIDTH: u32>(pub Immediate<WIDTH>);
 
 impl<const WIDTH: u32> FieldValue for SignedImmediate<WIDTH> {
@@ -167,7 +165,7 @@ pub enum MemorySpace {
 named_values! {
     /// How `LDC` forms bank and offset. What the indexed modes do exactly, no public source says
     /// (docs/load-family.md section 3).
-    ConstantMode, 2 bits;
+    ConstantMode, 2 bits, default Direct;
     Direct, "", "the bank as it stands, the offset added to Ra";
     Il, "IL", "indexed linear";
     Is, "IS", "indexed segmented";

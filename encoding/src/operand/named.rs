@@ -2,11 +2,12 @@
 
 /// One row a value, in the order of their numbers: `Variant, "NAME", "meaning";`. Writes the
 /// enum, its [`FieldValue`](crate::field::FieldValue) and its names; the compiler checks that
-/// there are as many rows as the field has values. An empty name is not printed.
+/// there are as many rows as the field has values. An empty name is not printed. The default is what
+/// text without a modifier means.
 macro_rules! named_values {
     (
         $(#[$attribute:meta])*
-        $type:ident, $width:literal bits;
+        $type:ident, $width:literal bits, default $default:ident;
         $( $variant:ident, $name:literal, $meaning:literal; )+
     ) => {
         $(#[$attribute])*
@@ -40,6 +41,13 @@ macro_rules! named_values {
             pub const fn name(self) -> &'static str {
                 // As many names as values.
                 Self::NAMES[self as usize]
+            }
+        }
+
+        impl Default for $type {
+            #[inline]
+            fn default() -> Self {
+                Self::$default
             }
         }
 

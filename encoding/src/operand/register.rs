@@ -30,6 +30,14 @@ impl Reg {
     }
 }
 
+impl Default for Reg {
+    /// `RZ`.
+    #[inline]
+    fn default() -> Self {
+        Self::RZ
+    }
+}
+
 impl fmt::Display for Reg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_zero() { f.write_str("RZ") } else { write!(f, "R{}", self.0) }
@@ -77,6 +85,14 @@ impl Pred {
     #[inline]
     pub const fn is_true(self) -> bool {
         self.0 == Self::PT.0
+    }
+}
+
+impl Default for Pred {
+    /// `PT`.
+    #[inline]
+    fn default() -> Self {
+        Self::PT
     }
 }
 

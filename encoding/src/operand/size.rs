@@ -8,7 +8,7 @@ use crate::text::Modifier;
 
 named_values! {
     /// How many bits are loaded, and how they fill the destination.
-    Size, 3 bits;
+    Size, 3 bits, default B32;
     U8, "U8", "1 byte, zero-extended";
     S8, "S8", "1 byte, sign-extended";
     U16, "U16", "2 bytes, zero-extended";
@@ -20,9 +20,6 @@ named_values! {
 }
 
 impl Size {
-    /// The default, which is not printed.
-    pub const DEFAULT: Self = Self::B32;
-
     /// How many bytes each lane reads: 1, 2, 4, 8 or 16. Addresses are aligned to it.
     #[inline]
     pub const fn bytes(self) -> u32 {
@@ -86,15 +83,12 @@ impl fmt::Display for InvalidSize {
 
 /// The size of an instruction that has only the first `COUNT` sizes, 6 or 7 of the 8; the other
 /// numbers encode none and survive decoding and encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct LimitedSize<const COUNT: u8>(Size);
 
 impl<const COUNT: u8> LimitedSize<COUNT> {
     /// The modifiers that there are, without their leading dots, in the order of their encoding.
     pub(crate) const NAMES: &'static [&'static str] = Size::NAMES.split_at(COUNT as usize).0;
-
-    /// The default, which is not printed.
-    pub const DEFAULT: Self = Self(Size::DEFAULT);
 
     /// The size of a name's place in `NAMES`.
     pub(crate) const fn nth(index: usize) -> Self {

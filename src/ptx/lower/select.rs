@@ -1,8 +1,8 @@
 //! One load to its instructions.
 
 use warpload_encoding::{
-    Bits, CacheOp as SassCacheOp, ConstantMode, Immediate, Instruction, Ld, Ldc, Ldg, Ldl, Lds,
-    LimitedSize, LocalCacheOp, Pred, Reg, SignedImmediate, Size,
+    Bits, CacheOp as SassCacheOp, Guard, Immediate, Instruction, Ld, Ldc, Ldg, Ldl, Lds,
+    LimitedSize, Reg, SignedImmediate, Size,
 };
 
 use super::operand::{Operand, fits, immediate};
@@ -28,13 +28,6 @@ pub(super) struct Selector<'m, 's> {
     pub(super) level: OptimizationLevel,
     pub(super) uniformity: &'m Uniformity,
     pub(super) numbers: Numbers,
-}
-
-/// The guard of an instruction.
-#[derive(Clone, Copy)]
-struct Guard {
-    pred: Pred,
-    is_negated: bool,
 }
 
 impl Selector<'_, '_> {
@@ -75,19 +68,19 @@ impl Selector<'_, '_> {
         }
         let too_wide = LowerErrorKind::TooWide { bytes: piece.bytes };
         let size = self.size(meaning, place, piece).ok_or(too_wide)?;
-        let guard = self.guard(meaning, lowered);
+        let guard = self.guard(meaning, &mut lowered.bindings);
         let bindings = &mut lowered.bindings;
         let instruction = match meaning.space {
-            LoadSpace::Generic => self.generic(meaning, place, size, guard, bindings),
-            LoadSpace::Global => self.global(meaning, place, size, guard, bindings),
-            LoadSpace::Local => self.local(place, size, guard, bindings),
-            LoadSpace::Shared => self.shared(place, size, guard, bindings),
+            LoadSpace::Generic => self.generic(meaning, place, size, bindings),
+            LoadSpace::Global => self.global(meaning, place, size, bindings),
+            LoadSpace::Local => self.local(place, size, bindings),
+            LoadSpace::Shared => self.shared(place, size, bindings),
             LoadSpace::Const | LoadSpace::Param => {
-                self.constant(meaning.space, place, size, guard, bindings)
+                self.constant(meaning.space, place, size, bindings)
             }
         };
-        let instruction = self.with_destination(instruction.ok_or(too_wide)?, size, piece, lowered);
-        lowered.instructions.push(instruction);
+        let destination = self.destination(size, piece, lowered);
+        lowered.instructions.push(instruction.ok_or(too_wide)?.with(guard, destination));
         Ok(())
     }
 
@@ -164,16 +157,14 @@ impl Selector<'_, '_> {
         self.module.address_size.is_none_or(|size| size.bits != 32)
     }
 
-    fn guard(&mut self, meaning: &Meaning, lowered: &mut LoweredLoad) -> Guard {
-        let Some((register, is_negated)) = meaning.guard else {
-            return Guard { pred: Pred::PT, is_negated: false };
-        };
+    fn guard(&mut self, meaning: &Meaning, bindings: &mut Vec<Binding>) -> Guard {
+        let Some((register, negated)) = meaning.guard else { return Guard::ALWAYS };
         let predicate = self.numbers.predicate(Source::Register(register));
         let binding = Binding::Guard { predicate, register };
-        if !lowered.bindings.contains(&binding) {
-            lowered.bindings.push(binding);
+        if !bindings.contains(&binding) {
+            bindings.push(binding);
         }
-        Guard { pred: predicate, is_negated }
+        Guard { pred: predicate, negated }
     }
 
     /// `LD`: an address that is formed in registers, together with its Plg. From level 1 on a later
@@ -184,7 +175,6 @@ impl Selector<'_, '_> {
         meaning: &Meaning,
         place: Place,
         size: Size,
-        guard: Guard,
         bindings: &mut Vec<Binding>,
     ) -> Option<Instruction> {
         let words = if self.is_wide() { 2 } else { 1 };
@@ -214,10 +204,8 @@ impl Selector<'_, '_> {
             size,
             extended: words == 2,
             immediate: Immediate::from_signed(place.offset.wrapping_sub(of.offset))?,
-            guard_negated: guard.is_negated,
-            guard: guard.pred,
             base,
-            destination: Reg::RZ,
+            ..Ld::default()
         }))
     }
 
@@ -226,7 +214,6 @@ impl Selector<'_, '_> {
         meaning: &Meaning,
         place: Place,
         size: Size,
-        guard: Guard,
         bindings: &mut Vec<Binding>,
     ) -> Option<Instruction> {
         let operand = self.based(place, self.is_wide(), fits, bindings);
@@ -234,12 +221,9 @@ impl Selector<'_, '_> {
             size,
             cache: if meaning.is_non_coherent { SassCacheOp::Ci } else { cache(meaning) },
             extended: self.is_wide(),
-            unread: Bits::ZERO,
             immediate: Immediate::from_signed(operand.displacement)?,
-            guard_negated: guard.is_negated,
-            guard: guard.pred,
             base: operand.base,
-            destination: Reg::RZ,
+            ..Ldg::default()
         }))
     }
 
@@ -247,7 +231,6 @@ impl Selector<'_, '_> {
         &mut self,
         place: Place,
         size: Size,
-        guard: Guard,
         bindings: &mut Vec<Binding>,
     ) -> Option<Instruction> {
         let operand = match self.variable_offset(place).filter(|offset| fits(*offset)) {
@@ -259,13 +242,9 @@ impl Selector<'_, '_> {
         };
         Some(Instruction::from(Ldl {
             size: LimitedSize::new(size)?,
-            unread: Bits::ZERO,
-            cache: LocalCacheOp::DEFAULT,
             immediate: immediate(operand)?,
-            guard_negated: guard.is_negated,
-            guard: guard.pred,
             base: operand.base,
-            destination: Reg::RZ,
+            ..Ldl::default()
         }))
     }
 
@@ -273,7 +252,6 @@ impl Selector<'_, '_> {
         &mut self,
         place: Place,
         size: Size,
-        guard: Guard,
         bindings: &mut Vec<Binding>,
     ) -> Option<Instruction> {
         let is_address = |offset: &i64| (0..=Immediate::<24>::MAX_UNSIGNED as i64).contains(offset);
@@ -283,13 +261,10 @@ impl Selector<'_, '_> {
         };
         Some(Instruction::from(Lds {
             size: LimitedSize::new(size)?,
-            unread: Bits::ZERO,
             uniform: self.is_uniform(place),
             immediate: immediate(operand)?,
-            guard_negated: guard.is_negated,
-            guard: guard.pred,
             base: operand.base,
-            destination: Reg::RZ,
+            ..Lds::default()
         }))
     }
 
@@ -298,7 +273,6 @@ impl Selector<'_, '_> {
         space: LoadSpace,
         place: Place,
         size: Size,
-        guard: Guard,
         bindings: &mut Vec<Binding>,
     ) -> Option<Instruction> {
         let (bank, first) = bank(space);
@@ -313,33 +287,20 @@ impl Selector<'_, '_> {
         let displacement = operand.displacement.checked_add(first)?;
         Some(Instruction::from(Ldc {
             size: LimitedSize::new(size)?,
-            unread_high: Bits::ZERO,
-            mode: ConstantMode::Direct,
-            unread_low: Bits::ZERO,
             bank: Bits::new(bank)?,
             immediate: SignedImmediate(Immediate::from_signed(displacement)?),
-            guard_negated: guard.is_negated,
-            guard: guard.pred,
             base: operand.base,
-            destination: Reg::RZ,
+            ..Ldc::default()
         }))
     }
 
-    /// Gives an instruction new destination registers.
-    fn with_destination(
-        &mut self,
-        mut instruction: Instruction,
-        size: Size,
-        piece: &Piece<'_>,
-        lowered: &mut LoweredLoad,
-    ) -> Instruction {
+    /// New registers for the next instruction to write.
+    fn destination(&mut self, size: Size, piece: &Piece<'_>, lowered: &mut LoweredLoad) -> Reg {
         let count = size.registers();
         let register = self.numbers.fresh(count as u8);
-        let (index, elements) = (lowered.instructions.len(), piece.elements.to_vec());
-        let binding = Binding::Destination { instruction: index, register, count, elements };
-        lowered.bindings.push(binding);
-        instruction.set_destination(register);
-        instruction
+        let (instruction, elements) = (lowered.instructions.len(), piece.elements.to_vec());
+        lowered.bindings.push(Binding::Destination { instruction, register, count, elements });
+        register
     }
 
     /// What the load gives takes the place of what its destinations held; only now, since every
