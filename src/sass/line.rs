@@ -314,29 +314,8 @@ fn instruction(
     if body.is_empty() {
         return fault(start, Kind::MissingInstruction);
     }
-    let mut word_there = None;
-    let mut rest = skip_space(text, end);
-    while !ends_line(&text[rest..]) {
-        if text[rest..].starts_with("/*") {
-            let (content, comment_end) = comment(text, rest);
-            if is_word(content) {
-                let value = word(text, rest, content, comment_end)?;
-                if word_there.replace(value).is_some() {
-                    return fault(rest, Kind::TrailingText);
-                }
-            }
-            let Some(comment_end) = comment_end else {
-                return fault(rest, Kind::UnclosedComment);
-            };
-            rest = skip_space(text, comment_end);
-        } else if text[rest..].starts_with('}') && ended && !closes_pair {
-            closes_pair = true;
-            rest = skip_space(text, rest + 1);
-        } else {
-            return fault(rest, Kind::TrailingText);
-        }
-    }
-    let word = word_there;
+    let Behind { word, has_brace } = behind(text, end, ended && !closes_pair)?;
+    closes_pair |= has_brace;
     Ok(Shape::Instruction(InstructionLine {
         offset,
         text: body,
@@ -346,6 +325,39 @@ fn instruction(
         closes_pair,
         end,
     }))
+}
+
+/// What stands behind an instruction.
+struct Behind {
+    word: Option<u64>,
+    has_brace: bool,
+}
+
+/// `[}] [/* 0xWORD */] [comment]` in any order; the brace only where a pair may end.
+fn behind(text: &str, end: usize, may_close: bool) -> Read<Behind> {
+    let mut found = Behind { word: None, has_brace: false };
+    let mut rest = skip_space(text, end);
+    while !ends_line(&text[rest..]) {
+        if text[rest..].starts_with("/*") {
+            let (content, comment_end) = comment(text, rest);
+            if is_word(content) {
+                let value = word(text, rest, content, comment_end)?;
+                if found.word.replace(value).is_some() {
+                    return fault(rest, Kind::TrailingText);
+                }
+            }
+            let Some(comment_end) = comment_end else {
+                return fault(rest, Kind::UnclosedComment);
+            };
+            rest = skip_space(text, comment_end);
+        } else if text[rest..].starts_with('}') && may_close && !found.has_brace {
+            found.has_brace = true;
+            rest = skip_space(text, rest + 1);
+        } else {
+            return fault(rest, Kind::TrailingText);
+        }
+    }
+    Ok(found)
 }
 
 /// Where the instruction that begins at `start` ends: at `;`, at a comment, or with the line.

@@ -151,14 +151,8 @@ struct Loaded {
     values: Vec<(Register, [u64; LANES])>,
 }
 
-/// Sets what the bindings say, executes the instructions, and gives each element's bytes.
-fn execute_lowered(
-    lowered: &LoweredLoad,
-    part: &Part,
-    places: &Places<'_>,
-    machine: &Machine,
-    start: &Warp,
-) -> Loaded {
+/// The warp with what the bindings say.
+fn bound(lowered: &LoweredLoad, places: &Places<'_>, machine: &Machine, start: &Warp) -> Warp {
     let mut warp = start.clone();
     let shared = machine.memory.map().shared();
     let set = |warp: &mut Warp, register: u8, of: &dyn Fn(usize) -> u64| {
@@ -187,6 +181,18 @@ fn execute_lowered(
             Binding::Destination { .. } | Binding::Constant { .. } => {}
         }
     }
+    warp
+}
+
+/// Sets what the bindings say, executes the instructions, and gives each element's bytes.
+fn execute_lowered(
+    lowered: &LoweredLoad,
+    part: &Part,
+    places: &Places<'_>,
+    machine: &Machine,
+    start: &Warp,
+) -> Loaded {
+    let mut warp = bound(lowered, places, machine, start);
     let mut faults = vec![Vec::new(); LANES];
     let mut executing = LaneMask::NONE;
     for instruction in &lowered.instructions {

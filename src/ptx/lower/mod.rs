@@ -197,7 +197,8 @@ fn lower_function(
     level: OptimizationLevel,
     results: &mut Results,
 ) {
-    let uniformity = Uniformity::of(module, function);
+    let is_optimized = level > OptimizationLevel::O0;
+    let uniformity = is_optimized.then(|| Uniformity::of(module, function));
     let mut numbers = Numbers::default();
     for statement in module.body(function) {
         let StatementKind::Instruction(instruction) = &statement.kind else {
@@ -207,8 +208,14 @@ fn lower_function(
             continue;
         };
         if let Some(load) = module.load(statement) {
-            let mut selector =
-                Selector { module, function, layout, level, uniformity: &uniformity, numbers };
+            let mut selector = Selector {
+                module,
+                function,
+                layout,
+                level,
+                uniformity: uniformity.as_ref(),
+                numbers,
+            };
             let span = load.span;
             let result = selector.load(load);
             numbers = selector.numbers;

@@ -26,7 +26,8 @@ pub(super) struct Selector<'m, 's> {
     pub(super) function: &'m Function,
     pub(super) layout: &'m Layout<'m>,
     pub(super) level: OptimizationLevel,
-    pub(super) uniformity: &'m Uniformity,
+    /// Nothing at level 0, where nothing is known of addresses.
+    pub(super) uniformity: Option<&'m Uniformity>,
     pub(super) numbers: Numbers,
 }
 
@@ -149,7 +150,7 @@ impl Selector<'_, '_> {
     }
 
     fn is_uniform(&self, place: Place) -> bool {
-        self.level > OptimizationLevel::O0 && self.uniformity.is_uniform(place.base)
+        self.uniformity.is_some_and(|uniformity| uniformity.is_uniform(place.base))
     }
 
     /// Whether addresses have 64 bits.
