@@ -1,7 +1,7 @@
 //! What the command prints, recorded: `tests/cmd/`. `cargo xtask goldens` records it anew.
 //!
 //! In the recordings every backslash is a slash: the comparison takes them for parts of Windows
-//! paths. What depends on backslashes is tested in `bad_input.rs`.
+//! paths. What depends on backslashes is tested in `bad_input/`.
 
 #![cfg(feature = "cli")]
 

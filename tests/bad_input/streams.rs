@@ -1,0 +1,162 @@
+//! The streams: an endless standard input, an output nobody reads, what goes to which of them.
+
+use std::io::{ErrorKind, Read, Write};
+use std::process::{Child, Stdio};
+
+use crate::{CUBIN, checked, run, warpload};
+
+fn spawn(arguments: &[&str]) -> Child {
+    let mut command = warpload(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the command starts")
+}
+
+/// A line without end is refused after its first mebibyte, by whichever subcommand reads lines.
+#[test]
+fn an_endless_line() {
+    const OFFERED: usize = 2 << 30;
+    const TAKEN: usize = 64 << 20;
+
+    for (arguments, stdout) in [
+        (&["decode", "-"][..], ""),
+        (&["decode", "--word", "-"], ""),
+        (&["encode"], ""),
+        (&["encode", "--bundle"], ""),
+        (&["run", "-"], ""),
+        (&["run", "-", "--line", "2"], ""),
+        (&["test", "-"], "0 passed, 1 failed\n"),
+        (&["ptx", "check", "-"], ""),
+        (&["ptx", "lower", "-"], ""),
+    ] {
+        let case = arguments.join(" ");
+        let mut child = spawn(arguments);
+        let mut stdin = child.stdin.take().expect("piped");
+        let writer = std::thread::spawn(move || {
+            let chunk = vec![b'x'; 1 << 16];
+            let mut written = 0;
+            while written < OFFERED {
+                match stdin.write_all(&chunk) {
+                    Ok(()) => written += chunk.len(),
+                    Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            written
+        });
+        let output = child.wait_with_output().expect("the command ends");
+        let written = writer.join().expect("the writer ends");
+        let (out, stderr) = checked(&case, &output, 2);
+        assert!(written < TAKEN, "{case}: {written} bytes taken");
+        let expected = "standard input: line 1 (byte offset 0) is longer than 1048576 bytes";
+        assert!(stderr.contains(expected), "{case}: {stderr}");
+        assert_eq!(out, stdout, "{case}");
+    }
+}
+
+/// `decode … | head -1`: the reader has seen enough, which is no error.
+#[test]
+fn a_closed_pipe_is_quiet() {
+    let many = ["tests/data/listings/maxas-all-sm50.txt"; 400];
+    let decode: Vec<&str> = ["decode"].into_iter().chain(many).collect();
+    let words: Vec<&str> = ["decode", "--format", "json", "--word"]
+        .into_iter()
+        .chain(["0x9c90000123470200"; 1500])
+        .collect();
+    for arguments in [&decode[..], &words] {
+        let mut child = spawn(arguments);
+        drop(child.stdin.take());
+        let mut stdout = child.stdout.take().expect("piped");
+        stdout.read_exact(&mut [0; 1]).expect("it writes");
+        drop(stdout);
+        let output = child.wait_with_output().expect("the command ends");
+        let (_, stderr) = checked(arguments[0], &output, 0);
+        assert_eq!(stderr, "");
+    }
+    // Nor is it one where nobody ever listens.
+    let mut child = spawn(&["man"]);
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the command ends");
+    assert_eq!(checked("man", &output, 0).1, "");
+}
+
+/// A full disk is the output's fault, not the input's, and is said once.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    for arguments in
+        [&["man"][..], &["decode", CUBIN, CUBIN], &["test", "tests/data/cmd/pass.jsonl"]]
+    {
+        let full =
+            std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+        let output = warpload(arguments).stdout(full).output().expect("the command starts");
+        let (_, stderr) = checked(arguments[0], &output, 2);
+        assert!(stderr.starts_with("error: standard output cannot be written: "), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+}
+
+#[test]
+fn no_colour_without_a_terminal() {
+    let arguments = ["encode", "LD R255, [R1]"];
+    let expected = checked("plain", &run(&arguments), 1);
+    for (name, value) in [("NO_COLOR", "1"), ("TERM", "xterm-256color"), ("COLUMNS", "20")] {
+        let output = warpload(&arguments).env(name, value).output().expect("it starts");
+        assert_eq!(checked(name, &output, 1), expected, "{name}");
+    }
+    // Even where colour is asked for, NO_COLOR has the last word.
+    let mut forced = warpload(&arguments);
+    forced.env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1");
+    assert_eq!(checked("both", &forced.output().expect("it starts"), 1), expected);
+}
+
+#[test]
+fn progress_is_on_standard_error() {
+    let (expected, quiet) = checked("auto", &run(&["decode", CUBIN]), 0);
+    assert_eq!(quiet, "");
+    for (when, is_drawn) in [("never", false), ("auto", false), ("always", true)] {
+        let output = run(&["decode", CUBIN, "--progress", when]);
+        let (stdout, stderr) = checked(when, &output, 0);
+        assert_eq!(stdout, expected, "{when}");
+        assert_eq!(stderr.contains(CUBIN), is_drawn, "{when}: {stderr}");
+        assert_eq!(stderr.is_empty(), !is_drawn, "{when}: {stderr}");
+    }
+}
+
+/// Every line of `--format json` is JSON, on failure too.
+#[test]
+fn json_is_json() {
+    for (arguments, status) in [
+        (&["decode", CUBIN][..], 0),
+        (&["decode", "--check", "tests/data/cmd/changed.cuobjdump.txt"], 1),
+        (&["decode", "--word", "0x9c90000123470200", "0x0", "\"\\\u{1}"], 1),
+        (&["encode", "LD R0, [R1]", "LD \"R0\\"], 1),
+        (&["encode", "--bundle", "LD R0, [R1]", "LD"], 1),
+        (&["explain", "LD R0, [R1]"], 0),
+        (&["test", "tests/data/cmd/fail.jsonl", "tests/data/cmd/malformed.jsonl", "missing"], 2),
+        (&["run", "tests/data/cmd/one.json"], 0),
+    ] {
+        let arguments = [arguments, &["--format", "json"]].concat();
+        let case = arguments.join(" ");
+        let (stdout, _) = checked(&case, &run(&arguments), status);
+        assert_ne!(stdout, "", "{case}");
+        for line in stdout.lines() {
+            let value = serde_json::from_str::<serde_json::Value>(line);
+            assert!(
+                value.is_ok_and(|value| value.is_object() || value.is_null()),
+                "{case}: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn completions_know_every_subcommand() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let (script, stderr) = checked(shell, &run(&["completions", shell]), 0);
+        assert_eq!(stderr, "");
+        for name in ["decode", "encode", "explain", "test", "run", "--control", "--executor"] {
+            let name = name.trim_start_matches("--");
+            assert!(script.contains(name), "{shell}: {name}");
+        }
+    }
+}
