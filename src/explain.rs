@@ -187,19 +187,12 @@ fn alignment_remark(address: Address, size: Size) -> String {
 }
 
 fn uniform_remark(space: MemorySpace) -> String {
-    match space {
-        MemorySpace::Generic { .. } => {
-            ".U.128 is a hint: one fetch serves all lanes where their addresses agree, in global or \
-             shared memory; the values are those of .128"
-        }
-        MemorySpace::Shared => {
-            ".U is a hint: one fetch serves all lanes where their addresses agree; the values are \
-             those without it"
-        }
-        _ => {
-            ".U.128 is a hint: one fetch serves all lanes where their addresses agree; the values \
-             are those of .128"
-        }
-    }
-    .to_owned()
+    let memory = match space {
+        MemorySpace::Generic { .. } => ", in global or shared memory",
+        _ => "",
+    };
+    format!(
+        ".U.128 is a hint: one fetch serves all lanes if their addresses agree{memory}; the values \
+         are those of .128"
+    )
 }

@@ -22,6 +22,13 @@ pub enum TraceSpace {
     Constant,
 }
 
+impl TraceSpace {
+    /// Returns whether the loads of this space have a `.U.128` form.
+    pub(super) fn has_uniform_form(self) -> bool {
+        matches!(self, Self::Generic | Self::Global)
+    }
+}
+
 /// A load as a trace names it. All loads of one opcode share one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,7 +41,7 @@ pub struct Operation {
     pub bytes: u32,
     /// Whether a narrow value is sign-extended.
     pub signed: bool,
-    /// Whether it is of `.U.128` form, or `LDS.U`: it may take the broadcast path.
+    /// Whether it is of `.U.128` form (`LD`, `LDG`) and may take the broadcast path.
     pub uniform: bool,
     /// The SPA 5.0 instruction word, where the trace has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -134,7 +141,7 @@ impl Class {
                 _ => None,
             })
             .unwrap_or((4, false));
-        let uniform = has("U") && (space == TraceSpace::Shared || bytes == 16);
+        let uniform = bytes == 16 && has("U") && space.has_uniform_form();
         let opcode = opcode.to_owned();
         Self::Load(Operation {
             opcode,
@@ -207,8 +214,10 @@ mod tests {
         assert_eq!(load("LDG.E.S16.SYS"), (TraceSpace::Global, 2, true, false));
         assert_eq!(load("LDG.E.LTC128B.64"), (TraceSpace::Global, 8, false, false));
         assert_eq!(load("LD.E.U.128"), (TraceSpace::Generic, 16, false, true));
-        assert_eq!(load("LDS.U"), (TraceSpace::Shared, 4, false, true));
-        assert_eq!(load("LDS.U.64"), (TraceSpace::Shared, 8, false, true));
+        assert_eq!(load("LDG.E.U.128"), (TraceSpace::Global, 16, false, true));
+        // The `.U` of LDS has no observable effect.
+        assert_eq!(load("LDS.U"), (TraceSpace::Shared, 4, false, false));
+        assert_eq!(load("LDS.U.128"), (TraceSpace::Shared, 16, false, false));
         assert_eq!(load("LDG.E.U8"), (TraceSpace::Global, 1, false, false));
     }
 }

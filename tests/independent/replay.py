@@ -91,11 +91,8 @@ class Opcode:
         return "other"
 
     def has_uniform_form(self):
-        if self.base in ("LD", "LDG"):
-            return "U" in self.modifiers and "128" in self.modifiers
-        if self.base == "LDS":
-            return "U" in self.modifiers
-        return False
+        # LDS.U decides nothing that can be observed.
+        return self.base in ("LD", "LDG") and "U" in self.modifiers and "128" in self.modifiers
 
 
 @functools.lru_cache(maxsize=None)

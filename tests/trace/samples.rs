@@ -11,7 +11,7 @@ use warpload::trace::{
 
 use crate::random::Random;
 
-/// The opcodes of generated loads: every space, size and sign, both uniform forms.
+/// The opcodes of generated loads: every space, size and sign, the uniform form.
 pub(crate) const OPCODES: [&str; 12] = [
     "LD.E",
     "LD.E.U.128",

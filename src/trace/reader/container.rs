@@ -87,8 +87,12 @@ fn checked<'b>(bytes: &'b [u8], section: &RawSection) -> Result<&'b [u8], TraceE
 pub(super) fn read_contents(bytes: &[u8], section: &RawSection) -> Result<Contents, TraceError> {
     let wrong =
         |message| TraceError::Malformed { part: "contents", offset: section.offset, message };
-    let contents: Contents = serde_json::from_slice(checked(bytes, section)?)
+    let mut contents: Contents = serde_json::from_slice(checked(bytes, section)?)
         .map_err(|error| wrong(error.to_string()))?;
+    for operation in &mut contents.operations {
+        // Earlier writers set it for `LDS.U` too, which has no broadcast path.
+        operation.uniform &= operation.space.has_uniform_form();
+    }
     let impossible = contents.operations.iter().find(|operation| !operation.is_possible());
     match impossible {
         Some(Operation { opcode, bytes, .. }) => {
