@@ -14,6 +14,16 @@ use super::tokens::{Tokens, number};
 use crate::lane::{LANES, LaneMask};
 use crate::lines::{LineError, Lines};
 
+/// The versions of the tracer whose lines are read here.
+#[derive(Clone, Copy)]
+enum Version {
+    V3,
+    V4,
+    V5,
+}
+
+const VERSIONS: &str = "a version from 3 to 5";
+
 /// Reads one trace into `sink`.
 pub(super) fn read(
     input: impl BufRead,
@@ -43,6 +53,8 @@ struct Reader<'f> {
     line: u64,
     kernel: Kernel,
     has_kernel: bool,
+    /// The tracer's version; known once there is a kernel.
+    version: Version,
     /// Whether instructions begin with the number of a source line.
     has_line_numbers: bool,
     /// Whether instructions stand in `#BEGIN_TB` groups; else each says its thread block.
@@ -61,6 +73,7 @@ impl<'f> Reader<'f> {
             line: 0,
             kernel: Kernel::default(),
             has_kernel: false,
+            version: Version::V3,
             has_line_numbers: false,
             is_grouped: false,
             promised: 0,
@@ -103,10 +116,27 @@ impl<'f> Reader<'f> {
             "block dim" => self.kernel.block = self.dimensions(value, at)?,
             "shmem base_addr" => self.kernel.shared_base = Some(self.hexadecimal(value, at)?),
             "local mem base_addr" => self.kernel.local_base = Some(self.hexadecimal(value, at)?),
+            "accelsim tracer version" => self.read_version(value, at)?,
             "enable lineinfo" => self.has_line_numbers = value == "1",
             _ => {}
         }
         self.kernel.header.push((key.to_owned(), value.to_owned()));
+        Ok(())
+    }
+
+    /// Reads the decimal number that `value` begins with, as Accel-Sim does.
+    fn read_version(&mut self, value: &str, at: usize) -> Result<(), ImportError> {
+        let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+        self.version = match &value[..digits] {
+            "3" => Version::V3,
+            "4" => Version::V4,
+            "5" => Version::V5,
+            _ => {
+                let shown: String = value.chars().take(20).collect();
+                let message = format!("tracer version {shown:?}; expected {VERSIONS}");
+                return Err(self.error(at, message));
+            }
+        };
         Ok(())
     }
 
@@ -160,6 +190,10 @@ impl<'f> Reader<'f> {
     }
 
     fn begin_kernel(&mut self, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+        if !self.kernel.header.iter().any(|(key, _)| key == "accelsim tracer version") {
+            let message = format!("no `-accelsim tracer version = …` above; expected {VERSIONS}");
+            return Err(self.error(0, message));
+        }
         self.has_kernel = true;
         sink.kernel(std::mem::take(&mut self.kernel))
     }
@@ -184,114 +218,119 @@ impl<'f> Reader<'f> {
         let pc = self.hex32(&mut tokens, "a hexadecimal PC of at most 32 bits")?;
         let mask = self.hex32(&mut tokens, "a hexadecimal lane mask of at most 32 bits")?;
         self.registers(&mut tokens)?;
-        let opcode = self.next(&mut tokens, "an opcode")?;
+        let opcode = self.name(&mut tokens, "an opcode")?;
         self.registers(&mut tokens)?;
         let width = self.decimal(&mut tokens, "an access width in bytes")?;
         if width == 0 {
+            self.end(&mut tokens, "the access width")?;
             return sink.skip(Skipped::Other);
         }
+        let mask = LaneMask::from_bits(mask);
+        let mut list = std::mem::take(&mut self.list);
+        list.clear();
+        let run = self.addresses(&mut tokens, mask.count() as usize, &mut list)?;
+        self.end(&mut tokens, "the addresses")?;
         // The line is UTF-8 and tokens end at ASCII spaces.
         match sink.known(std::str::from_utf8(opcode).unwrap_or_default())? {
-            Known::Skipped(kind) => sink.skip(kind),
+            Known::Skipped(kind) => sink.skip(kind)?,
             Known::Load { operation, bytes } => {
-                let mask = LaneMask::from_bits(mask);
-                let width_disagrees = width != u64::from(bytes);
-                let site = Site { pc, mask, operation, width_disagrees };
-                self.load(&mut tokens, site, sink)
+                let addresses = match run {
+                    Some((base, stride)) => Addresses::Stride { base, stride },
+                    None => Addresses::shortest(&list, &mut self.deltas),
+                };
+                sink.load(&NewLoad {
+                    pc,
+                    mask,
+                    operation,
+                    addresses,
+                    plg: None,
+                    guard: None,
+                    expected: &[],
+                    width_disagrees: width != u64::from(bytes),
+                })?;
             }
         }
+        self.list = list;
+        Ok(())
+    }
+
+    /// Reads an opcode or a register, which begin with a capital letter. What does not is another
+    /// field: the line has more or fewer of them before this one than its version's lines have.
+    #[inline]
+    fn name<'t>(&self, tokens: &mut Tokens<'t>, expected: &str) -> Result<&'t [u8], ImportError> {
+        let token = self.next(tokens, expected)?;
+        if !token.first().is_some_and(u8::is_ascii_uppercase) {
+            return Err(self.wrong(tokens, token, expected));
+        }
+        Ok(token)
     }
 
     fn registers(&self, tokens: &mut Tokens<'_>) -> Result<(), ImportError> {
         let count = self.decimal(tokens, "a number of registers")?;
         for _ in 0..count {
-            self.next(tokens, "a register")?;
+            self.name(tokens, "a register")?;
         }
         Ok(())
     }
 
-    /// `mode addresses [immediate]`
-    fn load(
-        &mut self,
+    /// `mode addresses`: returns base and stride, or fills `list` with one address for each of the
+    /// `active` lanes.
+    #[inline]
+    fn addresses(
+        &self,
         tokens: &mut Tokens<'_>,
-        site: Site,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ImportError> {
-        let active = site.mask.count() as usize;
+        active: usize,
+        list: &mut Vec<u64>,
+    ) -> Result<Option<(u64, i64)>, ImportError> {
         const MODE: &str = "an address mode: 0, 1 or 2";
         let token = self.next(tokens, MODE)?;
         match number(token, 10) {
+            Some(0) => {
+                for _ in 0..active {
+                    list.push(self.hex(tokens, "an address")?);
+                }
+            }
             Some(1) => {
                 let base = self.hex(tokens, "a base address")?;
-                let stride = self.signed(tokens, "a stride")?;
-                self.finish_load(tokens, site, Addresses::Stride { base, stride }, sink)
+                return Ok(Some((base, self.signed(tokens, "a stride")?)));
             }
-            Some(mode @ (0 | 2)) => {
-                let mut list = std::mem::take(&mut self.list);
-                list.clear();
-                let read = self.list(tokens, mode, active, &mut list);
-                let mut deltas = std::mem::take(&mut self.deltas);
-                let shortest = Addresses::shortest(&list, &mut deltas);
-                let result = read.and_then(|()| self.finish_load(tokens, site, shortest, sink));
-                (self.list, self.deltas) = (list, deltas);
-                result
+            Some(2) => {
+                // The base is there even if no lane is active.
+                let mut address = self.hex(tokens, "a base address")?;
+                for i in 0..active {
+                    if i > 0 {
+                        address = address.wrapping_add_signed(self.signed(tokens, "a delta")?);
+                    }
+                    list.push(address);
+                }
             }
-            _ => Err(self.wrong(tokens, token, MODE)),
+            _ => return Err(self.wrong(tokens, token, MODE)),
         }
+        Ok(None)
     }
 
-    /// The addresses of modes 0 and 2, which have one value for each active lane.
-    fn list(
-        &self,
-        tokens: &mut Tokens<'_>,
-        mode: u64,
-        active: usize,
-        list: &mut Vec<u64>,
-    ) -> Result<(), ImportError> {
-        if mode == 0 {
-            for _ in 0..active {
-                list.push(self.hex(tokens, "an address")?);
-            }
-            return Ok(());
-        }
-        // The base stands there even where no lane is active.
-        let mut address = self.hex(tokens, "a base address")?;
-        for i in 0..active {
-            if i > 0 {
-                address = address.wrapping_add_signed(self.signed(tokens, "a delta")?);
-            }
-            list.push(address);
-        }
-        Ok(())
-    }
-
-    fn finish_load(
-        &self,
-        tokens: &mut Tokens<'_>,
-        site: Site,
-        addresses: Addresses<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ImportError> {
-        // Version 5, and some of version 4, write an immediate behind the addresses.
-        if let Some(immediate) = tokens.next() {
-            let digits = immediate.strip_prefix(b"-").unwrap_or(immediate);
-            let is_last = tokens.clone().next().is_none();
-            if number(digits, 10).is_none() || !is_last {
-                const END: &str =
-                    "the end of the line or one decimal immediate behind the addresses";
-                return Err(self.wrong(tokens, immediate, END));
-            }
-        }
-        sink.load(&NewLoad {
-            pc: site.pc,
-            mask: site.mask,
-            operation: site.operation,
-            addresses,
-            plg: None,
-            guard: None,
-            expected: &[],
-            width_disagrees: site.width_disagrees,
-        })
+    /// `[immediate]` and the end of the line. Version 5 always writes an immediate, some builds
+    /// of version 4 do, version 3 does not.
+    #[inline]
+    fn end(&self, tokens: &mut Tokens<'_>, last: &str) -> Result<(), ImportError> {
+        let Some(token) = tokens.next() else {
+            return match self.version {
+                Version::V3 | Version::V4 => Ok(()),
+                Version::V5 => {
+                    let message = format!("expected one decimal immediate after {last}");
+                    Err(self.error(tokens.at, message))
+                }
+            };
+        };
+        let digits = token.strip_prefix(b"-").unwrap_or(token);
+        let is_immediate = number(digits, 10).is_some() && tokens.clone().next().is_none();
+        let expected = match self.version {
+            Version::V3 => "the end of the line",
+            _ if is_immediate => return Ok(()),
+            Version::V4 => "the end of the line or one decimal immediate",
+            Version::V5 => "one decimal immediate",
+        };
+        Err(self.wrong(tokens, token, &format!("{expected} after {last}")))
     }
 
     #[inline]
@@ -351,13 +390,4 @@ impl<'f> Reader<'f> {
         }
         Ok(())
     }
-}
-
-/// What a line says of a load in front of its addresses.
-#[derive(Clone, Copy)]
-struct Site {
-    pc: u32,
-    mask: LaneMask,
-    operation: u16,
-    width_disagrees: bool,
 }

@@ -35,9 +35,9 @@ pub(crate) fn grouped(version: u32, header: &str, instructions: &[&str]) -> Stri
     )
 }
 
-/// The loads of a grouped trace of version 5.
+/// The loads of a grouped trace of version 4, in which immediates are optional.
 fn read(instructions: &[&str]) -> Vec<Seen> {
-    loads(&open(&import_bytes(grouped(5, "", instructions)).unwrap()))
+    loads(&open(&import_bytes(grouped(4, "", instructions)).unwrap()))
 }
 
 fn addresses(instruction: &str) -> Vec<u64> {
@@ -117,7 +117,9 @@ fn versions() {
         assert_eq!((read[0].pc, read[0].addresses[1]), (0x20, 0x108), "{version} {header}");
     }
     // Not grouped: each instruction says its thread block and warp.
-    let text = format!("-kernel name = k\n-enable lineinfo = 1\n\n1 0 0 3 {with_line}\n");
+    let text = format!(
+        "-kernel name = k\n-accelsim tracer version = 4\n-enable lineinfo = 1\n\n1 0 0 3 {with_line}\n"
+    );
     assert_eq!(loads(&open(&import_bytes(text).unwrap()))[0].pc, 0x20);
 }
 
@@ -254,7 +256,8 @@ proptest! {
     /// Text of the right words in any order.
     #[test]
     fn arbitrary_words(words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..60)) {
-        let _ = import_bytes(["-kernel name = k\n", &words.concat()].concat());
+        let header = "-kernel name = k\n-accelsim tracer version = 4\n";
+        let _ = import_bytes([header, &words.concat()].concat());
         let _ = import_bytes(["MEMTRACE: ", &words.concat()].concat());
         let _ = import_bytes(words.concat());
     }

@@ -13,9 +13,9 @@ fn refused(text: impl AsRef<[u8]>) -> String {
     message.trim_start().to_owned()
 }
 
-/// The error of one instruction of version 5, which stands on line 15: `column: message`.
+/// The error of one instruction of version 4, which is on line 15: `column: message`.
 fn instruction(text: &str) -> String {
-    let message = refused(grouped(5, "", &[text]));
+    let message = refused(grouped(4, "", &[text]));
     message.strip_prefix("15:").unwrap_or_else(|| panic!("{message}")).to_owned()
 }
 
@@ -29,6 +29,9 @@ fn instructions() {
         ("0010 1 x", "8: \"x\"; expected a number of registers"),
         ("0010 1 99999999999 R1", "22: expected a register"),
         ("0010 1 0", "9: expected an opcode"),
+        ("0010 1 1 ffffffff LDG 0 0", "10: \"ffffffff\"; expected a register"),
+        ("0010 1 0 00000001 0 0", "10: \"00000001\"; expected an opcode"),
+        ("0010 1 0 ffffffff 0 0", "10: \"ffffffff\"; expected an opcode"),
         ("0010 1 0 LDG 0", "15: expected an access width in bytes"),
         ("0010 1 0 LDG 0 four", "16: \"four\"; expected an access width in bytes"),
         ("0010 1 0 LDG 0 4", "17: expected an address mode: 0, 1 or 2"),
@@ -46,15 +49,78 @@ fn instructions() {
         ("0010 1 0 LDG 0 4 0 10000000000000000", "20: \"10000000000000000\"; expected an address"),
         (
             "0010 1 0 LDG 0 4 0 0x1 0x2",
-            "24: \"0x2\"; expected the end of the line or one decimal immediate behind the addresses",
+            "24: \"0x2\"; expected the end of the line or one decimal immediate after the addresses",
         ),
         (
             "0010 1 0 LDG 0 4 0 0x1 1 2",
-            "24: \"1\"; expected the end of the line or one decimal immediate behind the addresses",
+            "24: \"1\"; expected the end of the line or one decimal immediate after the addresses",
         ),
     ] {
         assert_eq!(instruction(text), expected, "{text}");
     }
+}
+
+/// What follows the last field: nothing in version 3, one decimal number in version 5, either in
+/// version 4. It is checked on every line, not only on those of loads.
+#[test]
+fn ends_of_lines() {
+    let bare = ["MOV 0 0", "LDG 0 4 0 0x1", "STG 0 4 1 0x1 4", "LDSM.16 0 2 2 0x1"];
+    for (version, end, message) in [
+        (3, "", None),
+        (3, " 0", Some("\"0\"; expected the end of the line")),
+        (4, "", None),
+        (4, " 0", None),
+        (4, " 0 0", Some("\"0\"; expected the end of the line or one decimal immediate")),
+        (4, " x", Some("\"x\"; expected the end of the line or one decimal immediate")),
+        (5, "", Some("expected one decimal immediate")),
+        (5, " -264", None),
+        (5, " 0 0", Some("\"0\"; expected one decimal immediate")),
+        (5, " 0x1", Some("\"0x1\"; expected one decimal immediate")),
+        (5, " NoVal", Some("\"NoVal\"; expected one decimal immediate")),
+    ] {
+        for bare in bare {
+            let text = grouped(version, "", &[&format!("0010 1 0 {bare}{end}")]);
+            let last = if bare.ends_with(" 0") { "the access width" } else { "the addresses" };
+            match message {
+                None => drop(import_bytes(text).unwrap()),
+                Some(message) => {
+                    let error = refused(text);
+                    let column =
+                        format!("0010 1 0 {bare}").len() + usize::from(!end.is_empty()) + 1;
+                    assert_eq!(
+                        error,
+                        format!("15:{column}: {message} after {last}"),
+                        "{bare}{end}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Lines of other versions have other fields before the instruction's own.
+#[test]
+fn versions() {
+    let trace = |version: &str| format!("-kernel name = k\n{version}\n0 0 0 0 0010 1 0 MOV 0 0\n");
+    for (version, message) in [
+        (
+            "-accelsim tracer version = 6",
+            "2:28: tracer version \"6\"; expected a version from 3 to 5",
+        ),
+        (
+            "-accelsim tracer version = 1.2",
+            "2:28: tracer version \"1.2\"; expected a version from 3 to 5",
+        ),
+        (
+            "-accelsim tracer version = ",
+            "2:27: tracer version \"\"; expected a version from 3 to 5",
+        ),
+        ("", "3:1: no `-accelsim tracer version = …` above; expected a version from 3 to 5"),
+    ] {
+        assert_eq!(refused(trace(version)), message);
+    }
+    // As Accel-Sim reads it: the number at the beginning.
+    import_bytes(trace("-accelsim tracer version = 3 (NVBit 1.5)")).unwrap();
 }
 
 #[test]
@@ -74,24 +140,28 @@ fn headers_and_groups() {
             "-a = b\n 0010 1 0 LDG 0 4\n",
             "2:1: expected a header line, a group line or an instruction",
         ),
-        ("-a = b\n#BEGIN_TB\nwarp = 0\ninsts = many\n", "4:9: expected a number of instructions"),
         (
-            "-a = b\n#BEGIN_TB\nwarp = 0\ninsts = 2\n0010 1 0 X 0 0\n#END_TB\n",
+            "-accelsim tracer version = 3\n#BEGIN_TB\nwarp = 0\ninsts = many\n",
+            "4:9: expected a number of instructions",
+        ),
+        (
+            "-accelsim tracer version = 3\n#BEGIN_TB\nwarp = 0\ninsts = 2\n0010 1 0 X 0 0\n#END_TB\n",
             "6:1: 1 more instructions were promised",
         ),
         (
-            "-a = b\n#BEGIN_TB\nwarp = 0\ninsts = 2\nwarp = 1\n",
+            "-accelsim tracer version = 3\n#BEGIN_TB\nwarp = 0\ninsts = 2\nwarp = 1\n",
             "5:1: 2 more instructions were promised",
         ),
         ("# nothing\n", "no header and no instruction; expected an Accel-Sim trace"),
     ] {
         assert_eq!(refused(text), expected, "{text}");
     }
-    let more = format!("-a = b\n#BEGIN_TB\nwarp = 0\ninsts = 1\n{load}{load}");
+    let more =
+        format!("-accelsim tracer version = 3\n#BEGIN_TB\nwarp = 0\ninsts = 1\n{load}{load}");
     assert_eq!(refused(more), "6:1: more instructions than `insts` promised");
-    let cut = "-a = b\n#BEGIN_TB\nwarp = 0\ninsts = 3\n";
+    let cut = "-accelsim tracer version = 3\n#BEGIN_TB\nwarp = 0\ninsts = 3\n";
     assert_eq!(refused(cut), "4:1: 3 more instructions were promised");
-    let behind = format!("-a = b\n0 0 0 0 {load}-c = d\n");
+    let behind = format!("-accelsim tracer version = 3\n0 0 0 0 {load}-c = d\n");
     assert_eq!(refused(behind), "3:1: a header line behind instructions");
 }
 
