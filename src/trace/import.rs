@@ -33,7 +33,7 @@ pub(super) enum Found {
     Operation(Operation),
     Block(ClosedBlock),
     /// What a reader of results should know.
-    Note(&'static str),
+    Note(String),
 }
 
 /// What an opcode with a memory operand was found to be.
@@ -125,7 +125,7 @@ impl<'s> Sink<'s> {
         full.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
     }
 
-    pub(super) fn note(&mut self, note: &'static str) -> Result<(), ImportError> {
+    pub(super) fn note(&mut self, note: String) -> Result<(), ImportError> {
         (self.emit)(Found::Note(note))
     }
 
@@ -311,7 +311,7 @@ impl<W: Write + Seek> Import<'_, W> {
                 self.writer.append(&block).map_err(failed)
             }
             Found::Note(note) => {
-                self.writer.note(note);
+                self.writer.note(&note);
                 Ok(())
             }
         }

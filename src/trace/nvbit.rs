@@ -38,7 +38,7 @@ struct Reader<'r, 's> {
 
 impl<'r, 's> Reader<'r, 's> {
     fn new(sink: &'r mut Sink<'s>) -> Result<Self, ImportError> {
-        sink.note(NOTE)?;
+        sink.note(NOTE.to_owned())?;
         Ok(Self { sink, launches: Vec::new(), current: None })
     }
 
@@ -74,7 +74,8 @@ impl<'r, 's> Reader<'r, 's> {
     }
 }
 
-/// Reads a log. Lines that do not begin with `MEMTRACE:` are the program's own output.
+/// Reads a log: the records and launches that the tool printed, each to the end of its line. The
+/// program writes to the same output, so that a record can follow the program's text on one line.
 pub(super) fn read_log(
     input: impl BufRead,
     file: &Path,
@@ -82,28 +83,82 @@ pub(super) fn read_log(
 ) -> Result<(), ImportError> {
     let mut reader = Reader::new(sink)?;
     let mut lines = Lines::new(input);
+    let mut unread = 0u64;
     while let Some(line) = lines.next_line() {
         let line = line.map_err(|error| line_error(file, error))?;
-        let Some(text) = line.text.strip_prefix("MEMTRACE: ") else { continue };
-        let wrong = |message: &str| ImportError::Line {
+        let Some(start) = line.text.rfind(TOOL) else { continue };
+        let (before, message) = line.text.split_at(start);
+        // A message that another one broke off.
+        unread += before.matches(TOOL).count() as u64;
+        let wrong = |expected: &str| ImportError::Line {
             file: file.to_owned(),
             line: line.number,
-            column: 1,
-            message: message.to_owned(),
+            column: start + 1,
+            message: format!("expected {expected}"),
         };
-        if text.contains(" - LAUNCH - ") {
-            let (launch, kernel) = read_launch(text).ok_or_else(|| {
-                wrong("expected `… - Kernel name S - grid launch id N - grid size x,y,z - …`")
-            })?;
-            reader.launch(launch, kernel);
-        } else {
-            let access = read_access(text).ok_or_else(|| {
-                wrong("expected `CTX … - grid_launch_id N - CTA x,y,z - warp W - OPCODE - ` and 32 addresses")
-            })?;
-            reader.access(&access)?;
+        match Message::of(message) {
+            Message::Launch => {
+                let (launch, kernel) = read_launch(message).ok_or_else(|| {
+                    wrong("`… - Kernel name S - grid launch id N - grid size x,y,z - …`")
+                })?;
+                reader.launch(launch, kernel);
+            }
+            Message::Access => {
+                let access = read_access(message).ok_or_else(|| {
+                    wrong(
+                        "`CTX … - grid_launch_id N - CTA x,y,z - warp W - OPCODE - ` and 32 \
+                         addresses",
+                    )
+                })?;
+                reader.access(&access)?;
+            }
+            Message::WithoutData => {}
+            Message::Unknown => unread += 1,
         }
     }
+    if unread > 0 {
+        reader.sink.note(format!(
+            "{unread} of the log's messages (`{}`) could not be read and were passed over",
+            TOOL.trim_end()
+        ))?;
+    }
     Ok(())
+}
+
+/// What every message of the tool begins with.
+const TOOL: &str = "MEMTRACE: ";
+
+/// The kinds of the tool's messages.
+enum Message {
+    /// A kernel was launched.
+    Launch,
+    /// A warp accessed memory.
+    Access,
+    /// A context began or ended, or a function was instrumented.
+    WithoutData,
+    /// None of them: of a derived tool, or not whole.
+    Unknown,
+}
+
+impl Message {
+    /// Tells the kind of a message, which begins with [`TOOL`].
+    fn of(text: &str) -> Self {
+        let text = text.strip_prefix(TOOL).unwrap_or(text);
+        if text.starts_with("STARTING CONTEXT ") || text.starts_with("TERMINATING CONTEXT ") {
+            return Self::WithoutData;
+        }
+        let Some(context) = text.strip_prefix("CTX 0x") else { return Self::Unknown };
+        let rest = context.trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
+        if rest.starts_with(" - LAUNCH - ") {
+            Self::Launch
+        } else if rest.starts_with(" - grid_launch_id ") {
+            Self::Access
+        } else if rest.starts_with(", Inspecting ") {
+            Self::WithoutData
+        } else {
+            Self::Unknown
+        }
+    }
 }
 
 /// What stands behind `marker`, up to the next ` - `.

@@ -58,6 +58,35 @@ fn a_log() {
     assert!(matches!(&notes[..], [note] if note.contains("inferred")), "{notes:?}");
 }
 
+/// The program's text can end without a newline, also before a launch.
+#[test]
+fn messages_after_text_on_the_same_line() {
+    let text = [
+        "Loading model... done\n".to_owned(),
+        format!("Using device 0 - {}", launch_line(0, "f")),
+        format!("progress: 10% {}", log_line(0, "LDG.E", 0x100, 32)),
+        log_line(0, "LDG.E", 0x200, 3),
+        // Of the tool, but without data.
+        "MEMTRACE: STARTING CONTEXT 0x5591d0a0c3f0\n".to_owned(),
+        "MEMTRACE: CTX 0x5591d0a0c3f0, Inspecting CUfunction 0x1 name f at address 0x2\n"
+            .to_owned(),
+        "text MEMTRACE: TERMINATING CONTEXT 0x5591d0a0c3f0\n".to_owned(),
+        // Of the program: the tool's messages have a blank after the colon.
+        "LDG.E - not a MEMTRACE:record\n".to_owned(),
+    ];
+    let trace = read(&text.concat());
+    assert_eq!((trace.records(), trace.loads()), (2, 2));
+    assert_eq!(names(&trace), ["f"]);
+    assert_eq!(trace.contents().notes.len(), 1);
+    // One that is not known, and a record that the next one broke off.
+    let half = log_line(0, "LDG.E", 0x100, 32);
+    let broken = format!("{}{}", &half[..60], log_line(0, "LDG.E", 0x100, 1));
+    let trace = read(&[text.concat(), "MEMTRACE: kernel f captured\n".to_owned(), broken].concat());
+    assert_eq!((trace.records(), trace.loads()), (3, 3));
+    let notes = &trace.contents().notes;
+    assert!(notes[1].starts_with("2 of the log's messages"), "{notes:?}");
+}
+
 #[test]
 fn wrong_logs() {
     let good = log_line(0, "LDG.E", 0x100, 32);
@@ -69,10 +98,11 @@ fn wrong_logs() {
         good.replace("0x000000000000017c", "17c"),
         launch_line(0, "f").replace("98,1,1", "98,1"),
         launch_line(0, "f").replace("Kernel name", "name"),
-        "MEMTRACE: \n".to_owned(),
     ] {
         let error = import_bytes(format!("{good}{bad}")).unwrap_err().to_string();
         assert!(error.contains("trace:2:1: expected `"), "{error}");
+        let error = import_bytes(format!("{good}text {bad}")).unwrap_err().to_string();
+        assert!(error.contains("trace:2:6: expected `"), "{error}");
     }
 }
 
