@@ -39,6 +39,7 @@ fn always(counts: &Counts) -> String {
         "{records} instructions: {loads} loads, {} stores, {} atomics, {} others\n",
         skipped.store, skipped.atomic, skipped.other
     );
+    text += &not_replayed(counts);
     text += &format!("{lanes} lanes asked for {bytes} bytes\n\n");
     text += &format!("opcodes     {}\n", opcodes(counts));
     let space = &counts.by_space;
@@ -70,6 +71,12 @@ fn always(counts: &Counts) -> String {
     ];
     text += &format!("lane faults {}\n", nonzero(&faults));
     text
+}
+
+/// The instructions that read memory but are not replayed, if there are any.
+fn not_replayed(counts: &Counts) -> String {
+    let named: Vec<(&str, u64)> = counts.not_replayed().collect();
+    if named.is_empty() { String::new() } else { format!("not replayed: {}\n", nonzero(&named)) }
 }
 
 /// The lines of what most replays do not have.
@@ -168,15 +175,16 @@ fn per_pc(mut rows: Vec<Row<'_>>) -> String {
         "\n      pc  {:<width$} {:>8}  lanes/load  sectors/load  ideal/load  kernel\n",
         "load", "loads"
     );
-    for (Row { summary: row, .. }, load) in rows.iter().zip(shown) {
+    for (Row { summary: row, has_sectors, .. }, load) in rows.iter().zip(shown) {
         let loads = row.loads as f64;
+        let sectors = |mean: f64| if *has_sectors { format!("{mean:.2}") } else { "-".to_owned() };
         text += &format!(
-            "{:>8}  {load:<width$} {:>8}  {:>10.1}  {:>12.2}  {:>10.2}  {}\n",
+            "{:>8}  {load:<width$} {:>8}  {:>10.1}  {:>12}  {:>10}  {}\n",
             row.pc,
             row.loads,
             row.lanes as f64 / loads,
-            row.sectors.mean,
-            row.ideal_sectors as f64 / loads,
+            sectors(row.sectors.mean),
+            sectors(row.ideal_sectors as f64 / loads),
             row.kernel
         );
     }

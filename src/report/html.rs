@@ -191,6 +191,11 @@ fn breakdown(counts: &Counts, digest: Option<&str>) -> String {
             html += &chip(name, loads);
         }
     }
+    let mut not_replayed = counts.not_replayed().peekable();
+    if not_replayed.peek().is_some() {
+        html += "</dd><dt>Not replayed</dt><dd>";
+        not_replayed.for_each(|(name, records)| html += &chip(name, records));
+    }
     if counts.uniform.broadcast + counts.uniform.divergent > 0 {
         html += "</dd><dt>Uniform loads</dt><dd>";
         html += &chip("broadcast", counts.uniform.broadcast);

@@ -233,6 +233,7 @@ impl<'f> Reader<'f> {
         // The line is UTF-8 and tokens end at ASCII spaces.
         match sink.known(std::str::from_utf8(opcode).unwrap_or_default())? {
             Known::Skipped(kind) => sink.skip(kind)?,
+            Known::NotReplayed(name) => sink.not_replayed(name, mask)?,
             Known::Load { operation, bytes } => {
                 let addresses = match run {
                     Some((base, stride)) => Addresses::Stride { base, stride },

@@ -3,9 +3,10 @@
 //! ```text
 //! Header | blocks | contents (JSON) | block index | section table
 //! ```
-//! A block belongs to one kernel. It holds its loads as [`RawRecord`]s of 32 bytes, then their
-//! payloads: addresses, and expected values where there are some. All numbers are
-//! little-endian; every part has a CRC-32.
+//! A block belongs to one kernel. It holds its loads as [`RawRecord`]s of 32 bytes, then the
+//! instructions that are counted by name as [`RawNotReplayed`]s of 8 bytes, then the loads'
+//! payloads: addresses, and expected values if there are any. All numbers are little-endian;
+//! every part has a CRC-32.
 
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
@@ -14,8 +15,10 @@ use super::operation::Operation;
 
 /// The first eight bytes of a binary trace.
 pub const MAGIC: [u8; 8] = *b"WARPLOAD";
-/// The version of the format.
-pub const VERSION: u32 = 1;
+/// The version of the format that is written.
+pub const VERSION: u32 = 2;
+/// The oldest version that is read. It names no instructions that are not replayed.
+pub const OLDEST_VERSION: u32 = 1;
 /// A number that reads otherwise on a machine of the other byte order.
 pub const BYTE_ORDER: u32 = 0x0102_0304;
 
@@ -98,8 +101,22 @@ pub struct RawBlock {
     pub stores: u32,
     /// How many atomics were skipped.
     pub atomics: u32,
+    /// How many [`RawNotReplayed`]s it holds; zero in version 1.
+    pub not_replayed: u32,
+}
+
+/// An instruction that reads memory but is not replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct RawNotReplayed {
+    /// The number of instructions in front of it in its block.
+    pub index: u32,
+    /// Its name's index in [`Contents::not_replayed`].
+    pub name: u16,
+    /// The number of its active lanes.
+    pub lanes: u8,
     /// Zero.
-    pub reserved: u32,
+    pub reserved: u8,
 }
 
 /// One load.
@@ -169,6 +186,10 @@ pub struct Contents {
     pub kernels: Vec<Kernel>,
     /// The operations, in the order of their first use.
     pub operations: Vec<Operation>,
+    /// The names of instructions that read memory but are not replayed, in the order of their
+    /// first use: opcodes before their first dot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_replayed: Vec<String>,
     /// The device memory that the trace names: base and size in bytes.
     #[serde(default)]
     pub allocations: Vec<(u64, u64)>,
@@ -209,4 +230,5 @@ const _: () = {
     assert!(size_of::<RawSection>() == 24);
     assert!(size_of::<RawBlock>() == 56);
     assert!(size_of::<RawRecord>() == 32);
+    assert!(size_of::<RawNotReplayed>() == 8);
 };

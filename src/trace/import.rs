@@ -15,6 +15,7 @@ use super::format::Kernel;
 use super::operation::{Class, Operation, Skipped};
 use super::writer::TraceWriter;
 use super::{accelsim, kernels_list, nvbit};
+use crate::lane::LaneMask;
 
 /// How many messages a file's reader may be ahead of the writer; a block is one message.
 const AHEAD: usize = 4;
@@ -31,6 +32,8 @@ pub(super) enum Found {
     Kernel(Kernel),
     /// Numbered in the order in which they are found, from 0, file by file.
     Operation(Operation),
+    /// The name of instructions that are not replayed; numbered likewise.
+    NotReplayed(String),
     Block(ClosedBlock),
     /// What a reader of results should know.
     Note(String),
@@ -45,6 +48,8 @@ pub(super) enum Known {
         bytes: u32,
     },
     Skipped(Skipped),
+    /// Not replayed, but counted by name: the name's number in the file.
+    NotReplayed(u16),
 }
 
 /// Takes what a reader finds and hands it on by the block.
@@ -53,6 +58,8 @@ pub(super) struct Sink<'s> {
     opcodes: FxHashMap<Box<str>, Known>,
     /// How many operations were numbered.
     operations: usize,
+    /// The numbers of the names of instructions that are not replayed.
+    not_replayed: FxHashMap<String, u16>,
     /// Whether the kernel's code is of SM 5.x or 6.x.
     is_spa5: bool,
     emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
@@ -64,6 +71,7 @@ impl<'s> Sink<'s> {
             block: BlockBuilder::default(),
             opcodes: FxHashMap::default(),
             operations: 0,
+            not_replayed: FxHashMap::default(),
             is_spa5: false,
             emit,
         }
@@ -97,6 +105,7 @@ impl<'s> Sink<'s> {
         let class = if self.is_spa5 { Class::of_spa5(opcode) } else { Class::of(opcode) };
         let known = match class {
             Class::Skipped(kind) => Known::Skipped(kind),
+            Class::NotReplayed(name) => Known::NotReplayed(self.not_replayed_name(name)?),
             Class::Load(operation) => {
                 let bytes = operation.bytes;
                 (self.emit)(Found::Operation(operation))?;
@@ -111,6 +120,24 @@ impl<'s> Sink<'s> {
             self.opcodes.insert(opcode.into(), known);
         }
         Ok(known)
+    }
+
+    /// The number of a name, which opcodes with different modifiers share.
+    fn not_replayed_name(&mut self, name: String) -> Result<u16, ImportError> {
+        if let Some(number) = self.not_replayed.get(&name) {
+            return Ok(*number);
+        }
+        (self.emit)(Found::NotReplayed(name.clone()))?;
+        // The writer refuses more names than have numbers.
+        let number = u16::try_from(self.not_replayed.len()).unwrap_or(u16::MAX);
+        self.not_replayed.insert(name, number);
+        Ok(number)
+    }
+
+    #[inline]
+    pub(super) fn not_replayed(&mut self, name: u16, active: LaneMask) -> Result<(), ImportError> {
+        let full = self.block.not_replayed(name, active);
+        full.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
     }
 
     #[inline]
@@ -171,7 +198,7 @@ pub fn import_from<W: Write + Seek>(
         writer.allocations(list.allocations);
         return import_files(name, &list.files, writer, threads, observe);
     }
-    let mut import = Import { writer, operations: Vec::new() };
+    let mut import = Import::new(writer);
     read_one(opened, kind, name, &mut |found| import.take(found))
 }
 
@@ -280,14 +307,20 @@ fn read_one(
     sink.finish()
 }
 
-/// Writes what readers find, with the operations numbered anew for the whole trace.
+/// Writes what the reader of one file finds, with operations and names numbered for the whole trace.
 struct Import<'w, W> {
     writer: &'w mut TraceWriter<W>,
     /// The trace's number of each of the file's operations.
     operations: Vec<u16>,
+    /// The trace's number of each of the file's names.
+    not_replayed: Vec<u16>,
 }
 
-impl<W: Write + Seek> Import<'_, W> {
+impl<'w, W: Write + Seek> Import<'w, W> {
+    fn new(writer: &'w mut TraceWriter<W>) -> Self {
+        Self { writer, operations: Vec::new(), not_replayed: Vec::new() }
+    }
+
     fn take(&mut self, found: Found) -> Result<(), ImportError> {
         let failed = |source| {
             ImportError::Write(TraceError::Io { path: PathBuf::from("the output"), source })
@@ -295,18 +328,26 @@ impl<W: Write + Seek> Import<'_, W> {
         match found {
             Found::Kernel(kernel) => self.writer.kernel(kernel).map_err(failed),
             Found::Operation(operation) => {
-                let number = self.writer.operation(&operation).ok_or_else(|| {
-                    let message = "more than 65,536 different loads in all files".to_owned();
-                    ImportError::File { file: PathBuf::from("the trace"), message }
-                })?;
-                self.operations.push(number);
+                let number = self.writer.operation(&operation);
+                self.operations.push(number.ok_or_else(|| too_many("different loads"))?);
+                Ok(())
+            }
+            Found::NotReplayed(name) => {
+                let number = self.writer.not_replayed_name(&name);
+                let number = number
+                    .ok_or_else(|| too_many("different instructions that are not replayed"))?;
+                self.not_replayed.push(number);
                 Ok(())
             }
             Found::Block(mut block) => {
+                // Readers number operations and names before they use them.
+                let of_trace =
+                    |numbers: &[u16], i: u16| numbers.get(usize::from(i)).copied().unwrap_or(0);
                 for record in &mut block.records {
-                    // Readers number operations before they use them.
-                    record.operation =
-                        self.operations.get(usize::from(record.operation)).copied().unwrap_or(0);
+                    record.operation = of_trace(&self.operations, record.operation);
+                }
+                for one in &mut block.not_replayed {
+                    one.name = of_trace(&self.not_replayed, one.name);
                 }
                 self.writer.append(&block).map_err(failed)
             }
@@ -316,6 +357,11 @@ impl<W: Write + Seek> Import<'_, W> {
             }
         }
     }
+}
+
+fn too_many(what: &str) -> ImportError {
+    let message = format!("more than 65,536 {what} in all files");
+    ImportError::File { file: PathBuf::from("the trace"), message }
 }
 
 /// Reads several files at once and writes them in order. A reader that is ahead waits: memory
@@ -352,7 +398,7 @@ fn import_files<W: Write + Seek>(
             });
         }
         let written = receivers.into_iter().try_for_each(|receiver| {
-            let mut import = Import { writer: &mut *writer, operations: Vec::new() };
+            let mut import = Import::new(&mut *writer);
             receiver.into_iter().try_for_each(|found| import.take(found?))
         });
         if written.is_err() {

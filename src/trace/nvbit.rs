@@ -54,11 +54,12 @@ impl<'r, 's> Reader<'r, 's> {
                 || Kernel { name: format!("grid launch {}", access.launch), ..Kernel::default() };
             self.sink.kernel(named.map_or_else(unnamed, |(_, kernel)| kernel.clone()))?;
         }
+        let mask = LaneMask::where_lane(|lane| access.addresses[lane] != 0);
         let operation = match self.sink.known(access.opcode)? {
             Known::Skipped(kind) => return self.sink.skip(kind),
+            Known::NotReplayed(name) => return self.sink.not_replayed(name, mask),
             Known::Load { operation, .. } => operation,
         };
-        let mask = LaneMask::where_lane(|lane| access.addresses[lane] != 0);
         let list: Vec<u64> = mask.lanes().map(|lane| access.addresses[lane]).collect();
         let mut deltas = Vec::new();
         self.sink.load(&NewLoad {

@@ -23,9 +23,14 @@ pub enum TraceSpace {
 }
 
 impl TraceSpace {
-    /// Returns whether the loads of this space have a `.U.128` form.
-    pub(super) fn has_uniform_form(self) -> bool {
+    /// Returns whether loads of this space can reach global memory, so that their sectors count.
+    pub fn reaches_global(self) -> bool {
         matches!(self, Self::Generic | Self::Global)
+    }
+
+    /// Returns whether the loads of this space have a `.U.128` form: `LD` and `LDG` do.
+    pub(super) fn has_uniform_form(self) -> bool {
+        self.reaches_global()
     }
 }
 
@@ -93,6 +98,9 @@ pub enum Class {
     Load(Operation),
     /// Skipped and counted.
     Skipped(Skipped),
+    /// Skipped, and counted by name besides: an instruction that reads memory but is not one of
+    /// the loads that are replayed, such as `LDSM`. The opcode before its first dot.
+    NotReplayed(String),
 }
 
 /// The kinds of instructions that a load replay skips.
@@ -113,7 +121,7 @@ impl Class {
     }
 
     /// What an opcode with a memory operand is. The part in front of the first dot, compared
-    /// whole, decides (docs/traces.md). Without a memory operand everything is
+    /// whole, decides (docs/traces.md). Without a memory operand every instruction is
     /// [`Skipped::Other`].
     pub fn of(opcode: &str) -> Self {
         let (head, modifiers) = opcode.split_once('.').unwrap_or((opcode, ""));
@@ -126,6 +134,9 @@ impl Class {
             "ST" | "STG" | "STL" | "STS" => return Self::Skipped(Skipped::Store),
             "RED" => return Self::Skipped(Skipped::Atomic),
             _ if head.starts_with("ATOM") => return Self::Skipped(Skipped::Atomic),
+            _ if head.starts_with("LD") || head.starts_with("ULD") => {
+                return Self::NotReplayed(head.to_owned());
+            }
             _ => return Self::Skipped(Skipped::Other),
         };
         let has = |wanted: &str| modifiers.split('.').any(|modifier| modifier == wanted);
@@ -162,7 +173,7 @@ mod tests {
     fn load(opcode: &str) -> (TraceSpace, u32, bool, bool) {
         match Class::of(opcode) {
             Class::Load(op) => (op.space, op.bytes, op.signed, op.uniform),
-            Class::Skipped(kind) => panic!("{opcode} is {kind:?}"),
+            other => panic!("{opcode} is {other:?}"),
         }
     }
 
@@ -171,8 +182,13 @@ mod tests {
         assert_eq!(load("LDG.E"), (TraceSpace::Global, 4, false, false));
         assert_eq!(load("LD"), (TraceSpace::Generic, 4, false, false));
         assert_eq!(load("LDC.64"), (TraceSpace::Constant, 8, false, false));
-        for other in ["LDGSTS.E.128", "LDSM.16.M88.4", "ULDC.64", "REDUX.SUM", "LDGDEPBAR", "MOV"] {
+        for other in ["REDUX.SUM", "UTMALDG.2D", "CCTL.IVALL", "MOV"] {
             assert_eq!(Class::of(other), Class::Skipped(Skipped::Other), "{other}");
+        }
+        for (opcode, name) in
+            [("LDGSTS.E.128", "LDGSTS"), ("LDSM.16.M88.4", "LDSM"), ("ULDC.64", "ULDC")]
+        {
+            assert_eq!(Class::of(opcode), Class::NotReplayed(name.to_owned()));
         }
         for atomic in ["ATOM.ADD", "ATOMG.E.ADD", "ATOMS.CAS", "RED.E.ADD"] {
             assert_eq!(Class::of(atomic), Class::Skipped(Skipped::Atomic), "{atomic}");

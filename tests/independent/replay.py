@@ -522,6 +522,16 @@ class Counts:
         self.page_set = set()
         self.line_set = set()
         self.width_disagreements = 0
+        self.not_replayed = {}
+        self.ldgsts = {"records": 0, "lanes": 0}
+
+    def add_other(self, record, opcode):
+        """What reads memory but is not replayed is counted by name, LDGSTS apart."""
+        if opcode.base == "LDGSTS":
+            self.ldgsts["records"] += 1
+            self.ldgsts["lanes"] += len(record.addresses)
+        elif opcode.base.startswith(("LD", "ULD")):
+            self.not_replayed[opcode.base] = self.not_replayed.get(opcode.base, 0) + 1
 
     def add_load(self, record, opcode, load):
         self.loads += 1
@@ -546,7 +556,8 @@ class Counts:
         return {
             "records": self.records,
             "loads": self.loads,
-            "skipped": self.skipped,
+            "skipped": {**self.skipped, "not_replayed": self.not_replayed},
+            "ldgsts": self.ldgsts,
             "lanes": self.lanes,
             "bytes": self.bytes,
             "by_opcode": self.by_opcode,
@@ -633,6 +644,9 @@ def replay(path, options):
         if kind != "load":
             total.skipped[kind] += 1
             counts.skipped[kind] += 1
+            if kind == "other" and item.has_memory_operand:
+                total.add_other(item, opcode)
+                counts.add_other(item, opcode)
             continue
 
         load = Load(opcode, item.addresses, windows)

@@ -92,7 +92,9 @@ fn sample() -> Parts {
         Item::Kernel("one"),
         load(Form::Stride(0x1000, 4)),
         Item::Skip(warpload::trace::Skipped::Store),
+        Item::NotReplayed("LDSM", 1),
         load(Form::List(vec![5; 32])),
+        Item::NotReplayed("LDGSTS", 3),
         Item::Kernel("two"),
         Item::Load(Load { mask: 3, ..Load::new("LD.E", Form::Deltas(64, vec![4])) }),
     ]))
@@ -113,6 +115,27 @@ fn taking_apart_changes_nothing() {
     assert_eq!(outcome(&parts.together()).unwrap(), outcome(&parts.bytes).unwrap().as_str());
 }
 
+/// Instructions that are not replayed: after the 64 bytes of two loads, 8 bytes each.
+#[test]
+fn instructions_that_are_not_replayed_agree() {
+    let row = |parts: &mut Parts, i: usize| parts.index[0].offset as usize + 64 + 8 * i;
+    let changes: &[fn(&mut Parts, usize, usize)] = &[
+        // The first one is not before the second, the second is behind the block's end.
+        |parts, first, second| parts.bytes[first] = parts.bytes[second],
+        |parts, _, second| parts.bytes[second] = 5,
+        |parts, first, _| parts.bytes[first + 3] = 0xff,
+        // A name that is not there.
+        |parts, first, _| parts.bytes[first + 4] = 2,
+    ];
+    for (i, change) in changes.iter().enumerate() {
+        let mut parts = sample();
+        let (first, second) = (row(&mut parts, 0), row(&mut parts, 1));
+        change(&mut parts, first, second);
+        let message = refused(&parts);
+        assert!(message.contains("of those not replayed is inconsistent"), "{i}: {message}");
+    }
+}
+
 #[test]
 fn rows_of_the_index_agree() {
     let changes: &[fn(&mut Parts)] = &[
@@ -127,7 +150,11 @@ fn rows_of_the_index_agree() {
         |parts| parts.index[0].loads = u32::MAX,
         |parts| parts.index[0].loads = 1,
         |parts| parts.index[0].stores = u32::MAX,
-        |parts| parts.index[0].atomics = 2,
+        |parts| parts.index[0].atomics = 3,
+        |parts| parts.index[0].not_replayed = u32::MAX,
+        |parts| parts.index[0].not_replayed = 3,
+        // Version 1 has none.
+        |parts| parts.header.version = 1,
         |parts| parts.index[0].kernel = 2,
         |parts| parts.index.clear(),
         |parts| parts.index.swap(0, 1),
@@ -163,7 +190,9 @@ fn records_fit_their_block() {
         |record| record.flags = 0x10,
         |record| record.index = u32::MAX,
         |record| record.index = 0,
-        |record| record.index = 3,
+        |record| record.index = 1,
+        |record| record.index = 2,
+        |record| record.index = 5,
         |record| record.stores = 0xffff,
         |record| record.stores = 2,
         |record| record.atomics = 1,
@@ -234,8 +263,8 @@ fn sections_and_versions() {
         outcome(&bytes).unwrap_err().to_string()
     };
     assert_eq!(
-        header(|header| header.version = 2),
-        "a binary trace of version 2; expected version 1"
+        header(|header| header.version = 3),
+        "a binary trace of version 3; expected version 1 to 2"
     );
     assert_eq!(
         header(|header| header.byte_order = 0x0403_0201),

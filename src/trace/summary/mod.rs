@@ -40,6 +40,9 @@ pub struct Counts {
     pub loads: u64,
     /// What was skipped.
     pub skipped: SkippedCounts,
+    /// Copies from global to shared memory (`LDGSTS`), a part of the others that were skipped.
+    /// `None` if the trace does not name them.
+    pub ldgsts: Option<LdgstsCounts>,
     /// Executing lanes of all loads.
     pub lanes: u64,
     /// Bytes that the lanes asked for.
@@ -68,14 +71,43 @@ pub struct Counts {
     pub mismatches: u64,
 }
 
+/// The one instruction among those not replayed that is counted apart from the others.
+const LDGSTS: &str = "LDGSTS";
+
+impl Counts {
+    /// Returns the instructions that read memory but are not replayed, by name, `LDGSTS` last;
+    /// nothing if there are none or the trace does not name them.
+    pub fn not_replayed(&self) -> impl Iterator<Item = (&str, u64)> {
+        let named = self.skipped.not_replayed.iter().flatten();
+        let ldgsts = self.ldgsts.iter().map(|ldgsts| (LDGSTS, ldgsts.records));
+        named
+            .map(|(name, records)| (name.as_str(), *records))
+            .chain(ldgsts)
+            .filter(|(_, records)| *records > 0)
+    }
+}
+
 /// Instructions that are no loads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "named as the kinds are")]
 pub struct SkippedCounts {
     pub store: u64,
     pub atomic: u64,
     pub other: u64,
+    /// Those of the others that read memory, without `LDGSTS`: by the opcode before its first dot.
+    /// `None` if the trace does not name them.
+    pub not_replayed: Option<BTreeMap<String, u64>>,
+}
+
+/// Copies from global to shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LdgstsCounts {
+    /// Instructions of the trace. Some tracers write two for each.
+    pub records: u64,
+    /// Their active lanes.
+    pub lanes: u64,
 }
 
 /// Loads by space.
