@@ -251,7 +251,7 @@ fn open<'o>(
     let is_log = || memchr::memmem::find(start, b"MEMTRACE: ").is_some();
     let kind = match start.first() {
         Some(b'[' | b'{') => Kind::MemTraceJson,
-        _ if names_a_key(start) || start.starts_with(b"#") => Kind::AccelSim,
+        _ if names_a_key(start) || start.starts_with(b"#traces format") => Kind::AccelSim,
         _ if start.starts_with(b"Memcpy") || names_a_trace(start) => Kind::KernelsList,
         // The program's own output may stand in front of the log.
         _ if is_log() => Kind::MemTraceLog,

@@ -17,6 +17,7 @@ mod statistics;
 mod summary;
 mod survey;
 mod tokens;
+mod windows;
 mod worker;
 mod writer;
 

@@ -4,12 +4,13 @@
 use rayon::prelude::*;
 
 use super::error::TraceError;
-use super::format::{Kernel, RawBlock};
+use super::format::RawBlock;
 use super::reader::BinaryTrace;
 use super::shard::Shard;
 use super::statistics::{KEPT, KernelCounts};
+use super::windows::maps;
 use super::worker::{FaultAt, Found, MismatchAt, Worker};
-use crate::memory::{AddressMap, ConfigError, Fill, FilledMemory, Memory, Window};
+use crate::memory::{ConfigError, Fill, FilledMemory, Memory, Window};
 
 /// The width of a generic address where nothing says otherwise: that of SM 6.x and later.
 pub const DEFAULT_ADDRESS_BITS: u32 = 49;
@@ -67,7 +68,7 @@ pub enum ReplayError {
     /// The trace is damaged or malformed.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// A kernel's windows cannot be.
+    /// A kernel's windows are invalid, and one of its loads has generic addresses.
     #[error("kernel {index} ({name})")]
     Windows {
         /// The kernel's number, from 0.
@@ -102,7 +103,7 @@ pub fn replay(
     observe: &(dyn Fn(u64) + Sync),
 ) -> Result<Replayed, ReplayError> {
     let kernels = &trace.contents().kernels;
-    let maps = maps(kernels, options)?;
+    let maps = maps(trace, options)?;
     let shard = options.shard.unwrap_or(Shard::WHOLE);
     let of_shard = |block: &RawBlock| Some((*block, shard.of_block(block, trace.loads())?));
     let blocks: Vec<_> = trace.blocks().iter().filter_map(of_shard).collect();
@@ -135,34 +136,6 @@ pub fn replay(
             Ok(sum)
         });
     Ok(replayed?)
-}
-
-/// Each kernel's address map.
-pub(super) fn maps(
-    kernels: &[Kernel],
-    options: &ReplayOptions<'_>,
-) -> Result<Vec<AddressMap>, ReplayError> {
-    let map = |(index, kernel): (usize, &Kernel)| match options.data {
-        Data::Image(memory) => Ok(*memory.map()),
-        _ => {
-            let at = |base: Option<u64>, default: Window| {
-                base.map_or(default, |base| Window { base, ..default })
-            };
-            let shared = at(kernel.shared_base, Window::DEFAULT_SHARED);
-            let local = at(kernel.local_base, Window::DEFAULT_LOCAL);
-            AddressMap::new(
-                options.address_bits,
-                options.shared_window.unwrap_or(shared),
-                options.local_window.unwrap_or(local),
-            )
-            .map_err(|source| ReplayError::Windows {
-                index,
-                name: kernel.name.clone(),
-                source,
-            })
-        }
-    };
-    kernels.iter().enumerate().map(map).collect()
 }
 
 impl Replayed {

@@ -4,7 +4,8 @@
 use bytemuck::{Pod, bytes_of, pod_read_unaligned};
 use warpload::memory::Arena;
 use warpload::trace::{
-    BinaryTrace, Contents, Header, RawBlock, RawRecord, RawSection, Shard, Summary, TraceError,
+    BinaryTrace, Contents, Header, RawBlock, RawRecord, RawSection, ReplayError, Shard, Summary,
+    TraceError,
 };
 
 use crate::allocator::largest;
@@ -250,6 +251,33 @@ fn windows_of_a_trace_are_checked() {
         assert_eq!(error.to_string(), "kernel 1 (two)");
         assert!(std::error::Error::source(&error).is_some());
     }
+}
+
+/// Some tracers write a base of 0 for both windows. Offsets into shared and local memory do not
+/// depend on where the windows lie, but for the fill; generic addresses do.
+#[test]
+fn windows_that_no_generic_address_needs() {
+    let replayed = |loads: &[&'static str], base| {
+        let load = |opcode: &&'static str| Item::Load(Load::new(opcode, Form::Stride(0x100, 4)));
+        let items: Vec<Item> =
+            [Item::Kernel("one")].into_iter().chain(loads.iter().map(load)).collect();
+        let mut parts = Parts::of(write(&items));
+        parts.contents(|contents| {
+            contents.kernels[0].shared_base = base;
+            contents.kernels[0].local_base = base;
+        });
+        summary(&BinaryTrace::new(Arena::from(parts.together())).unwrap(), None)
+    };
+    for base in [0, 7, u64::MAX] {
+        let offsets = replayed(&["LDS", "LDL.64", "LDG.E", "LDC"], Some(base)).unwrap();
+        assert_eq!((offsets.counts.loads, offsets.counts.by_space.shared), (4, 1));
+        let error = replayed(&["LDS", "LD.E"], Some(base)).unwrap_err();
+        assert!(matches!(error, ReplayError::Windows { index: 0, .. }), "{error}");
+    }
+    // Shared memory at 0 holds what global memory at the same address does.
+    let at_0 = replayed(&["LDS"], Some(0)).unwrap();
+    assert_eq!(at_0.digest, replayed(&["LDG.E"], None).unwrap().digest);
+    assert_ne!(at_0.digest, replayed(&["LDS"], None).unwrap().digest);
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn headers_and_groups() {
             "-accelsim tracer version = 3\n#BEGIN_TB\nwarp = 0\ninsts = 2\nwarp = 1\n",
             "5:1: 2 more instructions were promised",
         ),
-        ("# nothing\n", "no header and no instruction; expected an Accel-Sim trace"),
+        ("#traces format = \n", "no header and no instruction; expected an Accel-Sim trace"),
     ] {
         assert_eq!(refused(text), expected, "{text}");
     }
@@ -170,6 +170,7 @@ fn text_that_is_none() {
     assert!(refused("").starts_with("no trace; expected an Accel-Sim trace"));
     assert!(refused("\n\n \n").starts_with("no trace; expected"));
     assert!(refused("\x7fELF").starts_with("no trace; expected"));
+    assert!(refused("# A heading\n").starts_with("no trace; expected"));
     assert!(
         refused(b"-kernel name = k\n-author = Andr\xe9\n")
             .starts_with("line 2, column 15 (byte offset 31) is not UTF-8")
