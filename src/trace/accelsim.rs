@@ -228,7 +228,8 @@ impl<'f> Reader<'f> {
         let mask = LaneMask::from_bits(mask);
         let mut list = std::mem::take(&mut self.list);
         list.clear();
-        let run = self.addresses(&mut tokens, mask.count() as usize, &mut list)?;
+        let operand = tokens.at + 1;
+        let run = self.addresses(&mut tokens, mask, &mut list)?;
         self.end(&mut tokens, "the addresses")?;
         // The line is UTF-8 and tokens end at ASCII spaces.
         match sink.known(std::str::from_utf8(opcode).unwrap_or_default())? {
@@ -237,6 +238,10 @@ impl<'f> Reader<'f> {
             Known::Load { operation, bytes } => {
                 let addresses = match run {
                     Some((base, stride)) => Addresses::Stride { base, stride },
+                    None if list.len() != mask.count() as usize => {
+                        let message = "a stride over lanes before the guard: which of them begins it is unknown";
+                        return Err(self.error(operand, message));
+                    }
                     None => Addresses::shortest(&list, &mut self.deltas),
                 };
                 sink.load(&NewLoad {
@@ -274,15 +279,16 @@ impl<'f> Reader<'f> {
         Ok(())
     }
 
-    /// `mode addresses`: returns base and stride, or fills `list` with one address for each of the
-    /// `active` lanes.
+    /// `mode addresses`: returns base and stride, or fills `list` with one address for each active
+    /// lane; with none if which addresses are theirs is unknown.
     #[inline]
     fn addresses(
         &self,
         tokens: &mut Tokens<'_>,
-        active: usize,
+        mask: LaneMask,
         list: &mut Vec<u64>,
     ) -> Result<Option<(u64, i64)>, ImportError> {
+        let active = mask.count() as usize;
         const MODE: &str = "an address mode: 0, 1 or 2";
         let token = self.next(tokens, MODE)?;
         match number(token, 10) {
@@ -293,7 +299,22 @@ impl<'f> Reader<'f> {
             }
             Some(1) => {
                 let base = self.hex(tokens, "a base address")?;
-                return Ok(Some((base, self.signed(tokens, "a stride")?)));
+                let at = tokens.at;
+                let stride = self.signed(tokens, "a stride")?;
+                let is_v3 = matches!(self.version, Version::V3);
+                if is_run(mask) && !(is_v3 && active == 1) || is_v3 && stride == 0 {
+                    return Ok(Some((base, stride)));
+                }
+                if !is_v3 {
+                    return Err(self.error(at + 1, "a stride, but the lanes are not a run"));
+                }
+                // Early tracers of version 3 wrote the stride of the lanes before the guard, of
+                // which the mask is a part.
+                if mask.contains(0) {
+                    let address =
+                        |lane: usize| base.wrapping_add_signed(stride.wrapping_mul(lane as i64));
+                    list.extend(mask.lanes().map(address));
+                }
             }
             Some(2) => {
                 // The base is there even if no lane is active.
@@ -391,4 +412,11 @@ impl<'f> Reader<'f> {
         }
         Ok(())
     }
+}
+
+/// Returns whether the lanes lie side by side. No lanes do.
+fn is_run(mask: LaneMask) -> bool {
+    let bits = mask.bits();
+    let lowest = bits & bits.wrapping_neg();
+    bits & bits.wrapping_add(lowest) == 0
 }

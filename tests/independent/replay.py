@@ -196,8 +196,18 @@ def accelsim_line(line, grouped, lineinfo, version, kernel):
         elif mode == 1:
             base = t.hexadecimal("base address")
             stride = t.decimal("stride")
-            for i, lane in enumerate(active):
-                addresses[lane] = (base + i * stride) & M64
+            # Early tracers of version 3 wrote the stride of the lanes before the guard.
+            is_run = all(b == a + 1 for a, b in zip(active, active[1:]))
+            if version == 3 and stride != 0 and active and (not is_run or len(active) == 1):
+                if active[0] != 0:
+                    raise BadInput("nobody knows which lanes a stride over gaps begins with")
+                for lane in active:
+                    addresses[lane] = (base + lane * stride) & M64
+            elif version > 3 and not is_run:
+                raise BadInput("a stride over lanes with gaps")
+            else:
+                for i, lane in enumerate(active):
+                    addresses[lane] = (base + i * stride) & M64
         elif mode == 2:
             address = t.hexadecimal("base address")
             for i, lane in enumerate(active):

@@ -92,6 +92,35 @@ fn modes() {
     assert_eq!(addresses(all), (0..32).map(|lane| 0x100 + 4 * lane).collect::<Vec<u64>>());
 }
 
+/// Version 3 before November 2020 wrote base and stride of the lanes before the guard: over gaps a
+/// lane's address counts from lane 0, if that is there.
+#[test]
+fn strides_over_gaps() {
+    let read = |version, mask, operand: &str| {
+        let line = format!("0010 {mask:08x} 1 R1 LDG.E 1 R2 4 1 {operand}");
+        let trace = import_bytes(grouped(version, "", &[&line]));
+        trace.map(|trace| loads(&open(&trace))[0].addresses.clone())
+    };
+    assert_eq!(read(3, 0b1001_0001, "0x100 8").unwrap(), [0x100, 0x120, 0x138]);
+    assert_eq!(read(3, 0b1001_0001, "0x100 -8").unwrap(), [0x100, 0xe0, 0xc8]);
+    assert_eq!(read(3, 0b1001_0010, "0x100 0").unwrap(), [0x100; 3]);
+    assert_eq!(read(3, 0b0111_0000, "0x100 8").unwrap(), [0x100, 0x108, 0x110]);
+    assert_eq!(read(3, 0x8000_0000, "0x100 0").unwrap(), [0x100]);
+    assert_eq!(read(4, 0x8000_0000, "0x100 8").unwrap(), [0x100]);
+    assert_eq!(read(3, u32::MAX, "0x100 8").unwrap().len(), 32);
+    for mask in [0b1001_0010, 0x8000_0000] {
+        let error = read(3, mask, "0x100 8").unwrap_err().to_string();
+        assert!(error.contains(":15:33: a stride over lanes before the guard"), "{error}");
+    }
+    // Nothing is asked of the addresses of what is not replayed.
+    let store = "0010 80000000 0 STG 1 R2 4 1 0x100 8";
+    import_bytes(grouped(3, "", &[store])).unwrap();
+    for operand in ["0x100 8", "0x100 0"] {
+        let error = read(4, 0b1001_0001, operand).unwrap_err().to_string();
+        assert!(error.contains(":15:41: a stride, but the lanes are not a run"), "{error}");
+    }
+}
+
 #[test]
 fn empty_masks_load_nothing() {
     for operand in ["0", "1 0x0 0", "2 0x100", "0 0", "1 0x0 0 -5", "2 0x100 7"] {
