@@ -98,7 +98,8 @@ impl<'p> Input<'p> {
     }
 }
 
-/// How many threads to use.
+/// Returns the number of threads to use: as many as asked for, but no more than can run at once.
 pub(crate) fn threads(asked: Option<usize>) -> usize {
-    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    asked.map_or(available, |asked| asked.min(available))
 }
