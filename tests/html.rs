@@ -172,7 +172,7 @@ fn scattered(path: &Path) {
     let mut state = 1u64;
     for kernel in 0..9 {
         let name = format!("kernel_{kernel}_{}", "x".repeat(1000));
-        writer.kernel(Kernel { name, ..Kernel::default() }).unwrap();
+        writer.kernel(Kernel { name: name.into(), ..Kernel::default() }).unwrap();
         for load in 0..1200u32 {
             let addresses: Vec<u64> = (0..32)
                 .map(|_| {

@@ -135,7 +135,7 @@ fn listed(summary: &Summary) -> String {
 /// The opcodes with most loads, as many as a line or two hold.
 fn opcodes(counts: &Counts) -> String {
     let mut opcodes: Vec<(&str, u64)> =
-        counts.by_opcode.iter().map(|(opcode, loads)| (opcode.as_str(), *loads)).collect();
+        counts.by_opcode.iter().map(|(opcode, loads)| (&**opcode, *loads)).collect();
     opcodes.sort_by_key(|(_, loads)| std::cmp::Reverse(*loads));
     let more = opcodes.len().saturating_sub(ROWS);
     opcodes.truncate(ROWS);
@@ -168,7 +168,7 @@ fn per_pc(mut rows: Vec<Row<'_>>) -> String {
     rows.sort_by(|one, other| other.waste().total_cmp(&one.waste()));
     let more = rows.len().saturating_sub(ROWS);
     rows.truncate(ROWS);
-    let instruction = |row: &Row<'_>| row.sass().unwrap_or_else(|| row.summary.opcode.clone());
+    let instruction = |row: &Row<'_>| row.sass().unwrap_or_else(|| row.summary.opcode.to_string());
     let shown: Vec<String> = rows.iter().map(instruction).collect();
     let width = shown.iter().map(String::len).max().unwrap_or(0).max(16);
     let mut text = format!(

@@ -166,7 +166,7 @@ fn headline(page: &Page<'_>) -> String {
 /// Loads by opcode and by memory, and the digest.
 fn breakdown(counts: &Counts, digest: Option<&str>) -> String {
     const MAX_OPCODES: usize = 24;
-    let mut opcodes: Vec<(&String, &u64)> = counts.by_opcode.iter().collect();
+    let mut opcodes: Vec<_> = counts.by_opcode.iter().collect();
     opcodes.sort_by_key(|(_, loads)| std::cmp::Reverse(**loads));
     let chip = |text: &str, number: u64| {
         format!("<span class=\"chip\"><code>{}</code> {}</span>", escape(text), count(number))

@@ -3,6 +3,7 @@
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::addresses::Addresses;
 use super::block::NewLoad;
@@ -21,6 +22,9 @@ enum Version {
     V4,
     V5,
 }
+
+/// No header has more lines; tracers write about 13.
+const MAX_HEADER_LINES: usize = 1024;
 
 const VERSIONS: &str = "a version from 3 to 5";
 
@@ -92,7 +96,7 @@ impl<'f> Reader<'f> {
         match text.as_bytes().first() {
             None => Ok(()),
             Some(byte) if byte.is_ascii_hexdigit() => self.instruction(text, sink),
-            Some(b'-') => self.header(text),
+            Some(b'-') => self.header(text, sink),
             Some(b'#') => self.mark(text),
             Some(b't' | b'w' | b'i') if self.is_group_line(text)? => Ok(()),
             _ if text.trim().is_empty() => Ok(()),
@@ -101,7 +105,7 @@ impl<'f> Reader<'f> {
     }
 
     /// `-key = value`
-    fn header(&mut self, text: &str) -> Result<(), ImportError> {
+    fn header(&mut self, text: &str, sink: &mut Sink<'_>) -> Result<(), ImportError> {
         if self.has_kernel {
             return Err(self.error(0, "a header line behind instructions"));
         }
@@ -111,7 +115,7 @@ impl<'f> Reader<'f> {
         let (key, value) = (key.trim(), value.trim());
         let at = text.trim_end().len() - value.len();
         match key {
-            "kernel name" => self.kernel.name = value.to_owned(),
+            "kernel name" => self.kernel.name = self.hold(value, at, sink)?,
             "grid dim" => self.kernel.grid = self.dimensions(value, at)?,
             "block dim" => self.kernel.block = self.dimensions(value, at)?,
             "shmem base_addr" => self.kernel.shared_base = Some(self.hexadecimal(value, at)?),
@@ -120,8 +124,17 @@ impl<'f> Reader<'f> {
             "enable lineinfo" => self.has_line_numbers = value == "1",
             _ => {}
         }
-        self.kernel.header.push((key.to_owned(), value.to_owned()));
+        if self.kernel.header.len() == MAX_HEADER_LINES {
+            return Err(self.error(0, format!("more than {MAX_HEADER_LINES} header lines")));
+        }
+        let line = (self.hold(key, 1, sink)?, self.hold(value, at, sink)?);
+        self.kernel.header.push(line);
         Ok(())
+    }
+
+    /// Returns a name of the trace as it is held once.
+    fn hold(&self, name: &str, at: usize, sink: &mut Sink<'_>) -> Result<Arc<str>, ImportError> {
+        sink.name(name).map_err(|error| self.error(at, error.to_string()))
     }
 
     /// Reads the decimal number that `value` begins with, as Accel-Sim does.
@@ -190,12 +203,12 @@ impl<'f> Reader<'f> {
     }
 
     fn begin_kernel(&mut self, sink: &mut Sink<'_>) -> Result<(), ImportError> {
-        if !self.kernel.header.iter().any(|(key, _)| key == "accelsim tracer version") {
+        if !self.kernel.header.iter().any(|(key, _)| &**key == "accelsim tracer version") {
             let message = format!("no `-accelsim tracer version = …` above; expected {VERSIONS}");
             return Err(self.error(0, message));
         }
         self.has_kernel = true;
-        sink.kernel(std::mem::take(&mut self.kernel))
+        sink.kernel(std::mem::take(&mut self.kernel)).map(drop)
     }
 
     /// `[source_line] PC mask ndst [Rd]* OPCODE nsrc [Rs]* width [mode addresses] [immediate]`,
@@ -219,6 +232,7 @@ impl<'f> Reader<'f> {
         let mask = self.hex32(&mut tokens, "a hexadecimal lane mask of at most 32 bits")?;
         self.registers(&mut tokens)?;
         let opcode = self.name(&mut tokens, "an opcode")?;
+        let opcode_at = tokens.at - opcode.len();
         self.registers(&mut tokens)?;
         let width = self.decimal(&mut tokens, "an access width in bytes")?;
         if width == 0 {
@@ -232,7 +246,8 @@ impl<'f> Reader<'f> {
         let run = self.addresses(&mut tokens, mask, &mut list)?;
         self.end(&mut tokens, "the addresses")?;
         // The line is UTF-8 and tokens end at ASCII spaces.
-        match sink.known(std::str::from_utf8(opcode).unwrap_or_default())? {
+        let known = sink.known(std::str::from_utf8(opcode).unwrap_or_default());
+        match known.map_err(|refused| refused.at(|message| self.error(opcode_at, message)))? {
             Known::Skipped(kind) => sink.skip(kind)?,
             Known::NotReplayed(name) => sink.not_replayed(name, mask)?,
             Known::Load { operation, bytes } => {

@@ -116,6 +116,18 @@ impl BlockBuilder {
         self.count()
     }
 
+    /// Returns how many bytes the block takes now; 0 if nothing is in it.
+    pub(super) fn bytes(&self) -> usize {
+        let ClosedBlock { records, not_replayed, payload, count, .. } = &self.0;
+        if *count == 0 {
+            return 0;
+        }
+        size_of::<Self>()
+            + size_of_val(&records[..])
+            + size_of_val(&not_replayed[..])
+            + payload.len()
+    }
+
     fn count(&mut self) -> Option<ClosedBlock> {
         let block = &mut self.0;
         block.count += 1;

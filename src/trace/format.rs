@@ -8,9 +8,12 @@
 //! payloads: addresses, and expected values if there are any. All numbers are little-endian;
 //! every part has a CRC-32.
 
+use std::sync::Arc;
+
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
+use super::contents::RawContents;
 use super::operation::Operation;
 
 /// The first eight bytes of a binary trace.
@@ -175,12 +178,11 @@ pub const ALL_FLAGS: u8 = FLAG_PLG | FLAG_GUARD | FLAG_EXPECTED | FLAG_WIDTH;
 
 /// What there is beside the blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(into = "RawContents", try_from = "RawContents")]
 pub struct Contents {
     /// What wrote the trace, and what it was made from.
     pub source: String,
     /// What a reader of results should know: a mask that was inferred, say.
-    #[serde(default)]
     pub notes: Vec<String>,
     /// The kernels, in launch order.
     pub kernels: Vec<Kernel>,
@@ -188,38 +190,32 @@ pub struct Contents {
     pub operations: Vec<Operation>,
     /// The names of instructions that read memory but are not replayed, in the order of their
     /// first use: opcodes before their first dot.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_replayed: Vec<String>,
     /// The device memory that the trace names: base and size in bytes.
-    #[serde(default)]
     pub allocations: Vec<(u64, u64)>,
 }
 
-/// One launch of a kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// One launch of a kernel. Texts that launches have in common are held once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
-    /// Its name, mangled where the trace has it so.
-    pub name: String,
+    /// Its name, mangled if the trace has it so.
+    pub name: Arc<str>,
     /// Thread blocks in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Where the shared window lies in the generic space, where the trace says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Where the shared window lies in the generic space, if the trace says so.
     pub shared_base: Option<u64>,
     /// Where the local window lies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_base: Option<u64>,
     /// Every line of the header, also those that mean nothing here: key and value.
-    #[serde(default)]
-    pub header: Vec<(String, String)>,
+    pub header: Vec<(Arc<str>, Arc<str>)>,
 }
 
 impl Kernel {
     /// Whether the header says that the code is for SM 5.x or 6.x.
     pub(super) fn is_spa5(&self) -> bool {
-        let version = self.header.iter().find(|(key, _)| key == "binary version");
+        let version = self.header.iter().find(|(key, _)| &**key == "binary version");
         let version = version.and_then(|(_, value)| value.parse::<u32>().ok());
         matches!(version, Some(50..=69))
     }

@@ -1,8 +1,10 @@
 //! Imports: text traces of other tools into a binary trace, streaming, in parallel by file.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -12,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::block::{BlockBuilder, ClosedBlock, NewLoad};
 use super::error::{ImportError, TraceError};
 use super::format::Kernel;
+use super::names::{NameError, Names};
 use super::operation::{Class, Operation, Skipped};
 use super::writer::TraceWriter;
 use super::{accelsim, kernels_list, nvbit};
@@ -27,14 +30,22 @@ const XZ_MEMORY: u64 = 256 << 20;
 /// How many different opcodes are remembered of one file; more are read anew each time.
 const KNOWN_OPCODES: usize = 1 << 16;
 
+/// How many bytes the open blocks of launches that are not the current one may take.
+const OPEN_BYTES: usize = 32 << 20;
+
+/// No trace has more kernels.
+pub const MAX_KERNELS: usize = 1 << 20;
+
 /// What a reader of a text trace finds, in order.
 pub(super) enum Found {
+    /// Numbered in the order in which they are found, from 0, file by file.
     Kernel(Kernel),
     /// Numbered in the order in which they are found, from 0, file by file.
     Operation(Operation),
     /// The name of instructions that are not replayed; numbered likewise.
     NotReplayed(String),
-    Block(ClosedBlock),
+    /// A block of the kernel with that number.
+    Block(u32, ClosedBlock),
     /// What a reader of results should know.
     Note(String),
 }
@@ -52,10 +63,47 @@ pub(super) enum Known {
     NotReplayed(u16),
 }
 
+/// Why a name that a reader found was refused.
+pub(super) enum Refused {
+    /// The name itself; the reader knows its place.
+    Name(NameError),
+    /// The rest of the import.
+    Import(ImportError),
+}
+
+impl From<NameError> for Refused {
+    fn from(error: NameError) -> Self {
+        Self::Name(error)
+    }
+}
+
+impl From<ImportError> for Refused {
+    fn from(error: ImportError) -> Self {
+        Self::Import(error)
+    }
+}
+
+impl Refused {
+    /// The error, at a place if it is the name's.
+    pub(super) fn at(self, place: impl FnOnce(String) -> ImportError) -> ImportError {
+        match self {
+            Self::Name(error) => place(error.to_string()),
+            Self::Import(error) => error,
+        }
+    }
+}
+
 /// Takes what a reader finds and hands it on by the block.
 pub(super) struct Sink<'s> {
+    names: Names,
+    /// The current kernel's block.
     block: BlockBuilder,
-    opcodes: FxHashMap<Box<str>, Known>,
+    current: u32,
+    /// The blocks of other kernels, whose launches may go on.
+    open: BTreeMap<u32, BlockBuilder>,
+    open_bytes: usize,
+    kernels: u32,
+    opcodes: FxHashMap<Arc<str>, Known>,
     /// How many operations were numbered.
     operations: usize,
     /// The numbers of the names of instructions that are not replayed.
@@ -68,7 +116,12 @@ pub(super) struct Sink<'s> {
 impl<'s> Sink<'s> {
     fn new(emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>) -> Self {
         Self {
+            names: Names::default(),
             block: BlockBuilder::default(),
+            current: 0,
+            open: BTreeMap::new(),
+            open_bytes: 0,
+            kernels: 0,
             opcodes: FxHashMap::default(),
             operations: 0,
             not_replayed: FxHashMap::default(),
@@ -77,23 +130,60 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Begins the next kernel.
-    pub(super) fn kernel(&mut self, kernel: Kernel) -> Result<(), ImportError> {
-        self.finish()?;
+    /// Returns a name as it is held for the whole file.
+    pub(super) fn name(&mut self, name: &str) -> Result<Arc<str>, NameError> {
+        self.names.hold(name)
+    }
+
+    /// Begins the next kernel, which becomes the current one, and returns its number.
+    pub(super) fn kernel(&mut self, kernel: Kernel) -> Result<u32, ImportError> {
         if kernel.is_spa5() != self.is_spa5 {
             // The same opcode now says something else.
             self.opcodes.clear();
             self.is_spa5 = kernel.is_spa5();
         }
-        (self.emit)(Found::Kernel(kernel))
+        let number = self.kernels;
+        self.kernels += 1;
+        (self.emit)(Found::Kernel(kernel))?;
+        self.select(number)?;
+        Ok(number)
+    }
+
+    /// Makes a kernel the current one, to which what is found next belongs.
+    pub(super) fn select(&mut self, kernel: u32) -> Result<(), ImportError> {
+        if kernel == self.current {
+            return Ok(());
+        }
+        let other = self.open.remove(&kernel).unwrap_or_default();
+        self.open_bytes -= other.bytes();
+        let block = std::mem::replace(&mut self.block, other);
+        if block.bytes() > 0 {
+            self.open_bytes += block.bytes();
+            self.open.insert(self.current, block);
+        }
+        self.current = kernel;
+        if self.open_bytes > OPEN_BYTES { self.close_others() } else { Ok(()) }
+    }
+
+    fn close_others(&mut self) -> Result<(), ImportError> {
+        self.open_bytes = 0;
+        for (kernel, mut block) in std::mem::take(&mut self.open) {
+            self.emit_block(kernel, block.close())?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn emit_block(&mut self, kernel: u32, block: Option<ClosedBlock>) -> Result<(), ImportError> {
+        block.map_or(Ok(()), |block| (self.emit)(Found::Block(kernel, block)))
     }
 
     /// What an opcode with a memory operand is.
     ///
     /// # Errors
-    /// Where the trace has too many different loads.
+    /// Returns [`Refused`] if the opcode is too long, or there are too many different ones.
     #[inline]
-    pub(super) fn known(&mut self, opcode: &str) -> Result<Known, ImportError> {
+    pub(super) fn known(&mut self, opcode: &str) -> Result<Known, Refused> {
         match self.opcodes.get(opcode) {
             Some(known) => Ok(*known),
             None => self.classify(opcode),
@@ -101,14 +191,16 @@ impl<'s> Sink<'s> {
     }
 
     #[cold]
-    fn classify(&mut self, opcode: &str) -> Result<Known, ImportError> {
+    fn classify(&mut self, opcode: &str) -> Result<Known, Refused> {
+        let name = self.names.hold(opcode)?;
         let class = if self.is_spa5 { Class::of_spa5(opcode) } else { Class::of(opcode) };
         let known = match class {
             Class::Skipped(kind) => Known::Skipped(kind),
             Class::NotReplayed(name) => Known::NotReplayed(self.not_replayed_name(name)?),
             Class::Load(operation) => {
                 let bytes = operation.bytes;
-                (self.emit)(Found::Operation(operation))?;
+                let opcode = Arc::clone(&name);
+                (self.emit)(Found::Operation(Operation { opcode, ..operation }))?;
                 // The writer refuses more operations than have numbers.
                 let number = u16::try_from(self.operations).unwrap_or(u16::MAX);
                 self.operations += 1;
@@ -117,7 +209,7 @@ impl<'s> Sink<'s> {
         };
         // A load always finds its number again; other opcodes need no memory without bound.
         if matches!(known, Known::Load { .. }) || self.opcodes.len() < KNOWN_OPCODES {
-            self.opcodes.insert(opcode.into(), known);
+            self.opcodes.insert(name, known);
         }
         Ok(known)
     }
@@ -137,19 +229,19 @@ impl<'s> Sink<'s> {
     #[inline]
     pub(super) fn not_replayed(&mut self, name: u16, active: LaneMask) -> Result<(), ImportError> {
         let full = self.block.not_replayed(name, active);
-        full.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
+        self.emit_block(self.current, full)
     }
 
     #[inline]
     pub(super) fn skip(&mut self, kind: Skipped) -> Result<(), ImportError> {
         let full = self.block.skip(kind);
-        full.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
+        self.emit_block(self.current, full)
     }
 
     #[inline]
     pub(super) fn load(&mut self, load: &NewLoad<'_>) -> Result<(), ImportError> {
         let full = self.block.load(load);
-        full.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
+        self.emit_block(self.current, full)
     }
 
     pub(super) fn note(&mut self, note: String) -> Result<(), ImportError> {
@@ -157,8 +249,9 @@ impl<'s> Sink<'s> {
     }
 
     fn finish(&mut self) -> Result<(), ImportError> {
-        let rest = self.block.close();
-        rest.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
+        let block = std::mem::take(&mut self.block);
+        self.open.insert(self.current, block);
+        self.close_others()
     }
 }
 
@@ -310,6 +403,8 @@ fn read_one(
 /// Writes what the reader of one file finds, with operations and names numbered for the whole trace.
 struct Import<'w, W> {
     writer: &'w mut TraceWriter<W>,
+    /// The trace's number of each of the file's kernels.
+    kernels: Vec<u32>,
     /// The trace's number of each of the file's operations.
     operations: Vec<u16>,
     /// The trace's number of each of the file's names.
@@ -318,7 +413,7 @@ struct Import<'w, W> {
 
 impl<'w, W: Write + Seek> Import<'w, W> {
     fn new(writer: &'w mut TraceWriter<W>) -> Self {
-        Self { writer, operations: Vec::new(), not_replayed: Vec::new() }
+        Self { writer, kernels: Vec::new(), operations: Vec::new(), not_replayed: Vec::new() }
     }
 
     fn take(&mut self, found: Found) -> Result<(), ImportError> {
@@ -326,20 +421,29 @@ impl<'w, W: Write + Seek> Import<'w, W> {
             ImportError::Write(TraceError::Io { path: PathBuf::from("the output"), source })
         };
         match found {
-            Found::Kernel(kernel) => self.writer.kernel(kernel).map_err(failed),
+            Found::Kernel(kernel) => {
+                let number = self.writer.kernels();
+                if number >= MAX_KERNELS {
+                    return Err(too_many(MAX_KERNELS, "kernels"));
+                }
+                self.kernels.push(number as u32);
+                self.writer.kernel(kernel).map_err(failed)
+            }
             Found::Operation(operation) => {
                 let number = self.writer.operation(&operation);
-                self.operations.push(number.ok_or_else(|| too_many("different loads"))?);
+                self.operations
+                    .push(number.ok_or_else(|| too_many(MAX_NUMBERED, "different loads"))?);
                 Ok(())
             }
             Found::NotReplayed(name) => {
                 let number = self.writer.not_replayed_name(&name);
-                let number = number
-                    .ok_or_else(|| too_many("different instructions that are not replayed"))?;
+                let number = number.ok_or_else(|| {
+                    too_many(MAX_NUMBERED, "different instructions that are not replayed")
+                })?;
                 self.not_replayed.push(number);
                 Ok(())
             }
-            Found::Block(mut block) => {
+            Found::Block(kernel, mut block) => {
                 // Readers number operations and names before they use them.
                 let of_trace =
                     |numbers: &[u16], i: u16| numbers.get(usize::from(i)).copied().unwrap_or(0);
@@ -349,7 +453,8 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 for one in &mut block.not_replayed {
                     one.name = of_trace(&self.not_replayed, one.name);
                 }
-                self.writer.append(&block).map_err(failed)
+                let kernel = self.kernels.get(kernel as usize).copied().unwrap_or(0);
+                self.writer.append(kernel, &block).map_err(failed)
             }
             Found::Note(note) => {
                 self.writer.note(&note);
@@ -359,8 +464,11 @@ impl<'w, W: Write + Seek> Import<'w, W> {
     }
 }
 
-fn too_many(what: &str) -> ImportError {
-    let message = format!("more than 65,536 {what} in all files");
+/// How many things of one kind have a number of 16 bits.
+const MAX_NUMBERED: usize = 1 << 16;
+
+fn too_many(most: usize, what: &str) -> ImportError {
+    let message = format!("more than {most} {what} in all files");
     ImportError::File { file: PathBuf::from("the trace"), message }
 }
 

@@ -3,11 +3,13 @@
 mod accelsim;
 mod addresses;
 mod block;
+mod contents;
 mod error;
 mod format;
 mod heat;
 mod import;
 mod kernels_list;
+mod names;
 mod nvbit;
 mod operation;
 mod reader;
@@ -30,7 +32,8 @@ pub use format::{
     RawRecord, RawSection, SectionKind, VERSION, form,
 };
 pub use heat::{HeatMap, HeatRow};
-pub use import::{import, import_from};
+pub use import::{MAX_KERNELS, import, import_from};
+pub use names::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES};
 pub use operation::{Class, Operation, Skipped, TraceSpace};
 pub use reader::{BinaryTrace, Block, TracedLoad};
 pub use replay::{DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Replayed, replay};

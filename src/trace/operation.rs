@@ -1,5 +1,7 @@
 //! What an opcode of a trace does: its space and its access size, read off its text.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use warpload_encoding::{Instruction, parse_opcode};
 
@@ -39,7 +41,7 @@ impl TraceSpace {
 #[serde(deny_unknown_fields)]
 pub struct Operation {
     /// The opcode with its modifiers, as the trace writes it.
-    pub opcode: String,
+    pub opcode: Arc<str>,
     /// What it addresses.
     pub space: TraceSpace,
     /// How many bytes each lane asks for: 1, 2, 4, 8 or 16.
@@ -73,7 +75,7 @@ impl Operation {
             AddressSpace::Constant { .. } => TraceSpace::Constant,
         };
         let LoadOp { bytes, signed, uniform, .. } = op;
-        let opcode = instruction.opcode().as_str().to_owned();
+        let opcode = instruction.opcode().as_str().into();
         Ok(Self { opcode, space, bytes, signed, uniform, word: None, opcode_word: None })
     }
 
@@ -82,7 +84,7 @@ impl Operation {
     fn of_spa5(opcode: &str) -> Option<Self> {
         let instruction = parse_opcode(opcode).ok()?;
         let opcode_word = Some(instruction.encode());
-        Some(Self { opcode: opcode.to_owned(), opcode_word, ..Self::of(&instruction).ok()? })
+        Some(Self { opcode: opcode.into(), opcode_word, ..Self::of(&instruction).ok()? })
     }
 
     /// Whether a load of that access size exists. One of another size cannot be executed.
@@ -153,7 +155,7 @@ impl Class {
             })
             .unwrap_or((4, false));
         let uniform = bytes == 16 && has("U") && space.has_uniform_form();
-        let opcode = opcode.to_owned();
+        let opcode = opcode.into();
         Self::Load(Operation {
             opcode,
             space,

@@ -45,7 +45,7 @@ fn map(
     } else {
         AddressMap::for_offsets(options.address_bits, shared, local)
     };
-    map.map_err(|source| ReplayError::Windows { index, name: kernel.name.clone(), source })
+    map.map_err(|source| ReplayError::Windows { index, name: kernel.name.to_string(), source })
 }
 
 /// Returns whether a load of the kernel has generic addresses, which only windows can resolve.

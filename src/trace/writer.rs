@@ -106,7 +106,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Those of the output.
     pub fn skip(&mut self, kind: Skipped) -> io::Result<()> {
         let full = self.block.skip(kind);
-        full.map_or(Ok(()), |block| self.append(&block))
+        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
     }
 
     /// Counts an instruction that reads memory but is not replayed, with its active lanes, by the
@@ -120,7 +120,7 @@ impl<W: Write + Seek> TraceWriter<W> {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let full = self.block.not_replayed(name, active);
-        full.map_or(Ok(()), |block| self.append(&block))
+        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
     }
 
     /// Adds a load.
@@ -135,19 +135,29 @@ impl<W: Write + Seek> TraceWriter<W> {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let full = self.block.load(load);
-        full.map_or(Ok(()), |block| self.append(&block))
+        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
     }
 
     fn close_block(&mut self) -> io::Result<()> {
         let rest = self.block.close();
-        rest.map_or(Ok(()), |block| self.append(&block))
+        rest.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
     }
 
-    /// Appends a block of the current kernel. Its operations must be numbered as this trace's.
+    /// How many kernels were begun.
+    pub(super) fn kernels(&self) -> usize {
+        self.contents.kernels.len()
+    }
+
+    /// The number of the last kernel. A trace without a kernel line has one all the same.
+    fn last_kernel(&self) -> u32 {
+        (self.contents.kernels.len().max(1) - 1) as u32
+    }
+
+    /// Appends a block of a kernel. Its operations and names must be numbered as this trace's.
     ///
     /// # Errors
     /// Those of the output.
-    pub(super) fn append(&mut self, block: &ClosedBlock) -> io::Result<()> {
+    pub(super) fn append(&mut self, kernel: u32, block: &ClosedBlock) -> io::Result<()> {
         let records: &[u8] = bytemuck::cast_slice(&block.records);
         let not_replayed: &[u8] = bytemuck::cast_slice(&block.not_replayed);
         let parts = [records, not_replayed, &block.payload];
@@ -161,8 +171,7 @@ impl<W: Write + Seek> TraceWriter<W> {
             crc: crc.finalize(),
             records: block.count,
             loads: block.records.len() as u32,
-            // A trace without a kernel line has one all the same.
-            kernel: (self.contents.kernels.len().max(1) - 1) as u32,
+            kernel,
             stores: u32::from(block.stores),
             atomics: u32::from(block.atomics),
             not_replayed: block.not_replayed.len() as u32,

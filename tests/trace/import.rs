@@ -58,7 +58,7 @@ fn opcodes_of_spa_5_are_exact() {
         ];
         let trace = open(&import_bytes(grouped(5, header, &lines)).unwrap());
         let operations = trace.contents().operations.iter();
-        operations.map(|one| (one.opcode.clone(), one.opcode_word)).collect()
+        operations.map(|one| (one.opcode.to_string(), one.opcode_word)).collect()
     };
     let words = |words: [Option<u64>; 3]| {
         ["LDG.E.CI.64", "LDS.U.32", "LDG.E.64.SYS"].map(str::to_owned).into_iter().zip(words)
@@ -200,7 +200,7 @@ fn headers_are_kept_as_they_are() {
         &trace.contents().kernels[0];
     assert_eq!((&**name, grid, block), ("k", &[1, 2, 3], &[32, 1, 1]));
     assert_eq!((*shared_base, *local_base), (Some(0x7f13_0000_0000), Some(0x7f12_a500_0000)));
-    let has = |key: &str, value: &str| header.contains(&(key.to_owned(), value.to_owned()));
+    let has = |key: &str, value: &str| header.contains(&(key.into(), value.into()));
     assert!(has("kernel id", "1") && has("of the future", "(a=b)"), "{header:?}");
 }
 

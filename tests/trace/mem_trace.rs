@@ -50,7 +50,7 @@ fn a_log() {
     assert_eq!(names(&trace), ["f(a - b)", "g", "grid launch 2"]);
     let Kernel { grid, block, header, .. } = &trace.contents().kernels[0];
     assert_eq!((grid, block), (&[98, 1, 1], &[1024, 1, 1]));
-    assert!(header.contains(&("nregs".to_owned(), "10".to_owned())));
+    assert!(header.contains(&("nregs".into(), "10".into())));
     let masks: Vec<u32> = loads(&trace).iter().map(|load| load.mask).collect();
     assert_eq!(masks, [u32::MAX, 7, 0, 1]);
     assert_eq!(loads(&trace)[1].addresses, [0x200, 0x204, 0x208]);

@@ -99,7 +99,7 @@ pub(crate) fn write(items: &[Item]) -> Vec<u8> {
     for item in items {
         match item {
             Item::Kernel(name) => {
-                writer.kernel(Kernel { name: (*name).to_owned(), ..Kernel::default() }).unwrap();
+                writer.kernel(Kernel { name: (*name).into(), ..Kernel::default() }).unwrap();
             }
             Item::Skip(kind) => writer.skip(*kind).unwrap(),
             Item::NotReplayed(name, mask) => {
@@ -160,7 +160,7 @@ pub(crate) fn loads(trace: &BinaryTrace) -> Vec<Seen> {
                 kernel: raw.kernel as usize,
                 pc: load.pc,
                 mask: load.mask.bits(),
-                opcode: operation.opcode.clone(),
+                opcode: operation.opcode.to_string(),
                 addresses: load.mask.lanes().map(|lane| addresses[lane]).collect(),
                 plg: load.plg.map(LaneMask::bits),
                 guard: load.guard.map(LaneMask::bits),

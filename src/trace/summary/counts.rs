@@ -1,6 +1,7 @@
 //! The summary of what a replay counted.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
@@ -122,11 +123,11 @@ fn fault_counts(faults: &LaneFaultCounts) -> FaultCounts {
     FaultCounts { outside_window, outside_allocation, misaligned_address }
 }
 
-fn pc_summary(kernel: String, pc: u32, opcode: &str, counts: &PcCounts) -> PcSummary {
+fn pc_summary(kernel: Arc<str>, pc: u32, opcode: &Arc<str>, counts: &PcCounts) -> PcSummary {
     PcSummary {
         kernel,
         pc: format!("{pc:#x}"),
-        opcode: opcode.to_owned(),
+        opcode: Arc::clone(opcode),
         loads: counts.loads,
         lanes: counts.lanes,
         sectors: SectorSummary {

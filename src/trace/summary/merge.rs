@@ -219,7 +219,7 @@ fn add_counts(to: &mut Counts, from: &Counts) {
     add_not_replayed(to, from);
 }
 
-fn add_by_name(to: &mut BTreeMap<String, u64>, from: &BTreeMap<String, u64>) {
+fn add_by_name<Name: Clone + Ord>(to: &mut BTreeMap<Name, u64>, from: &BTreeMap<Name, u64>) {
     for (name, count) in from {
         add(to.entry(name.clone()).or_default(), *count);
     }

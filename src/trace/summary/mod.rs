@@ -4,6 +4,7 @@ mod counts;
 mod merge;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +49,7 @@ pub struct Counts {
     /// Bytes that the lanes asked for.
     pub bytes: u64,
     /// Loads by opcode.
-    pub by_opcode: BTreeMap<String, u64>,
+    pub by_opcode: BTreeMap<Arc<str>, u64>,
     /// Loads by the memory of their first executing lane.
     pub by_space: SpaceCounts,
     /// Distinct 32-byte sectors of global memory, load by load.
@@ -160,7 +161,7 @@ pub struct Mismatch {
     /// The instruction's index in the trace.
     pub record: u64,
     /// The kernel's name.
-    pub kernel: String,
+    pub kernel: Arc<str>,
     /// The program counter.
     pub pc: String,
     /// The lane.
@@ -180,7 +181,7 @@ pub struct Fault {
     /// The instruction's index in the trace.
     pub record: u64,
     /// The kernel's name.
-    pub kernel: String,
+    pub kernel: Arc<str>,
     /// The program counter.
     pub pc: String,
     /// The lane.
@@ -196,11 +197,11 @@ pub struct Fault {
 #[serde(deny_unknown_fields)]
 pub struct PcSummary {
     /// The kernel's name.
-    pub kernel: String,
+    pub kernel: Arc<str>,
     /// The program counter.
     pub pc: String,
     /// The opcode with its modifiers.
-    pub opcode: String,
+    pub opcode: Arc<str>,
     /// How often it was executed.
     pub loads: u64,
     /// Its executing lanes.
@@ -227,7 +228,7 @@ pub struct SectorSummary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelSummary {
     /// Its name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Its counts.
     #[serde(flatten)]
     pub counts: Counts,
