@@ -36,6 +36,8 @@ struct TraceJson<'t> {
     kind: &'static str,
     source: &'t str,
     notes: &'t [String],
+    /// Null if the format cannot tell.
+    complete: Option<bool>,
     records: u64,
     loads: u64,
     blocks: usize,
@@ -166,6 +168,7 @@ fn show_trace(
             kind: "trace",
             source: &contents.source,
             notes: &contents.notes,
+            complete: contents.complete.then_some(true),
             records: trace.records(),
             loads: trace.loads(),
             blocks: trace.blocks().len(),

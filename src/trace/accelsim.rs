@@ -9,6 +9,7 @@ use super::addresses::Addresses;
 use super::block::NewLoad;
 use super::error::ImportError;
 use super::format::Kernel;
+use super::groups::Groups;
 use super::import::{Known, Sink};
 use super::operation::Skipped;
 use super::tokens::{Tokens, number};
@@ -26,6 +27,8 @@ enum Version {
 /// No header has more lines; tracers write about 13.
 const MAX_HEADER_LINES: usize = 1024;
 
+const CTA: &str = "a thread block's number";
+
 const VERSIONS: &str = "a version from 3 to 5";
 
 /// Reads one trace into `sink`.
@@ -40,6 +43,9 @@ pub(super) fn read(
         let line = line.map_err(|error| line_error(file, error))?;
         reader.line = line.number;
         reader.read(line.text, sink)?;
+    }
+    if !lines.line_ended() {
+        return Err(reader.error(0, "the last line has no line end: the file is cut off"));
     }
     reader.finish(sink)
 }
@@ -57,14 +63,16 @@ struct Reader<'f> {
     line: u64,
     kernel: Kernel,
     has_kernel: bool,
-    /// The tracer's version; known once there is a kernel.
+    /// The tracer's version. Without one the lines are read as those of version 4, whose
+    /// immediates are optional.
     version: Version,
     /// Whether instructions begin with the number of a source line.
     has_line_numbers: bool,
-    /// Whether instructions stand in `#BEGIN_TB` groups; else each says its thread block.
+    /// Whether there is a `#traces format` line, which ends the header.
+    has_format: bool,
+    /// Whether instructions are in `#BEGIN_TB` groups; else each says its thread block.
     is_grouped: bool,
-    /// Instructions that the current warp's `insts` line still promises.
-    promised: u64,
+    groups: Groups,
     /// Room for the addresses of one load.
     list: Vec<u64>,
     deltas: Vec<i32>,
@@ -77,10 +85,11 @@ impl<'f> Reader<'f> {
             line: 0,
             kernel: Kernel::default(),
             has_kernel: false,
-            version: Version::V3,
+            version: Version::V4,
             has_line_numbers: false,
+            has_format: false,
             is_grouped: false,
-            promised: 0,
+            groups: Groups::default(),
             list: Vec::with_capacity(LANES),
             deltas: Vec::with_capacity(LANES),
         }
@@ -108,6 +117,11 @@ impl<'f> Reader<'f> {
     fn header(&mut self, text: &str, sink: &mut Sink<'_>) -> Result<(), ImportError> {
         if self.has_kernel {
             return Err(self.error(0, "a header line behind instructions"));
+        }
+        if let Some(at) = text.find('\r') {
+            let message =
+                "a carriage return inside of a line; expected lines that end in `\\n` or `\\r\\n`";
+            return Err(self.error(at, message));
         }
         let Some((key, value)) = text[1..].split_once('=') else {
             return Err(self.error(0, "expected `-key = value`"));
@@ -172,42 +186,54 @@ impl<'f> Reader<'f> {
     /// `#traces format = …`, `#BEGIN_TB`, `#END_TB`
     fn mark(&mut self, text: &str) -> Result<(), ImportError> {
         match text.trim_end() {
-            "#BEGIN_TB" => self.is_grouped = true,
-            "#END_TB" => return self.check_promise(),
-            _ => {}
+            "#BEGIN_TB" => {
+                if !self.is_grouped {
+                    if self.has_kernel {
+                        let message = "a thread block after instructions outside of one";
+                        return Err(self.error(0, message));
+                    }
+                    self.is_grouped = true;
+                    self.groups = Groups::of(&self.kernel);
+                }
+                self.groups.begin()
+            }
+            "#END_TB" => self.groups.end(),
+            other => {
+                self.has_format |= other.starts_with("#traces format");
+                Ok(())
+            }
         }
-        Ok(())
-    }
-
-    fn check_promise(&mut self) -> Result<(), ImportError> {
-        match std::mem::take(&mut self.promised) {
-            0 => Ok(()),
-            missing => Err(self.error(0, format!("{missing} more instructions were promised"))),
-        }
+        .map_err(|message| self.error(0, message))
     }
 
     /// `thread block = x,y,z`, `warp = n`, `insts = k`
     fn is_group_line(&mut self, text: &str) -> Result<bool, ImportError> {
         let Some((key, value)) = text.split_once(" = ") else { return Ok(false) };
-        match key {
-            "thread block" | "warp" => self.check_promise()?,
-            "insts" => {
-                let promised = value.trim().parse();
-                let at = key.len() + " = ".len();
-                self.promised =
-                    promised.map_err(|_| self.error(at, "expected a number of instructions"))?;
+        let at = key.len() + " = ".len();
+        let value = value.trim();
+        let number = |expected: &str| value.parse().map_err(|_| self.error(at, expected));
+        let known = match key {
+            "thread block" => {
+                let numbers: Option<Vec<u32>> = value.split(',').map(|n| n.parse().ok()).collect();
+                let place = numbers.and_then(|numbers| <[u32; 3]>::try_from(numbers).ok());
+                let place = place.ok_or_else(|| self.error(at, "expected `x,y,z`"))?;
+                self.groups.block(place)
             }
+            "warp" => self.groups.warp(number("expected a warp's number")?),
+            "insts" => self.groups.instructions(number("expected a number of instructions")?),
             _ => return Ok(false),
-        }
-        Ok(true)
+        };
+        known.map(|()| true).map_err(|message| self.error(0, message))
     }
 
     fn begin_kernel(&mut self, sink: &mut Sink<'_>) -> Result<(), ImportError> {
         if !self.kernel.header.iter().any(|(key, _)| &**key == "accelsim tracer version") {
-            let message = format!("no `-accelsim tracer version = …` above; expected {VERSIONS}");
-            return Err(self.error(0, message));
+            sink.note("no tracer version in the header: read as version 4".to_owned())?;
         }
         self.has_kernel = true;
+        if !self.is_grouped {
+            self.groups = Groups::of(&self.kernel);
+        }
         sink.kernel(std::mem::take(&mut self.kernel)).map(drop)
     }
 
@@ -218,15 +244,14 @@ impl<'f> Reader<'f> {
             self.begin_kernel(sink)?;
         }
         if self.is_grouped {
-            self.promised = self
-                .promised
-                .checked_sub(1)
-                .ok_or_else(|| self.error(0, "more instructions than `insts` promised"))?;
+            self.groups.instruction().map_err(|message| self.error(0, message))?;
         }
         let mut tokens = Tokens { text: text.as_bytes(), at: 0 };
-        let leading = if self.is_grouped { 0 } else { 4 } + usize::from(self.has_line_numbers);
-        for _ in 0..leading {
-            self.next(&mut tokens, "a number")?;
+        if !self.is_grouped {
+            self.place(&mut tokens)?;
+        }
+        if self.has_line_numbers {
+            self.decimal(&mut tokens, "the number of a source line")?;
         }
         let pc = self.hex32(&mut tokens, "a hexadecimal PC of at most 32 bits")?;
         let mask = self.hex32(&mut tokens, "a hexadecimal lane mask of at most 32 bits")?;
@@ -273,6 +298,18 @@ impl<'f> Reader<'f> {
         }
         self.list = list;
         Ok(())
+    }
+
+    /// `ctax ctay ctaz warp`, the place of an instruction that is not grouped.
+    fn place(&self, tokens: &mut Tokens<'_>) -> Result<(), ImportError> {
+        let mut block = [0; 3];
+        for at in &mut block {
+            let token = self.next(tokens, CTA)?;
+            let known = number(token, 10).and_then(|value| u32::try_from(value).ok());
+            *at = known.ok_or_else(|| self.wrong(tokens, token, CTA))?;
+        }
+        let warp = self.decimal(tokens, "a warp's number")?;
+        self.groups.check(block, warp).map_err(|message| self.error(0, message))
     }
 
     /// Reads an opcode or a register, which begin with a capital letter. What does not is another
@@ -414,16 +451,19 @@ impl<'f> Reader<'f> {
     }
 
     fn finish(mut self, sink: &mut Sink<'_>) -> Result<(), ImportError> {
-        self.check_promise()?;
+        if self.groups.is_open() {
+            return Err(self.error(0, "the file ends inside a thread block; expected `#END_TB`"));
+        }
         if !self.has_kernel {
-            if self.kernel.header.is_empty() {
-                let message = "no header and no instruction; expected an Accel-Sim trace";
-                return Err(ImportError::File {
-                    file: self.file.to_owned(),
-                    message: message.into(),
-                });
+            if !self.has_format {
+                let message = "no instruction and no `#traces format` line: the file ends in its \
+                               header";
+                return Err(self.error(0, message));
             }
             self.begin_kernel(sink)?;
+        }
+        if !self.is_grouped {
+            sink.end_is_unknown()?;
         }
         Ok(())
     }

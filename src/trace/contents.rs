@@ -17,6 +17,8 @@ pub(super) struct RawContents {
     #[serde(default)]
     notes: Vec<String>,
     #[serde(default)]
+    complete: bool,
+    #[serde(default)]
     names: Vec<Arc<str>>,
     kernels: Vec<RawKernel>,
     operations: Vec<Operation>,
@@ -68,7 +70,8 @@ impl Places {
 
 impl From<Contents> for RawContents {
     fn from(contents: Contents) -> Self {
-        let Contents { source, notes, kernels, operations, not_replayed, allocations } = contents;
+        let Contents { source, notes, complete, kernels, operations, not_replayed, allocations } =
+            contents;
         let mut places = Places::default();
         let raw_kernel = |kernel: Kernel| {
             let Kernel { name, grid, block, shared_base, local_base, header } = kernel;
@@ -79,7 +82,7 @@ impl From<Contents> for RawContents {
         };
         let kernels = kernels.into_iter().map(raw_kernel).collect();
         let names = places.names;
-        Self { source, notes, names, kernels, operations, not_replayed, allocations }
+        Self { source, notes, complete, names, kernels, operations, not_replayed, allocations }
     }
 }
 
@@ -87,8 +90,16 @@ impl TryFrom<RawContents> for Contents {
     type Error = String;
 
     fn try_from(raw: RawContents) -> Result<Self, String> {
-        let RawContents { source, notes, names, kernels, operations, not_replayed, allocations } =
-            raw;
+        let RawContents {
+            source,
+            notes,
+            complete,
+            names,
+            kernels,
+            operations,
+            not_replayed,
+            allocations,
+        } = raw;
         let text = |name| match name {
             RawName::Text(text) => Ok(text),
             RawName::Place(place) => names.get(place as usize).cloned().ok_or_else(|| {
@@ -104,6 +115,6 @@ impl TryFrom<RawContents> for Contents {
             Ok(Kernel { name: text(name)?, grid, block, shared_base, local_base, header })
         };
         let kernels = kernels.into_iter().map(kernel).collect::<Result<_, String>>()?;
-        Ok(Self { source, notes, kernels, operations, not_replayed, allocations })
+        Ok(Self { source, notes, complete, kernels, operations, not_replayed, allocations })
     }
 }

@@ -184,6 +184,8 @@ pub struct Contents {
     pub source: String,
     /// What a reader of results should know: a mask that was inferred, say.
     pub notes: Vec<String>,
+    /// Whether the trace is known to be whole. Formats without an end mark do not tell.
+    pub complete: bool,
     /// The kernels, in launch order.
     pub kernels: Vec<Kernel>,
     /// The operations, in the order of their first use.

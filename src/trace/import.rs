@@ -48,6 +48,8 @@ pub(super) enum Found {
     Block(u32, ClosedBlock),
     /// What a reader of results should know.
     Note(String),
+    /// The file could have been cut off where it ends.
+    EndUnknown,
 }
 
 /// What an opcode with a memory operand was found to be.
@@ -242,6 +244,11 @@ impl<'s> Sink<'s> {
     pub(super) fn load(&mut self, load: &NewLoad<'_>) -> Result<(), ImportError> {
         let full = self.block.load(load);
         self.emit_block(self.current, full)
+    }
+
+    /// Says that the file could have been cut off where it ends.
+    pub(super) fn end_is_unknown(&mut self) -> Result<(), ImportError> {
+        (self.emit)(Found::EndUnknown)
     }
 
     pub(super) fn note(&mut self, note: String) -> Result<(), ImportError> {
@@ -458,6 +465,10 @@ impl<'w, W: Write + Seek> Import<'w, W> {
             }
             Found::Note(note) => {
                 self.writer.note(&note);
+                Ok(())
+            }
+            Found::EndUnknown => {
+                self.writer.end_is_unknown();
                 Ok(())
             }
         }

@@ -6,6 +6,7 @@ mod block;
 mod contents;
 mod error;
 mod format;
+mod groups;
 mod heat;
 mod import;
 mod kernels_list;

@@ -121,10 +121,13 @@ pub(super) fn read_log(
 ) -> Result<(), ImportError> {
     let mut reader = Reader::new(sink)?;
     let mut lines = Lines::new(input);
-    let mut unread = 0u64;
+    // The number of the last line, if it is a message of the tool.
+    let (mut unread, mut last) = (0u64, None);
     while let Some(line) = lines.next_line() {
         let line = line.map_err(|error| line_error(file, error))?;
-        let Some(start) = line.text.rfind(TOOL) else { continue };
+        let start = line.text.rfind(TOOL);
+        last = start.map(|start| (line.number, start + 1));
+        let Some(start) = start else { continue };
         let (before, message) = line.text.split_at(start);
         // A message that another one broke off.
         unread += before.matches(TOOL).count() as u64;
@@ -157,6 +160,13 @@ pub(super) fn read_log(
             Message::Unknown => unread += 1,
         }
     }
+    if let Some((line, column)) = last
+        && !lines.line_ended()
+    {
+        let message = "the last line has no line end: the file is cut off".to_owned();
+        return Err(ImportError::Line { file: file.to_owned(), line, column, message });
+    }
+    reader.sink.end_is_unknown()?;
     if unread > 0 {
         reader.sink.note(format!(
             "{unread} of the log's messages (`{}`) could not be read and were passed over",
@@ -302,6 +312,8 @@ pub(super) fn read_json(
         let array = Accesses { reader: &mut reader, stopped: &mut stopped, file };
         json.deserialize_seq(array).and_then(|()| json.end())
     } else {
+        // Objects one after the other: there may have been more.
+        reader.sink.end_is_unknown()?;
         read_sequence(json, &mut reader, &mut stopped, file)
     };
     match (stopped, read) {

@@ -12,6 +12,9 @@ use super::format::{
 use super::operation::{Operation, Skipped};
 use crate::lane::LaneMask;
 
+/// The note of a trace that may be cut off.
+const END_UNKNOWN: &str = "whether the source is whole is unknown: its format has no end mark";
+
 /// Writes a binary trace from front to back.
 #[derive(Debug)]
 pub struct TraceWriter<W> {
@@ -39,7 +42,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(Self {
             output,
             position: size_of::<Header>() as u64,
-            contents: Contents { source, ..Contents::default() },
+            contents: Contents { source, complete: true, ..Contents::default() },
             operations: FxHashMap::default(),
             not_replayed: FxHashMap::default(),
             index: Vec::new(),
@@ -55,6 +58,13 @@ impl<W: Write + Seek> TraceWriter<W> {
         if !notes.iter().any(|known| known == note) {
             notes.push(note.to_owned());
         }
+    }
+
+    /// Says that what the trace is made from could have been cut off where it ends, without a way
+    /// to tell.
+    pub fn end_is_unknown(&mut self) {
+        self.contents.complete = false;
+        self.note(END_UNKNOWN);
     }
 
     /// Adds device memory that the trace names: bases and sizes in bytes.

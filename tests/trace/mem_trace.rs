@@ -55,7 +55,8 @@ fn a_log() {
     assert_eq!(masks, [u32::MAX, 7, 0, 1]);
     assert_eq!(loads(&trace)[1].addresses, [0x200, 0x204, 0x208]);
     let notes = &trace.contents().notes;
-    assert!(matches!(&notes[..], [note] if note.contains("inferred")), "{notes:?}");
+    assert!(notes[0].contains("inferred") && notes[1].contains("no end mark"), "{notes:?}");
+    assert_eq!((notes.len(), trace.contents().complete), (2, false));
 }
 
 /// The program's text can end without a newline, also before a launch.
@@ -77,14 +78,14 @@ fn messages_after_text_on_the_same_line() {
     let trace = read(&text.concat());
     assert_eq!((trace.records(), trace.loads()), (2, 2));
     assert_eq!(names(&trace), ["f"]);
-    assert_eq!(trace.contents().notes.len(), 1);
+    assert_eq!(trace.contents().notes.len(), 2);
     // One that is not known, and a record that the next one broke off.
     let half = log_line(0, "LDG.E", 0x100, 32);
     let broken = format!("{}{}", &half[..60], log_line(0, "LDG.E", 0x100, 1));
     let trace = read(&[text.concat(), "MEMTRACE: kernel f captured\n".to_owned(), broken].concat());
     assert_eq!((trace.records(), trace.loads()), (3, 3));
     let notes = &trace.contents().notes;
-    assert!(notes[1].starts_with("2 of the log's messages"), "{notes:?}");
+    assert!(notes[2].starts_with("2 of the log's messages"), "{notes:?}");
 }
 
 #[test]
@@ -121,9 +122,12 @@ fn json_as_an_array_and_one_after_the_other() {
     let accesses =
         [json_access(0, "LDG.E", 0x100), json_access(0, "STG", 8), json_access(1, "LDG.E", 0x200)];
     let array = import_bytes(format!(" [{}]\n", accesses.join(","))).unwrap();
-    assert!(array == import_bytes(accesses.join("\n")).unwrap());
-    assert!(array == import_bytes(accesses.concat()).unwrap());
+    let sequence = import_bytes(accesses.join("\n")).unwrap();
+    assert!(sequence == import_bytes(accesses.concat()).unwrap());
     let trace = open(&array);
+    // Only the array has an end.
+    assert!(trace.contents().complete && !open(&sequence).contents().complete);
+    assert_eq!(loads(&trace), loads(&open(&sequence)));
     assert_eq!((trace.records(), trace.loads()), (3, 2));
     assert_eq!(names(&trace), ["grid launch 0", "grid launch 1"]);
     let loads = loads(&trace);

@@ -51,6 +51,8 @@ impl Summary {
             first_mismatches: replayed.mismatches.iter().map(|m| mismatch(m, contents)).collect(),
             first_faults: replayed.faults.iter().map(|f| fault(f, contents)).collect(),
             digest: replayed.digest.map(|digest| format!("{digest:016x}")),
+            complete: contents.complete.then_some(true),
+            notes: contents.notes.clone(),
             per_pc: per_pc.collect(),
             kernels: (0..replayed.kernels.len())
                 .map(|i| KernelSummary { name: name(i), counts: counts(&replayed.kernels[i]) })

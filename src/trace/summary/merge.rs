@@ -131,6 +131,7 @@ fn check_together(parts: &[(usize, Summary, Partial)]) -> Result<(), MergeError>
     for (index, summary, other) in parts {
         let is_same = other.replay == partial.replay
             && summary.kernels.len() == first.kernels.len()
+            && (summary.complete, &summary.notes) == (first.complete, &first.notes)
             && summary.digest.is_some() == first.digest.is_some();
         if !is_same {
             return Err(MergeError::OfAnotherTrace {

@@ -23,6 +23,12 @@ pub struct Summary {
     pub first_faults: Vec<Fault>,
     /// The digest over all loaded values, 16 hexadecimal digits; nothing without data.
     pub digest: Option<String>,
+    /// Whether the trace is known to be whole; `None` if its format cannot tell.
+    #[serde(default)]
+    pub complete: Option<bool>,
+    /// What a reader of the counts should know.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// By program counter, in launch order of the kernels, then ascending.
     pub per_pc: Vec<PcSummary>,
     /// By kernel, in launch order.
