@@ -87,7 +87,7 @@ fn read_shard(text: &str) -> Result<Shard, String> {
 }
 
 /// Decimal, or hexadecimal with `0x`.
-fn read_number(text: &str) -> Option<u64> {
+pub(crate) fn read_number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
