@@ -40,6 +40,18 @@ pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError) {
     draw(&[group]);
 }
 
+/// A warning about the bytes `from..to` of a line of SASS.
+pub(crate) fn warning_in_line(
+    origin: Origin<'_>,
+    text: &str,
+    (from, to): (usize, usize),
+    title: &str,
+    help: &str,
+) {
+    let title = Level::WARNING.primary_title(title);
+    draw(&[at(title, origin, text, from, to).element(Level::HELP.message(help))]);
+}
+
 /// A modifier that assembles as another one.
 pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
     let title = format!("`.{}` assembles as `.{}`", alias.written, alias.becomes);

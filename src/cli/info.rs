@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use warpload::image::{self, Mapping};
+use warpload::image::Mapping;
 use warpload::memory::{Allocation, Memory};
 use warpload::trace::{BinaryTrace, Contents, TraceSpace};
 
@@ -111,7 +111,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
             io::name(path)
         );
     }
-    let machine = image::open(path, Mapping::ReadOnly)?;
+    let machine = io::open_image(path, Mapping::ReadOnly)?;
     show_image(&machine.memory, arguments.format, output)
 }
 

@@ -85,7 +85,7 @@ fn is_no_control_word(word: u64) -> Option<&'static str> {
 /// Refuses data that begin as a file of another kind does, or that are text.
 fn refuse_other_files(data: &[u8]) -> Result<(), SassError> {
     // The first control word can have the shortest magics.
-    const MAGIC_BITS: usize = 32;
+    const MAGIC_BITS: usize = 24;
     if let Some(kind) = FileKind::detect(data).filter(|kind| kind.magic_bits() >= MAGIC_BITS) {
         return Err(SassError::NotRaw(kind));
     }

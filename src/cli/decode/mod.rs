@@ -269,9 +269,12 @@ impl Decoder<'_, '_> {
         output.flush()?;
         if loads == 0 && self.status == Status::Done {
             let known = Instruction::MNEMONICS.join(", ");
-            diagnostic::note(format_args!(
-                "{file}: none of {count} instructions is a load ({known})"
-            ));
+            match count {
+                0 => diagnostic::note(format_args!("{file}: no code, so no load")),
+                _ => diagnostic::note(format_args!(
+                    "{file}: none of {count} instructions is a load ({known})"
+                )),
+            }
         }
         if loads > 0 && without_words {
             diagnostic::note(format_args!(
