@@ -23,7 +23,7 @@ impl Raw {
     /// Checks that `data` is code from the byte offset `start` on.
     pub(super) fn new(data: Vec<u8>, start: u64) -> Result<Self, SassError> {
         let size = data.len() as u64;
-        if start % 8 != 0 {
+        if !start.is_multiple_of(8) {
             return Err(SassError::RawMisaligned { start });
         }
         let outside = SassError::RawOutside { start, size };

@@ -230,12 +230,12 @@ fn open<'o>(
         _ if is_log() => Kind::MemTraceLog,
         Some(b'-') => Kind::AccelSim,
         _ => {
-            let message = match FileKind::detect(start) {
-                Some(kind) => kind.to_string(),
-                None => "no trace; expected an Accel-Sim trace, its kernelslist.g, or a mem_trace \
-                         of NVBit, as a log or as JSON"
-                    .to_owned(),
-            };
+            let kind = FileKind::detect(start).map(|kind| format!(", not {kind}"));
+            let message = format!(
+                "no trace; expected an Accel-Sim trace, its kernelslist.g, or a mem_trace of NVBit, \
+                 as a log or as JSON{}",
+                kind.unwrap_or_default()
+            );
             return Err(ImportError::File { file: path.to_owned(), message });
         }
     };
