@@ -10,6 +10,8 @@ pub(super) enum Found {
     /// A load without a word, whose displacement the linker fills in.
     Relocated,
     Other,
+    /// No load by its word, but by its text.
+    Contradictory,
     /// The text names a load and cannot be read.
     Unreadable(ParseError),
 }
@@ -21,6 +23,7 @@ impl Found {
             return match Instruction::decode(word) {
                 Some(load) => Self::Load(load),
                 None if is_later_load(instruction) => Self::by_text(text),
+                None if names_a_load(text) => Self::Contradictory,
                 None => Self::Other,
             };
         }

@@ -188,6 +188,18 @@ impl Functions<'_> {
     }
 }
 
+/// What was found in one input.
+#[derive(Default)]
+struct Counts {
+    instructions: u64,
+    loads: u64,
+    /// Instructions that say how they are scheduled.
+    controls: u64,
+    /// Loads by their text, not by their word.
+    contradictory: u64,
+    without_words: bool,
+}
+
 /// One input on its way to the output.
 struct Decoder<'d, 'f> {
     arguments: &'d Arguments,
@@ -230,26 +242,24 @@ impl Decoder<'_, '_> {
                 io::name(self.path)
             ));
         }
-        let mut taken = false;
-        let mut without_words = false;
-        let (mut count, mut loads, mut controls) = (0u64, 0u64, 0u64);
+        let mut counts = Counts::default();
         for instruction in instructions {
             let instruction = instruction?;
             if !self.functions.take(instruction.function.as_ref()) {
                 continue;
             }
-            taken = true;
-            count += 1;
-            controls += u64::from(instruction.control.is_some());
-            without_words |= instruction.word.is_none();
+            counts.instructions += 1;
+            counts.controls += u64::from(instruction.control.is_some());
+            counts.without_words |= instruction.word.is_none();
             if self.arguments.check {
                 self.check(&instruction, output)?;
                 continue;
             }
             let found = Found::new(&instruction);
             match &found {
-                Found::Load(_) | Found::Relocated => loads += 1,
+                Found::Load(_) | Found::Relocated => counts.loads += 1,
                 Found::Other => {}
+                Found::Contradictory => counts.contradictory += 1,
                 Found::Unreadable(error) => self.unreadable(&instruction, error, output)?,
             }
             let is_load = matches!(found, Found::Load(_) | Found::Relocated);
@@ -258,33 +268,44 @@ impl Decoder<'_, '_> {
                 row.write(self.arguments, output)?;
             }
         }
-        if !taken && self.functions.wanted.is_some() {
+        if counts.instructions == 0 && self.functions.wanted.is_some() {
             return Ok(());
         }
         if self.arguments.check {
-            self.finish_check(without_words, output)?;
-            return Ok(());
+            return self.finish_check(counts.without_words, output);
         }
-        let file = io::name(self.path);
         output.flush()?;
-        if loads == 0 && self.status == Status::Done {
+        self.remark(&counts);
+        Ok(())
+    }
+
+    /// Says on standard error what the rows do not show.
+    fn remark(&self, counts: &Counts) {
+        let file = io::name(self.path);
+        let Counts { instructions, loads, contradictory, .. } = counts;
+        if *loads == 0 && self.status == Status::Done {
             let known = Instruction::MNEMONICS.join(", ");
-            match count {
+            match instructions {
                 0 => diagnostic::note(format_args!("{file}: no code, so no load")),
                 _ => diagnostic::note(format_args!(
-                    "{file}: none of {count} instructions is a load ({known})"
+                    "{file}: none of {instructions} instructions is a load ({known})"
                 )),
             }
         }
-        if loads > 0 && without_words {
+        if *contradictory > 0 {
+            diagnostic::warning(format_args!(
+                "{file}: {contradictory} of {instructions} instructions are loads by their text, \
+                 not by their words, which decide here; `--check` shows them"
+            ));
+        }
+        if *loads > 0 && counts.without_words {
             diagnostic::note(format_args!(
                 "{file}: no words in this listing; they were assembled from its text"
             ));
         }
-        if loads > 0 && controls == 0 && self.arguments.control.notation().is_some() {
+        if *loads > 0 && counts.controls == 0 && self.arguments.control.notation().is_some() {
             diagnostic::note(format_args!("{file}: nothing here says how it is scheduled"));
         }
-        Ok(())
     }
 
     /// Draws what is wrong with the text of a load.

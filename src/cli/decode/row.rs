@@ -63,7 +63,7 @@ impl Row<'_> {
         let (is_load, relocated) = match found {
             Found::Load(_) => (true, false),
             Found::Relocated => (true, true),
-            Found::Other | Found::Unreadable(_) => (false, false),
+            Found::Other | Found::Contradictory | Found::Unreadable(_) => (false, false),
         };
         let word = match found {
             Found::Load(load) => Some(load.encode()),
