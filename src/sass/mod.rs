@@ -77,7 +77,7 @@ pub struct SassInstruction {
     pub offset: Option<u64>,
     /// The instruction word; nothing in a listing without words.
     pub word: Option<u64>,
-    /// The listing's own text without braces, semicolon and offset; nothing for binaries.
+    /// The listing's own text without offset, braces, slot and semicolon; nothing for binaries.
     pub text: Option<String>,
     /// How it is scheduled, from the control word or from the notation in front of the text.
     pub control: Option<Control>,
@@ -99,7 +99,8 @@ pub enum Format {
     /// A cubin or a listing, which its content tells.
     #[default]
     Detect,
-    /// 32-byte bundles without a container, which nothing in them tells.
+    /// 32-byte bundles without a container, which nothing in them tells. [`read_raw`] takes those
+    /// that begin later in the input.
     Raw,
 }
 
