@@ -310,7 +310,7 @@ fn read_instruction(text: &str) -> Result<Instruction, JsonError> {
     }
     let parsed = parse_line(text).map_err(|error| {
         let at = text.get(error.span.start..error.span.end).unwrap_or_default();
-        let hint = error.hint().map_or(String::new(), |hint| format!("; {hint}"));
+        let hint = error.hint_in(text).map_or(String::new(), |hint| format!("; {hint}"));
         let message = format!("{error} at byte {} ({at:?}){hint}", error.span.start);
         JsonError::at("instruction", message)
     })?;

@@ -38,9 +38,6 @@ pub(crate) fn execute(
     if input.is_binary() {
         anyhow::bail!("{}: is a binary trace already", io::name(&from));
     }
-    if to.is_dir() {
-        anyhow::bail!("{}: is a folder; expected the name of the file to write", to.display());
-    }
     if io::is_stdin(&to) {
         anyhow::bail!("a binary trace is written from both ends; expected a file, not `-`");
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use warpload::image::{self, Mapping};
+use warpload::image::Mapping;
 use warpload::memory::{Allocation, Memory};
 use warpload::trace::{BinaryTrace, Contents, TraceSpace};
 
@@ -104,7 +104,7 @@ pub(crate) fn execute(
                 "standard input: an image's manifest is a file, beside the files that it names"
             );
         }
-        let machine = image::open(path, Mapping::ReadOnly)?;
+        let machine = io::open_image(path, Mapping::ReadOnly)?;
         return show_image(&machine.memory, arguments.format, output);
     }
     let kind = if input.is_binary() { "binary trace by" } else { "text trace, read by" };

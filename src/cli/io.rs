@@ -9,6 +9,9 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use tempfile::NamedTempFile;
+use warpload::file_kind::FileKind;
+use warpload::image::{self, Mapping};
+use warpload::machine::Machine;
 
 use super::Progress;
 
@@ -62,13 +65,38 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn Bu
     if is_stdin(path) {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
+    let (file, bytes) = open_file(path)?;
+    let bar = progress_bar(progress, bytes, path);
+    Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { file, bar })))
+}
+
+/// Opens a file that is not a folder; returns its size too. Errors leave it to the caller to name
+/// the file.
+pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, u64)> {
     let file = File::open(path).context("cannot be read")?;
     let metadata = file.metadata().context("cannot be read")?;
     if metadata.is_dir() {
         anyhow::bail!("is a folder; expected a file");
     }
-    let bar = progress_bar(progress, metadata.len(), path);
-    Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { file, bar })))
+    Ok((file, metadata.len()))
+}
+
+/// Opens a text as [`open`] does; refuses a file of another kind by its name.
+pub(crate) fn open_text(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
+    let mut input = open(path, progress)?;
+    match FileKind::detect(input.fill_buf().context("cannot be read")?) {
+        Some(kind) => anyhow::bail!("{kind}"),
+        None => Ok(input),
+    }
+}
+
+/// Opens the memory image that a manifest describes. Errors name the manifest.
+pub(crate) fn open_image(manifest: &Path, mapping: Mapping) -> anyhow::Result<Machine> {
+    // What is wrong otherwise the image says itself.
+    if manifest.is_dir() {
+        open_file(manifest).with_context(|| name(manifest))?;
+    }
+    Ok(image::open(manifest, mapping)?)
 }
 
 pub(crate) fn is_stdin(path: &Path) -> bool {
@@ -85,6 +113,9 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 /// An empty file beside `path`, under a name of its own until [`persist`] gives it that one.
 /// Errors name `path`.
 pub(crate) fn temporary_beside(path: &Path, prefix: &str) -> anyhow::Result<NamedTempFile> {
+    if path.is_dir() {
+        anyhow::bail!("{}: is a folder; expected the name of the file to write", path.display());
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix);

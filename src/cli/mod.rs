@@ -1,6 +1,5 @@
 //! One file a subcommand; this one reads the arguments and hands over.
 
-mod check;
 mod decode;
 mod diagnostic;
 mod encode;

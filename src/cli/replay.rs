@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use warpload::image::{self, Mapping};
+use warpload::image::Mapping;
 use warpload::machine::Machine;
 use warpload::memory::{Fill, Window};
 use warpload::report::{Page, html};
@@ -92,7 +92,7 @@ fn read_shard(text: &str) -> Result<Shard, String> {
 }
 
 /// Decimal, or hexadecimal with `0x`.
-fn read_number(text: &str) -> Option<u64> {
+pub(crate) fn read_number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
@@ -120,7 +120,7 @@ pub(crate) fn execute(
     // First what fails at once, then the import, which can take long.
     let input = Input::new(&arguments.trace)?;
     let machine: Option<Machine> = match &arguments.image {
-        Some(manifest) => Some(image::open(manifest, Mapping::ReadOnly)?),
+        Some(manifest) => Some(io::open_image(manifest, Mapping::ReadOnly)?),
         None => None,
     };
     let trace = input.open(progress, threads)?;
@@ -211,7 +211,7 @@ pub(crate) fn merge(arguments: MergeArguments, output: &mut Output) -> anyhow::R
     let mut summaries = Vec::new();
     for path in &arguments.summary {
         let name = || io::name(path);
-        let input = io::open(path, Progress::Never).with_context(name)?;
+        let input = io::open_text(path, Progress::Never).with_context(name)?;
         let summary: Summary = serde_json::from_reader(input)
             .with_context(|| format!("{}: no summary of a replay", name()))?;
         summaries.push(summary);

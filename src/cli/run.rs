@@ -214,7 +214,7 @@ fn execute_line(text: &str, executor: Executor) -> Result<Executed, (Option<usiz
 /// The text of the one vector that is asked for.
 fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<String> {
     let name = io::name(path);
-    let mut lines = Lines::new(io::open(path, Progress::Never).with_context(|| name.clone())?);
+    let mut lines = Lines::new(io::open_text(path, Progress::Never).with_context(|| name.clone())?);
     let (mut text, mut count, mut vectors) = (String::new(), 0, 0);
     while let Some(line) = lines.next_line() {
         let line = line.with_context(|| name.clone())?;

@@ -92,7 +92,7 @@ struct Suite<Test> {
 impl<Test: FnMut(&str) -> Result<Option<Tested>, JsonError>> Suite<Test> {
     fn file(&mut self, path: &Path, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
         let file = io::name(path);
-        let mut lines = Lines::new(io::open(path, progress)?);
+        let mut lines = Lines::new(io::open_text(path, progress)?);
         let mut is_empty = true;
         while let Some(line) = lines.next_line() {
             let line = match line {

@@ -30,7 +30,7 @@ impl<'p> Input<'p> {
         let mut bytes: Box<dyn Read + Send> = if is_stdin(path) {
             Box::new(std::io::stdin())
         } else {
-            Box::new(File::open(path).with_context(failed)?)
+            Box::new(io::open_file(path).with_context(|| io::name(path))?.0)
         };
         let mut start = Vec::new();
         bytes.by_ref().take(START_BYTES).read_to_end(&mut start).with_context(failed)?;

@@ -18,6 +18,7 @@ use super::names::{NameError, Names};
 use super::operation::{Class, Operation, Skipped};
 use super::writer::TraceWriter;
 use super::{accelsim, kernels_list, nvbit};
+use crate::file_kind::FileKind;
 use crate::lane::LaneMask;
 
 /// How many messages a file's reader may be ahead of the writer; a block is one message.
@@ -329,16 +330,15 @@ impl<R: Read> Read for Observed<'_, R> {
 /// How many bytes are read at once; the kind of a trace is told by as many.
 const BUFFER: usize = 1 << 16;
 
-const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
-
 fn open<'o>(
     input: impl Read + Send + 'o,
     path: &Path,
     observe: &'o (dyn Fn(u64) + Sync),
 ) -> Result<(Opened<'o>, Kind), ImportError> {
     let failed = |source| ImportError::Read { file: path.to_owned(), source };
-    let (start, raw) = peek(Observed { input, observe }, XZ_MAGIC.len()).map_err(failed)?;
-    let plain: Box<dyn Read + Send + 'o> = if start == XZ_MAGIC {
+    let input = Observed { input, observe };
+    let (start, raw) = peek(input, FileKind::DETECT_BYTES).map_err(failed)?;
+    let plain: Box<dyn Read + Send + 'o> = if FileKind::detect(&start) == Some(FileKind::Xz) {
         let flags = liblzma::stream::CONCATENATED;
         let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, flags);
         let stream = stream.map_err(|error| failed(error.into()))?;
@@ -357,9 +357,13 @@ fn open<'o>(
         _ if is_log() => Kind::MemTraceLog,
         Some(b'-') => Kind::AccelSim,
         _ => {
-            let message = "no trace; expected an Accel-Sim trace, its kernelslist.g, or a mem_trace \
-                           of NVBit, as a log or as JSON";
-            return Err(ImportError::File { file: path.to_owned(), message: message.into() });
+            let kind = FileKind::detect(start).map(|kind| format!(", not {kind}"));
+            let message = format!(
+                "no trace; expected an Accel-Sim trace, its kernelslist.g, or a mem_trace of NVBit, \
+                 as a log or as JSON{}",
+                kind.unwrap_or_default()
+            );
+            return Err(ImportError::File { file: path.to_owned(), message });
         }
     };
     Ok((BufReader::with_capacity(BUFFER, Box::new(plain)), kind))

@@ -50,7 +50,7 @@ fn outputs_that_cannot_be() {
         ("trace", "missing/out.wlt", "out.wlt: cannot be written: "),
         ("trace", "folder", "folder: is a folder; expected the name of the file to write"),
         ("missing", "out.wlt", "missing: cannot be read: "),
-        ("folder", "out.wlt", "folder: cannot be read: "),
+        ("folder", "out.wlt", "folder: is a folder; expected a file"),
         ("bad", "out.wlt", "bad:2:1: expected a header line"),
     ] {
         let ran = warpload(&["import", &at(input), "-o", &at(output)]);

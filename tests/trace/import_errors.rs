@@ -236,6 +236,8 @@ fn text_that_is_none() {
     assert!(refused("\n\n \n").starts_with("no trace; expected"));
     assert!(refused("\x7fELF").starts_with("no trace; expected"));
     assert!(refused("# A heading\n").starts_with("no trace; expected"));
+    let gzip = refused(b"\x1f\x8b\x08");
+    assert!(gzip.ends_with(", not a gzip file; decompress it with `gzip -d`"), "{gzip}");
     assert!(
         refused(b"-kernel name = k\n-author = Andr\xe9\n")
             .starts_with("line 2, column 15 (byte offset 31) is not UTF-8")
