@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::io::{self, Output};
+use super::name::visible;
 use super::trace::{self, Input};
 use super::{Progress, Status};
 
@@ -44,6 +45,6 @@ pub(crate) fn execute(
     let file = io::temporary_beside(&to, ".warpload-import-")?;
     input.import_into(file.as_file(), progress, trace::threads(threads))?;
     io::persist(file, &to)?;
-    output.line(format_args!("{} written", to.display()))?;
+    output.line(format_args!("{} written", visible(&to.display().to_string())))?;
     Ok(Status::Done)
 }

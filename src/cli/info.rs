@@ -9,6 +9,7 @@ use warpload::trace::{BinaryTrace, Contents, TraceSpace};
 
 use super::encode::hexadecimal;
 use super::io::{self, Output};
+use super::name::{cell, visible};
 use super::trace::{self, Input};
 use super::{Format, Progress, Status};
 
@@ -129,7 +130,7 @@ fn opcodes(contents: &Contents) -> BTreeSet<OpcodeJson<'_>> {
 /// The opcodes' texts, and how many of them are of SPA 5.0.
 fn opcode_lines(opcodes: &BTreeSet<OpcodeJson<'_>>) -> String {
     let texts: BTreeSet<&str> = opcodes.iter().map(|opcode| opcode.opcode).collect();
-    let texts: Vec<&str> = texts.into_iter().collect();
+    let texts: Vec<String> = texts.into_iter().map(cell).collect();
     let exact = opcodes.iter().filter(|opcode| opcode.word.is_some()).count();
     match exact {
         _ if texts.is_empty() => "none".to_owned(),
@@ -178,9 +179,9 @@ fn show_trace(
         })?;
         return Ok(Status::Done);
     }
-    output.line(format_args!("{kind} {}", contents.source))?;
+    output.line(format_args!("{kind} {}", visible(&contents.source)))?;
     for note in &contents.notes {
-        output.line(format_args!("note: {note}"))?;
+        output.line(format_args!("note: {}", visible(note)))?;
     }
     output.line(format_args!(
         "instructions {}, loads {}, storage blocks {}, allocations {}",
@@ -192,7 +193,7 @@ fn show_trace(
     output.line(format_args!("opcodes {}", opcode_lines(&opcodes(contents))))?;
     for kernel in kernels {
         let KernelJson { name, grid, block, records, loads } = kernel;
-        let name = if name.is_empty() { "without a name" } else { name };
+        let name = if name.is_empty() { "without a name".to_owned() } else { cell(name) };
         output.line(format_args!(
             "kernel {name}: grid {}, block {}, instructions {records}, loads {loads}",
             dimensions(grid),

@@ -14,6 +14,7 @@ use warpload::image::{self, Mapping};
 use warpload::machine::Machine;
 
 use super::Progress;
+use super::name::visible;
 
 /// Standard output, buffered; every write can fail because its reader has gone.
 pub(crate) struct Output(BufWriter<StdoutLock<'static>>);
@@ -29,8 +30,10 @@ impl Output {
 
     /// One object on one line.
     pub(crate) fn json(&mut self, object: &impl Serialize) -> io::Result<()> {
+        let mut serializer = serde_json::Serializer::with_formatter(&mut self.0, OneLine);
         // serde_json wraps the stream's own errors; a closed pipe must stay one.
-        serde_json::to_writer(&mut self.0, object)
+        object
+            .serialize(&mut serializer)
             .map_err(io::Error::from)
             .and_then(|()| writeln!(self.0))
             .map_err(output_error)
@@ -42,6 +45,25 @@ impl Output {
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.0.flush().map_err(output_error)
+    }
+}
+
+/// Writes JSON on one line, also for readers that take U+2028 and U+2029 as ends of lines.
+struct OneLine;
+
+impl serde_json::ser::Formatter for OneLine {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        output: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let is_line_end = |character| matches!(character, '\u{2028}' | '\u{2029}');
+        let mut rest = fragment;
+        while let Some((at, end)) = rest.char_indices().find(|(_, c)| is_line_end(*c)) {
+            write!(output, "{}\\u{:04x}", &rest[..at], u32::from(end))?;
+            rest = &rest[at + end.len_utf8()..];
+        }
+        output.write_all(rest.as_bytes())
     }
 }
 
@@ -173,7 +195,8 @@ pub(crate) fn progress_bar(progress: Progress, bytes: u64, path: &Path) -> Progr
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.with_prefix(path.display().to_string()).with_finish(indicatif::ProgressFinish::AndLeave)
+    bar.with_prefix(visible(&path.display().to_string()).into_owned())
+        .with_finish(indicatif::ProgressFinish::AndLeave)
 }
 
 /// Standard error where it is no terminal: bars are written one below the other.

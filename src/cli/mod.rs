@@ -8,6 +8,7 @@ mod import;
 mod info;
 mod io;
 mod manual;
+mod name;
 mod ptx;
 mod replay;
 mod run;

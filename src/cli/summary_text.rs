@@ -1,5 +1,6 @@
 //! A replay's summary on a screen: the counts, then the program counters that waste most.
 
+use super::name::{cell, visible};
 use warpload::report::{Row, rows};
 use warpload::trace::{Contents, Counts, Data, ReplayOptions, Replayed, Summary};
 
@@ -26,7 +27,7 @@ pub(crate) fn text(
         None => text += "digest      none: there were no data (--image or --fill)\n",
     }
     for note in &contents.notes {
-        text += &format!("note        {note}\n");
+        text += &format!("note        {}\n", visible(note));
     }
     text += &per_pc(rows(summary, replayed, contents));
     text + &listed(summary)
@@ -112,7 +113,7 @@ fn listed(summary: &Summary) -> String {
         text += &format!(
             "record {} {}+{} lane {} register {}: expected {}, got {}\n",
             mismatch.record,
-            mismatch.kernel,
+            cell(&mismatch.kernel),
             mismatch.pc,
             mismatch.lane,
             mismatch.register,
@@ -126,7 +127,12 @@ fn listed(summary: &Summary) -> String {
     for fault in summary.first_faults.iter().take(LISTED) {
         text += &format!(
             "record {} {}+{} lane {}: {} at {}\n",
-            fault.record, fault.kernel, fault.pc, fault.lane, fault.kind, fault.address
+            fault.record,
+            cell(&fault.kernel),
+            fault.pc,
+            fault.lane,
+            fault.kind,
+            fault.address
         );
     }
     text
@@ -146,7 +152,7 @@ fn nonzero(counts: &[(&str, u64)]) -> String {
     let shown: Vec<String> = counts
         .iter()
         .filter(|(_, count)| *count > 0)
-        .map(|(name, count)| format!("{name} {count}"))
+        .map(|(name, count)| format!("{} {count}", cell(name)))
         .collect();
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
@@ -168,9 +174,9 @@ fn per_pc(mut rows: Vec<Row<'_>>) -> String {
     rows.sort_by(|one, other| other.waste().total_cmp(&one.waste()));
     let more = rows.len().saturating_sub(ROWS);
     rows.truncate(ROWS);
-    let instruction = |row: &Row<'_>| row.sass().unwrap_or_else(|| row.summary.opcode.to_string());
+    let instruction = |row: &Row<'_>| row.sass().unwrap_or_else(|| cell(&row.summary.opcode));
     let shown: Vec<String> = rows.iter().map(instruction).collect();
-    let width = shown.iter().map(String::len).max().unwrap_or(0).max(16);
+    let width = shown.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(16);
     let mut text = format!(
         "\n      pc  {:<width$} {:>8}  lanes/load  sectors/load  ideal/load  kernel\n",
         "load", "loads"
@@ -185,7 +191,7 @@ fn per_pc(mut rows: Vec<Row<'_>>) -> String {
             row.lanes as f64 / loads,
             sectors(row.sectors.mean),
             sectors(row.ideal_sectors as f64 / loads),
-            row.kernel
+            cell(&row.kernel)
         );
     }
     if more > 0 {

@@ -10,6 +10,7 @@ use super::find::Found;
 use super::{Arguments, Format};
 use crate::cli::encode::hexadecimal;
 use crate::cli::io::Output;
+use crate::cli::name::visible;
 
 #[derive(serde::Serialize)]
 pub(crate) struct LoadJson<'l> {
@@ -92,9 +93,9 @@ impl Row<'_> {
             line += if is_load { "* " } else { "  " };
         }
         if arguments.input.len() > 1 {
-            line += &format!("{file}  ");
+            line += &format!("{}  ", visible(&file));
         }
-        line += instruction.function.as_deref().unwrap_or("-");
+        line += &visible(instruction.function.as_deref().unwrap_or("-"));
         match instruction.offset {
             Some(offset) => line += &format!("  {offset:#06x}"),
             None => line += "  -",

@@ -9,11 +9,13 @@ use warpload::memory::{GenericAddress, LoadMemory};
 use warpload::vector::Vector;
 use warpload::warp::Warp;
 
+use crate::cli::name::visible;
+
 /// The lane table with what is said above and below it.
 pub(super) fn table(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String {
     let mut text = String::new();
     if !vector.name.is_empty() {
-        text += &format!("{}\n", vector.name);
+        text += &format!("{}\n", visible(&vector.name));
     }
     let instruction = &vector.instruction;
     text += &format!("{:#018x}  {instruction}\n", instruction.encode());
