@@ -172,14 +172,7 @@ fn kernels_are_those_of_ptxas() {
         let module = read(&text).unwrap();
         let loads: Vec<Instruction> =
             lower(&module, level).flat_map(|load| load.unwrap().instructions).collect();
-        let mut got = sorted_forms(&loads);
-        if source == "chase" {
-            // Of loads at +8 and +11 ptxas gives the second a displacement from the first. It does
-            // not where they are further apart or the second is the lower one (rows of
-            // `multi_offs`); where the limit is, no row tells, and here each is formed by itself.
-            let formed = got.iter_mut().find(|form| *form == "LD.E.S8 R, [R], P").unwrap();
-            *formed = "LD.E.S8 R, [R+0x3], P".to_owned();
-        }
+        let got = sorted_forms(&loads);
         assert_eq!(got, sorted_forms(&cubin(compiled)), "{compiled}");
     }
 }
@@ -290,10 +283,25 @@ fn uniform_is_what_all_definitions_make_so() {
     let call = "call.uni (r0), f, (p0); ld.param.b64 %rd2, [r0];";
     assert_eq!(last(&format!("{call} {load}")), "LDG.E.128");
     let carry = "mov.u32 %r1, %tid.x; add.cc.u32 %r2, %r1, 1; addc.u32 %r3, 0, 0;";
-    assert_eq!(last(&format!("{carry} ld.shared.u32 %r4, [%r3];")), "LDS");
+    assert_eq!(last(&format!("{carry} cvt.u64.u32 %rd2, %r3; {load}")), "LDG.E.128");
     let table = "ts: .branchtargets A, B; mov.u32 %r1, %tid.x; brx.idx %r1, ts;
         A: ld.param.b64 %rd2, [p]; bra C; B: ld.param.b64 %rd2, [q]; C:";
     assert_eq!(last(&format!("{table} {load}")), "LDG.E.128");
+}
+
+/// `.U` of a shared load says nothing of its address.
+#[test]
+fn shared_loads_are_uniform_whatever_their_address() {
+    let body = "mov.u32 %r1, %tid.x; ld.shared.u8 %r2, [%r1]; ld.shared.u32 %r3, [64];
+        ld.shared.v2.u32 {%r2,%r4}, [%r3+8];";
+    let expected = ["LDS.U.U8 R3, [R2]", "LDS.U.32 R4, [0x40]", "LDS.U.64 R6, [R4+0x8]"];
+    assert_eq!(texts(body), expected);
+    let source = format!(
+        ".version 8.0\n.target sm_50\n.address_size 64\n.entry k() {{ .reg .b32 %r<5>; {body} }}"
+    );
+    let module = read(&source).unwrap();
+    let loads = lower(&module, OptimizationLevel::O0).flat_map(|load| load.unwrap().instructions);
+    assert!(loads.map(|load| load.to_string()).all(|text| text.starts_with("LDS.U")));
 }
 
 /// A load without an instruction still writes its registers: what was formed from them is no more.
