@@ -3,21 +3,19 @@
 #![cfg(feature = "trace")]
 #![allow(clippy::unwrap_used)]
 
-use std::io::Read;
+mod addresses;
+mod corpus;
+mod kernels;
 
-use serde_json::Value;
-use warpload::encoding::{Instruction, parse_line};
+use warpload::encoding::Instruction;
 use warpload::load::{LoadOp, register_fault};
 use warpload::machine::RegisterLimit;
 use warpload::ptx::{Binding, OptimizationLevel, lower, read};
 
-/// A module, and the loads that ptxas made of it.
-struct Row {
-    id: String,
-    arch: String,
-    flags: Vec<String>,
-    module: String,
-    loads: Vec<Instruction>,
+use corpus::{Row, forms, level, lowered, sorted_forms};
+
+fn rows() -> Vec<Row> {
+    corpus::rows(include_bytes!("ptx_to_sm50.jsonl.xz"))
 }
 
 /// Rows in which ptxas removed the load: it reads what was stored in front of it.
@@ -37,76 +35,20 @@ const REMOVED: [&str; 10] = [
 /// The row in which ptxas unrolled a loop around the load.
 const UNROLLED: &str = "sass-0791";
 
-fn rows() -> Vec<Row> {
-    let packed = include_bytes!("ptx_to_sm50.jsonl.xz");
-    let mut text = String::new();
-    liblzma::read::XzDecoder::new(&packed[..]).read_to_string(&mut text).unwrap();
-    let strings = |value: &Value| -> Vec<String> {
-        value.as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect()
-    };
-    let load = |text: &String| parse_line(text).unwrap().instruction;
-    text.lines()
-        .map(|line| {
-            let row: Value = serde_json::from_str(line).unwrap();
-            let string = |key: &str| row[key].as_str().unwrap().to_owned();
-            let loads = strings(&row["loads"]).iter().map(load).collect();
-            let (id, arch, module) = (string("id"), string("arch"), string("module"));
-            Row { id, arch, flags: strings(&row["flags"]), module, loads }
-        })
-        .collect()
-}
-
-fn lowered(row: &Row, level: OptimizationLevel) -> Vec<Instruction> {
-    let module = read(&row.module).unwrap();
-    lower(&module, level).flat_map(|load| load.unwrap().instructions).collect()
-}
-
 fn opcodes(loads: &[Instruction]) -> Vec<String> {
     loads.iter().map(|load| load.opcode().to_string()).collect()
 }
 
-/// The whole text but for the numbers of registers and predicates.
-fn form(load: &Instruction) -> String {
-    let text = load.to_string();
-    let mut form = String::new();
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        form.push(letter);
-        if matches!(letter, 'R' | 'P') {
-            while letters.next_if(char::is_ascii_digit).is_some() {}
-        }
-    }
-    form
-}
-
-fn forms(loads: &[Instruction]) -> Vec<String> {
-    loads.iter().map(form).collect()
-}
-
 /// Rows in which ptxas loads without a guard what the module loads under one: a branch goes around.
 const BRANCHED: [&str; 2] = ["sass-0788", "sass-0789"];
-
-/// The level of a row; nothing where options change the default cache operators.
-fn level(row: &Row) -> Option<OptimizationLevel> {
-    let mut level = OptimizationLevel::O3;
-    for flag in &row.flags {
-        level = match flag.as_str() {
-            "-O0" | "-g" => OptimizationLevel::O0,
-            "-O1" => OptimizationLevel::O1,
-            "-O2" => OptimizationLevel::O2,
-            "-O3" | "-m32" | "-c" => level,
-            _ => return None,
-        };
-    }
-    Some(level)
-}
 
 #[test]
 fn opcodes_are_those_of_ptxas() {
     let mut count = 0;
     for row in rows().iter().filter(|row| row.arch == "sm_50" && row.flags.is_empty()) {
         count += 1;
-        let (got, ptxas) = (opcodes(&lowered(row, OptimizationLevel::O3)), opcodes(&row.loads));
+        let (got, ptxas) =
+            (opcodes(&lowered(&row.module, OptimizationLevel::O3)), opcodes(&row.loads));
         if REMOVED.contains(&row.id.as_str()) {
             assert!(ptxas.is_empty() && got.len() == 1, "{}", row.id);
         } else if row.id == UNROLLED {
@@ -130,19 +72,16 @@ fn whole_texts_are_those_of_ptxas_but_for_register_numbers() {
         if is_optimized || BRANCHED.contains(&row.id.as_str()) {
             continue;
         }
-        assert_eq!(forms(&lowered(&row, level)), forms(&row.loads), "{} {:?}", row.id, row.flags);
+        assert_eq!(
+            forms(&lowered(&row.module, level)),
+            forms(&row.loads),
+            "{} {:?}",
+            row.id,
+            row.flags
+        );
         count += 1;
     }
     assert_eq!(count, 596);
-}
-
-/// Forms sorted, since ptxas moves loads, and without guards: ptxas inverts comparisons and, at
-/// level 0, branches.
-fn sorted_forms(loads: &[Instruction]) -> Vec<String> {
-    let unguarded = |form: &String| form.trim_start_matches(['@', '!']).replace("P LD", "LD");
-    let mut forms: Vec<String> = forms(loads).iter().map(unguarded).collect();
-    forms.sort();
-    forms
 }
 
 /// The loads of a cubin.
@@ -169,10 +108,7 @@ fn kernels_are_those_of_ptxas() {
     for (source, compiled, level) in kernels {
         let file = format!("{}/tests/data/listings/{source}.ptx", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(file).unwrap();
-        let module = read(&text).unwrap();
-        let loads: Vec<Instruction> =
-            lower(&module, level).flat_map(|load| load.unwrap().instructions).collect();
-        let got = sorted_forms(&loads);
+        let got = sorted_forms(&lowered(&text, level));
         assert_eq!(got, sorted_forms(&cubin(compiled)), "{compiled}");
     }
 }

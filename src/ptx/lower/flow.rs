@@ -128,7 +128,8 @@ impl<'m, 's> Flow<'m, 's> {
             let Some(register) = *register else { continue };
             match known {
                 Some((bank, offset)) if bytes >= 4 => {
-                    let value = self.values.bank(bank, offset + i64::from(bytes) * i as i64);
+                    let value =
+                        self.values.bank(bank, offset.wrapping_add(i64::from(bytes) * i as i64));
                     self.set(register, value);
                 }
                 _ => {

@@ -12,6 +12,7 @@ mod piece;
 mod registers;
 mod select;
 mod sources;
+mod spaces;
 mod uniform;
 mod value;
 

@@ -4,7 +4,8 @@ use warpload_encoding::{Immediate, Reg};
 
 use super::Binding;
 use super::registers::Source;
-use super::select::{Address, Selector};
+use super::select::Selector;
+use super::value::Value;
 use crate::ptx::meaning::Place;
 
 /// Where an instruction reads: `[base+displacement]`.
@@ -12,6 +13,31 @@ use crate::ptx::meaning::Place;
 pub(super) struct Operand {
     pub(super) base: Reg,
     pub(super) displacement: i64,
+}
+
+/// The address of a piece, as it is written and as it is computed.
+#[derive(Clone, Copy)]
+pub(super) struct Address {
+    pub(super) place: Place,
+    pub(super) value: Value,
+    /// Bytes from the load's first.
+    pub(super) piece: i64,
+}
+
+impl Address {
+    pub(super) fn offset(self, bytes: i64) -> Self {
+        let place = Place { offset: self.place.offset.wrapping_add(bytes), ..self.place };
+        Self { place, value: self.value.offset(bytes), ..self }
+    }
+
+    pub(super) fn of_piece(self, bytes: i64) -> Self {
+        Self { piece: bytes, ..self.offset(bytes) }
+    }
+
+    /// The address in a space of 32 bits.
+    pub(super) fn in_32_bits(self) -> Self {
+        Self { value: self.value.in_32_bits(), ..self }
+    }
 }
 
 /// The bits of a displacement of `LDG`, `LDL` and `LDS`.

@@ -1,39 +1,20 @@
 //! One load to its instructions.
 
-use warpload_encoding::{
-    Bits, CacheOp as SassCacheOp, Guard, Immediate, Instruction, Ld, Ldc, Ldg, Ldl, Lds,
-    LimitedSize, Reg, SignedImmediate, Size,
-};
+use warpload_encoding::{Guard, Reg, Size};
 
 use super::anchors::Anchors;
 use super::flow::Flow;
-use super::operand::{CONSTANT_BITS, DISPLACEMENT_BITS, Operand, immediate, sign_extended};
+use super::operand::Address;
 use super::piece::{Piece, pieces};
 use super::registers::{Numbers, Source};
-use super::sources::address;
+use super::sources;
+use super::spaces::bank;
 use super::uniform::Uniformity;
-use super::value::Value;
 use super::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
 use crate::ptx::layout::Layout;
-use crate::ptx::meaning::{CONST_BANK, LoadSpace, Meaning, PARAMETER_BANK, PARAMETER_BASE, Place};
+use crate::ptx::meaning::{LoadSpace, Meaning, Place};
 use crate::ptx::module::{Function, FunctionKind, Instruction as Ptx, Module, Role, Statement};
-use crate::ptx::{CacheOp, Load, Opcode, Order, QualifierKind, TypeClass};
-
-/// The register from whose value on local variables lie.
-const FRAME: Reg = Reg::new(1);
-
-/// The spaces of stores, as they are written.
-const SPACES: [&str; 9] = [
-    ".global",
-    ".local",
-    ".param",
-    ".param::entry",
-    ".param::func",
-    ".shared",
-    ".shared::cluster",
-    ".shared::cta",
-    ".const",
-];
+use crate::ptx::{CacheOp, Load, Opcode, Order, QualifierKind, StateSpace, TypeClass};
 
 /// What is known where a load stands.
 pub(super) struct Selector<'m, 's> {
@@ -46,31 +27,6 @@ pub(super) struct Selector<'m, 's> {
     pub(super) flow: Flow<'m, 's>,
     pub(super) anchors: Anchors,
     pub(super) numbers: Numbers,
-}
-
-/// The address of a piece, as it is written and as it is computed.
-#[derive(Clone, Copy)]
-pub(super) struct Address {
-    pub(super) place: Place,
-    pub(super) value: Value,
-    /// Bytes from the load's first.
-    pub(super) piece: i64,
-}
-
-impl Address {
-    fn offset(self, bytes: i64) -> Self {
-        let place = Place { offset: self.place.offset.wrapping_add(bytes), ..self.place };
-        Self { place, value: self.value.offset(bytes), ..self }
-    }
-
-    fn of_piece(self, bytes: i64) -> Self {
-        Self { piece: bytes, ..self.offset(bytes) }
-    }
-
-    /// The address in a space of 32 bits.
-    pub(super) fn in_32_bits(self) -> Self {
-        Self { value: self.value.in_32_bits(), ..self }
-    }
 }
 
 impl Selector<'_, '_> {
@@ -104,16 +60,18 @@ impl Selector<'_, '_> {
 
     /// Passes an instruction that may be a generic store, which forms its address as loads do.
     pub(super) fn store(&mut self, statement: &Statement, instruction: &Ptx) {
-        let source = self.module.source();
-        let is_generic = || {
-            let mut qualifiers = instruction.qualifiers(source);
-            qualifiers.all(|word| !SPACES.contains(&self.module.text(word.span)))
-        };
         if self.module.text(instruction.mnemonic) != "st" || instruction.guard.is_some() {
             return;
         }
-        let place = address(self.module, statement.scope, instruction).filter(|_| is_generic());
-        if let Some(place) = place {
+        let is_space = |name: &str| {
+            let name = name.trim_start_matches('.').split("::").next();
+            name.and_then(StateSpace::from_name).is_some()
+        };
+        let mut qualifiers = instruction.qualifiers(self.module.source());
+        if qualifiers.any(|word| is_space(self.module.text(word.span))) {
+            return;
+        }
+        if let Some(place) = sources::address(self.module, statement.scope, instruction) {
             let value = self.flow.address(place);
             self.anchors.of(value, |root| self.flow.is_in_bank(root));
         }
@@ -232,7 +190,7 @@ impl Selector<'_, '_> {
     }
 
     /// Whether addresses have 64 bits.
-    fn is_wide(&self) -> bool {
+    pub(super) fn is_wide(&self) -> bool {
         self.module.address_size.is_none_or(|size| size.bits != 32)
     }
 
@@ -245,136 +203,6 @@ impl Selector<'_, '_> {
             bindings.push(binding);
         }
         Guard { pred: predicate, negated }
-    }
-
-    /// `LD`: an address that is formed in registers, together with its Plg. From level 1 on later
-    /// accesses take a displacement from it.
-    fn generic(
-        &mut self,
-        meaning: &Meaning,
-        address: Address,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
-        let words = if self.is_wide() { 2 } else { 1 };
-        let Address { place, value, .. } = address;
-        let (base, plg, constant) = if self.is_optimized() && meaning.guard.is_none() {
-            let constant = self.anchors.of(value, |root| self.flow.is_in_bank(root));
-            let source = Source::Formed(value.root, constant, self.anchors.block());
-            (self.numbers.of(source, words), self.numbers.predicate(source), constant)
-        } else {
-            (self.numbers.fresh(words), self.numbers.fresh_predicate(), value.constant)
-        };
-        let displacement = value.constant.wrapping_sub(constant);
-        let place = Place { offset: place.offset.wrapping_sub(displacement), ..place };
-        bindings.push(Binding::Address { register: base, is_wide: words == 2, place });
-        bindings.push(Binding::Plg { predicate: plg, place });
-        Some(Instruction::from(Ld {
-            plg,
-            cache: cache(meaning),
-            size,
-            extended: words == 2,
-            immediate: Immediate::from_signed(displacement)?,
-            base,
-            ..Ld::default()
-        }))
-    }
-
-    fn global(
-        &mut self,
-        meaning: &Meaning,
-        address: Address,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
-        let is_immediate = |known: &i64| (0..=Immediate::<24>::MAX_UNSIGNED as i64).contains(known);
-        let operand = match self.known(address).filter(is_immediate) {
-            Some(displacement) => Operand { base: Reg::RZ, displacement },
-            None => self.based(address, self.is_wide(), DISPLACEMENT_BITS, bindings),
-        };
-        Some(Instruction::from(Ldg {
-            size,
-            cache: if meaning.is_non_coherent { SassCacheOp::Ci } else { cache(meaning) },
-            extended: self.is_wide(),
-            immediate: immediate(operand)?,
-            base: operand.base,
-            ..Ldg::default()
-        }))
-    }
-
-    fn local(
-        &mut self,
-        address: Address,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
-        let operand = match self.frame_offset(address) {
-            Some(displacement) => {
-                bindings.push(Binding::Frame { register: FRAME });
-                Operand { base: FRAME, displacement }
-            }
-            None => self.narrow(address, bindings),
-        };
-        Some(Instruction::from(Ldl {
-            size: LimitedSize::new(size)?,
-            immediate: immediate(operand)?,
-            base: operand.base,
-            ..Ldl::default()
-        }))
-    }
-
-    /// The displacement of a local variable from [`FRAME`].
-    fn frame_offset(&self, address: Address) -> Option<i64> {
-        let variable = self.flow.local_variable(address.value).filter(|_| self.is_optimized())?;
-        let offset = i64::try_from(self.layout.offset(variable)?).ok()?;
-        let displacement = offset.checked_add(address.value.constant)?;
-        (sign_extended(displacement, DISPLACEMENT_BITS) == displacement).then_some(displacement)
-    }
-
-    fn shared(
-        &mut self,
-        address: Address,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
-        let operand = self.narrow(address, bindings);
-        Some(Instruction::from(Lds {
-            size: LimitedSize::new(size)?,
-            // The assembler sets it on every shared load.
-            uniform: true,
-            immediate: immediate(operand)?,
-            base: operand.base,
-            ..Lds::default()
-        }))
-    }
-
-    fn constant(
-        &mut self,
-        space: LoadSpace,
-        address: Address,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
-        let (bank, first) = bank(space);
-        // The space begins in the bank at `first`, which the displacement includes.
-        let in_bank = if self.is_optimized() { address.offset(first) } else { address };
-        let in_bank = in_bank.in_32_bits();
-        let is_immediate = |known: &i64| sign_extended(*known, CONSTANT_BITS) == *known;
-        let operand = match self.known(in_bank).filter(is_immediate) {
-            Some(displacement) => Operand { base: Reg::RZ, displacement },
-            None => self.based(in_bank, false, CONSTANT_BITS, bindings),
-        };
-        let displacement = match self.is_optimized() {
-            true => operand.displacement,
-            false => operand.displacement.checked_add(first)?,
-        };
-        Some(Instruction::from(Ldc {
-            size: LimitedSize::new(size)?,
-            bank: Bits::new(bank)?,
-            immediate: SignedImmediate(Immediate::from_signed(displacement)?),
-            base: operand.base,
-            ..Ldc::default()
-        }))
     }
 
     /// New registers for the next instruction to write.
@@ -404,22 +232,5 @@ impl Selector<'_, '_> {
                 }
             }
         }
-    }
-}
-
-/// The constant bank of a space, and where the space begins in it.
-fn bank(space: LoadSpace) -> (u8, i64) {
-    match space {
-        LoadSpace::Param => (PARAMETER_BANK, PARAMETER_BASE as i64),
-        _ => (CONST_BANK, 0),
-    }
-}
-
-fn cache(meaning: &Meaning) -> SassCacheOp {
-    match meaning.cache {
-        _ if meaning.is_volatile => SassCacheOp::Cv,
-        None | Some(CacheOp::Ca | CacheOp::Cs) => SassCacheOp::Ca,
-        Some(CacheOp::Cg | CacheOp::Lu) => SassCacheOp::Cg,
-        Some(CacheOp::Cv) => SassCacheOp::Cv,
     }
 }

@@ -142,11 +142,13 @@ struct Known {
     zero_bits: u32,
 }
 
+/// The bits of the number 0.
 const ALL_ZERO: u32 = 64;
 
 impl Values {
     fn root(&mut self, node: Node, zero_bits: u32) -> Root {
         let nodes = &mut self.nodes;
+        let zero_bits = zero_bits.min(ALL_ZERO);
         *self.known.entry(node).or_insert_with(|| {
             nodes.push(Known { node, zero_bits });
             Root(nodes.len() as u32 - 1)
@@ -202,6 +204,7 @@ impl Values {
         of_root.min(value.constant.trailing_zeros())
     }
 
+    /// The sum of two operands.
     pub(super) fn sum(&mut self, a: Term, b: Term, width: Width) -> Value {
         match (a.value.root, b.value.root) {
             (_, None) => self.plus(a, b.value, width),
@@ -213,6 +216,9 @@ impl Values {
     /// A value and a constant.
     fn plus(&mut self, term: Term, number: Value, width: Width) -> Value {
         let value = term.value;
+        if number == Value::number(0) {
+            return value;
+        }
         let sum = |hold| Value {
             constant: width.wrap(value.constant.wrapping_add(number.constant)),
             hold,
@@ -255,11 +261,9 @@ impl Values {
             let other = if is_multiplied(a) { b.value } else { a.value };
             let is_found = is_shifted(other) && other.hold == Hold::Free;
             let moved = if is_found { other.constant } else { 0 };
-            let fused = match is_multiplied(a) {
-                true => self.fused(a.value, b.value.offset(-moved)),
-                false => self.fused(a.value.offset(-moved), b.value),
-            };
-            return Value { constant: moved, hold: Hold::Kept, ..fused };
+            let rest = other.offset(moved.wrapping_neg());
+            let product = if is_multiplied(a) { a.value } else { b.value };
+            return Value { constant: moved, hold: Hold::Kept, ..self.fused(product, rest) };
         }
         // Two additions are one instruction, so a shift-and-add finds no constant in them.
         let is_summed = |value: Value| matches!(self.node(value.root), Some(Node::Sum(..)));
@@ -366,27 +370,23 @@ impl Values {
         Value::of(self.root(node(value, factor), zero_bits))
     }
 
+    /// A copy of another width or space.
     pub(super) fn converted(&mut self, value: Value, conversion: Conversion) -> Value {
         match conversion {
             Conversion::SignExtend if value.root.is_none() => value,
             Conversion::ZeroExtend if value.root.is_none() => {
                 Value { constant: i64::from(value.constant as u32), ..value }
             }
-            // The low bits of a sum are the sum of the low bits.
-            Conversion::Truncate | Conversion::ToSpace(_) => {
+            Conversion::Truncate if value.root.is_none() => {
+                Value { constant: i64::from(value.constant as i32), ..value }
+            }
+            Conversion::ToSpace(_) => {
                 let of = Value { constant: 0, hold: Hold::Free, ..value };
                 let zero_bits = self.all_zero_bits(of);
-                let root = match (conversion, value.root) {
-                    (Conversion::Truncate, None) => None,
-                    _ => Some(self.root(Node::Converted(of, conversion), zero_bits)),
-                };
-                let constant = match conversion {
-                    Conversion::Truncate => i64::from(value.constant as i32),
-                    _ => value.constant,
-                };
-                Value { root, constant, ..value }
+                let root = Some(self.root(Node::Converted(of, conversion), zero_bits));
+                Value { root, ..value }
             }
-            Conversion::SignExtend | Conversion::ZeroExtend | Conversion::FromSpace(_) => {
+            _ => {
                 let zero_bits = self.all_zero_bits(value);
                 Value::of(self.root(Node::Converted(value, conversion), zero_bits))
             }
