@@ -20,8 +20,9 @@ pub(super) struct Anchors {
 const NEAR: std::ops::Range<i64> = -0x80_0000..0x80_0000;
 
 impl Anchors {
-    /// The constant that is part of the formed address that an access from `value` uses; what
-    /// remains of the value's own is its displacement. `is_in_bank` says whether the root is.
+    /// Returns the constant in the formed address that an access to `value` uses; the rest of the
+    /// value's own constant is the displacement. `is_in_bank` says whether a root is in a constant
+    /// bank.
     pub(super) fn of(&mut self, value: Value, is_in_bank: impl Fn(Root) -> bool) -> i64 {
         let Some(root) = value.root.filter(|_| NEAR.contains(&value.constant)) else {
             return value.constant;
@@ -31,7 +32,7 @@ impl Anchors {
         if anchor != 0 && is_in_bank(root) { value.constant } else { anchor }
     }
 
-    /// Begins a new block.
+    /// Starts a new block.
     pub(super) fn forget(&mut self) {
         self.constants.clear();
         self.block += 1;

@@ -1,7 +1,7 @@
 //! What the registers of a function hold, from one instruction to the next.
 //!
-//! A register that one instruction writes holds that value wherever it is read. Others are followed
-//! from a label that code jumps to as far as the next one.
+//! A register that a single instruction writes holds that value wherever it is read. Others are
+//! followed from one label that code jumps to up to the next.
 
 use std::collections::{HashMap, HashSet};
 
@@ -62,7 +62,7 @@ impl<'s> Uses<'s> {
                         Some(StatementKind::Label(label)) => module.text(label) == name,
                         _ => false,
                     };
-                    // A jump to the next statement is none.
+                    // A jump to the next statement has no effect.
                     uses.targets
                         .extend(operands.others.iter().filter(|name| !goes_to_next(**name)));
                 }
@@ -92,7 +92,7 @@ impl<'m, 's> Flow<'m, 's> {
         }
     }
 
-    /// Passes a label; whether code jumps to it.
+    /// Passes a label, and returns whether code jumps to it.
     pub(super) fn label(&mut self, name: &str) -> bool {
         let is_target = self.uses.is_indirect || self.uses.targets.contains(name);
         self.block += u32::from(is_target);
@@ -218,7 +218,7 @@ impl<'m, 's> Flow<'m, 's> {
         self.registers.insert(register, (value, self.block));
     }
 
-    /// Gives a register a value of which nothing is known.
+    /// Sets a register to a value of which nothing is known.
     fn forget(&mut self, register: Register) -> Value {
         let value = self.values.opaque(0);
         self.set(register, value);

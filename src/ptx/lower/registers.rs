@@ -11,7 +11,7 @@ use warpload_encoding::{Pred, Reg};
 use super::value::Root;
 
 const FIRST: u8 = 2;
-/// R254 is the last register; the last whole group of four ends in front of it.
+/// R254 is the last register; the last whole group of four ends before it.
 const END: u8 = 252;
 
 /// What has a number.
@@ -63,8 +63,8 @@ const ROOM: u8 = 32;
 const PREDICATES: u8 = 2;
 
 impl Numbers {
-    /// Begins anew where the numbers that are left might not do for one load, so that all that it
-    /// takes are different.
+    /// Starts again if the numbers that are left might not be enough for one load, so that all that
+    /// it takes are different.
     pub(super) fn make_room(&mut self) {
         self.general.make_room(ROOM, END);
         self.predicates.make_room(PREDICATES, Pred::PT.number());

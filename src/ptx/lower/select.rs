@@ -16,7 +16,7 @@ use crate::ptx::meaning::{LoadSpace, Meaning, Place};
 use crate::ptx::module::{Function, FunctionKind, Instruction as Ptx, Module, Role, Statement};
 use crate::ptx::{CacheOp, Load, Opcode, Order, QualifierKind, StateSpace, TypeClass};
 
-/// What is known where a load stands.
+/// What is known at a load.
 pub(super) struct Selector<'m, 's> {
     pub(super) module: &'m Module<'s>,
     pub(super) function: &'m Function,

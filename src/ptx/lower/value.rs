@@ -26,9 +26,9 @@ pub(super) struct Value {
 /// What becomes of the constant when something is done with the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Hold {
-    /// It is moved behind further additions and shifts.
+    /// It is moved past further additions and shifts.
     Free,
-    /// It is part of a shift-and-add: moved behind shifts only.
+    /// It is part of a shift-and-add: moved past shifts only.
     ShiftAdd,
     /// It is part of another instruction: not moved.
     Kept,
@@ -59,7 +59,7 @@ impl Width {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Node {
-    /// What is not looked into, by a number of its own.
+    /// A value that is not analysed, with a number of its own.
     Opaque(u32),
     /// What lies in a constant bank: a parameter or constant, by its bank and offset.
     Bank(u8, i64),
