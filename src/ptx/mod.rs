@@ -44,6 +44,7 @@ mod reader;
 mod rules;
 mod run;
 mod span;
+mod special;
 mod tensor;
 mod types;
 mod words;
@@ -74,4 +75,5 @@ pub use self::run::{
 };
 pub use self::span::{Lines, Position, Span};
 pub use self::tensor::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};
+use self::types::KERNEL_PARAMETER_LISTS;
 pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};

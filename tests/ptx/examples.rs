@@ -71,5 +71,5 @@ fn a_unified_variable_is_for_the_linker() {
     let source = source.replace("].unified", "]");
     let module = read(&source).expect("a module that can be read");
     let violations = check_as(&module, Unit::Part).flat_map(|verdict| verdict.violations);
-    assert!(violations.map(|violation| violation.rule.name()).eq(["unified-variable"]));
+    assert!(violations.map(|violation| violation.rule.name()).eq(["unified-missing"]));
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{MAX_DEPTH, Reader, Step};
-use crate::ptx::lexer::TokenKind;
+use crate::ptx::lexer::{LexicalError, TokenKind};
 use crate::ptx::module::{Guard, Instruction, Linkage, Statement, StatementKind};
 use crate::ptx::{ReadErrorKind, Span, SyntaxError};
 
@@ -35,7 +35,10 @@ impl Reader<'_> {
                 TokenKind::Dotted => self.body_directive()?,
                 TokenKind::Word => self.word_statement(span, None)?,
                 TokenKind::Punctuation(b'@') => self.guarded(span)?,
-                TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`}`")),
+                TokenKind::Bad(error) if error != LexicalError::Stray => {
+                    return Err(self.expected("`}`"));
+                }
+                TokenKind::End => return Err(self.expected("`}`")),
                 _ => self.malformed(span, "a statement")?,
             }
         }
@@ -133,8 +136,12 @@ impl Reader<'_> {
                     let expected = "no `-` behind a name (an offset is written `+-4`)";
                     fault = fault.or(Some(SyntaxError { expected, span }));
                 }
-                TokenKind::End => return Err(self.expected("`;`")),
-                TokenKind::Bad(_) => return Err(self.expected("`;`")),
+                TokenKind::Bad(LexicalError::Stray) => {
+                    let expected = "a character that PTX has";
+                    fault = fault.or(Some(SyntaxError { expected, span }));
+                    self.lexer.skip_to(span.end);
+                }
+                TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`;`")),
                 _ => {}
             }
             // `WARP_SZ-1` is a constant.

@@ -150,6 +150,17 @@ pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &m
     let name = module.text(instruction.mnemonic);
     let is_known =
         OPCODES.binary_search(&name).is_ok() || MORE_OPCODES.binary_search(&name).is_ok();
+    let next = instruction.qualifiers(module.source()).next().map(|token| token.span);
+    let is_split =
+        name == "tcgen05" && next.is_none_or(|next| next.start != instruction.mnemonic.end);
+    if is_split && module.version <= LISTED {
+        return findings.add(
+            Rule::UnknownInstruction,
+            instruction.mnemonic,
+            "`tcgen05` is not an instruction".to_owned(),
+            "its second word follows without a blank: `tcgen05.ld`".to_owned(),
+        );
+    }
     // Names with an underscore in front are an assembler's own.
     if is_known || name.starts_with('_') || module.version > LISTED {
         return;

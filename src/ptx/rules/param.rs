@@ -7,7 +7,7 @@ use crate::ptx::{Span, StateSpace, Version, Window};
 
 /// From which version on `::entry` and `::func` are compared with what is loaded. Documents leave
 /// a wrong one undefined; assemblers refuse it since ptxas 13.5.
-const WINDOWS_CHECKED: Version = Version::new(9, 5);
+const WINDOWS_CHECKED: Version = Version::new(9, 0);
 
 /// [`ld`, Description; PTX ISA, "Parameter State Space"].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
@@ -55,13 +55,13 @@ fn body_local(judged: &Judged<'_>, base: Span, symbol: Symbol<'_>, findings: &mu
     }
 }
 
-/// In a kernel `::entry` is for its parameters and for addresses in registers, `::func` for what
-/// calls return in. In a function both are accepted.
+/// `::entry` is not for variables of a body. In a kernel `::func` is for these alone, in a function
+/// also for its parameters and for addresses in registers.
 fn window(judged: &Judged<'_>, base: Span, symbol: Symbol<'_>, findings: &mut Findings) {
-    let is_entry = judged.function.map(|function| function.kind) == Some(FunctionKind::Entry);
-    if !is_entry || judged.module.version < WINDOWS_CHECKED {
+    if judged.module.version < WINDOWS_CHECKED {
         return;
     }
+    let is_entry = judged.function.map(|function| function.kind) == Some(FunctionKind::Entry);
     let window = judged.load.first(|kind| match kind {
         Q::Space(StateSpace::Param, window) => window,
         _ => None,
@@ -70,8 +70,10 @@ fn window(judged: &Judged<'_>, base: Span, symbol: Symbol<'_>, findings: &mut Fi
     let is_local =
         symbol.declaration.space == StateSpace::Param && symbol.declaration.role == Role::Local;
     let right = if is_local { "param::func" } else { "param::entry" };
-    if (window == Window::Func) != is_local {
-        let what = if is_local { "what a call returns in" } else { "a kernel parameter's place" };
+    let is_wrong =
+        if is_local { window == Window::Entry } else { window == Window::Func && is_entry };
+    if is_wrong {
+        let what = if is_local { "a variable of the body" } else { "a kernel parameter's place" };
         findings.add(
             Rule::ParamWindow,
             span,

@@ -280,8 +280,7 @@ impl<'m> Environment<'m> {
         let StatementKind::Instruction(instruction) = &statement.kind else { return };
         let mut lanes = self.active;
         if let Some(guard) = instruction.guard
-            && let Some(symbol) =
-                self.module.find(statement.scope, self.module.text(guard.register))
+            && let Some(symbol) = self.module.find_at(statement.scope, guard.register)
             && let Some(held) = registers.get(Register::of(symbol))
         {
             let passes = |lane: usize| held.lane(lane) != Some(u128::from(guard.is_negated));
