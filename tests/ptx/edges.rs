@@ -15,14 +15,15 @@ fn broken_as(module: &str, unit: Unit) -> Vec<Rule> {
 }
 
 const REGISTERS: &str = ".reg .pred %p<4>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .u32 %u<9>;
-    .reg .s32 %s<9>; .reg .f32 %f<9>; .reg .f16x2 %x<9>; .reg .b64 %rd<9>; .reg .u64 %ud<9>;
+    .reg .s32 %s<9>; .reg .f32 %f<9>; .reg .b64 %rd<9>; .reg .u64 %ud<9>;
     .reg .s64 %sd<9>; .reg .v4 .b32 Q; .reg .v2 .b64 D; .reg .b8 b;";
 
 /// A kernel of PTX 9.5 for sm_110a with declarations around it.
 fn kernel(around: &str, body: &str) -> String {
     format!(
         ".version 9.5\n.target sm_110a\n.address_size 64\n{around}
-        .entry k(.param .align 8 .b8 kp[64]) {{ {REGISTERS}\n{body}\nret; }}"
+        .entry k(.param .align 8 .b8 kp[64]) {{ {REGISTERS} .reg .f16x2 %x<9>;
+        {body}\nret; }}"
     )
 }
 
@@ -100,6 +101,9 @@ fn tensor_vectors_are_of_one_kind() {
     for pair in ["%u1, %f1", "%f1, %s1", "%x1, %f1", "%u1, %x1"] {
         refuses(&format!("{plain} {{{pair}}}, [%r0];"), Rule::VectorMix);
     }
+    // Only neighbours are compared.
+    accepts("tcgen05.ld.sync.aligned.32x32b.x4.b32 {%u1, %r1, %f2, %f3}, [%r0];");
+    refuses("tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r1, %u1, %f2, %r2}, [%r0];", Rule::VectorMix);
     // The reduced value may be of any kind.
     accepts("tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {%u1, %u2}, %f1, [%r0];");
     refuses(
@@ -128,6 +132,10 @@ fn tensor_registers_are_written_once() {
     refuses(&format!("{plain} {{%r1, %r1}}, [%r0];"), Rule::TensorRegister);
     refuses(&format!("{plain} {{%r1, %r01}}, [%r0];"), Rule::TensorRegister);
     refuses(&format!("{red} {{%r1, %r2}}, %r2, [%r0];"), Rule::TensorRegister);
+    // ptxas 12.9, which is asked up to 8.8, takes it.
+    let earlier = kernel("", &format!("{plain} {{%r1, %r1}}, [%r0];"));
+    let earlier = earlier.replace("9.5", "8.8").replace("sm_110a", "sm_100a");
+    assert_eq!(broken(&earlier), []);
 }
 
 #[test]
@@ -155,6 +163,7 @@ fn parameter_windows_are_compared_from_9_0_on() {
         ("ld.param::func.b32 %r1, [cr];", None),
         ("ld.param::func.b32 %r1, [kp];", Some(Rule::ParamWindow)),
         ("ld.param::func.b32 %r1, [%rd1];", Some(Rule::ParamWindow)),
+        ("ld.param::func.b32 %r1, [%laneid];", Some(Rule::ParamWindow)),
         ("ld.param::entry.b32 %r1, [cr];", Some(Rule::ParamWindow)),
     ] {
         assert_eq!(in_kernel("8.8", load), [], "{load}");
@@ -174,6 +183,7 @@ fn parameter_windows_are_compared_from_9_0_on() {
         ("ld.param::func.b32 %r1, [lp];", None),
         ("ld.param::entry.b32 %r1, [lp];", Some(Rule::ParamWindow)),
         ("ld.param::entry.v2.b32 {%r1, %r2}, [lp];", Some(Rule::ParamWindow)),
+        ("ld.param::entry.b32 %r1, lp[1];", None),
     ] {
         assert_eq!(in_function("8.8", load), [], "{load}");
         assert_eq!(in_function("9.0", load), Vec::from_iter(from), "{load}");
@@ -425,6 +435,16 @@ fn registers_of_several_types_are_taken_for_bits() {
     refuses("ld.global.v2.u32 {%u1, %f1}, [%rd1];", Rule::VectorMix);
     refuses("ld.global.v2.b32 {%x1, %f1}, [%rd1];", Rule::VectorMix);
     refuses("ld.global.v2.b32 {%r1, %rd1}, [%rd1];", Rule::VectorMix);
+    // ptxas takes predicates for 32 bits, and special registers for what they hold.
+    accepts("ld.global.v2.u32 {%r1, %p1}, [%rd1];");
+    accepts("ld.global.v2.u32 {%u1, %laneid}, [%rd1];");
+    refuses("ld.global.v2.u32 {%u1, %p1}, [%rd1];", Rule::VectorMix);
+    refuses("ld.global.v2.u32 {%p1, %p2}, [%rd1];", Rule::DestinationType);
+    refuses("ld.global.v2.u32 {%u1, %clock64}, [%rd1];", Rule::VectorMix);
+    refuses("ld.global.u32 %laneid, [%rd1];", Rule::DestinationRegister);
+    // Only neighbours are compared; sinks are none.
+    accepts("ld.global.v4.b32 {%u1, _, %r1, %f1}, [%rd1];");
+    refuses("ld.global.v4.b32 {%u1, _, _, %f1}, [%rd1];", Rule::VectorMix);
 }
 
 #[test]
@@ -438,6 +458,7 @@ fn registers_of_8_bits_hold_bytes_and_addresses() {
 fn unified_belongs_to_unified_variables() {
     let around = ".visible .global .attribute(.unified(1, 2)) .u32 u; .global .u32 a[4];";
     let of_part = |load: &str| broken_as(&kernel(around, load), Unit::Part);
+    assert_eq!(broken(&kernel(around, "")), [Rule::CompileOnly]);
     assert_eq!(of_part("ld.global.u32 %r1, [u].unified;"), []);
     assert_eq!(of_part("ld.global.u32 %r1, [a].unified;"), [Rule::UnifiedVariable]);
     assert_eq!(of_part("ld.global.u32 %r1, a[1].unified;"), []);
@@ -466,6 +487,7 @@ fn declarations_belong_to_their_versions() {
         (".const[11] .u32 c[];", "2.0", Rule::Declaration),
         (".extern .const .u32 c[];", "2.1", Rule::Declaration),
         (".common .shared .u32 s;", "9.5", Rule::Declaration),
+        (".global .u32 g[];", "9.5", Rule::Declaration),
         (".global .u64 g = o; .global .u32 o;", "9.5", Rule::Declaration),
         (".global .u32 g[4] = {mask(0xff00)};", "9.5", Rule::Syntax),
         (".func f(.param .u32 a) { ret; }", "1.5", Rule::NeedsVersion),

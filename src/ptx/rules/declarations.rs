@@ -19,7 +19,7 @@ struct Gate {
 }
 
 /// [PTX ISA, "State Spaces, Types, and Variables", and an assembler's verdicts]
-const GATES: [Gate; 6] = [
+const GATES: [Gate; 7] = [
     Gate {
         feature: "an opaque type",
         version: (1, 5),
@@ -37,6 +37,12 @@ const GATES: [Gate; 6] = [
         version: (4, 0),
         sm: Some(30),
         is_used: |declared| declared.is_managed,
+    },
+    Gate {
+        feature: "the type `.f16x2`",
+        version: (4, 2),
+        sm: Some(53),
+        is_used: |declared| declared.scalar == ScalarType::F16x2,
     },
     Gate {
         feature: "`.common`",
@@ -75,6 +81,7 @@ pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<Verdict> {
         let mut judged = Judged { module, unit, declared, findings: &mut findings };
         judged.gates();
         judged.linkage(id);
+        judged.length();
         judged.bank();
         judged.parameter();
         judged.initial();
@@ -185,13 +192,27 @@ impl Judged<'_> {
         // Banks of their own have no linker.
         let has_banks =
             self.declared.space == StateSpace::Const && self.module.version < NO_CONST_BANKS;
-        if self.unit == Unit::Program && is_open && !has_banks {
+        let needs_linker = (is_open && !has_banks) || self.declared.is_unified;
+        if self.unit == Unit::Program && needs_linker {
+            let what = if is_open { "is sized elsewhere" } else { "is unified" };
             self.findings.add(
                 Rule::CompileOnly,
                 self.declared.name,
-                format!("`{}` is sized elsewhere, which a whole program cannot use", self.text()),
+                format!("`{}` {what}, which a whole program cannot use", self.text()),
                 "for a module that is linked with others: `--compile-only`".to_owned(),
             );
+        }
+    }
+
+    /// An array is as long as its brackets or its initial value say, unless it is `.extern`.
+    fn length(&mut self) {
+        let Declaration { space, role, array, linkage, initial, .. } = *self.declared;
+        let is_variable = !matches!(space, StateSpace::Register | StateSpace::Param)
+            && matches!(role, Role::Module | Role::Local);
+        let is_open = array == Array::Of(0) || (array == Array::Unknown && initial.is_none());
+        if is_variable && is_open && linkage != Linkage::Extern {
+            let message = format!("`{}` has no length", self.text());
+            self.add(message, "write it in the brackets, or add an initial value");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Where the loaded values go.
 
-use super::{Findings, Judged, Rule, is_integer};
+use super::{Findings, Judged, Rule, gates, is_integer};
 use crate::ptx::load::{
     AddressForm, Element, ElementKind, Load, Operand, OperandKind, QualifierKind as Q,
 };
@@ -101,16 +101,18 @@ fn vector(judged: &Judged<'_>, operand: &Operand, elements: &[Element], findings
     let registers: Vec<(ScalarType, Span)> = elements
         .iter()
         .filter_map(|element| {
-            let register = match element.kind {
+            let scalar = match element.kind {
                 ElementKind::Sink => return None,
-                ElementKind::Name => scalar(judged, element.span, element.span, findings)?,
-                ElementKind::Component(name) => component(judged, name, element.span, findings)?,
+                ElementKind::Name => scalar(judged, element.span, findings)?,
+                ElementKind::Component(name) => {
+                    component(judged, name, element.span, findings)?.scalar
+                }
                 ElementKind::Constant(_) => {
                     no_register(judged, element.span, findings);
                     return None;
                 }
             };
-            Some((register.scalar, element.span))
+            Some((scalar, element.span))
         })
         .collect();
     mixed(&registers, findings);
@@ -128,32 +130,42 @@ enum Group {
     Integers,
     Floats,
     Pairs,
+    Predicates,
+}
+
+/// How many bits a register takes; a predicate counts as one of 32 bits.
+fn held_bits(scalar: ScalarType) -> Option<u32> {
+    if scalar == ScalarType::Pred { Some(32) } else { scalar.bits() }
 }
 
 fn group(scalar: ScalarType) -> Option<Group> {
     match (scalar, scalar.class()) {
         (_, TypeClass::Bits) => None,
         (ScalarType::F16x2, _) => Some(Group::Pairs),
+        (ScalarType::Pred, _) => Some(Group::Predicates),
         (_, TypeClass::Float) => Some(Group::Floats),
         _ => Some(Group::Integers),
     }
 }
 
-/// Elements of one width, all of integers, of floats or of pairs; bit types go with all.
+/// Elements are of one width. Of two neighbours both are of integers, of floats or of pairs, or one
+/// is of bits: an assembler compares no others.
 pub(super) fn mixed(registers: &[(ScalarType, Span)], findings: &mut Findings) {
+    let before = std::iter::once(None).chain(registers.iter().map(|register| Some(register.0)));
     let Some((first, _)) = registers.first() else { return };
-    let typed = registers.iter().map(|register| register.0).find(|typed| group(*typed).is_some());
-    for (scalar, span) in registers {
-        let of_group =
-            typed.filter(|typed| group(*scalar).is_some_and(|g| Some(g) != group(*typed)));
-        let other = if scalar.bits() != first.bits() { Some(*first) } else { of_group };
+    for ((scalar, span), before) in registers.iter().zip(before) {
+        let neighbour = before.filter(|before| match (group(*before), group(*scalar)) {
+            (Some(left), Some(right)) => left != right,
+            _ => false,
+        });
+        let other = if held_bits(*scalar) != held_bits(*first) { Some(*first) } else { neighbour };
         let Some(other) = other else { continue };
         findings.add(
             Rule::VectorMix,
             *span,
             format!("`.{scalar}` beside `.{other}` in one vector"),
-            "elements have one width, and are all integers, all floats or all `.f16x2`, but for \
-             bit types"
+            "elements have one width, and neighbours are both of integers, of floats or `.f16x2`, \
+             or one is of a bit type"
                 .to_owned(),
         );
     }
@@ -185,18 +197,17 @@ fn name(judged: &Judged<'_>, span: Span, findings: &mut Findings) {
     fits(judged, register.scalar, span, true, findings);
 }
 
-/// One register for one value. `span` is what is drawn.
-fn scalar<'j>(
-    judged: &Judged<'j>,
-    name: Span,
-    span: Span,
-    findings: &mut Findings,
-) -> Option<&'j Declaration> {
+/// The type of a register that is an element. An assembler lets special registers be elements, too.
+fn scalar(judged: &Judged<'_>, name: Span, findings: &mut Findings) -> Option<ScalarType> {
+    if let Some(special) = judged.special(name).filter(|special| !special.is_vector) {
+        gates::special(judged, name, special, findings);
+        return Some(special.scalar);
+    }
     let register = judged.register(name).filter(|register| register.vector == 1);
     if register.is_none() {
-        no_register(judged, span, findings);
+        no_register(judged, name, findings);
     }
-    register
+    register.map(|register| register.scalar)
 }
 
 /// `Q.x`: one register out of a vector register.
@@ -223,10 +234,10 @@ fn fits(
     findings: &mut Findings,
 ) {
     let Some(loaded) = judged.load.scalar() else { return };
-    let (Some(bits), Some(register_bits)) = (loaded.bits(), register.bits()) else { return };
+    let (Some(bits), Some(register_bits)) = (loaded.bits(), held_bits(register)) else { return };
     let name = judged.text(span);
     let is_exact = judged.load.elements() == 8 && judged.is_wide();
-    if register == ScalarType::Pred {
+    if register == ScalarType::Pred && is_typed {
         findings.add(
             Rule::DestinationType,
             span,

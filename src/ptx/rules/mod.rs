@@ -25,6 +25,10 @@ use super::module::{
 use super::special::{SpecialRegister, special_register};
 use super::{ScalarType, Span, StateSpace, SyntaxError, Target, TypeClass, Version};
 
+/// The first version that only ptxas 13.5 compiles. What it refuses and 12.9 takes is refused from
+/// this version on.
+const LATER_ASSEMBLER: Version = Version::new(9, 0);
+
 /// What is to be said of one statement: of every load, and of what is wrong elsewhere.
 #[derive(Clone, Debug)]
 pub struct Verdict {

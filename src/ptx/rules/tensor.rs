@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::address::is_tensor_address;
 use super::destination::mixed;
-use super::{Findings, Judged, Rule};
+use super::{Findings, Judged, LATER_ASSEMBLER, Rule};
 use crate::ptx::load::{
     AddressForm, Element, ElementKind, Opcode, Operand, OperandKind, QualifierKind as Q,
 };
@@ -218,9 +218,12 @@ fn register(judged: &Judged<'_>, element: &Element, findings: &mut Findings) -> 
     Some(declared.scalar)
 }
 
-/// Each register is written once, the reduced value's too. Elements of vector registers are not
-/// compared, as an assembler does not.
+/// Each register is written once, the reduced value's too, from 9.0 on. Elements of vector registers
+/// are not compared, as an assembler does not.
 fn written_once(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
+    if judged.module.version < LATER_ASSEMBLER {
+        return;
+    }
     let mut seen = HashSet::new();
     let operands = judged.load.operands.iter().take(if is_red { 2 } else { 1 });
     let names = operands.flat_map(|operand| match &operand.kind {
