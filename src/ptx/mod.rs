@@ -71,7 +71,8 @@ pub use self::reader::{MAX_DEPTH, read};
 pub use self::rules::{Rule, Unit, Verdict, Violation, check, check_as};
 pub use self::run::{
     Environment, Executed, GLOBAL_BASE, Placement, PlacementError, RegisterValue, Registers,
-    RunError, RunErrorKind, Step, TensorExecuted, ValueError, WarpTensorMemory, bits_of, lane_bits,
+    RunError, RunErrorKind, Step, TensorExecuted, Undefined, ValueError, WarpTensorMemory, bits_of,
+    lane_bits,
 };
 pub use self::span::{Lines, Position, Span};
 pub use self::tensor::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};

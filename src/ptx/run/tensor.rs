@@ -95,6 +95,7 @@ impl Environment<'_> {
             spaces: [None; LANES],
             written: Vec::new(),
             faults: LaneFaults::default(),
+            undefined: Vec::new(),
             tensor: None,
         };
         if executing.is_empty() {
