@@ -136,6 +136,8 @@ impl Qualifiers {
             IllegalLoad::Num { .. } | IllegalLoad::ReductionNum => Some(self.repeat),
             IllegalLoad::ReductionPack => self.pack,
             IllegalLoad::ReductionModifier { .. } => self.modifier,
+            // In a text that is an unknown qualifier.
+            IllegalLoad::ReductionKind => None,
             IllegalLoad::SplitMissing | IllegalLoad::SplitSurplus { .. } => None,
         }
     }
