@@ -76,5 +76,5 @@ pub use self::run::{
 };
 pub use self::span::{Lines, Position, Span};
 pub use self::tensor::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};
-use self::types::KERNEL_PARAMETER_LISTS;
+use self::types::{KERNEL_PARAMETER_LISTS, LATEST};
 pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};

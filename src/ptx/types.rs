@@ -185,6 +185,9 @@ pub struct Version {
     pub minor: u8,
 }
 
+/// The last version whose instructions and directives are known here.
+pub(super) const LATEST: Version = Version::new(9, 5);
+
 /// The first version in which kernels have a list of parameters behind their names. Before it they
 /// declare them in their bodies.
 pub(super) const KERNEL_PARAMETER_LISTS: Version = Version::new(1, 4);

@@ -295,6 +295,26 @@ fn the_vertical_tab_is_not_a_blank() {
 }
 
 #[test]
+fn a_statement_begins_with_an_instruction_or_a_known_directive() {
+    for legal in [
+        ".pragma \"nounroll\";",
+        ".loc 1 1 1",
+        "L: .branchtargets L;",
+        "P: .callprototype _ ();",
+        ".target sm_110a",
+    ] {
+        accepts(&format!("{legal}\nld.global.u32 %r1, [%rd1];"));
+        let source = kernel("", &format!("{legal}\nld.global.u32 %r1, [%rd1];"));
+        assert_eq!(read(&source).map(|module| module.loads().count()), Ok(1), "{legal}");
+    }
+    refuses(".global.u32 %r1, [%rd1];", Rule::Syntax);
+    refuses(".u32 %r1, [%rd1];", Rule::Syntax);
+    refuses(".param\nret;", Rule::Syntax);
+    // What follows is judged.
+    refuses(".reg .u32 %z<; ld.global.u32 %r1, [%r1];", Rule::AddressWidth);
+}
+
+#[test]
 fn address_size_needs_2_3() {
     let with = |version| broken(&old(version, "sm_20", ".address_size 64", ""));
     assert_eq!(with("2.2"), [Rule::NeedsVersion]);

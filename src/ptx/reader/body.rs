@@ -2,10 +2,14 @@
 
 use std::ops::Range;
 
-use super::{MAX_DEPTH, Reader, Step};
+use super::{Fault, MAX_DEPTH, Reader, Step};
 use crate::ptx::lexer::{LexicalError, TokenKind};
 use crate::ptx::module::{Guard, Instruction, Linkage, Statement, StatementKind};
-use crate::ptx::{ReadErrorKind, Span, SyntaxError};
+use crate::ptx::{LATEST, ReadErrorKind, Span, SyntaxError};
+
+/// The directives that a body may have and that loads do not depend on.
+const PASSED_OVER: [&str; 5] =
+    [".alias", ".branchtargets", ".callprototype", ".calltargets", ".pragma"];
 
 impl Reader<'_> {
     /// All statements up to the brace that closes the body, the opening one current.
@@ -53,7 +57,17 @@ impl Reader<'_> {
     fn body_directive(&mut self) -> Step {
         match self.word() {
             ".reg" | ".local" | ".shared" | ".param" | ".const" | ".global" | ".tex" => {
-                self.declarations(Linkage::Internal)
+                let start = self.current.span;
+                match self.declarations(Linkage::Internal) {
+                    // The rest of the body can be read all the same.
+                    Err(Fault { kind: ReadErrorKind::Expected(expected), span }) => {
+                        let Passed { tail, .. } = self.pass_statement()?;
+                        let error = SyntaxError { expected, span };
+                        self.push(start.to(span).to(tail), StatementKind::Malformed(error));
+                        Ok(())
+                    }
+                    declared => declared,
+                }
             }
             ".loc" => {
                 self.pass_location();
@@ -63,8 +77,11 @@ impl Reader<'_> {
                 self.pass_file();
                 Ok(())
             }
-            // `.pragma`, `.branchtargets` and the like.
-            _ => self.pass_statement().map(|_| ()),
+            ".target" => self.target(),
+            name if PASSED_OVER.contains(&name) || self.module.version > LATEST => {
+                self.pass_statement().map(|_| ())
+            }
+            _ => self.malformed(self.current.span, "a statement"),
         }
     }
 

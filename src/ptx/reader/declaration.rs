@@ -82,6 +82,7 @@ impl Reader<'_> {
         let attributes = Attributes::default();
         let mut prefix = Prefix { space, scalar, vector: 1, align: None, bank, attributes };
         let mut is_pointer = false;
+        let mut has_type = false;
         while self.current.kind == TokenKind::Dotted {
             let name = self.word().trim_start_matches('.');
             match name {
@@ -104,11 +105,14 @@ impl Reader<'_> {
                 "v4" => prefix.vector = 4,
                 "v8" => prefix.vector = 8,
                 _ if is_pointer => {}
-                _ => prefix.scalar = ScalarType::from_name(name).unwrap_or(prefix.scalar),
+                _ => {
+                    has_type = true;
+                    prefix.scalar = ScalarType::from_name(name).unwrap_or(prefix.scalar);
+                }
             }
             self.advance();
         }
-        Ok(prefix)
+        if has_type { Ok(prefix) } else { Err(self.expected("a type")) }
     }
 
     /// Reads `(.unified(19, 95), .managed)`.

@@ -1,11 +1,8 @@
 //! Opcodes that are none: a misspelled load is refused, not passed over.
 
 use super::{Findings, Rule};
-use crate::ptx::Version;
+use crate::ptx::LATEST;
 use crate::ptx::module::{Instruction, Module};
-
-/// The last version whose instructions are listed below.
-const LISTED: Version = Version::new(9, 5);
 
 /// The first words of the instructions of PTX, sorted. [PTX ISA, Instruction Set]
 const OPCODES: [&str; 131] = [
@@ -145,7 +142,7 @@ const OPCODES: [&str; 131] = [
 /// The opcodes behind those, in the same order.
 const MORE_OPCODES: [&str; 6] = ["vsub", "vsub2", "vsub4", "wgmma", "wmma", "xor"];
 
-/// Refuses an instruction that no version up to [`LISTED`] knows.
+/// Refuses an instruction that no version up to [`LATEST`] knows.
 pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &mut Findings) {
     let name = module.text(instruction.mnemonic);
     let is_known =
@@ -153,7 +150,7 @@ pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &m
     let next = instruction.qualifiers(module.source()).next().map(|token| token.span);
     let is_split =
         name == "tcgen05" && next.is_none_or(|next| next.start != instruction.mnemonic.end);
-    if is_split && module.version <= LISTED {
+    if is_split && module.version <= LATEST {
         return findings.add(
             Rule::UnknownInstruction,
             instruction.mnemonic,
@@ -162,7 +159,7 @@ pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &m
         );
     }
     // Names with an underscore in front are an assembler's own.
-    if is_known || name.starts_with('_') || module.version > LISTED {
+    if is_known || name.starts_with('_') || module.version > LATEST {
         return;
     }
     let lower = name.to_ascii_lowercase();
