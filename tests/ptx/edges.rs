@@ -279,8 +279,25 @@ fn kernels_have_parameters_in_bodies_before_1_4_and_in_lists_from_there_on() {
 }
 
 #[test]
+fn addresses_are_in_brackets_from_1_2_on() {
+    let body = "ld.global.u32 %r1, %rd1; ld.global.u32 %r1, g+4; ld.local.u32 %r1, 4;";
+    let around = ".global .u32 g;";
+    assert_eq!(broken(&old("1.1", "sm_10", around, body)), []);
+    assert_eq!(broken(&old("1.2", "sm_10", around, body)), [Rule::Operands; 3]);
+}
+
+#[test]
+fn tensor_loads_are_aligned_from_9_0_on() {
+    let module = kernel("", "tcgen05.ld.sync.32x32b.x2.b32 {%r1, %r2}, [%r0];");
+    assert_eq!(broken(&module), [Rule::MissingQualifier]);
+    let earlier = module.replace("9.5", "8.8").replace("sm_110a", "sm_100a");
+    assert_eq!(broken(&earlier), []);
+    refuses("tcgen05.ld.aligned.32x32b.x2.b32 {%r1, %r2}, [%r0];", Rule::MissingQualifier);
+}
+
+#[test]
 fn the_vertical_tab_is_not_a_blank() {
-    // The issue of a form feed is ptxas's: it reads over it between any two words.
+    // A form feed is one: ptxas reads over it between any two words.
     for blank in [" ", "\t", "\x0c", "\r", "\n"] {
         accepts(&format!("ld.global.u32{blank}%r1,{blank}[{blank}%rd1{blank}];"));
     }

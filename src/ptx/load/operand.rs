@@ -28,8 +28,8 @@ pub enum OperandKind {
     Address(Address),
     /// A constant expression.
     Constant(Constant),
-    /// A name and a constant that is added to it: `%rd1+4`. The name.
-    Sum(Span),
+    /// A name and a constant that is added to it: `%rd1+4`.
+    Sum(Span, Offset),
     /// What other instructions take: `-%r1`, `!%p1`, `%r1|%p1`.
     Other,
 }

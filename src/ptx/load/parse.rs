@@ -38,6 +38,20 @@ pub(super) fn load(source: &str, statement: &Statement, instruction: &Instructio
     Some(load)
 }
 
+/// Takes the second operand for an address, as PTX 1.0 and 1.1 write it: without brackets.
+pub(super) fn bracket_address(load: &mut Load) {
+    let Some(operand) = load.operands.get_mut(1) else { return };
+    let (base, offset) = match operand.kind {
+        OperandKind::Name => (Some(operand.span), None),
+        OperandKind::Sum(name, offset) => (Some(name), Some(offset)),
+        OperandKind::Constant(value) => (None, Some(Offset { value, span: operand.span })),
+        _ => return,
+    };
+    let form = AddressForm::Bracketed;
+    let address = Address { form, base, index: None, offset, unified: None };
+    operand.kind = OperandKind::Address(address);
+}
+
 /// Which load it is. `tcgen05.ld` and `tcgen05.ld.red` are written without blanks; `.red` elsewhere
 /// is a wrong qualifier.
 fn opcode(source: &str, mnemonic: Span, words: &mut Words<'_>) -> Option<(Opcode, Span)> {
@@ -151,8 +165,9 @@ fn named(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
         }
         TokenKind::Punctuation(b'+') => {
             words.advance();
-            let span = name.to(expression(words)?.span);
-            Ok(Operand { kind: OperandKind::Sum(name), span })
+            let offset = expression(words)?;
+            let span = name.to(offset.span);
+            Ok(Operand { kind: OperandKind::Sum(name, offset), span })
         }
         TokenKind::Dotted => {
             if !is_component(words) {

@@ -112,7 +112,7 @@ fn policy(judged: &Judged<'_>, findings: &mut Findings) {
     let is_policy = match &policy.kind {
         OperandKind::Constant(value) => value.integer().is_some(),
         OperandKind::Name => is_register(policy.span, false),
-        OperandKind::Sum(name) => is_register(*name, false),
+        OperandKind::Sum(name, _) => is_register(*name, false),
         OperandKind::Component(name) => is_register(*name, true),
         _ => false,
     };

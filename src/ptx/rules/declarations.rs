@@ -24,7 +24,9 @@ const GATES: [Gate; 7] = [
         feature: "an opaque type",
         version: (1, 5),
         sm: None,
-        is_used: |declared| declared.scalar == ScalarType::Opaque,
+        is_used: |declared| {
+            declared.scalar == ScalarType::Opaque && declared.array == Array::Single
+        },
     },
     Gate {
         feature: "`.weak` in front of a declaration",

@@ -159,7 +159,8 @@ pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &m
         );
     }
     // Names with an underscore in front are an assembler's own.
-    if is_known || name.starts_with('_') || module.version > LATEST {
+    let is_its_own = name.starts_with('_') && name != "_";
+    if is_known || is_its_own || module.version > LATEST {
         return;
     }
     let lower = name.to_ascii_lowercase();

@@ -34,7 +34,9 @@ fn missing(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
         }
     };
     need("`.sync`", |kind| kind == Q::Sync);
-    need("`.aligned`", |kind| kind == Q::Aligned);
+    if judged.module.version >= LATER_ASSEMBLER {
+        need("`.aligned`", |kind| kind == Q::Aligned);
+    }
     need("a shape", |kind| matches!(kind, Q::Shape(_)));
     need("`.x1` to `.x128`", |kind| matches!(kind, Q::Repeat(_)));
     if is_red {
