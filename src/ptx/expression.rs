@@ -1,8 +1,8 @@
 //! Constant expressions: what offsets, immediates and initial values are written with.
 
-use super::SyntaxError;
 use super::lexer::TokenKind;
 use super::words::Words;
+use super::{ScalarType, SyntaxError};
 
 /// The value of a constant expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +14,8 @@ pub enum Constant {
         /// Whether the value is a `.u64`; else it is a `.s64`.
         is_unsigned: bool,
     },
-    /// A float; integers have become one where both stand in an expression.
+    /// A float, or what an assembler does not take for an integer: floats and integers in one
+    /// expression, a float as a condition, a cast to another type than `.s64` and `.u64`.
     Float(f64),
 }
 
@@ -22,10 +23,10 @@ pub enum Constant {
 const MAX_DEPTH: usize = 64;
 
 /// What `WARP_SZ` stands for.
-const WARP_SIZE: u64 = 32;
+pub(super) const WARP_SIZE: u64 = 32;
 
 /// Reads an integer in any of PTX's notations: `12`, `0x1F`, `017`, `0b101`, each also with `U`.
-/// Nothing for anything else, numbers of more than 64 bits included.
+/// Returns `None` for anything else, numbers of more than 64 bits included.
 ///
 /// ```
 /// use warpload::ptx::integer;
@@ -34,21 +35,40 @@ const WARP_SIZE: u64 = 32;
 /// assert_eq!(["1.5", "09", "0f3F800000", "18446744073709551616"].map(integer), [None; 4]);
 /// ```
 pub fn integer(text: &str) -> Option<u64> {
-    let digits = text.strip_suffix('U').unwrap_or(text);
-    let (digits, radix) = match digits.as_bytes() {
-        [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
-        [b'0', b'b' | b'B', ..] => (&digits[2..], 2),
-        [b'0', _, ..] => (&digits[1..], 8),
-        _ => (digits, 10),
-    };
+    let (digits, radix) = notation(text);
     // `from_str_radix` takes a sign.
     let is_number = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if is_number { u64::from_str_radix(digits, radix).ok() } else { None }
 }
 
+/// The digits of an integer without prefix and suffix, and their radix.
+fn notation(text: &str) -> (&str, u32) {
+    let digits = text.strip_suffix('U').unwrap_or(text);
+    match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
+        [b'0', b'b' | b'B', ..] => (&digits[2..], 2),
+        [b'0', _, ..] => (&digits[1..], 8),
+        _ => (digits, 10),
+    }
+}
+
+/// [`integer`] modulo 2^64, as ptxas reads it: a number is refused only if its digits without the
+/// last one make 2^63 or more.
+fn wrapping_integer(text: &str) -> Option<u64> {
+    let (digits, radix) = notation(text);
+    if digits.is_empty() {
+        return None;
+    }
+    digits.chars().try_fold(0_u64, |value, digit| {
+        let digit = digit.to_digit(radix)?;
+        let is_small = value <= i64::MAX as u64;
+        is_small.then(|| value.wrapping_mul(u64::from(radix)).wrapping_add(u64::from(digit)))
+    })
+}
+
 /// Reads a number: an integer, or a float as `1.5`, `2e5`, `0f3F800000` or `0d3FF0000000000000`.
 pub(super) fn number(text: &str) -> Option<Constant> {
-    if let Some(bits) = integer(text) {
+    if let Some(bits) = wrapping_integer(text) {
         let is_unsigned = text.ends_with('U') || bits > i64::MAX as u64;
         return Some(Constant::Integer { bits, is_unsigned });
     }
@@ -87,7 +107,9 @@ fn conditional(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxEr
     let yes = conditional(words, depth + 1)?;
     words.take_mark(b':', "`:`")?;
     let no = conditional(words, depth + 1)?;
-    Ok(if condition.is_true() { yes } else { no })
+    let chosen = if condition.is_true() { yes } else { no };
+    let are_integers = [condition, yes, no].iter().all(|value| value.integer().is_some());
+    Ok(if are_integers { chosen } else { Constant::Float(chosen.float()) })
 }
 
 /// Operators with how tightly they bind, the longer of two spellings first. [PTX ISA, Operator
@@ -151,19 +173,23 @@ fn unary(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
     if !matches!(mark, b'+' | b'-' | b'~' | b'!' | b'(') {
         return Err(words.expected("a constant"));
     }
-    let error = words.expected("an integer behind this");
     words.advance();
     if mark == b'(' {
-        // A cast: `(.s64)` or `(.u64)`.
+        // A cast: `(.s64)` or `(.u64)`; others are read and are no integers.
         let cast = words.text();
         if words.kind() == TokenKind::Dotted {
-            if !matches!(cast, ".s64" | ".u64") {
+            if ScalarType::from_name(cast.trim_start_matches('.')).is_none() {
                 return Err(words.expected("`.s64` or `.u64`"));
             }
             words.advance();
             words.take_mark(b')', "`)`")?;
-            let bits = unary(words, depth + 1)?.integer().ok_or(error)?;
-            return Ok(Constant::Integer { bits, is_unsigned: cast == ".u64" });
+            let value = unary(words, depth + 1)?;
+            return Ok(match (value.integer(), cast) {
+                (Some(bits), ".s64" | ".u64") => {
+                    Constant::Integer { bits, is_unsigned: cast == ".u64" }
+                }
+                _ => Constant::Float(value.float()),
+            });
         }
         let inner = conditional(words, depth + 1)?;
         words.take_mark(b')', "`)`")?;
@@ -172,7 +198,7 @@ fn unary(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
     let value = unary(words, depth + 1)?;
     match (mark, value) {
         (b'+', value) => Ok(value),
-        (b'!', value) => Ok(truth(!value.is_true())),
+        (b'!', Constant::Integer { .. }) => Ok(truth(!value.is_true())),
         (b'-', Constant::Float(value)) => Ok(Constant::Float(-value)),
         (b'-', Constant::Integer { bits, is_unsigned }) => {
             Ok(Constant::Integer { bits: bits.wrapping_neg(), is_unsigned })
@@ -180,7 +206,7 @@ fn unary(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
         (_, Constant::Integer { bits, is_unsigned }) => {
             Ok(Constant::Integer { bits: !bits, is_unsigned })
         }
-        (_, Constant::Float(_)) => Err(error),
+        (_, Constant::Float(_)) => Ok(Constant::Float(f64::NAN)),
     }
 }
 
@@ -224,24 +250,21 @@ impl Constant {
     }
 }
 
-/// Nothing for a division by zero, and for floats where only integers can be.
+/// Returns the value, `None` for a division by zero.
 fn apply(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
-    match operator {
-        b"||" => return Some(truth(left.is_true() || right.is_true())),
-        b"&&" => return Some(truth(left.is_true() && right.is_true())),
-        _ => {}
-    }
     let (
         Constant::Integer { bits: a, is_unsigned: left_unsigned },
         Constant::Integer { bits: b, is_unsigned: right_unsigned },
     ) = (left, right)
     else {
-        return apply_floats(operator, left.float(), right.float());
+        let are_alike = left.integer().is_some() == right.integer().is_some();
+        return apply_floats(operator, left.float(), right.float(), are_alike);
     };
     let is_unsigned = left_unsigned || right_unsigned;
     let order = if is_unsigned { a.cmp(&b) } else { (a as i64).cmp(&(b as i64)) };
-    let shift = b.min(64) as u32;
     let bits = match operator {
+        b"||" => return Some(truth(left.is_true() || right.is_true())),
+        b"&&" => return Some(truth(left.is_true() && right.is_true())),
         b"==" => return Some(truth(order.is_eq())),
         b"!=" => return Some(truth(order.is_ne())),
         b"<" => return Some(truth(order.is_lt())),
@@ -251,9 +274,10 @@ fn apply(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
         b"|" => a | b,
         b"^" => a ^ b,
         b"&" => a & b,
-        b"<<" => a.checked_shl(shift).unwrap_or(0),
-        b">>" if left_unsigned => a.checked_shr(shift).unwrap_or(0),
-        b">>" => ((a as i64) >> shift.min(63)) as u64,
+        // Of the second operand the lowest six bits count.
+        b"<<" => a.wrapping_shl(b as u32),
+        b">>" if left_unsigned => a.wrapping_shr(b as u32),
+        b">>" => (a as i64).wrapping_shr(b as u32) as u64,
         b"+" => a.wrapping_add(b),
         b"-" => a.wrapping_sub(b),
         b"*" => a.wrapping_mul(b),
@@ -266,20 +290,23 @@ fn apply(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
     Some(Constant::Integer { bits, is_unsigned })
 }
 
-fn apply_floats(operator: &[u8], a: f64, b: f64) -> Option<Constant> {
-    Some(match operator {
-        b"==" => truth(a == b),
-        b"!=" => truth(a != b),
-        b"<" => truth(a < b),
-        b"<=" => truth(a <= b),
-        b">" => truth(a > b),
-        b">=" => truth(a >= b),
-        b"+" => Constant::Float(a + b),
-        b"-" => Constant::Float(a - b),
-        b"*" => Constant::Float(a * b),
-        b"/" => Constant::Float(a / b),
-        _ => return None,
-    })
+/// `are_alike` is false for a float and an integer, which are not compared.
+fn apply_floats(operator: &[u8], a: f64, b: f64, are_alike: bool) -> Option<Constant> {
+    let value = match operator {
+        b"==" if are_alike => return Some(truth(a == b)),
+        b"!=" if are_alike => return Some(truth(a != b)),
+        b"<" if are_alike => return Some(truth(a < b)),
+        b"<=" if are_alike => return Some(truth(a <= b)),
+        b">" if are_alike => return Some(truth(a > b)),
+        b">=" if are_alike => return Some(truth(a >= b)),
+        b"+" => a + b,
+        b"-" => a - b,
+        b"*" => a * b,
+        b"/" if b == 0.0 => return None,
+        b"/" => a / b,
+        _ => f64::NAN,
+    };
+    Some(Constant::Float(value))
 }
 
 #[cfg(test)]
@@ -307,15 +334,33 @@ mod tests {
             ("!0&&~0", 1),
             ("(.s64)0x10U", 16),
             ("WARP_SZ*2", 64),
-            ("1.5<2", 1),
+            ("1.5<2.0", 1),
+            ("(1.5<2.5)?1:2", 1),
             ("0xffffffffffffffff", -1),
+            ("18446744073709551616", 0),
+            ("0x1000000000000000012", 0x12),
+            ("92233720368547758079", -1),
+            ("1<<64", 1),
+            ("1<<-1", i64::MIN),
+            ("-8>>65", -4),
         ] {
             let bits = value(text).and_then(Constant::integer);
             assert_eq!(bits.map(|bits| bits as i64), Some(expected), "{text}");
         }
         assert_eq!(value("0f3F800000"), Some(Constant::Float(1.0)));
-        for text in ["1/0", "1%0U", "%r1", "4+", "()", "(4", "~1.5", "09", "1 2", ""] {
+        for text in
+            ["1.5<2", "!1.5", "~1.5", "1.5?1:2", "1?1:2.5", "1.5&&1", "(.s64)1.5", "(.s32)4"]
+        {
+            assert!(matches!(value(text), Some(Constant::Float(_))), "{text}");
+        }
+        for text in [
+            "1/0", "1%0U", "%r1", "4+", "()", "(4", "(.foo)4", "1.5/0.0", "09", "0x", "08", "0b2",
+            "1 2", "",
+        ] {
             assert_eq!(value(text), None, "{text}");
+        }
+        for overflow in ["92233720368547758080", "0x80000000000000000", "99999999999999999999"] {
+            assert_eq!(value(overflow), None, "{overflow}");
         }
     }
 

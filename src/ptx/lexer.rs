@@ -74,7 +74,8 @@ const CLASSES: [u8; 256] = {
     let mut byte = 0;
     while byte < 256 {
         classes[byte] = match byte as u8 {
-            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => BLANK,
+            // The vertical tab is not among them, form feed and substitute are: as for ptxas.
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x1a => BLANK,
             b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => NAME | LETTER,
             b'0'..=b'9' => NAME | DIGIT,
             b'!' | b'#' | b'%' | b'&' | b'(' | b')' | b'*' | b'+' | b',' | b'-' | b'.' | b'/'
@@ -110,6 +111,11 @@ impl<'s> Lexer<'s> {
         self.position as u32
     }
 
+    /// Continues after a word that no module can hold, of which `end` is the end.
+    pub(super) fn skip_to(&mut self, end: u32) {
+        self.position = (end as usize).min(self.bytes.len());
+    }
+
     /// Goes on behind the line in which the next word would have been looked for.
     pub(super) fn skip_line(&mut self) {
         let rest = self.bytes.get(self.position..).unwrap_or_default();
@@ -134,7 +140,11 @@ impl<'s> Lexer<'s> {
             self.ends(start, end, TokenKind::Number)
         } else if first == b'.' && is(self.bytes.get(start + 1), NAME) {
             let end = self.dotted(start + 1);
-            self.ends(start, end, TokenKind::Dotted)
+            // `.5` is a number; `.16x64b` is not, nor is `.5` right after a name.
+            let digits = self.bytes.get(start + 1..end).unwrap_or_default();
+            let before = start.checked_sub(1).and_then(|before| self.bytes.get(before));
+            let is_number = digits.iter().all(u8::is_ascii_digit) && !is(before, NAME);
+            self.ends(start, end, if is_number { TokenKind::Number } else { TokenKind::Dotted })
         } else if first == b'%' && is(self.bytes.get(start + 1), NAME) {
             let end = self.name(start + 2);
             self.ends(start, end, TokenKind::Word)
@@ -164,11 +174,17 @@ impl<'s> Lexer<'s> {
 
     fn skip_blank(&mut self) -> Result<(), Token> {
         loop {
-            while is(self.bytes.get(self.position), BLANK) {
-                self.position += 1;
-            }
-            if self.bytes.get(self.position) != Some(&b'/') {
-                return Ok(());
+            self.position = self.after(self.position, BLANK);
+            match self.bytes.get(self.position) {
+                Some(b'/') => {}
+                Some(b'#') => match self.line_directive() {
+                    Some(end) => {
+                        self.position = end;
+                        continue;
+                    }
+                    None => return Ok(()),
+                },
+                _ => return Ok(()),
             }
             match self.bytes.get(self.position + 1) {
                 Some(b'/') => self.skip_line(),
@@ -185,11 +201,51 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    fn name(&self, mut at: usize) -> usize {
-        while is(self.bytes.get(at), NAME) {
+    /// Returns the end of `# 1 "a.cu" 2` or `#line 1 "a.cu"`, which a preprocessor leaves and
+    /// which may follow any word; `None` for any other `#`. The newline is part of it.
+    fn line_directive(&self) -> Option<usize> {
+        let mut at = self.blanks(self.position + 1);
+        if self.bytes.get(at..at + 4) == Some(b"line") {
+            at = self.blanks(at + 4);
+        }
+        let number = self.after(at, DIGIT);
+        let name = self.blanks(number);
+        if number == at || name == number || self.bytes.get(name) != Some(&b'"') {
+            return None;
+        }
+        let rest = self.bytes.get(name + 1..).unwrap_or_default();
+        let quote = memchr::memchr2(b'"', b'\n', rest).map(|at| name + 1 + at)?;
+        if self.bytes.get(quote) != Some(&b'"') {
+            return None;
+        }
+        let mut end = quote + 1;
+        while self.bytes.get(end).is_some_and(|byte| *byte != b'\n')
+            && is(self.bytes.get(end), BLANK | DIGIT)
+        {
+            end += 1;
+        }
+        (self.bytes.get(end) == Some(&b'\n')).then_some(end + 1)
+    }
+
+    /// Returns the first byte at or after `at` that is not a blank inside a line.
+    fn blanks(&self, mut at: usize) -> usize {
+        while self.bytes.get(at).is_some_and(|byte| *byte != b'\n') && is(self.bytes.get(at), BLANK)
+        {
             at += 1;
         }
         at
+    }
+
+    /// Returns the first byte at or after `at` that is not of a class.
+    fn after(&self, mut at: usize, class: u8) -> usize {
+        while is(self.bytes.get(at), class) {
+            at += 1;
+        }
+        at
+    }
+
+    fn name(&self, at: usize) -> usize {
+        self.after(at, NAME)
     }
 
     /// `.shared::cta` is one word; `::` needs a name behind it.
@@ -277,7 +333,36 @@ mod tests {
             ["1.5e-3", "+", "0x1E", "+", "4", "0f3F800000", "-", "1", "2e5", "16.0", "4U"]
         );
         assert_eq!(words("// a\n/* b\n */ c // d"), ["c"]);
+        let kinds = |source| Lexer::new(source).map(|token| token.kind).collect::<Vec<_>>();
+        assert_eq!(kinds("[.5"), [TokenKind::Punctuation(b'['), TokenKind::Number]);
+        assert_eq!(kinds(".16x64b"), [TokenKind::Dotted]);
+        assert_eq!(kinds("a.5"), [TokenKind::Word, TokenKind::Dotted]);
         assert_eq!(words(r#".file 1 "a\"b""#), [".file", "1", r#""a\"b""#]);
+    }
+
+    #[test]
+    fn blanks_are_those_of_ptxas() {
+        assert_eq!(words("a\x0cb\x1ac\r\td"), ["a", "b", "c", "d"]);
+        let last = Lexer::new("a \x0bb").last().map(|token| token.kind);
+        assert_eq!(last, Some(TokenKind::Bad(LexicalError::Stray)));
+    }
+
+    #[test]
+    fn line_directives_are_blanks() {
+        for directive in [
+            "# 1 \"x.cu\"\n",
+            "#1 \"x.cu\" 2 3 \r\n",
+            "#line 7 \"<built in>\"\n",
+            "#  line3\t\"\"  1\n",
+        ] {
+            assert_eq!(words(&format!("a {directive}b")), ["a", "b"], "{directive}");
+            assert_eq!(words(&format!("{directive}b")), ["b"], "{directive}");
+        }
+        for other in
+            ["#", "# 1\n", "#line 3\n", "# 1\"x\"\n", "# 1 \"x\" y\n", "# 1 \"x\"", "# 1 \"x\n\""]
+        {
+            assert_eq!(words(&format!("a {other}")).get(1), Some(&"#"), "{other}");
+        }
     }
 
     #[test]

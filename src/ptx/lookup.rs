@@ -5,81 +5,123 @@
 
 use std::collections::HashMap;
 
+use super::Span;
 use super::module::{Declaration, DeclarationId, FunctionId, Module, ScopeId, Symbol};
 
 /// Every name that is declared in a function, or outside of all, with the scopes that declare it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names<'s>(HashMap<(Option<FunctionId>, &'s str), Places>);
+pub(super) struct Names<'s> {
+    places: HashMap<(Option<FunctionId>, &'s str), Places>,
+    /// From a declaration that is `.extern` to the definition that follows it.
+    definitions: HashMap<DeclarationId, DeclarationId>,
+}
 
 /// The scopes of one function that declare one name, in their order, each once.
 type Places = Vec<(ScopeId, DeclarationId)>;
 
 impl<'s> Names<'s> {
-    /// Notes a declaration. The first one of a name stays: a second one in the same scope is an
-    /// error of its own, but none of a load.
+    /// Notes a declaration, and returns the earlier one of that name in its scope, which stays.
     pub(super) fn declare(
         &mut self,
         function: Option<FunctionId>,
         scope: ScopeId,
         name: &'s str,
         id: DeclarationId,
-    ) {
-        let places = self.0.entry((function, name)).or_default();
-        if let Err(at) = places.binary_search_by_key(&scope, |place| place.0) {
-            places.insert(at, (scope, id));
+    ) -> Option<DeclarationId> {
+        let places = self.places.entry((function, name)).or_default();
+        match places.binary_search_by_key(&scope, |place| place.0) {
+            Ok(at) => places.get(at).map(|place| place.1),
+            Err(at) => {
+                places.insert(at, (scope, id));
+                None
+            }
         }
+    }
+
+    /// Notes that a variable that is declared `.extern` is defined later.
+    pub(super) fn define(&mut self, declared: DeclarationId, defined: DeclarationId) {
+        self.definitions.entry(declared).or_insert(defined);
+    }
+
+    /// Returns the definition that follows an `.extern` declaration.
+    pub(super) fn definition(&self, declared: DeclarationId) -> Option<DeclarationId> {
+        self.definitions.get(&declared).copied()
     }
 }
 
-/// The digits that a register's number has at most.
-const MAX_DIGITS: usize = 10;
-
 impl Module<'_> {
-    /// What a name stands for where it is written: the declaration in the innermost scope, a
-    /// register of a run (`%r7` of `%r<9>`) included.
+    /// Returns what a name stands for anywhere in a scope: the declaration in the innermost scope
+    /// around it, a register of a run (`%r7` of `%r<9>`) included.
     pub fn find(&self, scope: ScopeId, name: &str) -> Option<Symbol<'_>> {
-        let function = self.scopes.get(scope.0 as usize)?.function;
-        let inside = function.and_then(|_| self.find_in(function, scope, name));
-        inside.or_else(|| self.find_in(None, ScopeId::MODULE, name))
+        self.look_up(scope, name, u32::MAX)
     }
 
-    /// [`Self::find`] among the declarations of a function, or of none.
+    /// Returns what the name that is written at `name` stands for: [`Self::find`] among the
+    /// declarations that come before it.
+    ///
+    /// ```
+    /// use warpload::ptx::{ScalarType, read};
+    ///
+    /// let module = read(".version 8.8\n.target sm_90
+    ///     .entry k() {
+    ///         .reg .u32 %r1; .reg .u64 %rd1;
+    ///         { ld.global.u32 %r1, [%rd1]; .reg .f32 %rd1; }
+    ///     }")?;
+    /// let load = module.loads().next().ok_or("no load")?;
+    /// let base = load.address().and_then(|address| address.base).ok_or("no base")?;
+    /// let scalar = |symbol: warpload::ptx::Symbol<'_>| symbol.declaration.scalar;
+    /// assert_eq!(module.find_at(load.scope, base).map(scalar), Some(ScalarType::U64));
+    /// assert_eq!(module.find(load.scope, "%rd1").map(scalar), Some(ScalarType::F32));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn find_at(&self, scope: ScopeId, name: Span) -> Option<Symbol<'_>> {
+        self.look_up(scope, self.text(name), name.start)
+    }
+
+    /// Returns the symbol of a name among the declarations before a byte of the text.
+    fn look_up(&self, scope: ScopeId, name: &str, before: u32) -> Option<Symbol<'_>> {
+        let function = self.scopes.get(scope.0 as usize)?.function;
+        let inside = function.and_then(|_| self.find_in(function, scope, name, before));
+        inside.or_else(|| self.find_in(None, ScopeId::MODULE, name, before))
+    }
+
+    /// [`Self::look_up`] among the declarations of a function, or of none.
     fn find_in(
         &self,
         function: Option<FunctionId>,
         scope: ScopeId,
         name: &str,
+        before: u32,
     ) -> Option<Symbol<'_>> {
-        // `%r12` may be number 12 of `%r<..>` or number 2 of `%r1<..>`.
-        let candidates = numbered(name).map(|(prefix, number)| (prefix, Some(number)));
+        let of_run = numbered(name).map(|(prefix, number)| (prefix, Some(number)));
         let mut best: Option<(ScopeId, Symbol<'_>)> = None;
-        for (text, number) in std::iter::once((name, None)).chain(candidates) {
-            let Some(places) = self.names.0.get(&(function, text)) else { continue };
-            let is_meant = |declared: &Declaration| match (number, declared.count) {
-                (Some(number), Some(count)) => number < count,
-                (number, count) => number.is_none() && count.is_none(),
+        for (text, number) in std::iter::once((name, None)).chain(of_run) {
+            let Some(places) = self.names.places.get(&(function, text)) else { continue };
+            let is_meant = |declared: &Declaration| {
+                let is_one = match (number, declared.count) {
+                    (Some(number), Some(count)) => number < count,
+                    (number, count) => number.is_none() && count.is_none(),
+                };
+                is_one && declared.name.start < before
             };
             let Some((found, id)) = self.innermost(places, scope, is_meant) else { continue };
             // Of scopes inside one another the inner one has the higher id.
             if best.as_ref().is_none_or(|best| found > best.0) {
+                let id = self.names.definition(id).unwrap_or(id);
                 best = Some((found, Symbol { id, declaration: self.declaration(id)?, number }));
-            }
-            if found == scope {
-                break;
             }
         }
         best.map(|(_, symbol)| symbol)
     }
 
-    /// The run that `name` would be a register of if it had more of them: its name and how many
-    /// it has.
+    /// Returns the run that `name` would be a register of if it had more of them: its name and
+    /// how many it has.
     pub(super) fn run_without<'n>(&self, scope: ScopeId, name: &'n str) -> Option<(&'n str, u32)> {
         let function = self.scopes.get(scope.0 as usize)?.function;
-        numbered(name).find_map(|(prefix, _)| {
-            let places = self.names.0.get(&(function, prefix))?;
-            let (_, id) = self.innermost(places, scope, |declared| declared.count.is_some())?;
-            Some((prefix, self.declaration(id)?.count?))
-        })
+        let (prefix, _) = numbered(name)?;
+        let places = self.names.places.get(&(function, prefix))?;
+        let (_, id) = self.innermost(places, scope, |declared| declared.count.is_some())?;
+        Some((prefix, self.declaration(id)?.count?))
     }
 
     /// The place that `is_meant` of those that are around a scope, the innermost one.
@@ -111,16 +153,12 @@ impl Module<'_> {
     }
 }
 
-/// The ways to take a name for one out of a run: what stands in front, and the number.
-fn numbered(name: &str) -> impl Iterator<Item = (&str, u32)> {
-    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).take(MAX_DIGITS).count();
-    (1..=digits).filter_map(move |length| {
-        let (prefix, number) = name.split_at_checked(name.len() - length)?;
-        if number.len() > 1 && number.starts_with('0') {
-            return None;
-        }
-        Some((prefix, number.parse().ok()?))
-    })
+/// Splits a name into what comes before its last digits, and their value: the run that it may be
+/// a register of, and its number there. `%r012` is number 12 of `%r<..>`, never 2 of `%r01<..>`.
+fn numbered(name: &str) -> Option<(&str, u32)> {
+    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = name.get(prefix.len()..)?;
+    Some((prefix, digits.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -149,12 +187,30 @@ mod tests {
             found(body, &["a", "b", "c", "g"]),
             [is("b16", None), None, is("b64", None), is("u8", None)]
         );
-        // A run is passed over for a number that it does not have, and for its bare name.
+        // A run is passed over for a number that it does not have, and for its bare name. All
+        // digits at the end are the number: `%r1<4>` has no register that can be named.
         let body = ".reg .b16 %r<20>; .reg .b32 %r1<4>;";
         assert_eq!(
-            found(body, &["%r12", "%r19", "%r20", "%r", "%r10", "%r012"]),
-            [is("b32", Some(2)), is("b16", Some(19)), None, None, is("b32", Some(0)), None]
+            found(body, &["%r12", "%r19", "%r20", "%r", "%r010", "%r0000000000019"]),
+            [
+                is("b16", Some(12)),
+                is("b16", Some(19)),
+                None,
+                None,
+                is("b16", Some(10)),
+                is("b16", Some(19))
+            ]
         );
+    }
+
+    #[test]
+    fn definitions_stand_for_what_is_extern() {
+        let source = ".version 8.8\n.target sm_90\n.extern .global .u32 m[];
+            .visible .global .u32 m[4];\n.visible .global .u32 n;\n.extern .global .u32 n;";
+        let module = read(source).expect("a module");
+        let ids: Vec<_> = module.declarations_with_ids().map(|found| found.0).collect();
+        let find = |name| module.find(ScopeId::MODULE, name).map(|symbol| symbol.id);
+        assert_eq!([find("m"), find("n")], [Some(ids[1]), Some(ids[2])]);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What a legal load means: its memory, what it reads and where that goes, with every name looked
 //! up. Both [`run`](super::run) and [`lower`](super::lower) begin here.
 
+use super::lexer::{Lexer, TokenKind};
 use super::module::{Declaration, DeclarationId, Module, ScopeId};
+use super::special::special_register;
 use super::{
     Address, AddressForm, CacheOp, ElementKind, Load, Opcode, OperandKind, Order, QualifierKind,
     ScalarType, Span, StateSpace, Symbol,
@@ -106,6 +108,9 @@ pub enum MeaningError {
     /// A name stands for nothing.
     #[error("this name is not declared")]
     Undeclared(Span),
+    /// A name stands for a special register.
+    #[error("a special register, whose value is not known here")]
+    Special(Span),
     /// It is not a load as it should be written.
     #[error("not a legal load: `ptx check` says why")]
     Illegal(Span),
@@ -116,7 +121,7 @@ impl MeaningError {
     pub fn span(self) -> Option<Span> {
         match self {
             Self::Tensor => None,
-            Self::Undeclared(span) | Self::Illegal(span) => Some(span),
+            Self::Undeclared(span) | Self::Special(span) | Self::Illegal(span) => Some(span),
         }
     }
 }
@@ -194,13 +199,37 @@ impl Module<'_> {
         }
     }
 
+    fn symbol(&self, scope: ScopeId, name: Span) -> Result<Symbol<'_>, MeaningError> {
+        let is_special = special_register(self.text(name)).is_some();
+        let error = if is_special { MeaningError::Special } else { MeaningError::Undeclared };
+        self.find_at(scope, name).ok_or(error(name))
+    }
+
     /// The register of a name.
     pub(super) fn register(&self, scope: ScopeId, name: Span) -> Result<Register, MeaningError> {
-        let symbol = self.find(scope, self.text(name)).ok_or(MeaningError::Undeclared(name))?;
+        let symbol = self.symbol(scope, name)?;
         match symbol.declaration.space {
             StateSpace::Register => Ok(Register::of(symbol)),
             _ => Err(MeaningError::Illegal(name)),
         }
+    }
+
+    /// Returns the register that is written at a place: a name, or `Q.x`.
+    pub(super) fn register_written(
+        &self,
+        scope: ScopeId,
+        written: Span,
+    ) -> Result<Register, MeaningError> {
+        let mut words = Lexer::of(self.source(), written);
+        let name = words.token().span;
+        let element = words.token();
+        let register = self.register(scope, name)?;
+        if element.kind != TokenKind::Dotted {
+            return Ok(register);
+        }
+        let letter = self.text(element.span).bytes().last();
+        let component = letter.and_then(component).ok_or(MeaningError::Illegal(written))?;
+        Ok(Register { component, ..register })
     }
 
     fn place(
@@ -211,7 +240,7 @@ impl Module<'_> {
     ) -> Result<Place, MeaningError> {
         let offset = address.displacement() as i64;
         let Some(name) = address.base else { return Ok(Place { base: Base::Zero, offset }) };
-        let symbol = self.find(scope, self.text(name)).ok_or(MeaningError::Undeclared(name))?;
+        let symbol = self.symbol(scope, name)?;
         let offset = match address.form {
             AddressForm::Bracketed => offset,
             AddressForm::Indexed => {
@@ -243,8 +272,7 @@ impl Module<'_> {
         };
         let destinations = match &operand.kind {
             OperandKind::Name => {
-                let symbol = self.find(load.scope, self.text(operand.span));
-                let symbol = symbol.ok_or(MeaningError::Undeclared(operand.span))?;
+                let symbol = self.symbol(load.scope, operand.span)?;
                 let first = self.register(load.scope, operand.span)?;
                 let components = 0..symbol.declaration.vector;
                 components.map(|component| Some(Register { component, ..first })).collect()

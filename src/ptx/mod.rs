@@ -44,6 +44,7 @@ mod reader;
 mod rules;
 mod run;
 mod span;
+mod special;
 mod tensor;
 mod types;
 mod words;
@@ -70,8 +71,10 @@ pub use self::reader::{MAX_DEPTH, read};
 pub use self::rules::{Rule, Unit, Verdict, Violation, check, check_as};
 pub use self::run::{
     Environment, Executed, GLOBAL_BASE, Placement, PlacementError, RegisterValue, Registers,
-    RunError, RunErrorKind, Step, TensorExecuted, ValueError, WarpTensorMemory, bits_of, lane_bits,
+    RunError, RunErrorKind, Step, TensorExecuted, Undefined, ValueError, WarpTensorMemory, bits_of,
+    lane_bits,
 };
 pub use self::span::{Lines, Position, Span};
 pub use self::tensor::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};
+use self::types::{KERNEL_PARAMETER_LISTS, LATEST};
 pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};

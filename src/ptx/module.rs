@@ -17,6 +17,10 @@ pub struct Module<'s> {
     pub target: Target,
     /// The bits of an address, where the module says them.
     pub address_size: Option<AddressSize>,
+    /// The option `debug` of `.target`.
+    pub(super) debug: Option<Span>,
+    /// Whether a `.section` is there, as debug information is.
+    pub(super) has_sections: bool,
     pub(super) declarations: Vec<Declaration>,
     pub(super) scopes: Vec<Scope>,
     pub(super) functions: Vec<Function>,
@@ -95,8 +99,12 @@ pub struct Declaration {
     pub array: Array,
     /// The initial value behind `=`, as it is written; [`Module::initial_value`] reads it.
     pub initial: Option<Span>,
+    /// The bank that `.const[3]` names, as modules before PTX 2.2 may.
+    pub bank: Option<u64>,
     /// Whether it has the attribute `.unified`.
     pub is_unified: bool,
+    /// Whether it has the attribute `.managed`.
+    pub is_managed: bool,
     /// Who sees it.
     pub linkage: Linkage,
     /// Where it can be named.

@@ -2,7 +2,7 @@
 
 use super::lexer::TokenKind;
 use super::module::{Instruction, Module};
-use super::{Register, ScopeId, StateSpace};
+use super::{Register, ScopeId, Span, StateSpace};
 
 /// Instructions whose first operand is a register that they only read.
 const READERS: [&str; 6] = ["bar", "barrier", "brx", "nanosleep", "setmaxnreg", "stackrestore"];
@@ -35,9 +35,8 @@ impl<'s> Operands<'s> {
                 TokenKind::Punctuation(b'[') => brackets += 1,
                 TokenKind::Punctuation(b']') => brackets = brackets.saturating_sub(1),
                 TokenKind::Word => {
-                    let name = module.text(token.span);
                     let is_written = outputs > 0 && brackets == 0;
-                    found.add(module, scope, name, is_written);
+                    found.add(module, scope, token.span, is_written);
                 }
                 _ => {}
             }
@@ -45,8 +44,10 @@ impl<'s> Operands<'s> {
         found
     }
 
-    fn add(&mut self, module: &Module<'s>, scope: ScopeId, name: &'s str, is_written: bool) {
-        let Some(symbol) = module.find(scope, name) else { return self.others.push(name) };
+    fn add(&mut self, module: &Module<'s>, scope: ScopeId, name: Span, is_written: bool) {
+        let Some(symbol) = module.find_at(scope, name) else {
+            return self.others.push(module.text(name));
+        };
         if symbol.declaration.space != StateSpace::Register {
             return;
         }

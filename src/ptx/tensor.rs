@@ -17,9 +17,10 @@ pub use error::{TensorLoadError, TensorLoadErrorKind};
 pub struct WrittenTensorLoad {
     /// What it does, the half offset included.
     pub load: TensorLoad,
-    /// The names of the data registers, as many as the load gives each thread.
+    /// The data registers as they are written, `r0` or `Q.x`, as many as the load gives each
+    /// thread.
     pub registers: Vec<Span>,
-    /// The name of the register for the result of a reduction.
+    /// The register for the result of a reduction, as it is written.
     pub reduced: Option<Span>,
     /// The name of the register that holds the address.
     pub address: Span,
@@ -135,6 +136,8 @@ impl Qualifiers {
             IllegalLoad::Num { .. } | IllegalLoad::ReductionNum => Some(self.repeat),
             IllegalLoad::ReductionPack => self.pack,
             IllegalLoad::ReductionModifier { .. } => self.modifier,
+            // In a text that is an unknown qualifier.
+            IllegalLoad::ReductionKind => None,
             IllegalLoad::SplitMissing | IllegalLoad::SplitSurplus { .. } => None,
         }
     }
@@ -172,6 +175,10 @@ fn known(load: &Load, text: &str) -> Result<()> {
                 Some(illegal) => TensorLoadError::illegal(illegal, span),
                 None => TensorLoadError { kind: TensorLoadErrorKind::Unknown, span },
             });
+        }
+        // These may be written twice.
+        if matches!(qualifier.kind, QualifierKind::Sync | QualifierKind::Nan) {
+            continue;
         }
         let of_kind = |kind: QualifierKind| std::mem::discriminant(&kind);
         let mut before = load.qualifiers.iter().take(place);
@@ -272,6 +279,10 @@ impl Operands {
         };
         let bracketed = next("`[` and the address")?;
         let (address, address_offset) = address(bracketed)?;
+        let unified = load.address().and_then(|address| address.unified);
+        if let Some(unified) = unified.filter(|_| load.opcode == Opcode::TensorLdRed) {
+            return Err(TensorLoadError::expected("no `.unified` on a reduction", unified));
+        }
         let split = operands.next().map(split).transpose()?;
         if let Some(more) = operands.next() {
             return Err(TensorLoadError::expected("the end", more.span));
@@ -283,7 +294,7 @@ impl Operands {
 
 fn register(element: &Element) -> Result<Span> {
     match element.kind {
-        ElementKind::Name => Ok(element.span),
+        ElementKind::Name | ElementKind::Component(_) => Ok(element.span),
         _ => Err(TensorLoadError::expected("a register", element.span)),
     }
 }
@@ -291,7 +302,7 @@ fn register(element: &Element) -> Result<Span> {
 /// `redval`, alone or in braces.
 fn reduced(operand: &Operand) -> Result<Span> {
     match &operand.kind {
-        OperandKind::Name => Ok(operand.span),
+        OperandKind::Name | OperandKind::Component(_) => Ok(operand.span),
         OperandKind::Vector(elements) if elements.len() == 1 => register(&elements[0]),
         _ => {
             let expected = "a register for the reduction's result";

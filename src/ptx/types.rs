@@ -24,7 +24,9 @@ pub enum ScalarType {
     F16x2,
     F32,
     F64,
-    /// A type that no load has: packed, narrow or opaque ones. Its size is not known here.
+    /// `.texref`, `.samplerref` and `.surfref`: what only texture and surface instructions read.
+    Opaque,
+    /// A type that no load has: packed or narrow ones. Its size is not known here.
     Other,
 }
 
@@ -78,14 +80,17 @@ const OTHER_TYPES: [&str; 24] = [
     "ue8m0",
 ];
 
+const OPAQUE_TYPES: [&str; 3] = ["texref", "samplerref", "surfref"];
+
 impl ScalarType {
     /// The type of a name without its dot.
     pub fn from_name(name: &str) -> Option<Self> {
         let known = TYPES.iter().find(|row| row.1 == name).map(|row| row.0);
-        known.or_else(|| OTHER_TYPES.contains(&name).then_some(Self::Other))
+        let other = || OTHER_TYPES.contains(&name).then_some(Self::Other);
+        known.or_else(other).or_else(|| OPAQUE_TYPES.contains(&name).then_some(Self::Opaque))
     }
 
-    /// The name without its dot; nothing for [`ScalarType::Other`].
+    /// The name without its dot; empty for [`ScalarType::Other`] and [`ScalarType::Opaque`].
     pub fn name(self) -> &'static str {
         self.row().map_or("", |row| row.1)
     }
@@ -179,6 +184,13 @@ pub struct Version {
     /// Behind the dot.
     pub minor: u8,
 }
+
+/// The last version whose instructions and directives are known here.
+pub(super) const LATEST: Version = Version::new(9, 5);
+
+/// The first version in which kernels have a list of parameters behind their names. Before it they
+/// declare them in their bodies.
+pub(super) const KERNEL_PARAMETER_LISTS: Version = Version::new(1, 4);
 
 impl Version {
     /// A version out of its two numbers.

@@ -110,6 +110,9 @@ pub enum IllegalLoad {
     /// A reduction of packed registers.
     #[error(".red does not go with .pack::16b")]
     ReductionPack,
+    /// A reduction with an operation or a type that there is not.
+    #[error("no such reduction; there are min and max of u32, s32 and f32")]
+    ReductionKind,
     /// `.abs` or `.NaN` with an integer type.
     #[error(".abs and .NaN go with .f32 only, not with .{}", kind.name())]
     ReductionModifier {
@@ -119,8 +122,8 @@ pub enum IllegalLoad {
 }
 
 impl IllegalLoad {
-    /// The code of the rule: `shape`, `num`, `split-operand`, `red-shape`, `red-num`, `red-pack` or
-    /// `red-modifier`.
+    /// The code of the rule: `shape`, `num`, `split-operand`, `red-shape`, `red-num`, `red-pack`,
+    /// `red-kind` or `red-modifier`.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Shape => "shape",
@@ -129,6 +132,7 @@ impl IllegalLoad {
             Self::ReductionShape { .. } => "red-shape",
             Self::ReductionNum => "red-num",
             Self::ReductionPack => "red-pack",
+            Self::ReductionKind => "red-kind",
             Self::ReductionModifier { .. } => "red-modifier",
         }
     }

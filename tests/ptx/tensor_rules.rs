@@ -14,7 +14,10 @@ const MACHINES: [(&str, &str); 3] = [("9.0", "sm_103a"), ("9.0", "sm_110a"), ("9
 
 /// What [`check`] is about and an instruction alone does not tell: versions, machines,
 /// declarations.
-const AROUND: [Rule; 7] = [
+const AROUND: [Rule; 10] = [
+    Rule::Guard,
+    Rule::VectorMix,
+    Rule::TensorRegister,
     Rule::NeedsVersion,
     Rule::NeedsTarget,
     Rule::TargetVersion,

@@ -84,6 +84,10 @@ impl Case {
         Self { source, active, sets: vec![], places: vec![], parameters: vec![] }
     }
 
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
     pub(crate) fn set(mut self, register: &str, value: &str) -> Self {
         self.sets.push((register.to_owned(), value.to_owned()));
         self

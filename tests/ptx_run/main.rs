@@ -12,5 +12,6 @@ mod property;
 mod reference;
 mod registers;
 mod tensor;
+mod undefined;
 mod values;
 mod variables;

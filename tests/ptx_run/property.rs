@@ -160,6 +160,8 @@ fn case(choices: &mut Choices) -> Case {
     let widths: Vec<u32> = [16, 32, 64, 128]
         .into_iter()
         .filter(|bits| u64::from(*bits) >= 8 * element_bytes)
+        // Those of `.v8` are exactly as wide.
+        .filter(|bits| elements < 8 || *bits == 32)
         .collect();
     let register_bits = choices.pick(&widths);
     let mut kept: Vec<bool> =

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use warpload::tensor_memory::cases::{Case, Expected, PatternMemories};
-use warpload::tensor_memory::{Registers, Shape};
+use warpload::tensor_memory::{IllegalLoad, Registers, Shape};
 
 const CASES: &str = include_str!("cases.jsonl");
 
@@ -71,6 +71,44 @@ fn failures_say_what_was_expected() {
     );
     let shorter = differences(&fault.replace("\"num\":4", "\"num\":2"));
     assert_eq!(shorter, ["expected fault, column-range, got registers"]);
+}
+
+/// An operation or a type that there is not is a reason for the assembler to refuse, not for a
+/// reader of cases.
+#[test]
+fn a_reduction_that_does_not_exist_is_illegal() {
+    let (memories, mut registers) = (PatternMemories::default(), Registers::new());
+    let good = CASES.lines().find(|line| line.contains("\"illegal-0601\"")).unwrap();
+    for (from, to) in [
+        ("\"type\":\"u32\"", "\"type\":\"b32\""),
+        ("\"op\":\"max\"", "\"op\":\"add\""),
+        ("\"type\":\"u32\"", "\"type\":\"\""),
+        ("\"op\":\"max\",", ""),
+    ] {
+        for code in ["red-kind", "red-type", "red-op"] {
+            let changed = good.replace(from, to).replace("red-modifier", code);
+            assert_ne!(changed, good);
+            let case = Case::from_json(&changed).unwrap();
+            assert_eq!(case.load, Err(IllegalLoad::ReductionKind));
+            assert_eq!(case.check(&memories, &mut registers), []);
+        }
+    }
+    // A reduction that does exist and is illegal for another reason keeps its code.
+    let wrong = Case::from_json(&good.replace("red-modifier", "red-kind")).unwrap();
+    let differences = wrong.check(&memories, &mut registers);
+    assert_eq!(differences[0].to_string(), "expected illegal, red-kind, got illegal, red-modifier");
+    // Registers cannot come of it.
+    let loaded = CASES.lines().find(|line| line.contains("\"ld_red\"")).unwrap();
+    for (key, valid, message) in [
+        ("op", ["min", "max"].as_slice(), "op: no operation \"add\"; expected min or max"),
+        ("type", &["u32", "s32", "f32"], "type: no type \"add\"; expected u32, s32 or f32"),
+    ] {
+        let changed = valid.iter().fold(loaded.to_owned(), |line, name| {
+            line.replace(&format!("\"{key}\":\"{name}\""), &format!("\"{key}\":\"add\""))
+        });
+        let error = Case::from_json(&changed).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub(super) use self::parse::COMMA_OR_SEMICOLON;
 pub use self::qualifier::{CacheOp, Eviction, Level, Order, Qualifier, QualifierKind, Scope};
 pub use self::statement::read_load;
 use super::module::{Guard, Module, ScopeId, Statement, StatementKind};
-use super::{ScalarType, Span, StateSpace, SyntaxError, Window};
+use super::{ScalarType, Span, StateSpace, SyntaxError, Version, Window};
 
 /// One `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
 #[derive(Clone, Debug)]
@@ -56,6 +56,9 @@ impl Opcode {
     }
 }
 
+/// The first version in which addresses are in brackets.
+const BRACKETED_ADDRESSES: Version = Version::new(1, 2);
+
 impl<'s> Module<'s> {
     /// Every load of the module in the order of the text.
     pub fn loads(&self) -> impl Iterator<Item = Load> {
@@ -65,7 +68,11 @@ impl<'s> Module<'s> {
     /// A statement read as a load; nothing where it is another instruction.
     pub fn load(&self, statement: &Statement) -> Option<Load> {
         let StatementKind::Instruction(instruction) = &statement.kind else { return None };
-        parse::load(self.source, statement, instruction)
+        let mut load = parse::load(self.source, statement, instruction)?;
+        if load.opcode == Opcode::Ld && self.version < BRACKETED_ADDRESSES {
+            parse::bracket_address(&mut load);
+        }
+        Some(load)
     }
 }
 

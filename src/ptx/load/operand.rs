@@ -28,7 +28,9 @@ pub enum OperandKind {
     Address(Address),
     /// A constant expression.
     Constant(Constant),
-    /// What other instructions take: `-%r1`, `!%p1`, `%r1|%p1`, `var+4`.
+    /// A name and a constant that is added to it: `%rd1+4`.
+    Sum(Span, Offset),
+    /// What other instructions take: `-%r1`, `!%p1`, `%r1|%p1`.
     Other,
 }
 

@@ -38,13 +38,29 @@ pub(super) fn load(source: &str, statement: &Statement, instruction: &Instructio
     Some(load)
 }
 
-/// Which load it is. Only there is `.red` part of the name: elsewhere it is a wrong qualifier.
+/// Takes the second operand for an address, as PTX 1.0 and 1.1 write it: without brackets.
+pub(super) fn bracket_address(load: &mut Load) {
+    let Some(operand) = load.operands.get_mut(1) else { return };
+    let (base, offset) = match operand.kind {
+        OperandKind::Name => (Some(operand.span), None),
+        OperandKind::Sum(name, offset) => (Some(name), Some(offset)),
+        OperandKind::Constant(value) => (None, Some(Offset { value, span: operand.span })),
+        _ => return,
+    };
+    let form = AddressForm::Bracketed;
+    let address = Address { form, base, index: None, offset, unified: None };
+    operand.kind = OperandKind::Address(address);
+}
+
+/// Which load it is. `tcgen05.ld` and `tcgen05.ld.red` are written without blanks; `.red` elsewhere
+/// is a wrong qualifier.
 fn opcode(source: &str, mnemonic: Span, words: &mut Words<'_>) -> Option<(Opcode, Span)> {
+    let follows = |words: &Words<'_>, end, text| words.text() == text && words.span().start == end;
     match mnemonic.text(source) {
         "ld" => Some((Opcode::Ld, mnemonic)),
-        "tcgen05" if words.text() == ".ld" => {
+        "tcgen05" if follows(words, mnemonic.end, ".ld") => {
             let span = mnemonic.to(words.advance().span);
-            if words.text() == ".red" {
+            if follows(words, span.end, ".red") {
                 return Some((Opcode::TensorLdRed, span.to(words.advance().span)));
             }
             Some((Opcode::TensorLd, span))
@@ -92,11 +108,12 @@ fn operand(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
     match words.kind() {
         TokenKind::Punctuation(b'{') => vector(words),
         TokenKind::Punctuation(b'[') => bracketed(words),
+        TokenKind::Word if words.text() == "WARP_SZ" => constant_operand(words),
         TokenKind::Word => named(words),
         TokenKind::Punctuation(b'-' | b'!') => {
             let mut ahead = words.clone();
             ahead.advance();
-            if ahead.kind() != TokenKind::Word {
+            if ahead.kind() != TokenKind::Word || ahead.text() == "WARP_SZ" {
                 return constant_operand(words);
             }
             words.advance();
@@ -148,8 +165,9 @@ fn named(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
         }
         TokenKind::Punctuation(b'+') => {
             words.advance();
-            let span = name.to(expression(words)?.span);
-            Ok(Operand { kind: OperandKind::Other, span })
+            let offset = expression(words)?;
+            let span = name.to(offset.span);
+            Ok(Operand { kind: OperandKind::Sum(name, offset), span })
         }
         TokenKind::Dotted => {
             if !is_component(words) {
@@ -173,7 +191,7 @@ fn vector(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
     let start = words.advance().span;
     let mut elements = Vec::new();
     loop {
-        if words.kind() == TokenKind::Word {
+        if words.kind() == TokenKind::Word && words.text() != "WARP_SZ" {
             let is_sink = words.text() == "_";
             let name = words.advance().span;
             elements.push(if is_component(words) {

@@ -2,10 +2,14 @@
 
 use std::ops::Range;
 
-use super::{MAX_DEPTH, Reader, Step};
-use crate::ptx::lexer::TokenKind;
+use super::{Fault, MAX_DEPTH, Reader, Step};
+use crate::ptx::lexer::{LexicalError, TokenKind};
 use crate::ptx::module::{Guard, Instruction, Linkage, Statement, StatementKind};
-use crate::ptx::{ReadErrorKind, Span, SyntaxError};
+use crate::ptx::{LATEST, ReadErrorKind, Span, SyntaxError};
+
+/// The directives that a body may have and that loads do not depend on.
+const PASSED_OVER: [&str; 5] =
+    [".alias", ".branchtargets", ".callprototype", ".calltargets", ".pragma"];
 
 impl Reader<'_> {
     /// All statements up to the brace that closes the body, the opening one current.
@@ -35,7 +39,10 @@ impl Reader<'_> {
                 TokenKind::Dotted => self.body_directive()?,
                 TokenKind::Word => self.word_statement(span, None)?,
                 TokenKind::Punctuation(b'@') => self.guarded(span)?,
-                TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`}`")),
+                TokenKind::Bad(error) if error != LexicalError::Stray => {
+                    return Err(self.expected("`}`"));
+                }
+                TokenKind::End => return Err(self.expected("`}`")),
                 _ => self.malformed(span, "a statement")?,
             }
         }
@@ -50,7 +57,17 @@ impl Reader<'_> {
     fn body_directive(&mut self) -> Step {
         match self.word() {
             ".reg" | ".local" | ".shared" | ".param" | ".const" | ".global" | ".tex" => {
-                self.declarations(Linkage::Internal)
+                let start = self.current.span;
+                match self.declarations(Linkage::Internal) {
+                    // The rest of the body can be read all the same.
+                    Err(Fault { kind: ReadErrorKind::Expected(expected), span }) => {
+                        let Passed { tail, .. } = self.pass_statement()?;
+                        let error = SyntaxError { expected, span };
+                        self.push(start.to(span).to(tail), StatementKind::Malformed(error));
+                        Ok(())
+                    }
+                    declared => declared,
+                }
             }
             ".loc" => {
                 self.pass_location();
@@ -60,8 +77,11 @@ impl Reader<'_> {
                 self.pass_file();
                 Ok(())
             }
-            // `.pragma`, `.branchtargets` and the like.
-            _ => self.pass_statement().map(|_| ()),
+            ".target" => self.target(),
+            name if PASSED_OVER.contains(&name) || self.module.version > LATEST => {
+                self.pass_statement().map(|_| ())
+            }
+            _ => self.malformed(self.current.span, "a statement"),
         }
     }
 
@@ -133,8 +153,12 @@ impl Reader<'_> {
                     let expected = "no `-` behind a name (an offset is written `+-4`)";
                     fault = fault.or(Some(SyntaxError { expected, span }));
                 }
-                TokenKind::End => return Err(self.expected("`;`")),
-                TokenKind::Bad(_) => return Err(self.expected("`;`")),
+                TokenKind::Bad(LexicalError::Stray) => {
+                    let expected = "a character that PTX has";
+                    fault = fault.or(Some(SyntaxError { expected, span }));
+                    self.lexer.skip_to(span.end);
+                }
+                TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`;`")),
                 _ => {}
             }
             // `WARP_SZ-1` is a constant.

@@ -1,10 +1,10 @@
 //! Registers, variables and parameters.
 
 use super::{Reader, Step};
-use crate::ptx::expression::integer;
+use crate::ptx::expression::{WARP_SIZE, integer};
 use crate::ptx::lexer::TokenKind;
-use crate::ptx::module::{Array, Declaration, DeclarationId, Linkage, Role, ScopeId};
-use crate::ptx::{ScalarType, Span, StateSpace};
+use crate::ptx::module::{Array, Declaration, DeclarationId, FunctionKind, Linkage, Role};
+use crate::ptx::{KERNEL_PARAMETER_LISTS, ScalarType, Span, StateSpace};
 
 /// What stands in front of the names.
 struct Prefix {
@@ -12,14 +12,22 @@ struct Prefix {
     scalar: ScalarType,
     vector: u8,
     align: Option<u32>,
+    bank: Option<u64>,
+    attributes: Attributes,
+}
+
+/// What is said in the parentheses of `.attribute`.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Attributes {
     is_unified: bool,
+    is_managed: bool,
 }
 
 impl Reader<'_> {
     /// A whole declaration, its semicolon included.
     pub(super) fn declarations(&mut self, linkage: Linkage) -> Step {
-        let role = if self.scope == ScopeId::MODULE { Role::Module } else { Role::Local };
         let prefix = self.prefix()?;
+        let role = self.role(prefix.space);
         loop {
             self.declarator(&prefix, role, linkage)?;
             if !self.took_mark(b',') {
@@ -27,6 +35,17 @@ impl Reader<'_> {
             }
         }
         self.take_mark(b';', "`,` or `;`")
+    }
+
+    /// What a variable is that is declared here. Kernels of PTX 1.0 to 1.3 declare their
+    /// parameters in their bodies.
+    fn role(&self, space: StateSpace) -> Role {
+        let Some(function) = self.function else { return Role::Module };
+        let kind = self.module.functions.get(function.index()).map(|function| function.kind);
+        let is_parameter = space == StateSpace::Param
+            && kind == Some(FunctionKind::Entry)
+            && self.module.version < KERNEL_PARAMETER_LISTS;
+        if is_parameter { Role::Parameter } else { Role::Local }
     }
 
     /// Parameters in parentheses, the opening one current.
@@ -50,13 +69,20 @@ impl Reader<'_> {
         let space = StateSpace::from_name(self.word().trim_start_matches('.'));
         let space = space.ok_or_else(|| self.expected("a state space"))?;
         self.advance();
-        // `.const[3]`: a bank, which is not looked at.
-        if self.is_mark(b'[') {
-            self.array()?;
-        }
+        // `.const[3]`: a bank.
+        let bank = if space == StateSpace::Const && self.is_mark(b'[') {
+            match self.array()? {
+                Array::Of(bank) => Some(bank),
+                _ => Some(u64::MAX),
+            }
+        } else {
+            None
+        };
         let scalar = ScalarType::Other;
-        let mut prefix = Prefix { space, scalar, vector: 1, align: None, is_unified: false };
+        let attributes = Attributes::default();
+        let mut prefix = Prefix { space, scalar, vector: 1, align: None, bank, attributes };
         let mut is_pointer = false;
+        let mut has_type = false;
         while self.current.kind == TokenKind::Dotted {
             let name = self.word().trim_start_matches('.');
             match name {
@@ -71,7 +97,7 @@ impl Reader<'_> {
                 }
                 "attribute" => {
                     self.advance();
-                    prefix.is_unified |= self.attribute()?;
+                    self.attribute(&mut prefix.attributes)?;
                     continue;
                 }
                 "ptr" => is_pointer = true,
@@ -79,29 +105,34 @@ impl Reader<'_> {
                 "v4" => prefix.vector = 4,
                 "v8" => prefix.vector = 8,
                 _ if is_pointer => {}
-                _ => prefix.scalar = ScalarType::from_name(name).unwrap_or(prefix.scalar),
+                _ => {
+                    has_type = true;
+                    prefix.scalar = ScalarType::from_name(name).unwrap_or(prefix.scalar);
+                }
             }
             self.advance();
         }
-        Ok(prefix)
+        if has_type { Ok(prefix) } else { Err(self.expected("a type")) }
     }
 
-    /// `(.unified(19, 95), .managed)`: whether `.unified` is among them.
-    pub(super) fn attribute(&mut self) -> Step<bool> {
+    /// Reads `(.unified(19, 95), .managed)`.
+    pub(super) fn attribute(&mut self, attributes: &mut Attributes) -> Step {
         self.take_mark(b'(', "`(`")?;
-        let mut is_unified = false;
         let mut depth = 1_usize;
         while depth > 0 {
             match self.current.kind {
                 TokenKind::Punctuation(b'(') => depth += 1,
                 TokenKind::Punctuation(b')') => depth -= 1,
-                TokenKind::Dotted => is_unified |= self.word() == ".unified",
+                TokenKind::Dotted => {
+                    attributes.is_unified |= self.word() == ".unified";
+                    attributes.is_managed |= self.word() == ".managed";
+                }
                 TokenKind::Word | TokenKind::Number | TokenKind::Punctuation(b',') => {}
                 _ => return Err(self.expected("`)`")),
             }
             self.advance();
         }
-        Ok(is_unified)
+        Ok(())
     }
 
     /// A name with its brackets and its initial value.
@@ -110,7 +141,8 @@ impl Reader<'_> {
         let count = if self.took_mark(b'<') { Some(self.count()?) } else { None };
         let array = if self.is_mark(b'[') { self.array()? } else { Array::Single };
         let initial = if self.took_mark(b'=') { Some(self.initial()?) } else { None };
-        let &Prefix { space, scalar, vector, align, is_unified } = prefix;
+        let &Prefix { space, scalar, vector, align, bank, attributes } = prefix;
+        let Attributes { is_unified, is_managed } = attributes;
         self.declare(Declaration {
             name,
             space,
@@ -121,7 +153,9 @@ impl Reader<'_> {
             count,
             array,
             initial,
+            bank,
             is_unified,
+            is_managed,
             linkage,
             scope: self.scope,
         });
@@ -134,13 +168,22 @@ impl Reader<'_> {
         let name = declaration.name.text(self.module.source);
         let scope = declaration.scope;
         let function = self.module.scopes.get(scope.0 as usize).and_then(|scope| scope.function);
-        self.module.names.declare(function, scope, name, id);
+        if let Some(first) = self.module.names.declare(function, scope, name, id) {
+            let is_extern = |id| {
+                let earlier: Option<&Declaration> = self.module.declaration(id);
+                earlier.is_some_and(|earlier| earlier.linkage == Linkage::Extern)
+            };
+            if is_extern(first) && declaration.linkage != Linkage::Extern {
+                self.module.names.define(first, id);
+            }
+        }
         self.module.declarations.push(declaration);
     }
 
     fn number(&mut self) -> Step<u64> {
         let number = match self.current.kind {
             TokenKind::Number => integer(self.word()),
+            TokenKind::Word if self.word() == "WARP_SZ" => Some(WARP_SIZE),
             _ => None,
         };
         let number = number.ok_or_else(|| self.expected("a number"))?;

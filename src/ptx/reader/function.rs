@@ -1,8 +1,33 @@
 //! Kernels and device functions: what stands in front of their bodies.
 
+use super::declaration::Attributes;
 use super::{Reader, Step};
 use crate::ptx::lexer::TokenKind;
 use crate::ptx::module::{Function, FunctionId, FunctionKind, Linkage, Role, Scope, ScopeId};
+
+/// The directives that begin something else in a module, not a property of a function.
+const MODULE_DIRECTIVES: [&str; 20] = [
+    ".address_size",
+    ".alias",
+    ".common",
+    ".const",
+    ".entry",
+    ".extern",
+    ".file",
+    ".func",
+    ".global",
+    ".loc",
+    ".local",
+    ".param",
+    ".reg",
+    ".section",
+    ".shared",
+    ".target",
+    ".tex",
+    ".version",
+    ".visible",
+    ".weak",
+];
 
 impl Reader<'_> {
     /// A definition or a prototype, `.entry` or `.func` current.
@@ -12,7 +37,7 @@ impl Reader<'_> {
         self.advance();
         while self.current.kind == TokenKind::Dotted && self.word() == ".attribute" {
             self.advance();
-            self.attribute()?;
+            self.attribute(&mut Attributes::default())?;
         }
         let id = FunctionId(self.module.functions.len() as u32);
         self.function = Some(id);
@@ -53,8 +78,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `.maxntid 128, 1, 1 .noreturn`: up to the body, whose brace stays, or the semicolon.
-    /// Whether there is a body.
+    /// Reads `.maxntid 128, 1, 1 .noreturn` up to the body, whose brace stays current, or past
+    /// the end of a prototype; returns whether there is a body. The semicolon of a prototype may
+    /// be missing: the next directive of the module ends it as well.
     fn function_directives(&mut self) -> Step<bool> {
         let mut is_pragma = false;
         loop {
@@ -65,6 +91,9 @@ impl Reader<'_> {
                     self.advance();
                     return Ok(false);
                 }
+                TokenKind::Dotted if MODULE_DIRECTIVES.contains(&self.word()) => return Ok(false),
+                // `@@DWARF`
+                TokenKind::Punctuation(b'@') | TokenKind::End => return Ok(false),
                 TokenKind::Dotted => is_pragma = self.word() == ".pragma",
                 TokenKind::Number
                 | TokenKind::Word

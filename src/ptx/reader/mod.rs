@@ -88,6 +88,8 @@ impl<'s> Reader<'s> {
             version: Version::new(0, 0),
             target: Target { sm: 0, reach: super::Reach::Onward },
             address_size: None,
+            debug: None,
+            has_sections: false,
             declarations: Vec::new(),
             scopes: vec![Scope { parent: None, function: None }],
             functions: Vec::new(),
@@ -145,7 +147,10 @@ impl<'s> Reader<'s> {
                 self.needs_target()?;
                 self.declarations(linkage)?;
             }
-            _ => self.pass_unknown()?,
+            name => {
+                self.module.has_sections |= name == ".section";
+                self.pass_unknown()?;
+            }
         }
         Ok(Linkage::Internal)
     }
@@ -178,7 +183,11 @@ impl<'s> Reader<'s> {
         self.header.target = Some(target);
         self.advance();
         while self.took_mark(b',') {
-            self.take(TokenKind::Word, "an option of `.target`")?;
+            let is_debug = self.word() == "debug";
+            let option = self.take(TokenKind::Word, "an option of `.target`")?;
+            if is_debug {
+                self.module.debug = Some(option);
+            }
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! Where a load reads.
 
-use super::{Findings, Judged, Rule, Unit, is_integer};
+use super::{Findings, Judged, Rule, Unit, gates, is_integer};
 use crate::ptx::load::{Address, AddressForm, Offset, OperandKind};
-use crate::ptx::module::{Declaration, Linkage};
-use crate::ptx::{Span, StateSpace};
+use crate::ptx::module::{Array, Declaration, Linkage};
+use crate::ptx::special::SpecialRegister;
+use crate::ptx::{ScalarType, Span, StateSpace};
 
 /// [PTX ISA, "Addresses as Operands"; `ld`, Description].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
@@ -52,6 +53,9 @@ fn immediate(judged: &Judged<'_>, span: Span, findings: &mut Findings) {
 
 /// `[base+offset]`: a register or a variable.
 fn bracketed(judged: &Judged<'_>, base: Span, findings: &mut Findings) {
+    if let Some(special) = judged.special(base) {
+        return special_register(judged, base, special, findings);
+    }
     let Some(symbol) = judged.symbol(base) else {
         let help = "a base is a register or a variable";
         return judged.no(Rule::AddressBase, base, "register and no variable", help, findings);
@@ -64,6 +68,23 @@ fn bracketed(judged: &Judged<'_>, base: Span, findings: &mut Findings) {
     }
 }
 
+/// A special register that is one integer may be an address or an index, of any width.
+fn special_register(
+    judged: &Judged<'_>,
+    name: Span,
+    special: SpecialRegister,
+    findings: &mut Findings,
+) {
+    gates::special(judged, name, special, findings);
+    if special.is_vector || !is_integer(special.scalar) {
+        let (text, scalar) = (judged.text(name), special.scalar);
+        let what =
+            if special.is_vector { "a vector".to_owned() } else { format!("of type `.{scalar}`") };
+        let help = "an address register holds integers or bits, at most 64 of them".to_owned();
+        findings.add(Rule::AddressBase, name, format!("`{text}` is {what}"), help);
+    }
+}
+
 /// Whether a register can hold an address or an index.
 fn register(
     judged: &Judged<'_>,
@@ -73,13 +94,13 @@ fn register(
 ) -> bool {
     let bits = declared.scalar.bits();
     let is_one =
-        is_integer(declared.scalar) && matches!(bits, Some(16 | 32 | 64)) && declared.vector == 1;
+        is_integer(declared.scalar) && matches!(bits, Some(8..=64)) && declared.vector == 1;
     if !is_one {
         findings.add(
             Rule::AddressBase,
             name,
             format!("`{}` is of type `.{}`", judged.text(name), declared.scalar),
-            "an address register holds integers or bits, 16, 32 or 64 of them".to_owned(),
+            "an address register holds integers or bits, at most 64 of them".to_owned(),
         );
     }
     is_one
@@ -100,6 +121,14 @@ fn width(judged: &Judged<'_>, name: Span, declared: &Declaration, findings: &mut
 
 /// The variable's state space is the load's; a generic load takes those with a generic address.
 fn variable(judged: &Judged<'_>, name: Span, declared: &Declaration, findings: &mut Findings) {
+    if declared.scalar == ScalarType::Opaque && declared.array == Array::Single {
+        findings.add(
+            Rule::AddressBase,
+            name,
+            format!("`{}` is a texture, sampler or surface", judged.text(name)),
+            "only texture and surface instructions read it".to_owned(),
+        );
+    }
     let is_legal = match judged.load.space() {
         Some((space, _)) => space == declared.space,
         None => {
@@ -118,15 +147,13 @@ fn variable(judged: &Judged<'_>, name: Span, declared: &Declaration, findings: &
     defined(judged, name, declared, findings);
 }
 
-/// A program defines its global and constant variables, and has no unified ones: both need a
-/// linker. Shared memory that is `.extern` is sized by the launch.
+/// A program has no unified variables, and sizes its arrays: both need a linker.
 fn defined(judged: &Judged<'_>, name: Span, declared: &Declaration, findings: &mut Findings) {
-    let needs_linker = matches!(declared.space, StateSpace::Global | StateSpace::Const)
-        && declared.linkage == Linkage::Extern;
+    let needs_linker = is_unresolved(declared);
     if judged.unit == Unit::Part || !(needs_linker || declared.is_unified) {
         return;
     }
-    let what = if needs_linker { "is defined elsewhere" } else { "is unified" };
+    let what = if needs_linker { "is sized elsewhere" } else { "is unified" };
     findings.add(
         Rule::CompileOnly,
         name,
@@ -135,12 +162,29 @@ fn defined(judged: &Judged<'_>, name: Span, declared: &Declaration, findings: &m
     );
 }
 
+/// Whether only a linker can tell how large a variable is. Shared memory is sized by the launch.
+pub(super) fn is_unresolved(declared: &Declaration) -> bool {
+    matches!(declared.space, StateSpace::Global | StateSpace::Const)
+        && declared.linkage == Linkage::Extern
+        && matches!(declared.array, Array::Unknown | Array::Of(0))
+}
+
 /// `var[4]`, `var[%r1]`.
 fn indexed(judged: &Judged<'_>, base: Span, address: &Address, findings: &mut Findings) {
     let symbol = judged.symbol(base);
     let declared = symbol.map(|symbol| symbol.declaration);
     match declared.filter(|declared| declared.space != StateSpace::Register) {
-        Some(declared) => variable(judged, base, declared, findings),
+        Some(declared) => {
+            if declared.array == Array::Single {
+                findings.add(
+                    Rule::AddressIndex,
+                    base,
+                    format!("`{}` is not an array", judged.text(base)),
+                    format!("write `[{}]`", judged.text(base)),
+                );
+            }
+            variable(judged, base, declared, findings);
+        }
         None => findings.add(
             Rule::AddressIndex,
             base,
@@ -149,6 +193,9 @@ fn indexed(judged: &Judged<'_>, base: Span, address: &Address, findings: &mut Fi
         ),
     }
     let Some(index) = address.index else { return };
+    if let Some(special) = judged.special(index) {
+        return special_register(judged, index, special, findings);
+    }
     match judged.register(index) {
         Some(declared) => {
             register(judged, index, declared, findings);

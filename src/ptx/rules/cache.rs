@@ -2,7 +2,7 @@
 
 use super::gates::cache_name;
 use super::{Findings, Judged, Rule};
-use crate::ptx::load::{CacheOp, Level, OperandKind, Order, QualifierKind as Q};
+use crate::ptx::load::{AddressForm, CacheOp, Level, OperandKind, Order, QualifierKind as Q};
 use crate::ptx::{Span, StateSpace, TypeClass};
 
 /// [`ld` and `ld.global.nc`, Syntax and Description].
@@ -91,7 +91,7 @@ fn cache_hint(judged: &Judged<'_>, findings: &mut Findings) {
     }
 }
 
-/// The third operand: a 64-bit register, not of floats, or an integer constant.
+/// The third operand: a 64-bit register, also one of a vector, not of floats, or an integer.
 fn policy(judged: &Judged<'_>, findings: &mut Findings) {
     let Some(policy) = judged.load.operands.get(2) else { return };
     if !judged.load.has(Q::CacheHint) {
@@ -102,13 +102,18 @@ fn policy(judged: &Judged<'_>, findings: &mut Findings) {
             "add `.L2::cache_hint`, or remove the operand".to_owned(),
         );
     }
-    let is_policy = match &policy.kind {
-        OperandKind::Constant(value) => value.integer().is_some(),
-        OperandKind::Name => judged.register(policy.span).is_some_and(|register| {
+    let is_register = |name, is_element| {
+        judged.register(name).is_some_and(|register| {
             register.scalar.bits() == Some(64)
                 && register.scalar.class() != TypeClass::Float
-                && register.vector == 1
-        }),
+                && (register.vector > 1) == is_element
+        })
+    };
+    let is_policy = match &policy.kind {
+        OperandKind::Constant(value) => value.integer().is_some(),
+        OperandKind::Name => is_register(policy.span, false),
+        OperandKind::Sum(name, _) => is_register(*name, false),
+        OperandKind::Component(name) => is_register(*name, true),
         _ => false,
     };
     if !is_policy {
@@ -123,26 +128,29 @@ fn prefetch(judged: &Judged<'_>, findings: &mut Findings) {
     }
 }
 
-/// `.unified` behind the address belongs to unified variables. A register may hold any address.
+/// `.unified` behind the address belongs to unified variables. A register may hold any address,
+/// and nothing is said of an element of an array.
 fn unified(judged: &Judged<'_>, findings: &mut Findings) {
     let Some(address) = judged.load.address() else { return };
-    if let Some(span) = address.unified {
+    let written = address.unified.filter(|_| address.form == AddressForm::Bracketed);
+    if let Some(span) = written {
         only_global(judged, Rule::UnifiedSpace, span, findings);
     }
     let Some(base) = address.base else { return };
-    let Some(declaration) = judged.symbol(base).map(|symbol| symbol.declaration) else { return };
-    if declaration.space == StateSpace::Register {
-        return;
-    }
-    match address.unified {
-        Some(span) if !declaration.is_unified => findings.add(
+    let declaration = judged.symbol(base).map(|symbol| symbol.declaration);
+    let is_register =
+        declaration.is_some_and(|declaration| declaration.space == StateSpace::Register);
+    let is_unified = declaration.is_some_and(|declaration| declaration.is_unified);
+    let is_known = declaration.is_some() || judged.special(base).is_some();
+    match written {
+        Some(span) if is_known && !is_register && !is_unified => findings.add(
             Rule::UnifiedVariable,
             span,
             "`.unified` on a variable that is not".to_owned(),
             "declare it with `.attribute(.unified(..))`, or remove `.unified`".to_owned(),
         ),
-        None if declaration.is_unified => findings.add(
-            Rule::UnifiedVariable,
+        None if is_unified && address.unified.is_none() => findings.add(
+            Rule::UnifiedMissing,
             base,
             format!("`{}` is unified, its address is not", judged.text(base)),
             "write `.unified` behind the brackets".to_owned(),

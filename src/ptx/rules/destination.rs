@@ -1,6 +1,6 @@
 //! Where the loaded values go.
 
-use super::{Findings, Judged, Rule, is_integer};
+use super::{Findings, Judged, Rule, gates, is_integer};
 use crate::ptx::load::{
     AddressForm, Element, ElementKind, Load, Operand, OperandKind, QualifierKind as Q,
 };
@@ -28,7 +28,13 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
         OperandKind::Vector(elements) => vector(judged, destination, elements, findings),
         OperandKind::Name => name(judged, destination.span, findings),
         OperandKind::Component(name) => {
-            component(judged, *name, destination.span, findings);
+            let register = component(judged, *name, destination.span, findings);
+            if judged.load.elements() > 1 {
+                size(judged, destination.span, 1, findings);
+            }
+            if let Some(register) = register {
+                fits(judged, register.scalar, destination.span, true, findings);
+            }
         }
         OperandKind::Address(address) if address.form == AddressForm::Indexed => findings.add(
             Rule::AddressIndex,
@@ -57,23 +63,21 @@ fn no_register(judged: &Judged<'_>, span: Span, findings: &mut Findings) {
     judged.no(Rule::DestinationRegister, span, "register", help, findings);
 }
 
-/// At most 128 bits, or one of the 256-bit forms in global memory.
+/// At most 128 bits, or one of the 256-bit forms in global memory. `.v8` is such a form or
+/// nothing: an assembler takes or crashes on narrower elements, which no document has.
 fn vector_width(judged: &Judged<'_>, findings: &mut Findings) {
     let Some(span) = judged.finds(|kind| matches!(kind, Q::Vector(_))) else { return };
     let Some(bits) = judged.load.scalar().and_then(width) else { return };
-    let bits = bits * u32::from(judged.load.elements());
-    if bits <= 128 {
-        return;
-    }
-    if !judged.is_wide() {
+    let elements = judged.load.elements();
+    if !judged.is_wide() && (bits * u32::from(elements) > 128 || elements == 8) {
         findings.add(
             Rule::VectorWidth,
             span,
-            format!("a vector of {bits} bits"),
-            "at most 128 bits, or 256 as `.v8` of a 32-bit type or `.v4` of a 64-bit type"
+            format!("a vector of {elements} elements of {bits} bits"),
+            "at most 128 bits and `.v4`, or 256 as `.v8` of a 32-bit or `.v4` of a 64-bit type"
                 .to_owned(),
         );
-    } else if !judged.may_be_global() {
+    } else if judged.is_wide() && !judged.may_be_global() {
         findings.add(
             Rule::WideSpace,
             span,
@@ -94,41 +98,74 @@ fn vector(judged: &Judged<'_>, operand: &Operand, elements: &[Element], findings
             "name a register for one of them".to_owned(),
         );
     }
-    let registers = elements.iter().filter_map(|element| {
-        let register = match element.kind {
-            ElementKind::Sink => return None,
-            ElementKind::Name => scalar(judged, element.span, element.span, findings)?,
-            ElementKind::Component(name) => component(judged, name, element.span, findings)?,
-            ElementKind::Constant(_) => {
-                no_register(judged, element.span, findings);
-                return None;
-            }
-        };
-        Some((register.scalar, element.span))
-    });
-    let registers: Vec<(ScalarType, Span)> = registers.collect();
+    let registers: Vec<(ScalarType, Span)> = elements
+        .iter()
+        .filter_map(|element| {
+            let scalar = match element.kind {
+                ElementKind::Sink => return None,
+                ElementKind::Name => scalar(judged, element.span, findings)?,
+                ElementKind::Component(name) => {
+                    component(judged, name, element.span, findings)?.scalar
+                }
+                ElementKind::Constant(_) => {
+                    no_register(judged, element.span, findings);
+                    return None;
+                }
+            };
+            Some((scalar, element.span))
+        })
+        .collect();
     mixed(&registers, findings);
+    // Registers of different types are taken for bits.
+    let first = registers.first().map(|register| register.0);
+    let are_alike = registers.iter().all(|(scalar, _)| Some(*scalar) == first);
+    for (scalar, span) in registers {
+        fits(judged, scalar, span, are_alike, findings);
+    }
 }
 
-/// Elements of one width, all integers or all floats; bit types go with both.
-fn mixed(registers: &[(ScalarType, Span)], findings: &mut Findings) {
-    let is_bits = |scalar: ScalarType| scalar.class() == TypeClass::Bits;
+/// What the registers of one vector have in common; those of bits go with all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Group {
+    Integers,
+    Floats,
+    Pairs,
+    Predicates,
+}
+
+/// How many bits a register takes; a predicate counts as one of 32 bits.
+fn held_bits(scalar: ScalarType) -> Option<u32> {
+    if scalar == ScalarType::Pred { Some(32) } else { scalar.bits() }
+}
+
+fn group(scalar: ScalarType) -> Option<Group> {
+    match (scalar, scalar.class()) {
+        (_, TypeClass::Bits) => None,
+        (ScalarType::F16x2, _) => Some(Group::Pairs),
+        (ScalarType::Pred, _) => Some(Group::Predicates),
+        (_, TypeClass::Float) => Some(Group::Floats),
+        _ => Some(Group::Integers),
+    }
+}
+
+/// Elements are of one width. Of two neighbours both are of integers, of floats or of pairs, or one
+/// is of bits: an assembler compares no others.
+pub(super) fn mixed(registers: &[(ScalarType, Span)], findings: &mut Findings) {
+    let before = std::iter::once(None).chain(registers.iter().map(|register| Some(register.0)));
     let Some((first, _)) = registers.first() else { return };
-    let typed = registers.iter().find(|(scalar, _)| !is_bits(*scalar));
-    let typed = typed.map_or(*first, |(scalar, _)| *scalar);
-    for (scalar, span) in registers {
-        let other = if scalar.bits() != first.bits() {
-            *first
-        } else if !is_bits(*scalar) && is_integer(*scalar) != is_integer(typed) {
-            typed
-        } else {
-            continue;
-        };
+    for ((scalar, span), before) in registers.iter().zip(before) {
+        let neighbour = before.filter(|before| match (group(*before), group(*scalar)) {
+            (Some(left), Some(right)) => left != right,
+            _ => false,
+        });
+        let other = if held_bits(*scalar) != held_bits(*first) { Some(*first) } else { neighbour };
+        let Some(other) = other else { continue };
         findings.add(
             Rule::VectorMix,
             *span,
             format!("`.{scalar}` beside `.{other}` in one vector"),
-            "elements have one width, and are all integers or all floats but for bit types"
+            "elements have one width, and neighbours are both of integers, of floats or `.f16x2`, \
+             or one is of a bit type"
                 .to_owned(),
         );
     }
@@ -157,22 +194,20 @@ fn name(judged: &Judged<'_>, span: Span, findings: &mut Findings) {
     if register.vector > 1 || judged.load.elements() > 1 {
         size(judged, span, usize::from(register.vector), findings);
     }
-    fits(judged, register, span, findings);
+    fits(judged, register.scalar, span, true, findings);
 }
 
-/// One register for one value. `span` is what is drawn.
-fn scalar<'j>(
-    judged: &Judged<'j>,
-    name: Span,
-    span: Span,
-    findings: &mut Findings,
-) -> Option<&'j Declaration> {
-    let Some(register) = judged.register(name).filter(|register| register.vector == 1) else {
-        no_register(judged, span, findings);
-        return None;
-    };
-    fits(judged, register, span, findings);
-    Some(register)
+/// The type of a register that is an element. An assembler lets special registers be elements, too.
+fn scalar(judged: &Judged<'_>, name: Span, findings: &mut Findings) -> Option<ScalarType> {
+    if let Some(special) = judged.special(name).filter(|special| !special.is_vector) {
+        gates::special(judged, name, special, findings);
+        return Some(special.scalar);
+    }
+    let register = judged.register(name).filter(|register| register.vector == 1);
+    if register.is_none() {
+        no_register(judged, name, findings);
+    }
+    register.map(|register| register.scalar)
 }
 
 /// `Q.x`: one register out of a vector register.
@@ -183,38 +218,48 @@ fn component<'j>(
     findings: &mut Findings,
 ) -> Option<&'j Declaration> {
     let register = judged.register(name).filter(|register| register.vector > 1);
-    let Some(register) = register else {
+    if register.is_none() {
         no_register(judged, span, findings);
-        return None;
-    };
-    fits(judged, register, span, findings);
-    Some(register)
+    }
+    register
 }
 
-/// Whether a value of the load's type goes into a register.
-fn fits(judged: &Judged<'_>, register: &Declaration, span: Span, findings: &mut Findings) {
+/// Whether a value of the load's type goes into a register; `is_typed` is false for one whose
+/// type does not count, its width alone.
+fn fits(
+    judged: &Judged<'_>,
+    register: ScalarType,
+    span: Span,
+    is_typed: bool,
+    findings: &mut Findings,
+) {
     let Some(loaded) = judged.load.scalar() else { return };
-    let (Some(bits), Some(register_bits)) = (loaded.bits(), register.scalar.bits()) else { return };
+    let (Some(bits), Some(register_bits)) = (loaded.bits(), held_bits(register)) else { return };
     let name = judged.text(span);
-    if register_bits < 16 {
+    let is_exact = judged.load.elements() == 8 && judged.is_wide();
+    if register == ScalarType::Pred && is_typed {
         findings.add(
             Rule::DestinationType,
             span,
-            format!("`{name}` is of type `.{}`", register.scalar),
-            "a load's destination is a register of at least 16 bits".to_owned(),
+            format!("`{name}` is of type `.{register}`"),
+            "a load's destination is a register of integers, floats or bits".to_owned(),
         );
-    } else if register_bits < bits {
+    } else if register_bits < bits || (is_exact && register_bits != bits) {
         findings.add(
             Rule::DestinationWidth,
             span,
             format!("`{name}` has {register_bits} bits, a `.{loaded}` has {bits}"),
-            "a destination is at least as wide as the type".to_owned(),
+            if is_exact {
+                "a destination of `.v8` is exactly as wide as the type".to_owned()
+            } else {
+                "a destination is at least as wide as the type".to_owned()
+            },
         );
-    } else if !takes(loaded, register.scalar, judged.load.elements() > 1) {
+    } else if is_typed && !takes(loaded, register, judged.load.elements() > 1) {
         findings.add(
             Rule::DestinationType,
             span,
-            format!("`{name}` of type `.{}` for a `.{loaded}`", register.scalar),
+            format!("`{name}` of type `.{register}` for a `.{loaded}`"),
             into(loaded).to_owned(),
         );
     }

@@ -2,7 +2,8 @@
 
 use super::{Findings, Judged, Rule};
 use crate::ptx::load::{CacheOp, Level, Opcode, Order, QualifierKind as Q, Scope};
-use crate::ptx::module::{FunctionKind, Role};
+use crate::ptx::module::Module;
+use crate::ptx::special::SpecialRegister;
 use crate::ptx::{Reach, ScalarType, Span, StateSpace, Target, Version, Window};
 
 /// A feature, and where it stands in a load that uses it.
@@ -25,20 +26,13 @@ const fn gate(
 /// Sections "PTX ISA Notes" and "Target ISA Notes" of the descriptions of `ld` and `ld.global.nc`.
 /// Where an assembler decides otherwise, as it does for the target of `.shared::cta` and for
 /// `.weak`, its verdict stands here.
-const GATES: [Gate; 25] = [
+const GATES: [Gate; 24] = [
     gate("`ld.volatile`", Some((1, 1)), None, |l| l.finds(|q| q == Q::Order(Order::Volatile))),
     gate("generic addressing", Some((2, 0)), Some(20), |l| {
         let is_generic = l.load.opcode == Opcode::Ld && l.load.space().is_none();
         is_generic.then_some(l.load.opcode_span)
     }),
     gate("a cache operation", Some((2, 0)), Some(20), |l| l.finds(|q| matches!(q, Q::Cache(_)))),
-    gate("a function's parameter in `.param`", None, Some(20), |l| {
-        let base = l.load.address()?.base?;
-        let declaration = l.symbol(base)?.declaration;
-        let is_param = declaration.space == StateSpace::Param;
-        let of_func = l.function?.kind == FunctionKind::Func;
-        (is_param && of_func && declaration.role != Role::Local).then_some(base)
-    }),
     gate("`.nc`", Some((3, 1)), Some(32), |l| l.finds(|q| q == Q::NonCoherent)),
     gate("`.weak`", Some((6, 0)), Some(70), |l| l.finds(|q| q == Q::Order(Order::Weak))),
     gate("`.relaxed`", Some((6, 0)), Some(70), |l| l.finds(|q| q == Q::Order(Order::Relaxed))),
@@ -149,11 +143,11 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
         }
         let Some(span) = (gate.uses)(judged) else { continue };
         if let Some(version) = late {
-            needs_version(judged, findings, gate.feature, version, span);
+            needs_version(judged.module, findings, gate.feature, version, span);
         }
         if let Some(sm) = low {
             needs_target(
-                judged,
+                judged.target,
                 findings,
                 gate.feature,
                 &format!("`.target sm_{sm}` or higher"),
@@ -165,7 +159,7 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
 }
 
 pub(super) fn needs_version(
-    judged: &Judged<'_>,
+    module: &Module<'_>,
     findings: &mut Findings,
     feature: &str,
     version: Version,
@@ -175,12 +169,12 @@ pub(super) fn needs_version(
         Rule::NeedsVersion,
         span,
         format!("{feature} needs `.version {version}` or later"),
-        format!("this module has `.version {}`", judged.module.version),
+        format!("this module has `.version {}`", module.version),
     );
 }
 
 pub(super) fn needs_target(
-    judged: &Judged<'_>,
+    target: Target,
     findings: &mut Findings,
     feature: &str,
     targets: &str,
@@ -190,8 +184,26 @@ pub(super) fn needs_target(
         Rule::NeedsTarget,
         span,
         format!("{feature} needs {targets}"),
-        format!("this module has `.target {}`", judged.target),
+        format!("this module has `.target {target}`"),
     );
+}
+
+/// Holds a special register to its own version and target.
+pub(super) fn special(
+    judged: &Judged<'_>,
+    name: Span,
+    special: SpecialRegister,
+    findings: &mut Findings,
+) {
+    let feature = format!("`{}`", judged.text(name));
+    let version = special.version.map(|(major, minor)| Version::new(major, minor));
+    if let Some(version) = version.filter(|version| *version > judged.module.version) {
+        needs_version(judged.module, findings, &feature, version, name);
+    }
+    if let Some(sm) = special.sm.filter(|sm| *sm > judged.target.sm) {
+        let targets = format!("`.target sm_{sm}` or higher");
+        needs_target(judged.target, findings, &feature, &targets, name);
+    }
 }
 
 /// What `.target` names is a target of the module's version.
@@ -228,7 +240,7 @@ pub(super) fn check_tensor(judged: &Judged<'_>, findings: &mut Findings) {
     let name = format!("`{}`", judged.load.opcode.name());
     let span = judged.load.opcode_span;
     if version > judged.module.version {
-        needs_version(judged, findings, &name, version, span);
+        needs_version(judged.module, findings, &name, version, span);
     }
     let Target { sm, reach } = judged.target;
     let machine = TENSOR_MACHINES.iter().find(|machine| machine.0 == sm);
@@ -239,7 +251,7 @@ pub(super) fn check_tensor(judged: &Judged<'_>, findings: &mut Findings) {
         } else {
             "`.target` `sm_100`, `sm_101`, `sm_103`, `sm_107` or `sm_110` with `a` or `f`"
         };
-        needs_target(judged, findings, &name, machines, span);
+        needs_target(judged.target, findings, &name, machines, span);
     }
     target_version(judged, findings);
 }

@@ -4,6 +4,7 @@
 
 mod address;
 mod cache;
+mod declarations;
 mod destination;
 mod gates;
 mod opcodes;
@@ -21,14 +22,19 @@ use super::load::{COMMA_OR_SEMICOLON, Load, Opcode, QualifierKind};
 use super::module::{
     Declaration, DeclarationId, Function, Instruction, Module, Statement, StatementKind, Symbol,
 };
+use super::special::{SpecialRegister, special_register};
 use super::{ScalarType, Span, StateSpace, SyntaxError, Target, TypeClass, Version};
 
-/// What is to be said of one statement: of every load, and of what cannot be read.
+/// The first version that only ptxas 13.5 compiles. What it refuses and 12.9 takes is refused from
+/// this version on.
+const LATER_ASSEMBLER: Version = Version::new(9, 0);
+
+/// What is to be said of one statement: of every load, and of what is wrong elsewhere.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// The statement; up to where its semicolon is missing, if the next one stands in a line below.
     pub span: Span,
-    /// The load; nothing for a statement that is none and is wrong nevertheless.
+    /// The load; `None` for another statement or a declaration, which is wrong.
     pub load: Option<Load>,
     /// The rules that are broken, in the order of the text; none for a legal load.
     pub violations: Vec<Violation>,
@@ -74,12 +80,26 @@ pub fn check<'m>(module: &'m Module<'_>) -> impl Iterator<Item = Verdict> + use<
 /// [`check`] for what the module is: a program, or a part of one.
 pub fn check_as<'m>(module: &'m Module<'_>, unit: Unit) -> impl Iterator<Item = Verdict> + use<'m> {
     let mut returned = HashSet::new();
-    module.statements().iter().filter_map(move |statement| {
+    let of_statements = module.statements().iter().filter_map(move |statement| {
         let verdict = judge(module, unit, statement, &returned);
         if let StatementKind::Instruction(instruction) = &statement.kind {
             note_call(module, statement, instruction, &mut returned);
         }
         verdict
+    });
+    merge(declarations::check(module, unit).into_iter(), of_statements)
+}
+
+/// Two sequences of verdicts as one, in the order of the text.
+fn merge(
+    a: impl Iterator<Item = Verdict>,
+    b: impl Iterator<Item = Verdict>,
+) -> impl Iterator<Item = Verdict> {
+    let (mut a, mut b) = (a.peekable(), b.peekable());
+    std::iter::from_fn(move || {
+        let Some(next) = b.peek() else { return a.next() };
+        let start = next.span.start;
+        a.next_if(|first| first.span.start < start).or_else(|| b.next())
     })
 }
 
@@ -109,14 +129,17 @@ fn judge(
     let judged = Judged { module, unit, load: &load, function, target, returned };
     let mut span = statement.span;
     match load.fault {
-        // What stands behind the place at fault was not read: no rule can be held to it.
-        Some(error) => match missing_semicolon(module, instruction, error) {
-            Some(end) => {
-                span.end = end;
-                findings.syntax(SyntaxError { span: Span { start: end, end }, ..error });
+        // What follows the place at fault was not read: no rule can be held to it.
+        Some(error) => {
+            judged.check_qualifiers(&mut findings);
+            match missing_semicolon(module, instruction, error) {
+                Some(end) => {
+                    span.end = end;
+                    findings.syntax(SyntaxError { span: Span { start: end, end }, ..error });
+                }
+                None => findings.syntax(error),
             }
-            None => findings.syntax(error),
-        },
+        }
         None => judged.check(&mut findings),
     }
     let mut violations = findings.0;
@@ -208,7 +231,7 @@ fn note_call(
         match token.kind {
             TokenKind::Punctuation(b')') => return,
             TokenKind::Word => {
-                let symbol = module.find(statement.scope, module.text(token.span));
+                let symbol = module.find_at(statement.scope, token.span);
                 returned.extend(symbol.map(|symbol| symbol.id));
             }
             _ => {}
@@ -243,22 +266,35 @@ struct Judged<'j> {
 
 impl<'j> Judged<'j> {
     fn check(&self, findings: &mut Findings) {
-        self.guard(findings);
-        self.address_size(findings);
+        self.check_qualifiers(findings);
         match self.load.opcode {
             Opcode::Ld => {
-                qualifiers::check(self, findings);
-                gates::check(self, findings);
-                order::check(self, findings);
                 cache::check(self, findings);
                 destination::check(self, findings);
                 address::check(self, findings);
                 param::check(self, findings);
             }
+            Opcode::TensorLd | Opcode::TensorLdRed => tensor::check(self, findings),
+        }
+    }
+
+    /// What can be said without all of the operands. After a fault in front of the first of them
+    /// not even the qualifiers are known to be all.
+    fn check_qualifiers(&self, findings: &mut Findings) {
+        self.guard(findings);
+        self.address_size(findings);
+        if self.load.fault.is_some() && self.load.operands.is_empty() {
+            return;
+        }
+        match self.load.opcode {
+            Opcode::Ld => {
+                qualifiers::check(self, findings);
+                gates::check(self, findings);
+                order::check(self, findings);
+            }
             Opcode::TensorLd | Opcode::TensorLdRed => {
                 qualifiers::check_tensor(self, findings);
                 gates::check_tensor(self, findings);
-                tensor::check(self, findings);
             }
         }
     }
@@ -266,6 +302,10 @@ impl<'j> Judged<'j> {
     /// A guard is a `.pred` register. [PTX ISA, Predicated Execution]
     fn guard(&self, findings: &mut Findings) {
         let Some(guard) = self.load.guard else { return };
+        let special = self.special(guard.register).filter(|found| found.scalar == ScalarType::Pred);
+        if let Some(special) = special {
+            return gates::special(self, guard.register, special, findings);
+        }
         let scalar = self.register(guard.register).map(|register| register.scalar);
         if scalar != Some(ScalarType::Pred) {
             let help = "a guard is a register of type `.pred`";
@@ -291,7 +331,7 @@ impl<'j> Judged<'j> {
     }
 
     fn symbol(&self, name: Span) -> Option<Symbol<'j>> {
-        self.module.find(self.load.scope, self.text(name))
+        self.module.find_at(self.load.scope, name)
     }
 
     /// The declaration of a name that stands for a register.
@@ -300,17 +340,28 @@ impl<'j> Judged<'j> {
         (declaration.space == StateSpace::Register).then_some(declaration)
     }
 
+    /// Returns the special register that a name stands for, unless the module declares the name.
+    fn special(&self, name: Span) -> Option<SpecialRegister> {
+        if self.symbol(name).is_some() { None } else { special_register(self.text(name)) }
+    }
+
     /// Says of a name that it stands for no `what`, or for nothing at all.
     fn no(&self, rule: Rule, name: Span, what: &str, help: &str, findings: &mut Findings) {
         let text = self.text(name);
         let is_name = Lexer::new(text).token().kind == TokenKind::Word
             && !text.contains(|c: char| c.is_whitespace() || "[.+|".contains(c));
-        if !is_name || self.symbol(name).is_some() || self.module.function(text).is_some() {
+        let is_known = self.symbol(name).is_some()
+            || self.module.function(text).is_some()
+            || special_register(text).is_some();
+        if !is_name || is_known {
             return findings.add(rule, name, format!("`{text}` is no {what}"), help.to_owned());
         }
         let run = self.module.run_without(self.load.scope, text).filter(|(_, count)| *count > 0);
         let help = match run {
             Some((prefix, count)) => format!("`{prefix}` has 0 to {}", count - 1),
+            None if self.module.find(self.load.scope, text).is_some() => {
+                "it is declared further down".to_owned()
+            }
             None => help.to_owned(),
         };
         findings.add(rule, name, format!("`{text}` is not declared here"), help);

@@ -1,11 +1,8 @@
 //! Opcodes that are none: a misspelled load is refused, not passed over.
 
 use super::{Findings, Rule};
-use crate::ptx::Version;
+use crate::ptx::LATEST;
 use crate::ptx::module::{Instruction, Module};
-
-/// The last version whose instructions are listed below.
-const LISTED: Version = Version::new(9, 5);
 
 /// The first words of the instructions of PTX, sorted. [PTX ISA, Instruction Set]
 const OPCODES: [&str; 131] = [
@@ -145,13 +142,25 @@ const OPCODES: [&str; 131] = [
 /// The opcodes behind those, in the same order.
 const MORE_OPCODES: [&str; 6] = ["vsub", "vsub2", "vsub4", "wgmma", "wmma", "xor"];
 
-/// Refuses an instruction that no version up to [`LISTED`] knows.
+/// Refuses an instruction that no version up to [`LATEST`] knows.
 pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &mut Findings) {
     let name = module.text(instruction.mnemonic);
     let is_known =
         OPCODES.binary_search(&name).is_ok() || MORE_OPCODES.binary_search(&name).is_ok();
+    let next = instruction.qualifiers(module.source()).next().map(|token| token.span);
+    let is_split =
+        name == "tcgen05" && next.is_none_or(|next| next.start != instruction.mnemonic.end);
+    if is_split && module.version <= LATEST {
+        return findings.add(
+            Rule::UnknownInstruction,
+            instruction.mnemonic,
+            "`tcgen05` is not an instruction".to_owned(),
+            "its second word follows without a blank: `tcgen05.ld`".to_owned(),
+        );
+    }
     // Names with an underscore in front are an assembler's own.
-    if is_known || name.starts_with('_') || module.version > LISTED {
+    let is_its_own = name.starts_with('_') && name != "_";
+    if is_known || is_its_own || module.version > LATEST {
         return;
     }
     let lower = name.to_ascii_lowercase();

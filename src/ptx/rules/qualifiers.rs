@@ -81,7 +81,7 @@ pub(super) fn check_tensor(judged: &Judged<'_>, findings: &mut Findings) {
 
 fn is_ld_type(scalar: ScalarType) -> bool {
     use ScalarType as T;
-    !matches!(scalar, T::Pred | T::F16 | T::F16x2 | T::Other)
+    !matches!(scalar, T::Pred | T::F16 | T::F16x2 | T::Opaque | T::Other)
 }
 
 fn unknown(judged: &Judged<'_>, findings: &mut Findings) {
@@ -107,6 +107,10 @@ fn unknown(judged: &Judged<'_>, findings: &mut Findings) {
 fn duplicates(judged: &Judged<'_>, findings: &mut Findings) {
     for (place, qualifier) in judged.load.qualifiers.iter().enumerate() {
         let Some((of_kind, name)) = kind(qualifier.kind) else { continue };
+        // An assembler reads over these.
+        if matches!(of_kind, Kind::Sync | Kind::Nan) {
+            continue;
+        }
         let before = judged.load.qualifiers.iter().take(place);
         let Some(first) = before.into_iter().find(|q| kind(q.kind).map(|k| k.0) == Some(of_kind))
         else {

@@ -1,9 +1,12 @@
 //! `tcgen05.ld` and `tcgen05.ld.red`.
 
+use std::collections::HashSet;
+
 use super::address::is_tensor_address;
-use super::{Findings, Judged, Rule};
+use super::destination::mixed;
+use super::{Findings, Judged, LATER_ASSEMBLER, Rule};
 use crate::ptx::load::{
-    AddressForm, ElementKind, Opcode, Operand, OperandKind, QualifierKind as Q,
+    AddressForm, Element, ElementKind, Opcode, Operand, OperandKind, QualifierKind as Q,
 };
 use crate::ptx::{ScalarType, Span};
 use crate::tensor_memory::{MAX_REGISTERS, Repeat, Shape};
@@ -31,7 +34,9 @@ fn missing(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
         }
     };
     need("`.sync`", |kind| kind == Q::Sync);
-    need("`.aligned`", |kind| kind == Q::Aligned);
+    if judged.module.version >= LATER_ASSEMBLER {
+        need("`.aligned`", |kind| kind == Q::Aligned);
+    }
     need("a shape", |kind| matches!(kind, Q::Shape(_)));
     need("`.x1` to `.x128`", |kind| matches!(kind, Q::Repeat(_)));
     if is_red {
@@ -138,8 +143,9 @@ fn operands(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
     if let Some(reduced) = written.get(1).filter(|_| is_red) {
         reduced_value(judged, reduced, findings);
     }
+    written_once(judged, is_red, findings);
     if let Some(address) = written.get(fixed - 1) {
-        tensor_address(judged, address, findings);
+        tensor_address(judged, address, is_red, findings);
     }
     if let Some(offset) = written.get(fixed) {
         let is_constant =
@@ -175,42 +181,89 @@ fn vector(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings) {
             format!("shape and repeats fill {registers} in a thread"),
         );
     }
+    let mut registers = Vec::with_capacity(elements.len());
     for element in elements {
-        match element.kind {
-            ElementKind::Sink => findings.add(
+        if element.kind == ElementKind::Sink {
+            findings.add(
                 Rule::SinkScalar,
                 element.span,
                 "`_` in a load of tensor memory".to_owned(),
                 "each element has its register".to_owned(),
-            ),
-            _ => register(judged, element.span, findings),
+            );
+        } else if let Some(scalar) = register(judged, element, findings) {
+            registers.push((scalar, element.span));
         }
     }
+    mixed(&registers, findings);
 }
 
-/// A 32-bit register of any type.
-fn register(judged: &Judged<'_>, name: Span, findings: &mut Findings) {
-    let text = judged.text(name);
-    let Some(declared) = judged.register(name) else {
-        let help = "write a register of 32 bits";
-        return judged.no(Rule::DestinationRegister, name, "register", help, findings);
+/// A 32-bit register of any type, also one of a vector register; returns its type.
+fn register(judged: &Judged<'_>, element: &Element, findings: &mut Findings) -> Option<ScalarType> {
+    let (name, is_element) = match element.kind {
+        ElementKind::Component(name) => (name, true),
+        _ => (element.span, false),
     };
-    if declared.scalar.bits() != Some(32) || declared.vector != 1 {
+    let declared = judged.register(name).filter(|declared| (declared.vector > 1) == is_element);
+    let Some(declared) = declared else {
+        let help = "write a register of 32 bits";
+        judged.no(Rule::DestinationRegister, element.span, "register", help, findings);
+        return None;
+    };
+    if declared.scalar.bits() != Some(32) {
         findings.add(
             Rule::DestinationWidth,
-            name,
-            format!("`{text}` is of type `.{}`", declared.scalar),
+            element.span,
+            format!("`{}` is of type `.{}`", judged.text(element.span), declared.scalar),
             "tensor memory is loaded into registers of 32 bits".to_owned(),
         );
+    }
+    Some(declared.scalar)
+}
+
+/// Each register is written once, the reduced value's too, from 9.0 on. Elements of vector registers
+/// are not compared, as an assembler does not.
+fn written_once(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
+    if judged.module.version < LATER_ASSEMBLER {
+        return;
+    }
+    let mut seen = HashSet::new();
+    let operands = judged.load.operands.iter().take(if is_red { 2 } else { 1 });
+    let names = operands.flat_map(|operand| match &operand.kind {
+        OperandKind::Name => vec![operand.span],
+        OperandKind::Vector(elements) => {
+            let names = elements.iter().filter(|element| element.kind == ElementKind::Name);
+            names.map(|element| element.span).collect()
+        }
+        _ => Vec::new(),
+    });
+    for name in names {
+        let symbol = judged.symbol(name).filter(|symbol| symbol.declaration.vector == 1);
+        let Some(symbol) = symbol else { continue };
+        if !seen.insert((symbol.id, symbol.number)) {
+            findings.add(
+                Rule::TensorRegister,
+                name,
+                format!("`{}` is written twice", judged.text(name)),
+                "each element has a register of its own".to_owned(),
+            );
+        }
     }
 }
 
 /// A register alone, or in braces as newer compilers write it.
 fn reduced_value(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings) {
+    let element = |kind| Element { kind, span: operand.span };
     match &operand.kind {
-        OperandKind::Name => register(judged, operand.span, findings),
+        OperandKind::Name => {
+            register(judged, &element(ElementKind::Name), findings);
+        }
+        OperandKind::Component(name) => {
+            register(judged, &element(ElementKind::Component(*name)), findings);
+        }
         OperandKind::Vector(elements) if elements.len() == 1 => {
-            elements.iter().for_each(|element| register(judged, element.span, findings));
+            for element in elements {
+                register(judged, element, findings);
+            }
         }
         _ => findings.add(
             Rule::DestinationRegister,
@@ -222,7 +275,7 @@ fn reduced_value(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings
 }
 
 /// `[register]` or `[register+offset]`, the register of 32 bits.
-fn tensor_address(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings) {
+fn tensor_address(judged: &Judged<'_>, operand: &Operand, is_red: bool, findings: &mut Findings) {
     let help = "an address of tensor memory is in a 32-bit register in brackets".to_owned();
     let address = match &operand.kind {
         OperandKind::Address(address) if address.form == AddressForm::Bracketed => address,
@@ -231,6 +284,10 @@ fn tensor_address(judged: &Judged<'_>, operand: &Operand, findings: &mut Finding
             return findings.add(Rule::Operands, operand.span, message, help);
         }
     };
+    if let Some(span) = address.unified.filter(|_| is_red) {
+        let message = "`.unified` on `tcgen05.ld.red`".to_owned();
+        findings.add(Rule::UnifiedSpace, span, message, "remove `.unified`".to_owned());
+    }
     let Some(base) = address.base else {
         let message = "a constant address of tensor memory".to_owned();
         return findings.add(Rule::ImmediateAddress, operand.span, message, help);

@@ -109,17 +109,19 @@ rules! {
     PolicyOperand = "policy-operand",
     /// A prefetch size outside of global memory.
     PrefetchSpace = "prefetch-space",
-    /// `.unified` outside of global memory.
+    /// `.unified` outside of global memory, or on a reduction.
     UnifiedSpace = "unified-space",
-    /// `.unified` on a variable without that attribute, or that attribute without `.unified`.
+    /// `.unified` on a variable without that attribute.
     UnifiedVariable = "unified-variable",
+    /// A variable with the attribute `.unified`, and no `.unified` behind its address.
+    UnifiedMissing = "unified-missing",
     /// `.nc` without `.global`.
     NcSpace = "nc-space",
     /// `.nc` on a load with an order.
     NcOrder = "nc-order",
     /// `.nc` with `.lu` or `.cv`.
     NcCacheOp = "nc-cache-op",
-    /// A vector of more than 128 bits that has no 256-bit form.
+    /// A vector of more than 128 bits that has no 256-bit form, or one of eight that is not one.
     VectorWidth = "vector-width",
     /// A 256-bit load outside of global memory.
     WideSpace = "wide-space",
@@ -159,6 +161,8 @@ rules! {
     ParamCall = "param-call",
     /// `::entry` or `::func` on the other kind of parameter.
     ParamWindow = "param-window",
+    /// A declaration that the version does not know, or that contradicts itself.
+    Declaration = "declaration",
     /// A qualifier that `tcgen05.ld` cannot do without.
     MissingQualifier = "missing-qualifier",
     /// A shape that a reduction does not have.
@@ -169,6 +173,8 @@ rules! {
     TensorModifier = "tensor-modifier",
     /// The offset of the second half: missing, too much, or no constant.
     TensorOffset = "tensor-offset",
+    /// A register that `tcgen05.ld` would write twice.
+    TensorRegister = "tensor-register",
 }
 
 impl fmt::Display for Rule {

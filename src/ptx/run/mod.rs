@@ -11,12 +11,14 @@ mod memory;
 mod placement;
 mod registers;
 mod tensor;
+mod undefined;
 mod value;
 
 pub use self::error::{RunError, RunErrorKind};
 pub use self::placement::{GLOBAL_BASE, Placement, PlacementError};
 pub use self::registers::{RegisterValue, Registers};
 pub use self::tensor::{TensorExecuted, WarpTensorMemory};
+pub use self::undefined::Undefined;
 pub use self::value::{ValueError, bits_of, lane_bits};
 use super::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE};
 use super::operands::Operands;
@@ -62,6 +64,8 @@ pub struct Executed {
     pub written: Vec<(Register, RegisterValue)>,
     /// The faults of single lanes. A lane that is outside wrote zeroes.
     pub faults: LaneFaults,
+    /// The qualifiers of a generic load that are not for the memory that some lanes read.
+    pub undefined: Vec<Undefined>,
     /// What is to be said of a load of tensor memory that was executed; nothing of others.
     pub tensor: Option<TensorExecuted>,
 }
@@ -140,7 +144,9 @@ impl<'m> Environment<'m> {
             base: address.and_then(|address| address.base),
             index: address.and_then(|address| address.index),
         };
-        self.execute(&meaning, spans, registers)
+        let executed = self.execute(&meaning, spans, registers)?;
+        let undefined = undefined::undefined(load, self.module.version, &executed.spaces);
+        Ok(Executed { undefined, ..executed })
     }
 
     fn execute(
@@ -180,6 +186,7 @@ impl<'m> Environment<'m> {
             spaces: std::array::from_fn(space),
             written,
             faults: read.faults,
+            undefined: Vec::new(),
             tensor: None,
         })
     }
@@ -280,8 +287,7 @@ impl<'m> Environment<'m> {
         let StatementKind::Instruction(instruction) = &statement.kind else { return };
         let mut lanes = self.active;
         if let Some(guard) = instruction.guard
-            && let Some(symbol) =
-                self.module.find(statement.scope, self.module.text(guard.register))
+            && let Some(symbol) = self.module.find_at(statement.scope, guard.register)
             && let Some(held) = registers.get(Register::of(symbol))
         {
             let passes = |lane: usize| held.lane(lane) != Some(u128::from(guard.is_negated));

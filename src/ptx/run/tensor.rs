@@ -77,7 +77,7 @@ impl Environment<'_> {
             .tensor_load(self.module.source())
             .map_err(|error| self.error(error.span, RunErrorKind::Tensor(error.kind)))?;
         let look_up = |name: Span| {
-            let register = self.module.register(load.scope, name);
+            let register = self.module.register_written(load.scope, name);
             register.map_err(|error| self.error(name, RunErrorKind::Meaning(error)))
         };
         let guard = load.guard.map(|guard| Ok((look_up(guard.register)?, guard.is_negated)));
@@ -95,6 +95,7 @@ impl Environment<'_> {
             spaces: [None; LANES],
             written: Vec::new(),
             faults: LaneFaults::default(),
+            undefined: Vec::new(),
             tensor: None,
         };
         if executing.is_empty() {

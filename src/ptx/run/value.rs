@@ -1,10 +1,10 @@
 //! Values of registers and parameters as text.
 
 use crate::lane::LANES;
-use crate::ptx::expression::{Constant, constant};
+use crate::ptx::expression::{Constant, constant, number};
 use crate::ptx::lexer::TokenKind;
 use crate::ptx::words::Words;
-use crate::ptx::{Lexer, ScalarType, Span};
+use crate::ptx::{Lexer, ScalarType, Span, integer};
 
 /// Why a text is no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -141,6 +141,13 @@ fn whole(text: &str) -> Result<Constant, ValueError> {
         expected: error.expected,
         found: found(error.span.text(text)),
     })?;
+    // Modules may have numbers of more than 64 bits, which lose the highest ones.
+    let wraps = Lexer::new(text).map(|token| token.span.text(text)).find(|word| {
+        matches!(number(word), Some(Constant::Integer { .. })) && integer(word).is_none()
+    });
+    if let Some(wide) = wraps {
+        return Err(ValueError::TooWide { value: shown(wide), bits: 64 });
+    }
     match words.kind() {
         TokenKind::End => Ok(value),
         _ => Err(ValueError::Expected { expected: "the end", found: found(words.text()) }),

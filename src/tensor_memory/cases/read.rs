@@ -30,9 +30,9 @@ pub(super) struct CaseJson {
     taddr: u32,
     tmem: MemoryJson,
     #[serde(default, deserialize_with = "present")]
-    op: Option<OperationJson>,
+    op: Option<String>,
     #[serde(default, rename = "type", deserialize_with = "present")]
-    kind_of_values: Option<TypeJson>,
+    kind_of_values: Option<String>,
     #[serde(default)]
     abs: bool,
     #[serde(default)]
@@ -93,21 +93,6 @@ enum ConfidenceJson {
     Inferred,
 }
 
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum OperationJson {
-    Min,
-    Max,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum TypeJson {
-    U32,
-    S32,
-    F32,
-}
-
 #[derive(Deserialize, Clone, Copy, Default)]
 #[serde(rename_all = "lowercase")]
 enum LaneModeJson {
@@ -130,10 +115,10 @@ impl CaseJson {
             let message = format!("no pattern {:?}; expected one of {names}", self.tmem.pattern);
             JsonError::at("tmem.pattern", message)
         })?;
-        let reduction = self.reduction()?;
-        let load = match Shape::from_name(&self.shape) {
-            None => Err(IllegalLoad::Shape),
-            Some(shape) => {
+        let load = match (self.reduction()?, Shape::from_name(&self.shape)) {
+            (Err(illegal), _) => Err(illegal),
+            (Ok(_), None) => Err(IllegalLoad::Shape),
+            (Ok(reduction), Some(shape)) => {
                 let (num, pack, split) = (self.num, self.pack, self.split);
                 TensorLoad::new(Form { shape, num, pack, split, reduction })
             }
@@ -155,32 +140,45 @@ impl CaseJson {
         })
     }
 
-    fn reduction(&self) -> Result<Option<Reduction>, JsonError> {
-        let (operation, kind) = match (self.op, self.kind_of_values) {
+    /// The reduction, if there is one; `Err` inside for one that no instruction has, which only a
+    /// case of kind `illegal` may name.
+    fn reduction(&self) -> Result<Result<Option<Reduction>, IllegalLoad>, JsonError> {
+        let (operation, kind) = match (self.op.as_deref(), self.kind_of_values.as_deref()) {
             (Some(operation), Some(kind)) => (operation, kind),
             (None, None) if self.kind == Kind::LdRed => {
                 return Err(JsonError::at("op", "missing key; a reduction has `op` and `type`"));
             }
-            (None, None) => return Ok(None),
+            (None, None) => return Ok(Ok(None)),
+            _ if self.kind == Kind::Illegal => return Ok(Err(IllegalLoad::ReductionKind)),
             (Some(_), None) => return Err(JsonError::at("type", "missing key beside `op`")),
             (None, Some(_)) => return Err(JsonError::at("op", "missing key beside `type`")),
         };
         if self.kind == Kind::Ld {
             return Err(JsonError::at("op", "a case of kind `ld` has no reduction"));
         }
-        Ok(Some(Reduction {
-            operation: match operation {
-                OperationJson::Min => Operation::Min,
-                OperationJson::Max => Operation::Max,
-            },
-            kind: match kind {
-                TypeJson::U32 => ReductionType::U32,
-                TypeJson::S32 => ReductionType::S32,
-                TypeJson::F32 => ReductionType::F32,
-            },
-            absolute: self.abs,
-            propagates_nan: self.nan,
-        }))
+        let known_operation = match operation {
+            "min" => Some(Operation::Min),
+            "max" => Some(Operation::Max),
+            _ => None,
+        };
+        let known_kind = match kind {
+            "u32" => Some(ReductionType::U32),
+            "s32" => Some(ReductionType::S32),
+            "f32" => Some(ReductionType::F32),
+            _ => None,
+        };
+        let (key, message) = match (known_operation, known_kind) {
+            (Some(operation), Some(kind)) => {
+                let (absolute, propagates_nan) = (self.abs, self.nan);
+                return Ok(Ok(Some(Reduction { operation, kind, absolute, propagates_nan })));
+            }
+            (None, _) => ("op", format!("no operation {operation:?}; expected min or max")),
+            (_, None) => ("type", format!("no type {kind:?}; expected u32, s32 or f32")),
+        };
+        match self.kind {
+            Kind::Illegal => Ok(Err(IllegalLoad::ReductionKind)),
+            _ => Err(JsonError::at(key, message)),
+        }
     }
 
     fn rules(&self) -> Result<Rules, JsonError> {

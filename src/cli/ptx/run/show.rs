@@ -39,6 +39,9 @@ struct LoadJson {
     executing: Option<String>,
     registers: Values,
     lane_faults: Masks,
+    /// The lanes whose outcome is undefined, by the qualifier that is not for their memory.
+    #[serde(skip_serializing_if = "Masks::is_empty")]
+    undefined: Masks,
     #[serde(skip_serializing_if = "Option::is_none")]
     tensor_fault: Option<TensorFaultJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,14 +70,18 @@ impl Serialize for Values {
     }
 }
 
-/// The lanes of each kind of fault that there is.
+/// Lanes by name: of each kind of fault that there is, or of each qualifier.
 #[derive(Default)]
-struct Masks(Vec<(&'static str, LaneMask)>);
+struct Masks(Vec<(String, LaneMask)>);
 
 impl Masks {
     fn of(faults: &LaneFaults) -> Self {
-        let masks = LANE_FAULTS.map(|name| (name, faults.lanes(name)));
+        let masks = LANE_FAULTS.map(|name| (name.to_owned(), faults.lanes(name)));
         Self(masks.into_iter().filter(|(_, lanes)| !lanes.is_empty()).collect())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
@@ -123,7 +130,12 @@ impl<'s> Shown<'s> {
         let fault = executed.tensor.and_then(|tensor| tensor.fault);
         let tensor_fault =
             fault.map(|fault| TensorFaultJson { code: fault.code(), message: fault.to_string() });
-        let executed = |json| LoadJson { executing, registers, lane_faults, tensor_fault, ..json };
+        let named = executed.undefined.iter().map(|undefined| {
+            (self.file.module.text(undefined.qualifier).to_owned(), undefined.lanes)
+        });
+        let undefined = Masks(named.collect());
+        let executed =
+            |json| LoadJson { executing, registers, lane_faults, undefined, tensor_fault, ..json };
         self.keep(load, executed);
         Ok(())
     }
@@ -165,6 +177,7 @@ impl<'s> Shown<'s> {
             executing,
             registers,
             lane_faults,
+            undefined: Masks::default(),
             tensor_fault,
             error,
         }));
@@ -217,7 +230,7 @@ impl<'s> Shown<'s> {
             .collect();
         let mut rows: Vec<(usize, usize, String)> = Vec::new();
         for lane in 0..LANES {
-            let row = row(executed, &columns, lane);
+            let row = self.row(executed, &columns, lane);
             match rows.last_mut().filter(|(_, _, known)| *known == row) {
                 Some((_, last, _)) => *last = lane,
                 None => rows.push((lane, lane, row)),
@@ -231,35 +244,42 @@ impl<'s> Shown<'s> {
         }
         text
     }
+
+    /// What a lane did: the row without its number.
+    fn row(&self, executed: &Executed, columns: &[(usize, &RegisterValue)], lane: usize) -> String {
+        let mut row = if executed.executing.contains(lane) {
+            let space = executed.spaces[lane].map_or("-", |space| space.name());
+            format!("{:#018x}  {space:<8}", executed.addresses[lane])
+        } else {
+            format!("{:<18}  {:<8}", "-", "-")
+        };
+        // `constant` is a letter longer than the heading's column.
+        row.truncate(row.trim_end().len());
+        row = format!("{row:<27}");
+        for (width, held) in columns {
+            match held.lane(lane) {
+                Some(value) => row += &format!("  {value:#0width$x}"),
+                None => row += &format!("  {:<width$}", "-"),
+            }
+        }
+        let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
+        let of_qualifiers = executed.undefined.iter().filter(|one| one.lanes.contains(lane));
+        let qualifiers: Vec<&str> =
+            of_qualifiers.map(|one| self.file.module.text(one.qualifier)).collect();
+        let space = executed.spaces[lane].map_or("this", |space| space.name());
+        let undefined = (!qualifiers.is_empty())
+            .then(|| format!("undefined: {} on {space} memory", qualifiers.join(" and ")));
+        let names: Vec<String> =
+            of_lane.map(|fault| fault.kind.name().to_owned()).chain(undefined).collect();
+        if !names.is_empty() {
+            row += &format!("  <- {}", names.join(", "));
+        }
+        row.truncate(row.trim_end().len());
+        row
+    }
 }
 
 /// `7`, `0-31`.
 fn lanes(first: usize, last: usize) -> String {
     if first == last { first.to_string() } else { format!("{first}-{last}") }
-}
-
-/// What a lane did, behind its number.
-fn row(executed: &Executed, columns: &[(usize, &RegisterValue)], lane: usize) -> String {
-    let mut row = if executed.executing.contains(lane) {
-        let space = executed.spaces[lane].map_or("-", |space| space.name());
-        format!("{:#018x}  {space:<8}", executed.addresses[lane])
-    } else {
-        format!("{:<18}  {:<8}", "-", "-")
-    };
-    // `constant` is a letter longer than the heading's column.
-    row.truncate(row.trim_end().len());
-    row = format!("{row:<27}");
-    for (width, held) in columns {
-        match held.lane(lane) {
-            Some(value) => row += &format!("  {value:#0width$x}"),
-            None => row += &format!("  {:<width$}", "-"),
-        }
-    }
-    let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
-    let names: Vec<&str> = of_lane.map(|fault| fault.kind.name()).collect();
-    if !names.is_empty() {
-        row += &format!("  <- {}", names.join(", "));
-    }
-    row.truncate(row.trim_end().len());
-    row
 }

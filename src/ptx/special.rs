@@ -1,0 +1,117 @@
+//! Special registers: which there are, what they hold, and from which version and target on.
+
+use super::ScalarType;
+
+/// A predefined, read-only register such as `%laneid`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SpecialRegister {
+    /// The type of one element.
+    pub(super) scalar: ScalarType,
+    /// Whether it is a vector, of which only elements such as `%tid.x` have a value.
+    pub(super) is_vector: bool,
+    /// The version that it needs; 1.0 knows it if there is none.
+    pub(super) version: Option<(u8, u8)>,
+    /// The target that it needs, if any.
+    pub(super) sm: Option<u32>,
+}
+
+type Needs = Option<((u8, u8), u32)>;
+
+/// The registers with what they need. `sm_10` stands for any target. [PTX ISA, "Special
+/// Registers"; the versions and targets from an assembler's verdicts]
+const REGISTERS: [(&str, ScalarType, bool, Needs); 41] = {
+    use ScalarType::{B32, B64, Pred};
+    [
+        ("%aggr_smem_size", B32, false, Some(((8, 1), 90))),
+        ("%clock", B32, false, None),
+        ("%clock64", B64, false, Some(((2, 0), 20))),
+        ("%clock_hi", B32, false, Some(((5, 0), 20))),
+        ("%cluster_ctaid", B32, true, Some(((7, 8), 90))),
+        ("%cluster_ctarank", B32, false, Some(((7, 8), 90))),
+        ("%cluster_nctaid", B32, true, Some(((7, 8), 90))),
+        ("%cluster_nctarank", B32, false, Some(((7, 8), 90))),
+        ("%clusterid", B32, true, Some(((7, 8), 90))),
+        ("%ctaid", B32, true, None),
+        ("%current_graph_exec", B64, false, Some(((8, 0), 50))),
+        ("%dynamic_smem_size", B32, false, Some(((4, 1), 20))),
+        ("%globaltimer", B64, false, Some(((3, 1), 30))),
+        ("%globaltimer_hi", B32, false, Some(((3, 1), 30))),
+        ("%globaltimer_lo", B32, false, Some(((3, 1), 30))),
+        ("%gridid", B64, false, None),
+        ("%is_explicit_cluster", Pred, false, Some(((7, 8), 90))),
+        ("%laneid", B32, false, Some(((1, 3), 10))),
+        ("%lanemask_eq", B32, false, Some(((2, 0), 20))),
+        ("%lanemask_ge", B32, false, Some(((2, 0), 20))),
+        ("%lanemask_gt", B32, false, Some(((2, 0), 20))),
+        ("%lanemask_le", B32, false, Some(((2, 0), 20))),
+        ("%lanemask_lt", B32, false, Some(((2, 0), 20))),
+        ("%nclusterid", B32, true, Some(((7, 8), 90))),
+        ("%nctaid", B32, true, None),
+        ("%nsmid", B32, false, Some(((2, 0), 20))),
+        ("%ntid", B32, true, None),
+        ("%nwarpid", B32, false, Some(((2, 0), 20))),
+        ("%pm0", B32, false, Some(((1, 3), 10))),
+        ("%pm1", B32, false, Some(((1, 3), 10))),
+        ("%pm2", B32, false, Some(((1, 3), 10))),
+        ("%pm3", B32, false, Some(((1, 3), 10))),
+        ("%reserved_smem_offset_0", B32, false, Some(((7, 6), 80))),
+        ("%reserved_smem_offset_1", B32, false, Some(((7, 6), 80))),
+        ("%reserved_smem_offset_begin", B32, false, Some(((7, 6), 80))),
+        ("%reserved_smem_offset_cap", B32, false, Some(((7, 6), 80))),
+        ("%reserved_smem_offset_end", B32, false, Some(((7, 6), 80))),
+        ("%smid", B32, false, Some(((1, 3), 10))),
+        ("%tid", B32, true, None),
+        ("%total_smem_size", B32, false, Some(((4, 1), 20))),
+        ("%warpid", B32, false, Some(((1, 3), 10))),
+    ]
+};
+
+/// Registers that have a number, below the one given: `%envreg0` to `%envreg31`.
+const NUMBERED: [(&str, &str, u32, ScalarType, Needs); 3] = [
+    ("%envreg", "", 32, ScalarType::B32, None),
+    ("%pm", "", 8, ScalarType::B32, Some(((3, 0), 20))),
+    ("%pm", "_64", 8, ScalarType::B64, Some(((4, 0), 50))),
+];
+
+/// Returns the special register of a name, `None` if there is none.
+pub(super) fn special_register(name: &str) -> Option<SpecialRegister> {
+    let one = REGISTERS.binary_search_by_key(&name, |row| row.0).ok();
+    let (scalar, is_vector, needs) = match one.and_then(|at| REGISTERS.get(at)) {
+        Some((_, scalar, is_vector, needs)) => (*scalar, *is_vector, *needs),
+        None => numbered(name)?,
+    };
+    Some(SpecialRegister {
+        scalar,
+        is_vector,
+        version: needs.map(|needs| needs.0),
+        sm: needs.map(|needs| needs.1),
+    })
+}
+
+fn numbered(name: &str) -> Option<(ScalarType, bool, Needs)> {
+    NUMBERED.iter().find_map(|(prefix, suffix, count, scalar, needs)| {
+        let number = name.strip_prefix(prefix)?.strip_suffix(suffix)?;
+        let is_number = number == "0" || !number.starts_with('0');
+        let is_one = is_number && number.parse().is_ok_and(|number: u32| number < *count);
+        is_one.then_some((*scalar, false, *needs))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_registers_are_found_by_name() {
+        assert!(REGISTERS.is_sorted_by_key(|row| row.0));
+        let needs = |name| special_register(name).map(|found| (found.version, found.sm));
+        assert_eq!(needs("%clock"), Some((None, None)));
+        assert_eq!(needs("%pm3"), Some((Some((1, 3)), Some(10))));
+        assert_eq!(needs("%pm4"), Some((Some((3, 0)), Some(20))));
+        assert_eq!(needs("%pm7_64"), Some((Some((4, 0)), Some(50))));
+        assert_eq!(needs("%envreg31"), Some((None, None)));
+        for name in ["%pm8", "%envreg32", "%envreg01", "%envreg", "%pm8_64", "laneid", "%x", ""] {
+            assert_eq!(special_register(name), None, "{name}");
+        }
+    }
+}
