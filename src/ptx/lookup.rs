@@ -96,6 +96,8 @@ impl Module<'_> {
         let of_run = numbered(name).map(|(prefix, number)| (prefix, Some(number)));
         let mut best: Option<(ScopeId, Symbol<'_>)> = None;
         for (text, number) in std::iter::once((name, None)).chain(of_run) {
+            #[cfg(test)]
+            tests::count_step();
             let Some(places) = self.names.places.get(&(function, text)) else { continue };
             let is_meant = |declared: &Declaration| {
                 let is_one = match (number, declared.count) {
@@ -132,10 +134,14 @@ impl Module<'_> {
         is_meant: impl Fn(&Declaration) -> bool,
     ) -> Option<(ScopeId, DeclarationId)> {
         loop {
+            #[cfg(test)]
+            tests::count_step();
             // A scope's parent has a lower id than the scope.
             places = places.get(..places.partition_point(|place| place.0 <= scope))?;
             let (&(near, id), before) = places.split_last()?;
             while scope > near {
+                #[cfg(test)]
+                tests::count_step();
                 scope = self.parent(scope)?;
             }
             if scope == near {
@@ -163,7 +169,36 @@ fn numbered(name: &str) -> Option<(&str, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::ptx::{ScopeId, read};
+    use std::cell::Cell;
+
+    use crate::ptx::{ScopeId, check, read};
+
+    thread_local! {
+        /// The steps of look-ups of this thread: texts that were hashed, scopes that were passed.
+        static STEPS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    pub(super) fn count_step() {
+        STEPS.set(STEPS.get() + 1);
+    }
+
+    /// Names that nobody declares, below as many braces as there may be: no look-up a brace.
+    #[test]
+    fn names_in_deep_braces_cost_nothing() {
+        const LOADS: usize = 2000;
+        let source = format!(
+            ".version 8.8\n.target sm_90\n.entry k() {{ {} {} {} }}",
+            "{".repeat(256),
+            "ld.global.u32 %r12345678901234567890, [%rd12345678901234567890];\n".repeat(LOADS),
+            "}".repeat(256),
+        );
+        let module = read(&source).expect("readable");
+        let before = STEPS.get();
+        assert_eq!(check(&module).filter(|verdict| verdict.is_legal()).count(), 0);
+        let steps = STEPS.get() - before;
+        // A few for each of two names; one a brace or a digit would be many times as many.
+        assert!((1..20 * LOADS as u64).contains(&steps), "{steps}");
+    }
 
     /// What each name stands for where the body's last statement is: its type and number.
     fn found(body: &str, names: &[&str]) -> Vec<Option<(String, Option<u32>)>> {

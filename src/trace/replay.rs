@@ -49,7 +49,7 @@ impl ReplayOptions<'_> {
     pub(super) fn name(&self, trace: &BinaryTrace) -> String {
         let trace = format!("trace {:08x}", trace.checksum());
         let data = match self.data {
-            Data::Image(_) => return format!("{trace}, image"),
+            Data::Image(memory) => return format!("{trace}, image {:08x}", checksum(memory)),
             Data::Fill(Fill::Address) => "fill address",
             Data::Fill(Fill::Zero) => "fill zero",
             Data::Absent => "no data",
@@ -62,6 +62,21 @@ impl ReplayOptions<'_> {
         }
         name
     }
+}
+
+/// A number that tells an image from others: the CRC-32 of its bytes and of what lies where.
+fn checksum(memory: &Memory) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(memory.arena().bytes());
+    let banks: Vec<_> = memory.constant_banks().map(|(bank, bytes)| (bank, bytes.len())).collect();
+    let layout = (
+        memory.map(),
+        memory.allocations(),
+        (memory.shared_bytes().len(), banks),
+        (memory.local_low_bytes(0).len(), memory.local_high_bytes(0).len()),
+    );
+    crc.update(format!("{layout:?}").as_bytes());
+    crc.finalize()
 }
 
 /// Why a replay stopped.

@@ -4,8 +4,8 @@
 use warpload::machine::Machine;
 use warpload::ptx::{Lines, OptimizationLevel, Placement, Span, check, lower, read};
 
-/// How many broken modules are tried.
-const MUTATIONS: u64 = 100_000;
+/// How many broken modules are tried; `fuzz/` tries more.
+const MUTATIONS: u64 = 5_000;
 
 const MODULES: [&str; 3] = [
     include_str!("mutations/declarations.ptx"),
@@ -148,22 +148,4 @@ fn numbers_in_the_text_cost_nothing() {
     let qualifiers = format!("{header}.entry k() {{ ld{} a, [a]; }}", ".weak".repeat(100_000));
     let module = read(&qualifiers).expect("readable");
     assert_eq!(check(&module).filter(|verdict| verdict.is_legal()).count(), 0);
-}
-
-/// Names that nobody declares, below as many braces as there may be: no look-up a brace.
-#[test]
-fn names_in_deep_braces_cost_nothing() {
-    const LOADS: usize = 20_000;
-    let source = format!(
-        ".version 8.8\n.target sm_90\n.entry k() {{ {} {} {} }}",
-        "{".repeat(256),
-        "ld.global.u32 %r12345678901234567890, [%rd12345678901234567890];\n".repeat(LOADS),
-        "}".repeat(256),
-    );
-    let module = read(&source).expect("readable");
-    let start = std::time::Instant::now();
-    assert_eq!(check(&module).filter(|verdict| verdict.is_legal()).count(), 0);
-    let spent = start.elapsed();
-    // Half a second without optimization; a look-up a brace and a digit takes many times as long.
-    assert!(spent.as_secs() < 4, "{spent:?}");
 }

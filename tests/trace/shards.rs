@@ -117,10 +117,34 @@ fn made_up_summaries_do_no_harm() {
     let mut most: Vec<Summary> = shards(&trace, 2);
     for part in &mut most {
         part.counts.records = u64::MAX;
-        part.per_pc.iter_mut().for_each(|row| row.loads = u64::MAX);
+        part.kernels[0].counts.records = u64::MAX;
         let partial = part.partial.as_mut().unwrap();
-        partial.per_pc.iter_mut().for_each(|row| row.2 = u64::MAX);
         partial.lines[0] = vec![(0, u64::MAX), (5, u64::MAX)];
     }
     assert_eq!(Summary::merge(most).unwrap().counts.records, u64::MAX);
+}
+
+/// Sums that disagree: of the whole with its kernels', of a kernel with its rows'.
+#[test]
+fn summaries_whose_sums_disagree_are_not_merged() {
+    let trace = open(&write(&random_items(17, 60)));
+    let changes: &[fn(&mut Summary)] = &[
+        |part| part.counts.lanes += 1,
+        |part| part.counts.skipped.store += 1,
+        |part| part.counts.uniform.broadcast += 1,
+        |part| part.counts.lane_faults.misaligned_address += 1,
+        |part| *part.counts.by_opcode.values_mut().next().unwrap() += 1,
+        |part| part.counts.ldgsts = None,
+        |part| part.kernels[0].counts.bytes += 1,
+        |part| part.per_pc[0].loads += 1,
+        |part| part.per_pc[0].lanes += 1,
+        |part| part.partial.as_mut().unwrap().per_pc[0].2 += 1,
+        |part| part.partial.as_mut().unwrap().per_pc[0].0 = usize::MAX,
+    ];
+    for (i, change) in changes.iter().enumerate() {
+        let mut parts = shards(&trace, 2);
+        change(&mut parts[1]);
+        let error = Summary::merge(parts).unwrap_err();
+        assert!(matches!(error, MergeError::Inconsistent { index: 1, .. }), "{i}: {error}");
+    }
 }

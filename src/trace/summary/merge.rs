@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::counts::mean;
-use super::{Counts, FaultCounts, FootprintCounts, Partial, PcSummary, Summary};
+use super::{Counts, FaultCounts, FootprintCounts, LdgstsCounts, Partial, PcSummary, Summary};
 use crate::trace::statistics::KEPT;
 
 /// Why summaries cannot be merged.
@@ -162,11 +162,47 @@ fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(), &'static
     if partial.pages.len() != kernels || partial.lines.len() != kernels {
         return Err("`kernels` and `partial` differ in length");
     }
+    check_sums(summary, partial)?;
     if summary.digest.as_deref().is_some_and(|digest| hexadecimal(digest).is_none()) {
         return Err("`digest` is not hexadecimal");
     }
     if summary.per_pc.iter().any(|row| pc(row).is_none()) {
         return Err("a `pc` is not hexadecimal with `0x`");
+    }
+    Ok(())
+}
+
+/// Checks that the counts of the whole are the sums of its kernels', and these those of their rows.
+fn check_sums(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
+    let whole = &summary.counts;
+    let mut sum = Counts { footprint: whole.footprint, ..Counts::default() };
+    // Known or not, as the whole's are.
+    let is_known =
+        |counts: &Counts| (counts.skipped.not_replayed.is_some(), counts.ldgsts.is_some());
+    if summary.kernels.iter().any(|kernel| is_known(&kernel.counts) != is_known(whole)) {
+        return Err("what is not replayed is known of a part and not of the whole");
+    }
+    sum.skipped.not_replayed = whole.skipped.not_replayed.as_ref().map(|_| BTreeMap::new());
+    sum.ldgsts = whole.ldgsts.map(|_| LdgstsCounts::default());
+    for kernel in &summary.kernels {
+        add_counts(&mut sum, &kernel.counts);
+    }
+    if sum != *whole {
+        return Err("the counts of the whole are not the sums of its kernels'");
+    }
+    let mut rows = vec![[0u64; 4]; summary.kernels.len()];
+    for (row, &(kernel, _, sectors)) in summary.per_pc.iter().zip(&partial.per_pc) {
+        let sums =
+            rows.get_mut(kernel).ok_or("a row of `per_pc` is of a kernel that is not there")?;
+        for (to, from) in sums.iter_mut().zip([row.loads, row.lanes, row.ideal_sectors, sectors]) {
+            add(to, from);
+        }
+    }
+    for (kernel, sums) in summary.kernels.iter().zip(rows) {
+        let Counts { loads, lanes, ideal_sectors, sectors, .. } = kernel.counts;
+        if sums != [loads, lanes, ideal_sectors, sectors] {
+            return Err("the counts of a kernel are not the sums of its rows of `per_pc`");
+        }
     }
     Ok(())
 }
