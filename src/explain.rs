@@ -69,6 +69,26 @@ pub fn effect(instruction: &Instruction) -> String {
     )
 }
 
+/// Returns the fault that executing the instruction raises whatever its registers hold, or `None` if
+/// there is none, if no lane ever executes it, or if it cannot be executed.
+///
+/// ```
+/// use warpload::encoding::parse_line;
+/// use warpload::explain::certain_fault;
+///
+/// let fault = |text| parse_line(text).map(|line| certain_fault(&line.instruction));
+/// assert_eq!(fault("LD.128 R3, [R4], P0")?.map(|fault| fault.name()), Some("misaligned_register"));
+/// assert_eq!(fault("LD.64 R254, [R4]")?.map(|fault| fault.name()), Some("out_of_range_register"));
+/// assert_eq!(fault("LD.128 R4, [R3]")?, None);
+/// assert_eq!(fault("@!PT LD.128 R3, [R4]")?, None);
+/// # Ok::<(), warpload::encoding::ParseError>(())
+/// ```
+pub fn certain_fault(instruction: &Instruction) -> Option<WarpFault> {
+    let guard = instruction.guard();
+    let never = guard.pred.is_true() && guard.negated;
+    executable(instruction).ok()?.1.filter(|_| !never)
+}
+
 /// The size, and the fault that the instruction raises whatever its registers hold.
 fn executable(instruction: &Instruction) -> Result<(Size, Option<WarpFault>), ExecuteError> {
     let op = LoadOp::of(instruction)?;
@@ -187,19 +207,12 @@ fn alignment_remark(address: Address, size: Size) -> String {
 }
 
 fn uniform_remark(space: MemorySpace) -> String {
-    match space {
-        MemorySpace::Generic { .. } => {
-            ".U.128 is a hint: one fetch serves all lanes where their addresses agree, in global or \
-             shared memory; the values are those of .128"
-        }
-        MemorySpace::Shared => {
-            ".U is a hint: one fetch serves all lanes where their addresses agree; the values are \
-             those without it"
-        }
-        _ => {
-            ".U.128 is a hint: one fetch serves all lanes where their addresses agree; the values \
-             are those of .128"
-        }
-    }
-    .to_owned()
+    let memory = match space {
+        MemorySpace::Generic { .. } => ", in global or shared memory",
+        _ => "",
+    };
+    format!(
+        ".U.128 is a hint: one fetch serves all lanes if their addresses agree{memory}; the values \
+         are those of .128"
+    )
 }

@@ -8,6 +8,7 @@
 //! - [`explain`](mod@explain): an instruction in words.
 //! - [`ptx`]: modules of PTX, their loads, which of those are legal, and executing them.
 //! - [`tensor_memory`]: `tcgen05.ld`, the load from the Tensor Memory of SM 10.x.
+//! - [`file_kind`]: what a file is by its first bytes.
 //! - `vector` and `image` (feature `json`): test vectors and memory images.
 //!
 //! # The three examples of the instruction's own description
@@ -97,6 +98,7 @@
 #![deny(unsafe_code)]
 
 pub mod explain;
+pub mod file_kind;
 #[cfg(feature = "json")]
 pub mod image;
 #[cfg(feature = "json")]

@@ -48,8 +48,9 @@ pub struct Final {
     pub fault: Option<&'static str>,
     /// The lanes of each fault, in the order of [`LANE_FAULTS`].
     pub lane_faults: [LaneMask; 3],
-    /// Whether the broadcast path was taken.
-    pub broadcast: bool,
+    /// Whether the broadcast path was taken. `None` of `LDS.U`, whose `.U` decides nothing that can
+    /// be observed.
+    pub broadcast: Option<bool>,
 }
 
 /// One way in which an outcome is not what a vector expects.
@@ -125,7 +126,7 @@ impl Vector {
                 .collect(),
             fault: outcome.warp_fault.map(|fault| fault.name()),
             lane_faults: LANE_FAULTS.map(|name| outcome.lane_faults.lanes(name)),
-            broadcast: outcome.is_broadcast(),
+            broadcast: (!is_lds_u(&self.instruction)).then_some(outcome.is_broadcast()),
         }
     }
 
@@ -163,8 +164,9 @@ impl Vector {
                 differences.push(Difference::LaneFaults { name, expected, got });
             }
         }
-        if expected.broadcast != got.broadcast {
-            let (expected, got) = (expected.broadcast, got.broadcast);
+        let broadcast = |side: &Final| side.broadcast.unwrap_or(false);
+        let (expected, got) = (broadcast(expected), broadcast(got));
+        if expected != got {
             differences.push(Difference::Broadcast { expected, got });
         }
         differences
@@ -197,7 +199,10 @@ impl Serialize for Final {
         object.serialize_field("registers", &Registers(&self.registers))?;
         object.serialize_field("fault", &self.fault)?;
         object.serialize_field("lane_faults", &LaneFaultMasks(&self.lane_faults))?;
-        object.serialize_field("broadcast", &self.broadcast)?;
+        match self.broadcast {
+            Some(broadcast) => object.serialize_field("broadcast", &broadcast)?,
+            None => object.skip_field("broadcast")?,
+        }
         object.end()
     }
 }
@@ -288,9 +293,13 @@ impl FinalJson {
             fault,
             lane_faults: masks
                 .map(|mask| mask.map_or(LaneMask::NONE, |Hex32(bits)| LaneMask::from_bits(bits))),
-            broadcast: self.broadcast,
+            broadcast: Some(self.broadcast),
         })
     }
+}
+
+fn is_lds_u(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Lds(lds) if lds.fields().uniform)
 }
 
 /// A word in hexadecimal, or SASS.
@@ -301,7 +310,7 @@ fn read_instruction(text: &str) -> Result<Instruction, JsonError> {
     }
     let parsed = parse_line(text).map_err(|error| {
         let at = text.get(error.span.start..error.span.end).unwrap_or_default();
-        let hint = error.hint().map_or(String::new(), |hint| format!("; {hint}"));
+        let hint = error.hint_in(text).map_or(String::new(), |hint| format!("; {hint}"));
         let message = format!("{error} at byte {} ({at:?}){hint}", error.span.start);
         JsonError::at("instruction", message)
     })?;

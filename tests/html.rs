@@ -102,6 +102,24 @@ fn a_real_trace() {
     assert_eq!(column(&html, "loads").len(), 142);
     assert!(column(&html, "waste").is_sorted_by(|one, next| one >= next));
     assert_eq!(column(&html, "loads").iter().sum::<f64>(), 10408.0);
+    // Sectors of LDL are not counted: a dash, sorted below zero, not a zero that reads as measured.
+    let rows = html.split("<tr>").filter(|row| row.contains("<td><code>LDL</code></td>"));
+    let dashes = |row: &str| row.matches("data-v=\"-1\">-</td>").count();
+    assert_eq!(rows.map(dashes).collect::<Vec<_>>(), [5; 9]);
+    for key in ["mean", "ideal", "min", "max", "waste"] {
+        let dashes = column(&html, key).iter().filter(|value| **value < 0.0).count();
+        assert_eq!(dashes, 9, "{key}");
+    }
+}
+
+/// The page names what is not replayed.
+#[test]
+fn what_is_not_replayed_is_named() {
+    let html = page(&["tests/independent/kernelslist.g"]);
+    assert!(html.contains("<dt>Not replayed</dt>"));
+    for chip in ["<code>LDSM</code> 1<", "<code>LDGSTS</code> 1<"] {
+        assert!(html.contains(chip), "{chip}");
+    }
 }
 
 #[test]
@@ -154,7 +172,7 @@ fn scattered(path: &Path) {
     let mut state = 1u64;
     for kernel in 0..9 {
         let name = format!("kernel_{kernel}_{}", "x".repeat(1000));
-        writer.kernel(Kernel { name, ..Kernel::default() }).unwrap();
+        writer.kernel(Kernel { name: name.into(), ..Kernel::default() }).unwrap();
         for load in 0..1200u32 {
             let addresses: Vec<u64> = (0..32)
                 .map(|_| {

@@ -68,7 +68,7 @@ layout! {
     opcode 63:51 = 0xef48 >> 3;
     50:48 size: LimitedSize<7>,   "sz",  "bits in memory, and how they fill the destination";
     47:45 unread: Bits<3>,        "-",   "not read by the disassembler, 0 when assembled";
-    44    uniform: bool,          "U",   "uniform: a hint that all lanes share one address";
+    44    uniform: bool,          "U",   "uniform: no observable effect; ptxas sets it on every LDS";
     43:20 immediate: Immediate<24>, "imm", "byte offset: signed with a base, unsigned without";
     19    guard_negated: bool,    "!",   "guard negated: execute where Pg is false";
     18:16 guard: Pred,            "Pg",  "guard predicate: lanes where it is false do nothing";

@@ -51,5 +51,5 @@ pub use operand::{
 pub use table::{FieldReading, Layout, Row, Word};
 pub use text::{
     Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
-    parse_control_prefix, parse_line, parse_opcode,
+    later_syntax, parse_control_prefix, parse_line, parse_opcode,
 };

@@ -38,7 +38,7 @@ pub(crate) fn run(bench: &Bench) {
 fn trace_bytes() -> Vec<u8> {
     let room = Cursor::new(Vec::new());
     let mut writer = TraceWriter::new(room, "roofline".to_owned()).expect("memory takes writes");
-    writer.kernel(Kernel { name: "stride".to_owned(), ..Kernel::default() }).expect("as above");
+    writer.kernel(Kernel { name: "stride".into(), ..Kernel::default() }).expect("as above");
     let Class::Load(operation) = Class::of("LDG.E") else { unreachable!("LDG is a load") };
     let operation = writer.operation(&operation).expect("the first one");
     for i in 0..LOADS {

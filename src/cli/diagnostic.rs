@@ -22,6 +22,10 @@ pub(crate) fn error(message: impl Display) {
     draw(&[Group::with_title(Level::ERROR.primary_title(message.to_string()))]);
 }
 
+pub(crate) fn warning(message: impl Display) {
+    draw(&[Group::with_title(Level::WARNING.primary_title(message.to_string()))]);
+}
+
 pub(crate) fn note(message: impl Display) {
     draw(&[Group::with_title(Level::NOTE.primary_title(message.to_string()))]);
 }
@@ -30,10 +34,22 @@ pub(crate) fn note(message: impl Display) {
 pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError) {
     let title = Level::ERROR.primary_title(error.to_string());
     let mut group = at(title, origin, text, error.span.start, error.span.end);
-    if let Some(hint) = error.hint() {
+    if let Some(hint) = error.hint_in(text) {
         group = group.element(Level::HELP.message(hint.to_string()));
     }
     draw(&[group]);
+}
+
+/// A warning about the bytes `from..to` of a line of SASS.
+pub(crate) fn warning_in_line(
+    origin: Origin<'_>,
+    text: &str,
+    (from, to): (usize, usize),
+    title: &str,
+    help: &str,
+) {
+    let title = Level::WARNING.primary_title(title);
+    draw(&[at(title, origin, text, from, to).element(Level::HELP.message(help))]);
 }
 
 /// A modifier that assembles as another one.

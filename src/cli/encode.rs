@@ -3,9 +3,13 @@
 use std::path::Path;
 
 use anyhow::Context;
-use warpload::encoding::control::{Bundle, Control, NOP};
-use warpload::encoding::{Expected, ParseErrorKind, ParsedLine, parse_line};
+use warpload::encoding::control::{Bundle, Control};
+use warpload::encoding::{
+    Expected, Instruction, ParseErrorKind, ParsedLine, Reg, parse_control_prefix, parse_line,
+};
+use warpload::explain::certain_fault;
 use warpload::lines::{LineError, Lines};
+use warpload::load::WarpFault;
 
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
@@ -14,7 +18,8 @@ use super::{Format, Progress, Status};
 /// Assemble text to words
 ///
 /// Writes one word a line, in hexadecimal. Lines of standard input that are empty or hold a comment
-/// alone give nothing; a line with an error gives `error` in its place, and exit status 1.
+/// alone are skipped; a line with an error is written as `error`, and the exit status is 1. A load
+/// that is known to fault when executed is assembled, with a warning.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,7 +32,8 @@ pub(crate) struct Arguments {
 
     /// Write whole bundles: a control word, then three instruction words
     ///
-    /// Every three instructions make a bundle; the last one is filled with NOP. Annotations
+    /// Every three instructions make a bundle; the last one is filled with NOP. If a line has an
+    /// error, no bundle is written. Annotations
     /// behind the operands (&req={0,2} &rd=N &wr=N ?NAME), or maxas's or CuAssembler's notation
     /// in front, make the control word. Put `--` before texts that begin with `-`.
     #[arg(long)]
@@ -47,14 +53,14 @@ struct EncodedJson<'t> {
 
 #[derive(serde::Serialize)]
 struct BundleJson {
-    bundle: [Option<String>; 4],
+    bundle: [String; 4],
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let mut batch = Batch {
         bundle: arguments.bundle,
         format: arguments.format,
-        pending: Vec::new(),
+        instructions: Vec::new(),
         status: Status::Done,
     };
     if arguments.text.is_empty() || arguments.text == ["-"] {
@@ -92,9 +98,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 struct Batch {
     bundle: bool,
     format: Format,
-    /// The instructions of the bundle that is not full yet.
-    /// Without a word where it has an error.
-    pending: Vec<(Option<u64>, Control)>,
+    /// What bundles are made of, once every line has been read.
+    instructions: Vec<(u64, Control)>,
     status: Status,
 }
 
@@ -112,6 +117,10 @@ impl Batch {
         if let Some(alias) = parsed.alias {
             output.flush()?;
             diagnostic::alias_note(origin, text, &alias);
+        }
+        if let Some(fault) = certain_fault(&parsed.instruction) {
+            output.flush()?;
+            warn_of(fault, &parsed.instruction, origin, text);
         }
         Ok(self.instruction(text, &parsed, output)?)
     }
@@ -132,16 +141,15 @@ impl Batch {
                 }
             };
         }
-        self.pending.push((Some(word), parsed.control.unwrap_or_default()));
-        if self.pending.len() == 3 { self.flush_bundle(output) } else { Ok(()) }
+        self.instructions.push((word, parsed.control.unwrap_or_default()));
+        Ok(())
     }
 
-    /// Takes the place of a word, in a bundle too: what should have stood there is not known.
+    /// Takes the place of a word.
     fn error(&mut self, text: Option<&str>, output: &mut Output) -> std::io::Result<()> {
         self.status = Status::Failed;
         if self.bundle {
-            self.pending.push((None, Control::default()));
-            return if self.pending.len() == 3 { self.flush_bundle(output) } else { Ok(()) };
+            return Ok(());
         }
         match self.format {
             Format::Text => output.line(ERROR),
@@ -149,32 +157,62 @@ impl Batch {
         }
     }
 
-    fn flush_bundle(&mut self, output: &mut Output) -> std::io::Result<()> {
-        let mut bundle = Bundle::nops();
-        let mut is_error = [false; 4];
-        for (slot, (word, control)) in self.pending.drain(..).enumerate() {
-            bundle.words[slot] = word.unwrap_or(NOP);
-            bundle.control[slot] = control;
-            // The control word comes first.
-            is_error[slot + 1] = word.is_none();
+    /// Writes the bundles: all of them, or none if a line had an error.
+    fn finish(&self, output: &mut Output) -> std::io::Result<()> {
+        if self.status != Status::Done {
+            return Ok(());
         }
-        let mut words = bundle.to_words().map(|word| Some(hexadecimal(word)));
-        for (word, is_error) in words.iter_mut().zip(is_error) {
-            if is_error {
-                *word = None;
+        for three in self.instructions.chunks(3) {
+            let mut bundle = Bundle::nops();
+            for (slot, (word, control)) in three.iter().enumerate() {
+                (bundle.words[slot], bundle.control[slot]) = (*word, *control);
+            }
+            let words = bundle.to_words().map(hexadecimal);
+            match self.format {
+                Format::Text => words.iter().try_for_each(|word| output.line(word))?,
+                Format::Json => output.json(&BundleJson { bundle: words })?,
             }
         }
-        match self.format {
-            Format::Text => {
-                words.iter().try_for_each(|word| output.line(word.as_deref().unwrap_or(ERROR)))
-            }
-            Format::Json => output.json(&BundleJson { bundle: words }),
-        }
+        Ok(())
     }
+}
 
-    fn finish(&mut self, output: &mut Output) -> std::io::Result<()> {
-        if self.pending.is_empty() { Ok(()) } else { self.flush_bundle(output) }
-    }
+/// Warns that executing `instruction`, which was read from `text`, raises `fault`.
+fn warn_of(fault: WarpFault, instruction: &Instruction, origin: Origin<'_>, text: &str) {
+    let register = fault.register();
+    // Without its destination the load has the same fault only if that is the address's.
+    let other = instruction.with(instruction.guard(), Reg::RZ);
+    let in_address = certain_fault(&other) == Some(fault);
+    let title = format!("executing this raises {}: {}", fault.name(), fault.warp_error());
+    let count = if in_address { 2 } else { instruction.size().map_or(1, |size| size.registers()) };
+    let what = if in_address { "a 64-bit address is in" } else { "this size fills" };
+    let help = match fault {
+        WarpFault::MisalignedRegister(_) => {
+            format!("{what} {count} registers, of which the first must be a multiple of {count}")
+        }
+        WarpFault::OutOfRangeRegister(_) => {
+            format!("{what} {count} registers, of which the last must not be above R254")
+        }
+    };
+    let name = register.to_string();
+    let (start, end) = register_in(text, &name, in_address).unwrap_or((0, text.trim_end().len()));
+    diagnostic::warning_in_line(origin, text, (start, end), &title, &help);
+}
+
+/// Returns where `text` has the register of that name, in the address or else as the destination.
+fn register_in(text: &str, name: &str, in_address: bool) -> Option<(usize, usize)> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    // What comes before may be a comment.
+    let mut at = parse_control_prefix(text).map_or(0, |(_, start)| start);
+    let mut words = text[at..].split_inclusive(|c| !is_word(c)).map(|word| {
+        let start = at;
+        at += word.len();
+        (word.trim_end_matches(|c| !is_word(c)), start)
+    });
+    let is_wanted = |(word, _): &(&str, usize)| word.eq_ignore_ascii_case(name);
+    let opening = |start: usize| text[..start].trim_end().ends_with('[');
+    let found = words.find(|word| is_wanted(word) && opening(word.1) == in_address);
+    found.map(|(word, start)| (start, start + word.len()))
 }
 
 /// Stands where a word would.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::io::{self, Output};
+use super::name::visible;
 use super::trace::{self, Input};
 use super::{Progress, Status};
 
@@ -38,15 +39,12 @@ pub(crate) fn execute(
     if input.is_binary() {
         anyhow::bail!("{}: is a binary trace already", io::name(&from));
     }
-    if to.is_dir() {
-        anyhow::bail!("{}: is a folder; expected the name of the file to write", to.display());
-    }
     if io::is_stdin(&to) {
         anyhow::bail!("a binary trace is written from both ends; expected a file, not `-`");
     }
     let file = io::temporary_beside(&to, ".warpload-import-")?;
     input.import_into(file.as_file(), progress, trace::threads(threads))?;
     io::persist(file, &to)?;
-    output.line(format_args!("{} written", to.display()))?;
+    output.line(format_args!("{} written", visible(&to.display().to_string())))?;
     Ok(Status::Done)
 }

@@ -1,30 +1,30 @@
-//! `info`: what a binary trace or a memory image holds.
+//! `info`: what a trace or a memory image holds.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context;
-use warpload::image::{self, Mapping};
+use warpload::image::Mapping;
 use warpload::memory::{Allocation, Memory};
 use warpload::trace::{BinaryTrace, Contents, TraceSpace};
 
 use super::encode::hexadecimal;
 use super::io::{self, Output};
-use super::trace::Input;
+use super::name::{cell, visible};
+use super::trace::{self, Input};
 use super::{Format, Progress, Status};
 
-/// Show what a binary trace or a memory image holds
+/// Show what a trace or a memory image holds
 ///
-/// Reads the index and the contents of a trace, or the manifest of an image; not all of it.
+/// Reads the index and the contents of a binary trace, or the manifest of an image, not all of it. A
+/// text trace is read whole.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   warpload info app.wlt
+  warpload info kernelslist.g
   warpload info memory.json")]
 pub(crate) struct Arguments {
-    /// A binary trace, or the manifest of an image
+    /// A trace of any kind, or the manifest of an image
     file: PathBuf,
 
     /// How the result is written
@@ -37,6 +37,8 @@ struct TraceJson<'t> {
     kind: &'static str,
     source: &'t str,
     notes: &'t [String],
+    /// Null if the format cannot tell.
+    complete: Option<bool>,
     records: u64,
     loads: u64,
     blocks: usize,
@@ -90,29 +92,25 @@ struct BankJson {
     bytes: usize,
 }
 
-pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
     let path = &arguments.file;
     let input = Input::new(path)?;
-    if input.is_binary() {
-        // Nothing to import: no bar, no threads.
-        let trace = input.open(Progress::Never, 1)?;
-        return show_trace(&trace, arguments.format, output);
+    if input.is_manifest() {
+        if io::is_stdin(path) {
+            anyhow::bail!(
+                "standard input: an image's manifest is a file, beside the files that it names"
+            );
+        }
+        let machine = io::open_image(path, Mapping::ReadOnly)?;
+        return show_image(&machine.memory, arguments.format, output);
     }
-    if io::is_stdin(path) {
-        anyhow::bail!(
-            "standard input: no binary trace; an image's manifest is a file, beside the files that \
-             it names"
-        );
-    }
-    if !is_json_object(path).with_context(|| format!("{}: cannot be read", io::name(path)))? {
-        anyhow::bail!(
-            "{}: neither a binary trace nor an image's manifest; `warpload import` makes binary \
-             traces out of text",
-            io::name(path)
-        );
-    }
-    let machine = image::open(path, Mapping::ReadOnly)?;
-    show_image(&machine.memory, arguments.format, output)
+    let kind = if input.is_binary() { "binary trace by" } else { "text trace, read by" };
+    let trace = input.open(progress, trace::threads(None))?;
+    show_trace(&trace, kind, arguments.format, output)
 }
 
 fn opcodes(contents: &Contents) -> BTreeSet<OpcodeJson<'_>> {
@@ -132,7 +130,7 @@ fn opcodes(contents: &Contents) -> BTreeSet<OpcodeJson<'_>> {
 /// The opcodes' texts, and how many of them are of SPA 5.0.
 fn opcode_lines(opcodes: &BTreeSet<OpcodeJson<'_>>) -> String {
     let texts: BTreeSet<&str> = opcodes.iter().map(|opcode| opcode.opcode).collect();
-    let texts: Vec<&str> = texts.into_iter().collect();
+    let texts: Vec<String> = texts.into_iter().map(cell).collect();
     let exact = opcodes.iter().filter(|opcode| opcode.word.is_some()).count();
     match exact {
         _ if texts.is_empty() => "none".to_owned(),
@@ -149,13 +147,12 @@ fn dimensions(dimensions: [u32; 3]) -> String {
     }
 }
 
-/// Whether a file begins as a JSON object does.
-fn is_json_object(path: &Path) -> std::io::Result<bool> {
-    let mut start = BufReader::new(File::open(path)?);
-    Ok(start.fill_buf()?.trim_ascii_start().starts_with(b"{"))
-}
-
-fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+fn show_trace(
+    trace: &BinaryTrace,
+    kind: &str,
+    format: Format,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
     let contents = trace.contents();
     let mut kernels: Vec<KernelJson<'_>> = contents
         .kernels
@@ -172,6 +169,7 @@ fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyho
             kind: "trace",
             source: &contents.source,
             notes: &contents.notes,
+            complete: contents.complete.then_some(true),
             records: trace.records(),
             loads: trace.loads(),
             blocks: trace.blocks().len(),
@@ -181,9 +179,9 @@ fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyho
         })?;
         return Ok(Status::Done);
     }
-    output.line(format_args!("binary trace by {}", contents.source))?;
+    output.line(format_args!("{kind} {}", visible(&contents.source)))?;
     for note in &contents.notes {
-        output.line(format_args!("note: {note}"))?;
+        output.line(format_args!("note: {}", visible(note)))?;
     }
     output.line(format_args!(
         "instructions {}, loads {}, storage blocks {}, allocations {}",
@@ -195,7 +193,7 @@ fn show_trace(trace: &BinaryTrace, format: Format, output: &mut Output) -> anyho
     output.line(format_args!("opcodes {}", opcode_lines(&opcodes(contents))))?;
     for kernel in kernels {
         let KernelJson { name, grid, block, records, loads } = kernel;
-        let name = if name.is_empty() { "without a name" } else { name };
+        let name = if name.is_empty() { "without a name".to_owned() } else { cell(name) };
         output.line(format_args!(
             "kernel {name}: grid {}, block {}, instructions {records}, loads {loads}",
             dimensions(grid),

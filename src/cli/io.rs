@@ -9,8 +9,12 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use tempfile::NamedTempFile;
+use warpload::file_kind::FileKind;
+use warpload::image::{self, Mapping};
+use warpload::machine::Machine;
 
 use super::Progress;
+use super::name::visible;
 
 /// Standard output, buffered; every write can fail because its reader has gone.
 pub(crate) struct Output(BufWriter<StdoutLock<'static>>);
@@ -26,8 +30,10 @@ impl Output {
 
     /// One object on one line.
     pub(crate) fn json(&mut self, object: &impl Serialize) -> io::Result<()> {
+        let mut serializer = serde_json::Serializer::with_formatter(&mut self.0, OneLine);
         // serde_json wraps the stream's own errors; a closed pipe must stay one.
-        serde_json::to_writer(&mut self.0, object)
+        object
+            .serialize(&mut serializer)
             .map_err(io::Error::from)
             .and_then(|()| writeln!(self.0))
             .map_err(output_error)
@@ -39,6 +45,25 @@ impl Output {
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.0.flush().map_err(output_error)
+    }
+}
+
+/// Writes JSON on one line, also for readers that take U+2028 and U+2029 as ends of lines.
+struct OneLine;
+
+impl serde_json::ser::Formatter for OneLine {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        output: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let is_line_end = |character| matches!(character, '\u{2028}' | '\u{2029}');
+        let mut rest = fragment;
+        while let Some((at, end)) = rest.char_indices().find(|(_, c)| is_line_end(*c)) {
+            write!(output, "{}\\u{:04x}", &rest[..at], u32::from(end))?;
+            rest = &rest[at + end.len_utf8()..];
+        }
+        output.write_all(rest.as_bytes())
     }
 }
 
@@ -62,13 +87,38 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn Bu
     if is_stdin(path) {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
+    let (file, bytes) = open_file(path)?;
+    let bar = progress_bar(progress, bytes, path);
+    Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { file, bar })))
+}
+
+/// Opens a file that is not a folder; returns its size too. Errors leave it to the caller to name
+/// the file.
+pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, u64)> {
     let file = File::open(path).context("cannot be read")?;
     let metadata = file.metadata().context("cannot be read")?;
     if metadata.is_dir() {
         anyhow::bail!("is a folder; expected a file");
     }
-    let bar = progress_bar(progress, metadata.len(), path);
-    Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { file, bar })))
+    Ok((file, metadata.len()))
+}
+
+/// Opens a text as [`open`] does; refuses a file of another kind by its name.
+pub(crate) fn open_text(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
+    let mut input = open(path, progress)?;
+    match FileKind::detect(input.fill_buf().context("cannot be read")?) {
+        Some(kind) => anyhow::bail!("{kind}"),
+        None => Ok(input),
+    }
+}
+
+/// Opens the memory image that a manifest describes. Errors name the manifest.
+pub(crate) fn open_image(manifest: &Path, mapping: Mapping) -> anyhow::Result<Machine> {
+    // What is wrong otherwise the image says itself.
+    if manifest.is_dir() {
+        open_file(manifest).with_context(|| name(manifest))?;
+    }
+    Ok(image::open(manifest, mapping)?)
 }
 
 pub(crate) fn is_stdin(path: &Path) -> bool {
@@ -85,6 +135,9 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 /// An empty file beside `path`, under a name of its own until [`persist`] gives it that one.
 /// Errors name `path`.
 pub(crate) fn temporary_beside(path: &Path, prefix: &str) -> anyhow::Result<NamedTempFile> {
+    if path.is_dir() {
+        anyhow::bail!("{}: is a folder; expected the name of the file to write", path.display());
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix);
@@ -142,7 +195,8 @@ pub(crate) fn progress_bar(progress: Progress, bytes: u64, path: &Path) -> Progr
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.with_prefix(path.display().to_string()).with_finish(indicatif::ProgressFinish::AndLeave)
+    bar.with_prefix(visible(&path.display().to_string()).into_owned())
+        .with_finish(indicatif::ProgressFinish::AndLeave)
 }
 
 /// Standard error where it is no terminal: bars are written one below the other.

@@ -1,6 +1,5 @@
 //! One file a subcommand; this one reads the arguments and hands over.
 
-mod check;
 mod decode;
 mod diagnostic;
 mod encode;
@@ -9,6 +8,7 @@ mod import;
 mod info;
 mod io;
 mod manual;
+mod name;
 mod ptx;
 mod replay;
 mod run;
@@ -137,7 +137,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Test(command) => test::execute(command, arguments.progress, output),
         Command::Run(command) => run::execute(command, output),
         Command::Import(command) => import::execute(command, arguments.progress, output),
-        Command::Info(command) => info::execute(command, output),
+        Command::Info(command) => info::execute(command, arguments.progress, output),
         Command::Replay(command) => replay::execute(command, arguments.progress, output),
         Command::Merge(command) => replay::merge(command, output),
         Command::Ptx(command) => ptx::execute(command, arguments.progress, output),

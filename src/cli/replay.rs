@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use warpload::image::{self, Mapping};
+use warpload::image::Mapping;
 use warpload::machine::Machine;
 use warpload::memory::{Fill, Window};
 use warpload::report::{Page, html};
-use warpload::trace::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Shard, Summary, replay, survey};
+use warpload::trace::{
+    DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Shard, Summary, replay, survey,
+};
 
 use super::io::{self, Output};
 use super::trace::{self, Input};
@@ -19,6 +21,9 @@ use super::{Format, Progress, Status, summary_text};
 /// Takes binary traces, and text traces of the kinds that `import` takes. What loads read comes
 /// from a memory image or from a fill; with neither, everything but values is computed. Where the
 /// trace holds expected values they are compared, and a mismatch is exit status 1.
+///
+/// Misaligned addresses are faults (`"misaligned": "report"`; vectors and `ptx run` round them down
+/// without one).
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -87,7 +92,7 @@ fn read_shard(text: &str) -> Result<Shard, String> {
 }
 
 /// Decimal, or hexadecimal with `0x`.
-fn read_number(text: &str) -> Option<u64> {
+pub(crate) fn read_number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
@@ -115,7 +120,7 @@ pub(crate) fn execute(
     // First what fails at once, then the import, which can take long.
     let input = Input::new(&arguments.trace)?;
     let machine: Option<Machine> = match &arguments.image {
-        Some(manifest) => Some(image::open(manifest, Mapping::ReadOnly)?),
+        Some(manifest) => Some(io::open_image(manifest, Mapping::ReadOnly)?),
         None => None,
     };
     let trace = input.open(progress, threads)?;
@@ -134,8 +139,10 @@ pub(crate) fn execute(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let blocks = trace.blocks().iter().map(|block| u64::from(block.length)).sum();
     let bar = io::progress_bar(progress, blocks, &arguments.trace);
-    let replayed =
-        pool.install(|| replay(&trace, &options, &|bytes| bar.inc(bytes))).with_context(name)?;
+    let replayed = pool
+        .install(|| replay(&trace, &options, &|bytes| bar.inc(bytes)))
+        .map_err(with_hint)
+        .with_context(name)?;
     bar.finish();
     let summary = Summary::new(&replayed, &trace, &options);
     if let Some(to) = &arguments.html {
@@ -162,6 +169,18 @@ pub(crate) fn execute(
     Ok(if failed { Status::Failed } else { Status::Done })
 }
 
+/// Says which options place windows, if these are what is wrong.
+fn with_hint(error: ReplayError) -> anyhow::Error {
+    let is_windows = matches!(error, ReplayError::Windows { .. });
+    let error = anyhow::Error::new(error);
+    if is_windows {
+        let hint =
+            "--shared-window BASE,SIZE and --local-window BASE,SIZE say where the windows lie";
+        return anyhow::anyhow!("{error:#}; {hint}");
+    }
+    error
+}
+
 fn data_in_words(arguments: &Arguments) -> String {
     match (&arguments.image, arguments.fill) {
         (Some(manifest), _) => format!("memory image {}", manifest.display()),
@@ -182,13 +201,17 @@ pub(crate) struct MergeArguments {
     /// The summaries, one of each shard, in any order
     #[arg(required = true)]
     summary: Vec<PathBuf>,
+
+    /// How the result is written; there is no other form
+    #[arg(long = "format", value_name = "FORMAT", value_parser = ["json"], default_value = "json")]
+    _format: String,
 }
 
 pub(crate) fn merge(arguments: MergeArguments, output: &mut Output) -> anyhow::Result<Status> {
     let mut summaries = Vec::new();
     for path in &arguments.summary {
         let name = || io::name(path);
-        let input = io::open(path, Progress::Never).with_context(name)?;
+        let input = io::open_text(path, Progress::Never).with_context(name)?;
         let summary: Summary = serde_json::from_reader(input)
             .with_context(|| format!("{}: no summary of a replay", name()))?;
         summaries.push(summary);

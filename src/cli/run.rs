@@ -1,17 +1,15 @@
 //! `run`: executes one vector and shows what every lane did.
 
+pub(super) mod table;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use warpload::encoding::Reg;
-use warpload::lane::LANES;
-use warpload::lines::Lines;
-use warpload::load::{
-    Executor, LaneAddresses, LaneFault, LaneFaults, LoadOp, Outcome, UniformPath, WarpError,
-};
-use warpload::memory::{GenericAddress, LoadMemory};
-use warpload::vector::Vector;
+use serde::Serialize;
+use warpload::lines::{LineError, Lines};
+use warpload::load::{ExecuteError, Executor, LoadOp, Outcome};
+use warpload::vector::{Final, Vector};
 use warpload::warp::Warp;
 
 use super::diagnostic;
@@ -25,11 +23,16 @@ const MAX_VECTOR_BYTES: usize = 64 << 20;
 ///
 /// Reads the instruction and the state before it from a test vector (the key `initial`) and
 /// shows the state after as a table of lanes, or as JSON in the form of the key `final`.
+///
+/// Misaligned addresses are rounded down to the access size, and marked so. By default that is no
+/// fault (`"misaligned": "force"` of `initial`; `replay` has `"report"` as its default, with which
+/// it is one).
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   warpload run vector.json
-  warpload run tests/data/ld-vectors.jsonl --line 7 --format json")]
+  warpload run tests/data/ld-vectors.jsonl --line 7 --format json
+  warpload run tests/data/ld-vectors.jsonl --all --format json")]
 pub(crate) struct Arguments {
     /// A file with one vector, or several, one a line
     file: PathBuf,
@@ -37,6 +40,13 @@ pub(crate) struct Arguments {
     /// Which of several vectors: the number of its line, from 1
     #[arg(long)]
     line: Option<u64>,
+
+    /// Every vector of the file, one a line
+    ///
+    /// JSON has the keys `name` and `line` besides; a line that cannot be executed is `line` and
+    /// `error`, and the exit status is then 1.
+    #[arg(long, conflicts_with = "line")]
+    all: bool,
 
     /// What executes the load; both give the same
     #[arg(long, value_enum, default_value_t)]
@@ -55,43 +65,156 @@ enum ExecutorName {
     Reference,
 }
 
+impl ExecutorName {
+    fn executor(self) -> Executor {
+        match self {
+            Self::Fast => Executor::Fast,
+            Self::Reference => Executor::Reference,
+        }
+    }
+}
+
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    if arguments.all {
+        return execute_all(&arguments, output);
+    }
     let name = io::name(&arguments.file);
     let text = read(&arguments.file, arguments.line)?;
     let vector = Vector::from_json(&text).map_err(|error| {
-        let position = match (error.position, arguments.line) {
-            (Some((_, column)), Some(line)) => format!(":{line}:{column}"),
-            (Some((line, column)), None) => format!(":{line}:{column}"),
-            (None, Some(line)) => format!(":{line}"),
-            (None, None) => String::new(),
+        let place = match (error.position, arguments.line) {
+            (Some((line, column)), None) => format!(":{line}:{column}: {error}"),
+            (Some((_, column)), Some(line)) => format!(":{line}:{column}: {error}"),
+            (None, Some(line)) => format!(":{line}: {error}"),
+            (None, None) => format!(": {error}"),
         };
-        anyhow::anyhow!("{name}{position}: {error}")
+        anyhow::anyhow!("{name}{place}")
     })?;
-    let executor = match arguments.executor {
-        ExecutorName::Fast => Executor::Fast,
-        ExecutorName::Reference => Executor::Reference,
-    };
-    let executed = LoadOp::of(&vector.instruction)
-        .and_then(|op| vector.run(executor).map(|(after, outcome)| (op, after, outcome)));
-    let (op, after, outcome) = match executed {
+    let executed = match Executed::new(vector, arguments.executor.executor()) {
         Ok(executed) => executed,
         Err(error) => {
             let line = arguments.line.map(|line| format!(":{line}")).unwrap_or_default();
-            diagnostic::error(format_args!("{name}{line}: {}: {error}", vector.instruction));
+            diagnostic::error(format_args!("{name}{line}: {error}"));
             return Ok(Status::Failed);
         }
     };
     match arguments.format {
-        Format::Json => output.json(&vector.observed(&after, &outcome))?,
-        Format::Text => output.bytes(table(&vector, op, &after, &outcome).as_bytes())?,
+        Format::Json => output.json(&executed.observed())?,
+        Format::Text => output.bytes(executed.table().as_bytes())?,
     }
     Ok(Status::Done)
+}
+
+/// A vector after its load was executed.
+struct Executed {
+    vector: Vector,
+    op: LoadOp,
+    after: Warp,
+    outcome: Outcome,
+}
+
+/// An instruction that cannot be executed.
+#[derive(Debug, thiserror::Error)]
+#[error("{instruction}: {error}")]
+struct NotExecutable {
+    instruction: String,
+    error: ExecuteError,
+}
+
+impl Executed {
+    fn new(vector: Vector, executor: Executor) -> Result<Self, NotExecutable> {
+        let executed = LoadOp::of(&vector.instruction)
+            .and_then(|op| vector.run(executor).map(|(after, outcome)| (op, after, outcome)));
+        match executed {
+            Ok((op, after, outcome)) => Ok(Self { vector, op, after, outcome }),
+            Err(error) => {
+                let instruction = vector.instruction.to_string();
+                Err(NotExecutable { instruction, error })
+            }
+        }
+    }
+
+    fn observed(&self) -> Final {
+        self.vector.observed(&self.after, &self.outcome)
+    }
+
+    fn table(&self) -> String {
+        table::table(&self.vector, self.op, &self.after, &self.outcome)
+    }
+}
+
+/// One vector of `--all`.
+#[derive(Serialize)]
+struct OneOfAll<'v> {
+    name: &'v str,
+    line: u64,
+    #[serde(flatten)]
+    observed: Final,
+}
+
+/// A line of `--all` that cannot be executed.
+#[derive(Serialize)]
+struct BadLine {
+    line: u64,
+    error: String,
+}
+
+fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    let name = io::name(&arguments.file);
+    let mut lines =
+        Lines::new(io::open(&arguments.file, Progress::Never).with_context(|| name.clone())?);
+    let executor = arguments.executor.executor();
+    let (mut status, mut vectors) = (Status::Done, 0u64);
+    while let Some(line) = lines.next_line() {
+        let (number, executed) = match line {
+            Ok(line) if line.text.trim().is_empty() => continue,
+            Ok(line) => (line.number, execute_line(line.text, executor)),
+            Err(error @ LineError::NotUtf8 { line, .. }) => (line, Err((None, error.to_string()))),
+            Err(error) => return Err(error).with_context(|| name.clone()),
+        };
+        vectors += 1;
+        match (executed, arguments.format) {
+            (Ok(executed), Format::Json) => output.json(&OneOfAll {
+                name: &executed.vector.name,
+                line: number,
+                observed: executed.observed(),
+            })?,
+            (Ok(executed), Format::Text) => {
+                if vectors > 1 {
+                    output.line("")?;
+                }
+                output.line(format_args!("line {number}"))?;
+                output.bytes(executed.table().as_bytes())?;
+            }
+            (Err((column, error)), Format::Json) => {
+                status = Status::Failed;
+                let column = column.map_or(String::new(), |column| format!("column {column}: "));
+                output.json(&BadLine { line: number, error: column + &error })?;
+            }
+            (Err((column, error)), Format::Text) => {
+                status = Status::Failed;
+                output.flush()?;
+                let column = column.map_or(String::new(), |column| format!("{column}:"));
+                diagnostic::error(format_args!("{name}:{number}:{column} {error}"));
+            }
+        }
+    }
+    if vectors == 0 {
+        bail!("{name}: no vectors; expected one JSON object a line");
+    }
+    Ok(status)
+}
+
+/// Executes the vector of one line. An error has its column, if the text is at fault.
+fn execute_line(text: &str, executor: Executor) -> Result<Executed, (Option<usize>, String)> {
+    let vector = Vector::from_json(text)
+        .map_err(|error| (error.position.map(|(_, column)| column), error.to_string()))?;
+    Executed::new(vector, executor).map_err(|error| (None, error.to_string()))
 }
 
 /// The text of the one vector that is asked for.
 fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<String> {
     let name = io::name(path);
-    let mut lines = Lines::new(io::open(path, Progress::Never).with_context(|| name.clone())?);
+    let mut lines = Lines::new(io::open_text(path, Progress::Never).with_context(|| name.clone())?);
     let (mut text, mut count, mut vectors) = (String::new(), 0, 0);
     while let Some(line) = lines.next_line() {
         let line = line.with_context(|| name.clone())?;
@@ -103,7 +226,9 @@ fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<String> {
             // The one vector may be laid out over lines, whose inner objects are indented.
             vectors += u64::from(line.text.starts_with('{'));
             if vectors > 1 {
-                bail!("{name}: line {count}: a second vector; `--line N` says which one to run");
+                bail!(
+                    "{name}: line {count}: a second vector; `--line N` says which one to run, `--all` runs all"
+                );
             }
             text += line.text;
             text += "\n";
@@ -118,90 +243,4 @@ fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<String> {
         Some(number) => bail!("{name}: no line {number}; there are {count}"),
         None => Ok(text),
     }
-}
-
-/// The lane table with what is said above and below it.
-fn table(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String {
-    let mut text = String::new();
-    if !vector.name.is_empty() {
-        text += &format!("{}\n", vector.name);
-    }
-    let instruction = &vector.instruction;
-    text += &format!("{:#018x}  {instruction}\n", instruction.encode());
-    let lanes = outcome.executing.count();
-    text += &format!(
-        "{lanes} of {LANES} lanes execute (active {:#010x}){}\n\n",
-        vector.warp.active,
-        match outcome.uniform {
-            Some(UniformPath::Broadcast) => ", one fetch broadcast to all of them",
-            Some(UniformPath::Divergent) => ", uniform but divergent: served one by one",
-            None => "",
-        }
-    );
-    if let Some(fault) = outcome.warp_fault {
-        let error = fault.warp_error();
-        text += &format!("The warp faults before any lane loads: {fault}\n{error}\n");
-        return text;
-    }
-    text += &rows(vector, op, after, outcome);
-    text += &faults(&outcome.lane_faults);
-    text
-}
-
-/// The lane faults, under what the hardware calls them.
-pub(crate) fn faults(lane_faults: &LaneFaults) -> String {
-    let mut groups: Vec<(WarpError, String)> = Vec::new();
-    for fault in lane_faults {
-        let error = fault.warp_error();
-        let line = format!("  {fault}\n");
-        match groups.iter_mut().find(|(known, _)| *known == error) {
-            Some((_, lines)) => lines.push_str(&line),
-            None => groups.push((error, line)),
-        }
-    }
-    let section = |(error, lines): &(WarpError, String)| format!("\n{error}\n{lines}");
-    groups.iter().map(section).collect()
-}
-
-fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String {
-    let instruction = &vector.instruction;
-    let lanes = LaneAddresses::of(instruction, &vector.machine, &vector.warp);
-    let registers: Vec<Reg> = match outcome.destination {
-        Some(written) => {
-            (0..written.count).map(|i| Reg::new(written.first.number() + i as u8)).collect()
-        }
-        None => Vec::new(),
-    };
-    let mut text = String::from("lane  address             space  ");
-    for register in &registers {
-        text += &format!("  {:<10}", register.to_string());
-    }
-    text.truncate(text.trim_end().len());
-    text += "\n";
-    for lane in 0..LANES {
-        let mut row = format!("{lane:>4}  ");
-        if lanes.executing.contains(lane) {
-            let address = GenericAddress(lanes.addresses[lane]);
-            let found = vector.machine.memory.region(
-                op.space,
-                address.align_down(op.bytes),
-                lanes.plg.contains(lane),
-            );
-            let space = found.map_or("-", |(space, _)| space.name());
-            row += &format!("{:#018x}  {space:<7}", address.0);
-        } else {
-            row += &format!("{:<18}  {:<7}", "-", "-");
-        }
-        for register in &registers {
-            row += &format!("  {:#010x}", after.register(*register)[lane]);
-        }
-        let faults = outcome.lane_faults.iter().filter(|fault| fault.lane == lane);
-        let names: Vec<&str> = faults.map(|fault: &LaneFault| fault.kind.name()).collect();
-        if !names.is_empty() {
-            row += &format!("  <- {}", names.join(", "));
-        }
-        text += row.trim_end();
-        text += "\n";
-    }
-    text
 }

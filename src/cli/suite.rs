@@ -7,6 +7,7 @@ use warpload::JsonError;
 use warpload::lines::{LineError, Lines};
 
 use super::io::{self, Output};
+use super::name::visible;
 use super::{Format, Progress, Status, diagnostic};
 
 /// What the tests of a suite are called.
@@ -92,7 +93,7 @@ struct Suite<Test> {
 impl<Test: FnMut(&str) -> Result<Option<Tested>, JsonError>> Suite<Test> {
     fn file(&mut self, path: &Path, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
         let file = io::name(path);
-        let mut lines = Lines::new(io::open(path, progress)?);
+        let mut lines = Lines::new(io::open_text(path, progress)?);
         let mut is_empty = true;
         while let Some(line) = lines.next_line() {
             let line = match line {
@@ -147,12 +148,12 @@ impl<Test: FnMut(&str) -> Result<Option<Tested>, JsonError>> Suite<Test> {
         // A name may be left out or empty.
         let name = match name {
             Some("") => format!("a {one} without a name"),
-            Some(name) => name.to_owned(),
+            Some(name) => visible(name).into_owned(),
             None => format!("not a {one}"),
         };
-        output.line(format_args!("FAIL {file}:{line}: {name}"))?;
+        output.line(format_args!("FAIL {}:{line}: {name}", visible(file)))?;
         for difference in differences.iter().take(shown) {
-            output.line(format_args!("  {difference}"))?;
+            output.line(format_args!("  {}", visible(difference)))?;
         }
         if differences.len() > shown {
             output.line(format_args!("  and {} more", differences.len() - shown))?;

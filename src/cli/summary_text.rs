@@ -1,5 +1,6 @@
 //! A replay's summary on a screen: the counts, then the program counters that waste most.
 
+use super::name::{cell, visible};
 use warpload::report::{Row, rows};
 use warpload::trace::{Contents, Counts, Data, ReplayOptions, Replayed, Summary};
 
@@ -26,7 +27,7 @@ pub(crate) fn text(
         None => text += "digest      none: there were no data (--image or --fill)\n",
     }
     for note in &contents.notes {
-        text += &format!("note        {note}\n");
+        text += &format!("note        {}\n", visible(note));
     }
     text += &per_pc(rows(summary, replayed, contents));
     text + &listed(summary)
@@ -39,6 +40,7 @@ fn always(counts: &Counts) -> String {
         "{records} instructions: {loads} loads, {} stores, {} atomics, {} others\n",
         skipped.store, skipped.atomic, skipped.other
     );
+    text += &not_replayed(counts);
     text += &format!("{lanes} lanes asked for {bytes} bytes\n\n");
     text += &format!("opcodes     {}\n", opcodes(counts));
     let space = &counts.by_space;
@@ -70,6 +72,12 @@ fn always(counts: &Counts) -> String {
     ];
     text += &format!("lane faults {}\n", nonzero(&faults));
     text
+}
+
+/// The instructions that read memory but are not replayed, if there are any.
+fn not_replayed(counts: &Counts) -> String {
+    let named: Vec<(&str, u64)> = counts.not_replayed().collect();
+    if named.is_empty() { String::new() } else { format!("not replayed: {}\n", nonzero(&named)) }
 }
 
 /// The lines of what most replays do not have.
@@ -105,7 +113,7 @@ fn listed(summary: &Summary) -> String {
         text += &format!(
             "record {} {}+{} lane {} register {}: expected {}, got {}\n",
             mismatch.record,
-            mismatch.kernel,
+            cell(&mismatch.kernel),
             mismatch.pc,
             mismatch.lane,
             mismatch.register,
@@ -119,7 +127,12 @@ fn listed(summary: &Summary) -> String {
     for fault in summary.first_faults.iter().take(LISTED) {
         text += &format!(
             "record {} {}+{} lane {}: {} at {}\n",
-            fault.record, fault.kernel, fault.pc, fault.lane, fault.kind, fault.address
+            fault.record,
+            cell(&fault.kernel),
+            fault.pc,
+            fault.lane,
+            fault.kind,
+            fault.address
         );
     }
     text
@@ -128,7 +141,7 @@ fn listed(summary: &Summary) -> String {
 /// The opcodes with most loads, as many as a line or two hold.
 fn opcodes(counts: &Counts) -> String {
     let mut opcodes: Vec<(&str, u64)> =
-        counts.by_opcode.iter().map(|(opcode, loads)| (opcode.as_str(), *loads)).collect();
+        counts.by_opcode.iter().map(|(opcode, loads)| (&**opcode, *loads)).collect();
     opcodes.sort_by_key(|(_, loads)| std::cmp::Reverse(*loads));
     let more = opcodes.len().saturating_sub(ROWS);
     opcodes.truncate(ROWS);
@@ -139,7 +152,7 @@ fn nonzero(counts: &[(&str, u64)]) -> String {
     let shown: Vec<String> = counts
         .iter()
         .filter(|(_, count)| *count > 0)
-        .map(|(name, count)| format!("{name} {count}"))
+        .map(|(name, count)| format!("{} {count}", cell(name)))
         .collect();
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
@@ -161,23 +174,24 @@ fn per_pc(mut rows: Vec<Row<'_>>) -> String {
     rows.sort_by(|one, other| other.waste().total_cmp(&one.waste()));
     let more = rows.len().saturating_sub(ROWS);
     rows.truncate(ROWS);
-    let instruction = |row: &Row<'_>| row.sass().unwrap_or_else(|| row.summary.opcode.clone());
+    let instruction = |row: &Row<'_>| row.sass().unwrap_or_else(|| cell(&row.summary.opcode));
     let shown: Vec<String> = rows.iter().map(instruction).collect();
-    let width = shown.iter().map(String::len).max().unwrap_or(0).max(16);
+    let width = shown.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(16);
     let mut text = format!(
         "\n      pc  {:<width$} {:>8}  lanes/load  sectors/load  ideal/load  kernel\n",
         "load", "loads"
     );
-    for (Row { summary: row, .. }, load) in rows.iter().zip(shown) {
+    for (Row { summary: row, has_sectors, .. }, load) in rows.iter().zip(shown) {
         let loads = row.loads as f64;
+        let sectors = |mean: f64| if *has_sectors { format!("{mean:.2}") } else { "-".to_owned() };
         text += &format!(
-            "{:>8}  {load:<width$} {:>8}  {:>10.1}  {:>12.2}  {:>10.2}  {}\n",
+            "{:>8}  {load:<width$} {:>8}  {:>10.1}  {:>12}  {:>10}  {}\n",
             row.pc,
             row.loads,
             row.lanes as f64 / loads,
-            row.sectors.mean,
-            row.ideal_sectors as f64 / loads,
-            row.kernel
+            sectors(row.sectors.mean),
+            sectors(row.ideal_sectors as f64 / loads),
+            cell(&row.kernel)
         );
     }
     if more > 0 {

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use serde_json::value::RawValue;
 use warpload::load::{ExecuteError, Executor};
 use warpload::vector::{Difference, Vector};
 
-use super::io::Output;
+use super::io::{self, Output};
 use super::suite::{self, Kind, Tested};
 use super::{Format, Progress, Status};
 
@@ -15,10 +16,14 @@ use super::{Format, Progress, Status};
 /// Executes each vector and compares with what it expects. Failures are shown as differences of
 /// expected and got; the last line counts. A line that is no vector fails, a file that cannot be
 /// read counts as one failure; the others are checked all the same.
+///
+/// Misaligned addresses are rounded down without a fault unless a vector's `initial` has
+/// `"misaligned": "report"`; `replay` reports them by default.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Example:
-  warpload test tests/data/ld-vectors.jsonl --executor both")]
+Examples:
+  warpload test tests/data/ld-vectors.jsonl --executor both
+  warpload test new.jsonl --fill-in -o new-with-final.jsonl")]
 pub(crate) struct Arguments {
     /// Files of vectors, one JSON object a line
     #[arg(required = true)]
@@ -27,6 +32,17 @@ pub(crate) struct Arguments {
     /// Which executor must give what the vectors expect; both must also agree
     #[arg(long, value_enum, default_value_t)]
     executor: Executors,
+
+    /// Write the vectors with what the literal executor gives as their `final`
+    ///
+    /// A vector passes if the fast executor gives the same; what it expected before is not
+    /// compared. Nothing is written unless all pass.
+    #[arg(long, requires = "output", conflicts_with = "executor")]
+    fill_in: bool,
+
+    /// The file to write with --fill-in
+    #[arg(short, long, requires = "fill_in")]
+    output: Option<PathBuf>,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
@@ -56,14 +72,68 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Arguments { file, executor, format } = arguments;
+    let Arguments { file, executor, fill_in: _, output: filled, format } = arguments;
     let kind = Kind { one: "vector", many: "vectors", key: "name", shown: 8 };
-    suite::test_files(kind, &file, format, progress, output, |line| {
+    let Some(filled) = filled else {
+        return suite::test_files(kind, &file, format, progress, output, |line| {
+            let vector = Vector::from_json(line)?;
+            let differences = differences(executor.list(), &vector);
+            Ok(Some(Tested { name: vector.name, differences }))
+        });
+    };
+    let mut lines = String::new();
+    let status = suite::test_files(kind, &file, format, progress, output, |line| {
         let vector = Vector::from_json(line)?;
-        let differences = differences(executor.list(), &vector);
+        let differences = match fill_in(line, &vector) {
+            Ok(line) => {
+                lines += &line;
+                lines += "\n";
+                Vec::new()
+            }
+            Err(difference) => vec![difference],
+        };
         Ok(Some(Tested { name: vector.name, differences }))
-    })
+    })?;
+    if status == Status::Done {
+        io::write_whole(&filled, lines.as_bytes())?;
+    }
+    Ok(status)
 }
+
+/// The key that `--fill-in` replaces.
+#[derive(serde::Deserialize)]
+struct Replaced<'l> {
+    #[serde(borrow, rename = "final")]
+    expected: Option<&'l RawValue>,
+}
+
+/// Returns the vector of `line` with what the literal executor gives as its `final`; all else is
+/// as it was written. An error is why there is no such vector.
+fn fill_in(line: &str, vector: &Vector) -> Result<String, String> {
+    let run = |executor| vector.run(executor).map_err(|error| error.to_string());
+    let (after, outcome) = run(Executor::Reference)?;
+    if run(Executor::Fast)? != (after.clone(), outcome.clone()) {
+        return Err(EXECUTORS_DIFFER.to_owned());
+    }
+    let observed = serde_json::to_string(&vector.observed(&after, &outcome));
+    let observed = observed.map_err(|error| error.to_string())?;
+    let replaced: Replaced<'_> = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let filled = match replaced.expected.map(RawValue::get) {
+        // The text of the old value lies in the line.
+        Some(old) => old.as_ptr().addr().checked_sub(line.as_ptr().addr()).and_then(|start| {
+            let (before, after) = (line.get(..start)?, line.get(start + old.len()..)?);
+            Some(format!("{before}{observed}{after}"))
+        }),
+        // `instruction` is always there, so that a comma is needed.
+        None => line
+            .trim_end()
+            .strip_suffix('}')
+            .map(|open| format!("{}, \"final\": {observed}}}", open.trim_end())),
+    };
+    filled.ok_or_else(|| "expected one JSON object on the line".to_owned())
+}
+
+const EXECUTORS_DIFFER: &str = "the executors differ";
 
 /// Where the vector's outcome is not as expected, and where two executors disagree.
 fn differences(executors: &[Executor], vector: &Vector) -> Vec<String> {
@@ -91,7 +161,7 @@ fn differences(executors: &[Executor], vector: &Vector) -> Vec<String> {
         && vector.run(*first) != vector.run(*second)
     {
         // First, since only the first ones are shown.
-        differences.insert(0, "the executors differ".to_owned());
+        differences.insert(0, EXECUTORS_DIFFER.to_owned());
     }
     differences
 }

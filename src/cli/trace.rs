@@ -11,10 +11,14 @@ use warpload::trace::{BinaryTrace, MAGIC, TraceWriter, import_from};
 use super::Progress;
 use super::io::{self, is_stdin};
 
+/// How many bytes tell the kind of an input.
+const START_BYTES: u64 = 4096;
+
 /// A trace whose kind is known by how it begins.
 pub(crate) struct Input<'p> {
     path: &'p Path,
-    is_binary: bool,
+    /// Its first bytes, by which kinds are told apart.
+    start: Vec<u8>,
     /// All of it, from the beginning.
     bytes: Box<dyn Read + Send>,
 }
@@ -26,16 +30,21 @@ impl<'p> Input<'p> {
         let mut bytes: Box<dyn Read + Send> = if is_stdin(path) {
             Box::new(std::io::stdin())
         } else {
-            Box::new(File::open(path).with_context(failed)?)
+            Box::new(io::open_file(path).with_context(|| io::name(path))?.0)
         };
         let mut start = Vec::new();
-        bytes.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start).with_context(failed)?;
-        let is_binary = start == MAGIC;
-        Ok(Self { path, is_binary, bytes: Box::new(Cursor::new(start).chain(bytes)) })
+        bytes.by_ref().take(START_BYTES).read_to_end(&mut start).with_context(failed)?;
+        Ok(Self { path, bytes: Box::new(Cursor::new(start.clone()).chain(bytes)), start })
     }
 
     pub(crate) fn is_binary(&self) -> bool {
-        self.is_binary
+        self.start.starts_with(&MAGIC)
+    }
+
+    /// Whether this is a JSON object, but not an access as mem_trace writes them.
+    pub(crate) fn is_manifest(&self) -> bool {
+        self.start.trim_ascii_start().starts_with(b"{")
+            && memchr::memmem::find(&self.start, b"\"instr_opcode\"").is_none()
     }
 
     /// The trace; a text trace is imported into a file that goes away with the process. Errors
@@ -46,12 +55,12 @@ impl<'p> Input<'p> {
         threads: usize,
     ) -> anyhow::Result<BinaryTrace> {
         let name = || io::name(self.path);
-        if self.is_binary && !is_stdin(self.path) {
+        if self.is_binary() && !is_stdin(self.path) {
             return BinaryTrace::open(self.path).with_context(name);
         }
         // A file without a name: it is gone when the process is, however that ends.
         let mut file = tempfile::tempfile().context("no temporary file for the trace")?;
-        if self.is_binary {
+        if self.is_binary() {
             std::io::copy(&mut self.bytes, &mut file).with_context(name)?;
             let bytes = Arena::map_read_only(&file).with_context(name)?;
             return BinaryTrace::new(bytes).with_context(name);
@@ -89,7 +98,8 @@ impl<'p> Input<'p> {
     }
 }
 
-/// How many threads to use.
+/// Returns the number of threads to use: as many as asked for, but no more than can run at once.
 pub(crate) fn threads(asked: Option<usize>) -> usize {
-    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    asked.map_or(available, |asked| asked.min(available))
 }

@@ -87,9 +87,11 @@ fn word_line(word: u64, format: Format, output: &mut Output) -> std::io::Result<
             file: None,
             function: None,
             offset: None,
-            word: hexadecimal(word),
-            text: load.to_string(),
+            word: Some(hexadecimal(word)),
+            text: Some(load.text().as_str()),
             control: None,
+            load: None,
+            relocated: false,
         }),
     }
 }

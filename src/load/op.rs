@@ -19,7 +19,7 @@ pub struct LoadOp {
     pub bytes: u32,
     /// Whether a value narrower than 32 bits is sign-extended.
     pub signed: bool,
-    /// Whether the load may take the broadcast path (`.U.128`, `LDS.U`).
+    /// Whether the load may take the broadcast path (`.U.128`).
     pub uniform: bool,
 }
 

@@ -119,9 +119,7 @@ impl AddressMap {
     /// [`ConfigError`] where the width is out of range, a window is empty, not a multiple of 16,
     /// or reaches beyond 2^address_bits, or where the windows overlap.
     pub fn new(address_bits: u32, shared: Window, local: Window) -> Result<Self, ConfigError> {
-        if !(32..=64).contains(&address_bits) {
-            return Err(ConfigError::AddressBits { address_bits });
-        }
+        let map = Self::for_offsets(address_bits, shared, local)?;
         for (space, window) in [(Space::Shared, shared), (Space::Local, local)] {
             if window.size == 0 {
                 return Err(ConfigError::EmptyWindow { space });
@@ -135,6 +133,23 @@ impl AddressMap {
         }
         if shared.overlaps(local) {
             return Err(ConfigError::WindowsOverlap { shared, local });
+        }
+        Ok(map)
+    }
+
+    /// Returns a map for loads that have offsets into shared and local memory, or addresses of
+    /// global memory, but no generic addresses: where the windows lie does not matter to them, so
+    /// that nothing is checked of these.
+    ///
+    /// # Errors
+    /// Returns [`ConfigError::AddressBits`] if the width is out of range.
+    pub(crate) fn for_offsets(
+        address_bits: u32,
+        shared: Window,
+        local: Window,
+    ) -> Result<Self, ConfigError> {
+        if !(32..=64).contains(&address_bits) {
+            return Err(ConfigError::AddressBits { address_bits });
         }
         Ok(Self { address_bits, shared, local })
     }

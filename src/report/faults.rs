@@ -44,9 +44,8 @@ pub(super) fn faults(
 }
 
 fn faulty_load(load: &FaultyLoad, contents: &Contents) -> String {
-    let opcode =
-        contents.operations.get(usize::from(load.operation)).map_or("", |op| op.opcode.as_str());
-    let kernel = contents.kernels.get(load.kernel).map_or("", |kernel| kernel.name.as_str());
+    let opcode = contents.operations.get(usize::from(load.operation)).map_or("", |op| &*op.opcode);
+    let kernel = contents.kernels.get(load.kernel).map_or("", |kernel| &*kernel.name);
     let mut html = format!(
         "<div class=\"faulty\"><p><code class=\"pc\">{:#x}</code> <code>{}</code> <span \
          class=\"dim\">instruction {} of the trace, kernel {} <code>{}</code></span></p>\n{}<ul>",

@@ -166,7 +166,7 @@ fn headline(page: &Page<'_>) -> String {
 /// Loads by opcode and by memory, and the digest.
 fn breakdown(counts: &Counts, digest: Option<&str>) -> String {
     const MAX_OPCODES: usize = 24;
-    let mut opcodes: Vec<(&String, &u64)> = counts.by_opcode.iter().collect();
+    let mut opcodes: Vec<_> = counts.by_opcode.iter().collect();
     opcodes.sort_by_key(|(_, loads)| std::cmp::Reverse(**loads));
     let chip = |text: &str, number: u64| {
         format!("<span class=\"chip\"><code>{}</code> {}</span>", escape(text), count(number))
@@ -190,6 +190,11 @@ fn breakdown(counts: &Counts, digest: Option<&str>) -> String {
         if loads > 0 {
             html += &chip(name, loads);
         }
+    }
+    let mut not_replayed = counts.not_replayed().peekable();
+    if not_replayed.peek().is_some() {
+        html += "</dd><dt>Not replayed</dt><dd>";
+        not_replayed.for_each(|(name, records)| html += &chip(name, records));
     }
     if counts.uniform.broadcast + counts.uniform.divergent > 0 {
         html += "</dd><dt>Uniform loads</dt><dd>";

@@ -12,6 +12,9 @@ pub struct Row<'p> {
     pub summary: &'p PcSummary,
     /// The instruction word, where the trace has it.
     word: Option<u64>,
+    /// Whether its loads can reach global memory. Sectors of others are not counted, and their
+    /// zeros say nothing.
+    pub has_sectors: bool,
 }
 
 impl Row<'_> {
@@ -20,8 +23,12 @@ impl Row<'_> {
         Instruction::decode(self.word?).map(|instruction| instruction.to_string())
     }
 
-    /// Sectors that the bytes asked for did not need.
+    /// Returns the sectors that the bytes asked for did not need; negative infinity if sectors are
+    /// not counted, so that such rows come last.
     pub fn waste(&self) -> f64 {
+        if !self.has_sectors {
+            return f64::NEG_INFINITY;
+        }
         self.sectors() - self.summary.ideal_sectors as f64
     }
 
@@ -50,6 +57,9 @@ pub fn rows<'p>(summary: &'p Summary, replayed: &Replayed, contents: &Contents) 
         pc,
         summary,
         word: operations.get(usize::from(operation)).and_then(|operation| operation.word),
+        has_sectors: operations
+            .get(usize::from(operation))
+            .is_none_or(|operation| operation.space.reaches_global()),
     };
     summary.per_pc.iter().zip(replayed.program_counters()).map(row).collect()
 }

@@ -84,12 +84,17 @@ fn program_counter(row: &Row<'_>, has_sass: bool) -> String {
     html += &number(summary.loads, &count(summary.loads));
     let lanes = per(summary.lanes, summary.loads);
     html += &number(lanes, &format!("{lanes:.1}"));
-    html += &number(sectors.mean, &format!("{:.2}{}", sectors.mean, bar(row)));
-    html += &number(row.ideal(), &format!("{:.2}", row.ideal()));
-    html += &number(sectors.min, &sectors.min.to_string());
-    html += &number(sectors.max, &sectors.max.to_string());
-    let waste = row.waste().max(0.0).round() as u64;
-    html += &number(waste, &count(waste));
+    if row.has_sectors {
+        html += &number(sectors.mean, &format!("{:.2}{}", sectors.mean, bar(row)));
+        html += &number(row.ideal(), &format!("{:.2}", row.ideal()));
+        html += &number(sectors.min, &sectors.min.to_string());
+        html += &number(sectors.max, &sectors.max.to_string());
+        let waste = row.waste().max(0.0).round() as u64;
+        html += &number(waste, &count(waste));
+    } else {
+        // Sorted below zero.
+        html += &"<td class=\"n dim\" data-v=\"-1\">-</td>".repeat(5);
+    }
     html += &faults(&summary.lane_faults, row.lane_faults());
     html + "</tr>\n"
 }

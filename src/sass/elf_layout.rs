@@ -20,7 +20,7 @@ const ABI_VERSION_2: u8 = 8;
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) sm: u32,
-    /// In the order of the section table.
+    /// In the order of the section table; empty if the cubin has no code.
     pub(super) text: Vec<TextSection>,
     /// Sorted by section, start, and the longest first; empty where no section needs them.
     pub(super) symbols: Vec<FunctionSymbol>,
@@ -98,9 +98,6 @@ impl Layout {
         let names = file_range::<Elf>(names, "the section names", file_size)?;
 
         let text = text_sections::<Elf>(data, &sections, names)?;
-        if text.is_empty() {
-            return Err(SassError::NoTextSection);
-        }
         let symbols = if text.iter().any(|section| section.name.is_none()) {
             function_symbols::<Elf>(data, &sections)?
         } else {

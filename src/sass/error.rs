@@ -5,6 +5,7 @@ use std::io;
 use warpload_encoding::ParseError;
 
 use super::SUPPORTED_SM;
+use crate::file_kind::FileKind;
 use crate::lines::LineError;
 
 /// Why SASS could not be read, and where.
@@ -29,14 +30,15 @@ pub enum SassError {
          32-byte bundles is read with `--raw`)"
     )]
     Binary,
-    /// Text in UTF-16, as some shells redirect it.
-    #[error(
-        "a text in UTF-16; expected UTF-8 (it can be converted with `iconv -f UTF-16 -t UTF-8`)"
-    )]
-    Utf16,
-    /// A container of cubins.
-    #[error("a CUDA fatbin; expected a cubin (extract them with `cuobjdump -xelf all`)")]
-    Fatbin,
+    /// A file of another kind, such as a fatbin or a compressed file.
+    #[error("{0}")]
+    OtherFile(FileKind),
+    /// A file of a known kind instead of a raw stream.
+    #[error("{}; expected a bare stream of 32-byte bundles (leave out `--raw`)", .0.name())]
+    NotRaw(FileKind),
+    /// Text instead of a raw stream.
+    #[error("a text; expected a bare stream of 32-byte bundles (leave out `--raw`)")]
+    RawText,
     /// An ELF file that is no cubin.
     #[error(
         "an ELF file of machine {machine}; expected a cubin, machine 190 (from a program or \
@@ -80,6 +82,33 @@ pub enum SassError {
     TooLarge {
         /// The largest size in bytes.
         limit: u64,
+    },
+    /// The code of a raw stream would begin outside the input.
+    #[error("code cannot begin at byte offset {start} of {size} bytes")]
+    RawOutside {
+        /// Where it should begin, in bytes.
+        start: u64,
+        /// The size of the input in bytes.
+        size: u64,
+    },
+    /// The code of a raw stream would begin within a word.
+    #[error("code cannot begin at byte offset {start}; expected a multiple of 8")]
+    RawMisaligned {
+        /// Where it should begin, in bytes.
+        start: u64,
+    },
+    /// A word of a raw stream that no control word can be, where a control word is.
+    #[error(
+        "the word {word:#018x} at byte offset {offset} is not a control word: {reason}; expected \
+         code of SM 5.x or 6.x that begins with a bundle (`--offset BYTES` says where it begins)"
+    )]
+    NoControlWord {
+        /// The word's offset in the input, in bytes.
+        offset: u64,
+        /// The word.
+        word: u64,
+        /// What no control word has.
+        reason: &'static str,
     },
     /// A raw stream that ends within a bundle.
     #[error(
@@ -148,9 +177,6 @@ pub enum SassError {
         /// The size of the file in bytes.
         file_size: u64,
     },
-    /// A cubin without code.
-    #[error("no section .text or .text.NAME; expected a cubin with at least one function")]
-    NoTextSection,
     /// A name in the ELF file that is longer than any that a compiler makes.
     #[error("the name at byte offset {offset} has no end within {limit} bytes")]
     NameTooLong {
@@ -189,7 +215,8 @@ pub enum ListingErrorKind {
     /// An offset at which no instruction can stand.
     #[error(
         "no instruction can stand at offset {offset:#x}; expected 8, 16 or 24 bytes behind the \
-         start of a 32-byte bundle, which holds the control word"
+         start of a 32-byte bundle, which holds the control word{}",
+        if offset % 16 == 0 { " (code of SM 7.0 and later has instructions there)" } else { "" }
     )]
     NoInstructionOffset {
         /// The offset in bytes.

@@ -40,7 +40,7 @@ pub(super) struct InstructionLine<'l> {
     pub(super) start: usize,
     pub(super) word: Option<u64>,
     pub(super) control: Option<Control>,
-    /// A dual-issued pair ends here: the word stands in the next line.
+    /// A dual-issued pair ends here: the word is in a line of its own.
     pub(super) closes_pair: bool,
     /// The byte of the line behind the instruction, where its word would stand.
     pub(super) end: usize,
@@ -311,6 +311,7 @@ fn instruction(
     } else if !body.is_empty() {
         return fault(end, Kind::MissingEnd);
     }
+    body = without_slot(body);
     if body.is_empty() {
         return fault(start, Kind::MissingInstruction);
     }
@@ -325,6 +326,13 @@ fn instruction(
         closes_pair,
         end,
     }))
+}
+
+/// Removes `SLOT 0` or `SLOT 1` from the end, with which nvdisasm says which half of a dual-issued
+/// pair an instruction is.
+fn without_slot(body: &str) -> &str {
+    let rest = body.strip_suffix(" SLOT 0").or_else(|| body.strip_suffix(" SLOT 1"));
+    rest.map_or(body, str::trim_end)
 }
 
 /// What stands behind an instruction.

@@ -1,10 +1,11 @@
 //! Text listings of cuobjdump, nvdisasm, maxas and CuAssembler.
 //!
 //! One reader takes them all: their lines do not contradict one another, so that no tool needs to
-//! be guessed. Two things span lines. A control word stands alone in front of the three
-//! instructions that it is for. And the second instruction of a dual-issued pair has its word in
-//! the line behind it, which is no control word then; where a pair straddles two bundles, the
-//! control word stands between the two instructions, and the first one's word is in its own line.
+//! be guessed. Two things span lines. A control word is alone in a line before the three
+//! instructions that it is for. And the second instruction of a dual-issued pair has its word in a
+//! line of its own after it, with the labels and directives of what follows in between; the control
+//! word of the next bundle may follow at once. If a pair straddles two bundles, the control word is
+//! between the two instructions, and the first one's word is in its own line.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -49,7 +50,7 @@ struct State {
     registers: Option<u8>,
     sm: Option<u32>,
     bundle: Option<OpenBundle>,
-    /// The second instruction of a pair, whose word may stand in the next line.
+    /// The second instruction of a pair, whose word may follow.
     pending: Option<Pending>,
     /// Whole instructions; two at most, as one line completes one and adds one.
     ready: VecDeque<SassInstruction>,
@@ -76,8 +77,10 @@ struct OpenBundle {
 #[derive(Debug)]
 struct Pending {
     instruction: SassInstruction,
-    /// Behind the instruction.
+    /// After the instruction.
     end: Place,
+    /// The words alone in a line that follow, two at most.
+    words: Vec<u64>,
 }
 
 /// A byte of the input.
@@ -113,14 +116,15 @@ impl State {
         if shape == Shape::Blank {
             return Ok(());
         }
-        if let Some(mut pending) = self.pending.take() {
-            if let Shape::Word(word) = shape {
-                pending.instruction.word = Some(word);
-                self.words = true;
-                self.ready.push_back(pending.instruction);
+        match (&mut self.pending, &shape) {
+            (None, _) => {}
+            // Labels and directives, which may come before the word.
+            (Some(_), Shape::Other) => return Ok(()),
+            (Some(pending), Shape::Word(word)) if pending.words.len() < 2 => {
+                pending.words.push(*word);
                 return Ok(());
             }
-            self.without_word(pending)?;
+            (Some(_), _) => self.settle()?,
         }
         match shape {
             Shape::Blank | Shape::Other => {}
@@ -131,10 +135,7 @@ impl State {
             Shape::Sm(sm) | Shape::Target(sm) => self.sm = Some(check_sm(sm, Some(line.number))?),
             Shape::Ptx => self.ptx = self.ptx.or(Some(line.number)),
             Shape::Block(name) => self.block = Some((name.to_owned(), Place::new(line, 0))),
-            Shape::Word(word) => {
-                let slots = Control::slots(word);
-                self.bundle = Some(OpenBundle { slots, taken: 0, number: None });
-            }
+            Shape::Word(word) => self.begin_bundle(word),
             Shape::Instruction(parts) => self.instruction(line, &parts)?,
         }
         Ok(())
@@ -147,6 +148,12 @@ impl State {
             self.function = name.map(Arc::from);
         }
         self.bundle = None;
+    }
+
+    /// A control word.
+    fn begin_bundle(&mut self, word: u64) {
+        let slots = Control::slots(word);
+        self.bundle = Some(OpenBundle { slots, taken: 0, number: None });
     }
 
     fn instruction(
@@ -174,11 +181,40 @@ impl State {
             Ok(())
         } else if parts.closes_pair {
             self.any = true;
-            self.pending = Some(Pending { instruction, end });
+            self.pending = Some(Pending { instruction, end, words: Vec::new() });
             Ok(())
         } else {
-            self.without_word(Pending { instruction, end })
+            self.without_word(instruction, end)
         }
+    }
+
+    /// The second instruction of a pair is complete: gives it its word, which is not the control
+    /// word that may be beside it.
+    fn settle(&mut self) -> Result<(), SassError> {
+        let Some(Pending { mut instruction, end, words }) = self.pending.take() else {
+            return Ok(());
+        };
+        let begins_bundle = instruction.offset.is_some_and(|offset| offset % 32 == 8);
+        let (word, control) = match words[..] {
+            [] => return self.without_word(instruction, end),
+            [word] => (word, None),
+            // The control word of the bundle that this instruction begins.
+            [control, word, ..] if begins_bundle && instruction.control.is_none() => {
+                self.begin_bundle(control);
+                instruction.control = self.control_of(instruction.offset);
+                (word, None)
+            }
+            // No control word has this bit.
+            [control, word, ..] if word >> 63 != 0 => (word, Some(control)),
+            [word, control, ..] => (word, Some(control)),
+        };
+        if let Some(control) = control {
+            self.begin_bundle(control);
+        }
+        self.words = true;
+        instruction.word = Some(word);
+        self.ready.push_back(instruction);
+        Ok(())
     }
 
     /// The slot of the control word in front, unless that is for another bundle.
@@ -199,28 +235,27 @@ impl State {
     }
 
     /// Takes an instruction that has no word, which none or each of a listing has.
-    fn without_word(&mut self, pending: Pending) -> Result<(), SassError> {
+    fn without_word(&mut self, instruction: SassInstruction, end: Place) -> Result<(), SassError> {
         if self.words {
-            return Err(pending.end.error(ListingErrorKind::MissingWord));
+            return Err(end.error(ListingErrorKind::MissingWord));
         }
         self.any = true;
-        self.ready.push_back(pending.instruction);
+        self.ready.push_back(instruction);
         Ok(())
     }
 
     /// The input has ended.
     fn end(&mut self) -> Result<(), SassError> {
         self.ended = true;
-        if let Some(pending) = self.pending.take() {
-            self.without_word(pending)?;
-        }
+        self.settle()?;
         if let Some((name, place)) = self.block.take() {
             return Err(place.error(ListingErrorKind::UnclosedBlock { name }));
         }
-        match (self.any, self.ptx) {
-            (true, _) => Ok(()),
-            (false, Some(line)) => Err(SassError::Ptx { line }),
-            (false, None) => Err(SassError::NoListingLine { lines: self.last_line }),
+        match self.ptx {
+            // A listing's header tells that it is one, with instructions or without.
+            _ if self.any || self.sm.is_some() => Ok(()),
+            Some(line) => Err(SassError::Ptx { line }),
+            None => Err(SassError::NoListingLine { lines: self.last_line }),
         }
     }
 }

@@ -40,6 +40,7 @@ mod error;
 mod line;
 mod listing;
 mod raw;
+mod relocation;
 
 use std::io::{BufRead, Chain, Cursor, Read};
 use std::iter::FusedIterator;
@@ -51,6 +52,8 @@ use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
 use self::listing::Listing;
 use self::raw::Raw;
+pub use self::relocation::without_relocations;
+use crate::file_kind::FileKind;
 
 /// The SM versions whose code is read here, ten times the major number plus the minor number.
 /// They share the 32-byte bundles and the encoding of the loads.
@@ -74,7 +77,7 @@ pub struct SassInstruction {
     pub offset: Option<u64>,
     /// The instruction word; nothing in a listing without words.
     pub word: Option<u64>,
-    /// The listing's own text without braces, semicolon and offset; nothing for binaries.
+    /// The listing's own text without offset, braces, slot and semicolon; nothing for binaries.
     pub text: Option<String>,
     /// How it is scheduled, from the control word or from the notation in front of the text.
     pub control: Option<Control>,
@@ -96,7 +99,8 @@ pub enum Format {
     /// A cubin or a listing, which its content tells.
     #[default]
     Detect,
-    /// 32-byte bundles without a container, which nothing in them tells.
+    /// 32-byte bundles without a container, which nothing in them tells. [`read_raw`] takes those
+    /// that begin later in the input.
     Raw,
 }
 
@@ -142,24 +146,39 @@ pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassErr
     if start.is_empty() {
         return Err(SassError::Empty);
     }
-    let source = if format == Format::Raw {
-        Source::Raw(Raw::new(read_whole(start, input, MAX_BINARY_BYTES)?)?)
-    } else if start.starts_with(b"\x7fELF") {
-        Source::Cubin(Cubin::new(read_whole(start, input, MAX_BINARY_BYTES)?)?)
-    } else if start.starts_with(&FATBIN_MAGIC) {
-        return Err(SassError::Fatbin);
-    } else if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
-        return Err(SassError::Utf16);
-    } else if start.contains(&0) {
-        return Err(SassError::Binary);
-    } else {
-        Source::Listing(Box::new(Listing::new(Cursor::new(start).chain(input))))
+    let source = match (format, FileKind::detect(&start)) {
+        (Format::Raw, _) => return raw(start, input, 0),
+        (Format::Detect, Some(FileKind::Elf)) => {
+            Source::Cubin(Cubin::new(read_whole(start, input, MAX_BINARY_BYTES)?)?)
+        }
+        (Format::Detect, Some(kind)) => return Err(SassError::OtherFile(kind)),
+        (Format::Detect, None) if start.contains(&0) => return Err(SassError::Binary),
+        (Format::Detect, None) => {
+            Source::Listing(Box::new(Listing::new(Cursor::new(start).chain(input))))
+        }
     };
     Ok(Sass { source, ended: false })
 }
 
-/// 0xba55ed50, little-endian.
-const FATBIN_MAGIC: [u8; 4] = [0x50, 0xed, 0x55, 0xba];
+/// Reads a raw stream of bundles that begins at the byte offset `start` of `input`. Offsets of its
+/// instructions are counted from there.
+///
+/// # Errors
+/// Returns [`SassError`] if `start` is outside the input or not a multiple of 8, or if the input is
+/// not a stream of bundles from there on, as far as that can be told: a file of another kind, or a
+/// word that no control word can be.
+pub fn read_raw<R: BufRead>(input: R, start: u64) -> Result<Sass<R>, SassError> {
+    raw(Vec::new(), input, start)
+}
+
+/// Reads a raw stream of which `begun` has been read.
+fn raw<R: BufRead>(begun: Vec<u8>, input: R, start: u64) -> Result<Sass<R>, SassError> {
+    let data = read_whole(begun, input, MAX_BINARY_BYTES)?;
+    if data.is_empty() {
+        return Err(SassError::Empty);
+    }
+    Ok(Sass { source: Source::Raw(Raw::new(data, start)?), ended: false })
+}
 
 fn read_whole(mut start: Vec<u8>, input: impl Read, limit: u64) -> Result<Vec<u8>, SassError> {
     // One byte more than allowed tells that there are more.
@@ -179,6 +198,12 @@ impl<R> Sass<R> {
             Source::Raw(_) => Kind::Raw,
             Source::Listing(_) => Kind::Listing,
         }
+    }
+
+    /// Returns whether this is a raw stream whose control words are all zero. No compiler writes
+    /// such code: it is more likely something else.
+    pub fn is_unscheduled(&self) -> bool {
+        matches!(&self.source, Source::Raw(raw) if raw.is_unscheduled())
     }
 }
 
@@ -223,7 +248,10 @@ mod tests {
             (&b""[..], "the input is empty"),
             (b"\x50\xed\x55\xba\x01\x00", "a CUDA fatbin"),
             (b"\xff\xfeF\0u\0", "a text in UTF-16"),
-            (b"MZ\x90\0\x03", "neither an ELF file nor text"),
+            (b"MZ\x90\0\x03", "a Windows program or library; extract its cubins"),
+            (b"!<arch>\n/ ", "an archive of objects"),
+            (b"\x1f\x8b\x08\0", "a gzip file; decompress it"),
+            (b"\x7fEL\0", "neither an ELF file nor text"),
         ] {
             let error = error(input, Format::Detect);
             assert!(error.starts_with(expected), "{error}");

@@ -1,34 +1,106 @@
-//! Code without a container: 32-byte bundles one behind the other.
+//! Code without a container: a [`Raw`] stream of 32-byte bundles, one after the other.
+//!
+//! Nothing says that a file is one, so that everything that shows that it is not is checked: a file
+//! of another kind, and words that cannot be control words, as in a stream that begins elsewhere.
 
 use warpload_encoding::Control;
 use warpload_encoding::control::{BUNDLE_BYTES, Bundle};
 
 use super::{SassError, SassInstruction};
+use crate::file_kind::FileKind;
 
 /// The instructions of a raw stream.
 #[derive(Debug)]
 pub(super) struct Raw {
-    code: Vec<u8>,
-    /// How many instructions have been given.
+    data: Vec<u8>,
+    /// Where the code begins in `data`.
+    start: usize,
+    /// How many instructions have been returned.
     taken: usize,
 }
 
 impl Raw {
-    /// Refuses what is no whole number of bundles.
-    pub(super) fn new(code: Vec<u8>) -> Result<Self, SassError> {
+    /// Checks that `data` is code from the byte offset `start` on.
+    pub(super) fn new(data: Vec<u8>, start: u64) -> Result<Self, SassError> {
+        let size = data.len() as u64;
+        if !start.is_multiple_of(8) {
+            return Err(SassError::RawMisaligned { start });
+        }
+        let outside = SassError::RawOutside { start, size };
+        let begin = usize::try_from(start).ok().filter(|start| *start < data.len());
+        let begin = begin.ok_or(outside)?;
+        let code = &data[begin..];
+        refuse_other_files(&data)?;
+        refuse_other_files(code)?;
         let partial = code.len() % BUNDLE_BYTES;
         if partial != 0 {
-            let size = code.len() as u64;
-            return Err(SassError::PartialBundle { size, whole: size - partial as u64 });
+            let whole = size - partial as u64;
+            return Err(SassError::PartialBundle { size: code.len() as u64, whole });
         }
-        Ok(Self { code, taken: 0 })
+        for (n, word) in control_words(code).enumerate() {
+            if let Some(reason) = is_no_control_word(word) {
+                let offset = start + (n * BUNDLE_BYTES) as u64;
+                return Err(SassError::NoControlWord { offset, word, reason });
+            }
+        }
+        Ok(Self { data, start: begin, taken: 0 })
     }
 
     pub(super) fn next(&mut self) -> Option<SassInstruction> {
-        let placed = nth_instruction(&self.code, self.taken)?;
+        let placed = nth_instruction(self.code(), self.taken)?;
         self.taken += 1;
         Some(SassInstruction::from(placed))
     }
+
+    /// Whether every control word is zero.
+    pub(super) fn is_unscheduled(&self) -> bool {
+        control_words(self.code()).all(|word| word == 0)
+    }
+
+    fn code(&self) -> &[u8] {
+        &self.data[self.start..]
+    }
+}
+
+/// The first word of each bundle.
+fn control_words(code: &[u8]) -> impl Iterator<Item = u64> {
+    code.chunks_exact(BUNDLE_BYTES)
+        .filter_map(|bundle| bundle.first_chunk())
+        .map(|word| u64::from_le_bytes(*word))
+}
+
+/// What `word` has that no control word has, if there is such a thing. Of the bundles that
+/// instruction words begin, as in a stream that is read from the wrong byte on, more than half show
+/// it.
+fn is_no_control_word(word: u64) -> Option<&'static str> {
+    if word >> 63 != 0 {
+        return Some("bit 63 is set");
+    }
+    let mut slots = Control::slots(word).into_iter();
+    slots
+        .any(|slot| [slot.read, slot.write].iter().any(|barrier| barrier.number() == Some(6)))
+        .then_some("it names barrier 6, and barriers are 0..=5")
+}
+
+/// Refuses data that begin as a file of another kind does, or that are text.
+fn refuse_other_files(data: &[u8]) -> Result<(), SassError> {
+    // The first control word can have the shortest magics.
+    const MAGIC_BITS: usize = 24;
+    if let Some(kind) = FileKind::detect(data).filter(|kind| kind.magic_bits() >= MAGIC_BITS) {
+        return Err(SassError::NotRaw(kind));
+    }
+    if is_text(data) { Err(SassError::RawText) } else { Ok(()) }
+}
+
+/// Whether the data begin as UTF-8 without control characters.
+fn is_text(data: &[u8]) -> bool {
+    let start = &data[..data.len().min(super::DETECT_BYTES as usize)];
+    let is_valid = match std::str::from_utf8(start) {
+        Ok(_) => true,
+        // The last character may be cut here.
+        Err(error) => error.error_len().is_none() && start.len() < data.len(),
+    };
+    is_valid && !start.iter().any(|byte| matches!(byte, 0..=8 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f))
 }
 
 /// An instruction and where it stands in its bundles.
@@ -69,7 +141,7 @@ mod tests {
     #[test]
     fn offsets_count_the_control_words() {
         let bundle = Bundle { words: [1, 2, 3], ..Bundle::nops() }.to_bytes();
-        let mut raw = Raw::new([bundle, bundle].concat()).expect("two bundles");
+        let mut raw = Raw::new([bundle, bundle].concat(), 0).expect("two bundles");
         let read: Vec<_> = std::iter::from_fn(|| raw.next())
             .map(|read| (read.offset.unwrap_or_default(), read.word.unwrap_or_default()))
             .collect();
@@ -78,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_partial_bundle_is_located() {
-        let error = Raw::new(vec![0; 71]).expect_err("71 is no multiple of 32");
+        let error = Raw::new(vec![0; 71], 0).expect_err("71 is no multiple of 32");
         assert_eq!(
             error.to_string(),
             "71 bytes are no whole number of 32-byte bundles; the last whole one ends at byte \

@@ -3,16 +3,33 @@
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::addresses::Addresses;
 use super::block::NewLoad;
 use super::error::ImportError;
 use super::format::Kernel;
+use super::groups::Groups;
 use super::import::{Known, Sink};
 use super::operation::Skipped;
 use super::tokens::{Tokens, number};
 use crate::lane::{LANES, LaneMask};
 use crate::lines::{LineError, Lines};
+
+/// The versions of the tracer whose lines are read here.
+#[derive(Clone, Copy)]
+enum Version {
+    V3,
+    V4,
+    V5,
+}
+
+/// No header has more lines; tracers write about 13.
+const MAX_HEADER_LINES: usize = 1024;
+
+const CTA: &str = "a thread block's number";
+
+const VERSIONS: &str = "a version from 3 to 5";
 
 /// Reads one trace into `sink`.
 pub(super) fn read(
@@ -26,6 +43,9 @@ pub(super) fn read(
         let line = line.map_err(|error| line_error(file, error))?;
         reader.line = line.number;
         reader.read(line.text, sink)?;
+    }
+    if !lines.line_ended() {
+        return Err(reader.error(0, "the last line has no line end: the file is cut off"));
     }
     reader.finish(sink)
 }
@@ -43,12 +63,16 @@ struct Reader<'f> {
     line: u64,
     kernel: Kernel,
     has_kernel: bool,
+    /// The tracer's version. Without one the lines are read as those of version 4, whose
+    /// immediates are optional.
+    version: Version,
     /// Whether instructions begin with the number of a source line.
     has_line_numbers: bool,
-    /// Whether instructions stand in `#BEGIN_TB` groups; else each says its thread block.
+    /// Whether there is a `#traces format` line, which ends the header.
+    has_format: bool,
+    /// Whether instructions are in `#BEGIN_TB` groups; else each says its thread block.
     is_grouped: bool,
-    /// Instructions that the current warp's `insts` line still promises.
-    promised: u64,
+    groups: Groups,
     /// Room for the addresses of one load.
     list: Vec<u64>,
     deltas: Vec<i32>,
@@ -61,9 +85,11 @@ impl<'f> Reader<'f> {
             line: 0,
             kernel: Kernel::default(),
             has_kernel: false,
+            version: Version::V4,
             has_line_numbers: false,
+            has_format: false,
             is_grouped: false,
-            promised: 0,
+            groups: Groups::default(),
             list: Vec::with_capacity(LANES),
             deltas: Vec::with_capacity(LANES),
         }
@@ -79,7 +105,7 @@ impl<'f> Reader<'f> {
         match text.as_bytes().first() {
             None => Ok(()),
             Some(byte) if byte.is_ascii_hexdigit() => self.instruction(text, sink),
-            Some(b'-') => self.header(text),
+            Some(b'-') => self.header(text, sink),
             Some(b'#') => self.mark(text),
             Some(b't' | b'w' | b'i') if self.is_group_line(text)? => Ok(()),
             _ if text.trim().is_empty() => Ok(()),
@@ -88,9 +114,14 @@ impl<'f> Reader<'f> {
     }
 
     /// `-key = value`
-    fn header(&mut self, text: &str) -> Result<(), ImportError> {
+    fn header(&mut self, text: &str, sink: &mut Sink<'_>) -> Result<(), ImportError> {
         if self.has_kernel {
             return Err(self.error(0, "a header line behind instructions"));
+        }
+        if let Some(at) = text.find('\r') {
+            let message =
+                "a carriage return inside of a line; expected lines that end in `\\n` or `\\r\\n`";
+            return Err(self.error(at, message));
         }
         let Some((key, value)) = text[1..].split_once('=') else {
             return Err(self.error(0, "expected `-key = value`"));
@@ -98,15 +129,41 @@ impl<'f> Reader<'f> {
         let (key, value) = (key.trim(), value.trim());
         let at = text.trim_end().len() - value.len();
         match key {
-            "kernel name" => self.kernel.name = value.to_owned(),
+            "kernel name" => self.kernel.name = self.hold(value, at, sink)?,
             "grid dim" => self.kernel.grid = self.dimensions(value, at)?,
             "block dim" => self.kernel.block = self.dimensions(value, at)?,
             "shmem base_addr" => self.kernel.shared_base = Some(self.hexadecimal(value, at)?),
             "local mem base_addr" => self.kernel.local_base = Some(self.hexadecimal(value, at)?),
+            "accelsim tracer version" => self.read_version(value, at)?,
             "enable lineinfo" => self.has_line_numbers = value == "1",
             _ => {}
         }
-        self.kernel.header.push((key.to_owned(), value.to_owned()));
+        if self.kernel.header.len() == MAX_HEADER_LINES {
+            return Err(self.error(0, format!("more than {MAX_HEADER_LINES} header lines")));
+        }
+        let line = (self.hold(key, 1, sink)?, self.hold(value, at, sink)?);
+        self.kernel.header.push(line);
+        Ok(())
+    }
+
+    /// Returns a name of the trace as it is held once.
+    fn hold(&self, name: &str, at: usize, sink: &mut Sink<'_>) -> Result<Arc<str>, ImportError> {
+        sink.name(name).map_err(|error| self.error(at, error.to_string()))
+    }
+
+    /// Reads the decimal number that `value` begins with, as Accel-Sim does.
+    fn read_version(&mut self, value: &str, at: usize) -> Result<(), ImportError> {
+        let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+        self.version = match &value[..digits] {
+            "3" => Version::V3,
+            "4" => Version::V4,
+            "5" => Version::V5,
+            _ => {
+                let shown: String = value.chars().take(20).collect();
+                let message = format!("tracer version {shown:?}; expected {VERSIONS}");
+                return Err(self.error(at, message));
+            }
+        };
         Ok(())
     }
 
@@ -129,39 +186,55 @@ impl<'f> Reader<'f> {
     /// `#traces format = …`, `#BEGIN_TB`, `#END_TB`
     fn mark(&mut self, text: &str) -> Result<(), ImportError> {
         match text.trim_end() {
-            "#BEGIN_TB" => self.is_grouped = true,
-            "#END_TB" => return self.check_promise(),
-            _ => {}
+            "#BEGIN_TB" => {
+                if !self.is_grouped {
+                    if self.has_kernel {
+                        let message = "a thread block after instructions outside of one";
+                        return Err(self.error(0, message));
+                    }
+                    self.is_grouped = true;
+                    self.groups = Groups::of(&self.kernel);
+                }
+                self.groups.begin()
+            }
+            "#END_TB" => self.groups.end(),
+            other => {
+                self.has_format |= other.starts_with("#traces format");
+                Ok(())
+            }
         }
-        Ok(())
-    }
-
-    fn check_promise(&mut self) -> Result<(), ImportError> {
-        match std::mem::take(&mut self.promised) {
-            0 => Ok(()),
-            missing => Err(self.error(0, format!("{missing} more instructions were promised"))),
-        }
+        .map_err(|message| self.error(0, message))
     }
 
     /// `thread block = x,y,z`, `warp = n`, `insts = k`
     fn is_group_line(&mut self, text: &str) -> Result<bool, ImportError> {
         let Some((key, value)) = text.split_once(" = ") else { return Ok(false) };
-        match key {
-            "thread block" | "warp" => self.check_promise()?,
-            "insts" => {
-                let promised = value.trim().parse();
-                let at = key.len() + " = ".len();
-                self.promised =
-                    promised.map_err(|_| self.error(at, "expected a number of instructions"))?;
+        let at = key.len() + " = ".len();
+        let value = value.trim();
+        let number = |expected: &str| value.parse().map_err(|_| self.error(at, expected));
+        let known = match key {
+            "thread block" => {
+                let numbers: Option<Vec<u32>> = value.split(',').map(|n| n.parse().ok()).collect();
+                let place = numbers.and_then(|numbers| <[u32; 3]>::try_from(numbers).ok());
+                let place = place.ok_or_else(|| self.error(at, "expected `x,y,z`"))?;
+                self.groups.block(place)
             }
+            "warp" => self.groups.warp(number("expected a warp's number")?),
+            "insts" => self.groups.instructions(number("expected a number of instructions")?),
             _ => return Ok(false),
-        }
-        Ok(true)
+        };
+        known.map(|()| true).map_err(|message| self.error(0, message))
     }
 
     fn begin_kernel(&mut self, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+        if !self.kernel.header.iter().any(|(key, _)| &**key == "accelsim tracer version") {
+            sink.note("no tracer version in the header: read as version 4".to_owned())?;
+        }
         self.has_kernel = true;
-        sink.kernel(std::mem::take(&mut self.kernel))
+        if !self.is_grouped {
+            self.groups = Groups::of(&self.kernel);
+        }
+        sink.kernel(std::mem::take(&mut self.kernel)).map(drop)
     }
 
     /// `[source_line] PC mask ndst [Rd]* OPCODE nsrc [Rs]* width [mode addresses] [immediate]`,
@@ -171,127 +244,167 @@ impl<'f> Reader<'f> {
             self.begin_kernel(sink)?;
         }
         if self.is_grouped {
-            self.promised = self
-                .promised
-                .checked_sub(1)
-                .ok_or_else(|| self.error(0, "more instructions than `insts` promised"))?;
+            self.groups.instruction().map_err(|message| self.error(0, message))?;
         }
         let mut tokens = Tokens { text: text.as_bytes(), at: 0 };
-        let leading = if self.is_grouped { 0 } else { 4 } + usize::from(self.has_line_numbers);
-        for _ in 0..leading {
-            self.next(&mut tokens, "a number")?;
+        if !self.is_grouped {
+            self.place(&mut tokens)?;
+        }
+        if self.has_line_numbers {
+            self.decimal(&mut tokens, "the number of a source line")?;
         }
         let pc = self.hex32(&mut tokens, "a hexadecimal PC of at most 32 bits")?;
         let mask = self.hex32(&mut tokens, "a hexadecimal lane mask of at most 32 bits")?;
         self.registers(&mut tokens)?;
-        let opcode = self.next(&mut tokens, "an opcode")?;
+        let opcode = self.name(&mut tokens, "an opcode")?;
+        let opcode_at = tokens.at - opcode.len();
         self.registers(&mut tokens)?;
         let width = self.decimal(&mut tokens, "an access width in bytes")?;
         if width == 0 {
+            self.end(&mut tokens, "the access width")?;
             return sink.skip(Skipped::Other);
         }
+        let mask = LaneMask::from_bits(mask);
+        let mut list = std::mem::take(&mut self.list);
+        list.clear();
+        let operand = tokens.at + 1;
+        let run = self.addresses(&mut tokens, mask, &mut list)?;
+        self.end(&mut tokens, "the addresses")?;
         // The line is UTF-8 and tokens end at ASCII spaces.
-        match sink.known(std::str::from_utf8(opcode).unwrap_or_default())? {
-            Known::Skipped(kind) => sink.skip(kind),
+        let known = sink.known(std::str::from_utf8(opcode).unwrap_or_default());
+        match known.map_err(|refused| refused.at(|message| self.error(opcode_at, message)))? {
+            Known::Skipped(kind) => sink.skip(kind)?,
+            Known::NotReplayed(name) => sink.not_replayed(name, mask)?,
             Known::Load { operation, bytes } => {
-                let mask = LaneMask::from_bits(mask);
-                let width_disagrees = width != u64::from(bytes);
-                let site = Site { pc, mask, operation, width_disagrees };
-                self.load(&mut tokens, site, sink)
+                let addresses = match run {
+                    Some((base, stride)) => Addresses::Stride { base, stride },
+                    None if list.len() != mask.count() as usize => {
+                        let message = "a stride over lanes before the guard: which of them begins it is unknown";
+                        return Err(self.error(operand, message));
+                    }
+                    None => Addresses::shortest(&list, &mut self.deltas),
+                };
+                sink.load(&NewLoad {
+                    pc,
+                    mask,
+                    operation,
+                    addresses,
+                    plg: None,
+                    guard: None,
+                    expected: &[],
+                    width_disagrees: width != u64::from(bytes),
+                })?;
             }
         }
+        self.list = list;
+        Ok(())
+    }
+
+    /// `ctax ctay ctaz warp`, the place of an instruction that is not grouped.
+    fn place(&self, tokens: &mut Tokens<'_>) -> Result<(), ImportError> {
+        let mut block = [0; 3];
+        for at in &mut block {
+            let token = self.next(tokens, CTA)?;
+            let known = number(token, 10).and_then(|value| u32::try_from(value).ok());
+            *at = known.ok_or_else(|| self.wrong(tokens, token, CTA))?;
+        }
+        let warp = self.decimal(tokens, "a warp's number")?;
+        self.groups.check(block, warp).map_err(|message| self.error(0, message))
+    }
+
+    /// Reads an opcode or a register, which begin with a capital letter. What does not is another
+    /// field: the line has more or fewer of them before this one than its version's lines have.
+    #[inline]
+    fn name<'t>(&self, tokens: &mut Tokens<'t>, expected: &str) -> Result<&'t [u8], ImportError> {
+        let token = self.next(tokens, expected)?;
+        if !token.first().is_some_and(u8::is_ascii_uppercase) {
+            return Err(self.wrong(tokens, token, expected));
+        }
+        Ok(token)
     }
 
     fn registers(&self, tokens: &mut Tokens<'_>) -> Result<(), ImportError> {
         let count = self.decimal(tokens, "a number of registers")?;
         for _ in 0..count {
-            self.next(tokens, "a register")?;
+            self.name(tokens, "a register")?;
         }
         Ok(())
     }
 
-    /// `mode addresses [immediate]`
-    fn load(
-        &mut self,
+    /// `mode addresses`: returns base and stride, or fills `list` with one address for each active
+    /// lane; with none if which addresses are theirs is unknown.
+    #[inline]
+    fn addresses(
+        &self,
         tokens: &mut Tokens<'_>,
-        site: Site,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ImportError> {
-        let active = site.mask.count() as usize;
+        mask: LaneMask,
+        list: &mut Vec<u64>,
+    ) -> Result<Option<(u64, i64)>, ImportError> {
+        let active = mask.count() as usize;
         const MODE: &str = "an address mode: 0, 1 or 2";
         let token = self.next(tokens, MODE)?;
         match number(token, 10) {
+            Some(0) => {
+                for _ in 0..active {
+                    list.push(self.hex(tokens, "an address")?);
+                }
+            }
             Some(1) => {
                 let base = self.hex(tokens, "a base address")?;
+                let at = tokens.at;
                 let stride = self.signed(tokens, "a stride")?;
-                self.finish_load(tokens, site, Addresses::Stride { base, stride }, sink)
+                let is_v3 = matches!(self.version, Version::V3);
+                if is_run(mask) && !(is_v3 && active == 1) || is_v3 && stride == 0 {
+                    return Ok(Some((base, stride)));
+                }
+                if !is_v3 {
+                    return Err(self.error(at + 1, "a stride, but the lanes are not a run"));
+                }
+                // Early tracers of version 3 wrote the stride of the lanes before the guard, of
+                // which the mask is a part.
+                if mask.contains(0) {
+                    let address =
+                        |lane: usize| base.wrapping_add_signed(stride.wrapping_mul(lane as i64));
+                    list.extend(mask.lanes().map(address));
+                }
             }
-            Some(mode @ (0 | 2)) => {
-                let mut list = std::mem::take(&mut self.list);
-                list.clear();
-                let read = self.list(tokens, mode, active, &mut list);
-                let mut deltas = std::mem::take(&mut self.deltas);
-                let shortest = Addresses::shortest(&list, &mut deltas);
-                let result = read.and_then(|()| self.finish_load(tokens, site, shortest, sink));
-                (self.list, self.deltas) = (list, deltas);
-                result
+            Some(2) => {
+                // The base is there even if no lane is active.
+                let mut address = self.hex(tokens, "a base address")?;
+                for i in 0..active {
+                    if i > 0 {
+                        address = address.wrapping_add_signed(self.signed(tokens, "a delta")?);
+                    }
+                    list.push(address);
+                }
             }
-            _ => Err(self.wrong(tokens, token, MODE)),
+            _ => return Err(self.wrong(tokens, token, MODE)),
         }
+        Ok(None)
     }
 
-    /// The addresses of modes 0 and 2, which have one value for each active lane.
-    fn list(
-        &self,
-        tokens: &mut Tokens<'_>,
-        mode: u64,
-        active: usize,
-        list: &mut Vec<u64>,
-    ) -> Result<(), ImportError> {
-        if mode == 0 {
-            for _ in 0..active {
-                list.push(self.hex(tokens, "an address")?);
-            }
-            return Ok(());
-        }
-        // The base stands there even where no lane is active.
-        let mut address = self.hex(tokens, "a base address")?;
-        for i in 0..active {
-            if i > 0 {
-                address = address.wrapping_add_signed(self.signed(tokens, "a delta")?);
-            }
-            list.push(address);
-        }
-        Ok(())
-    }
-
-    fn finish_load(
-        &self,
-        tokens: &mut Tokens<'_>,
-        site: Site,
-        addresses: Addresses<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ImportError> {
-        // Version 5, and some of version 4, write an immediate behind the addresses.
-        if let Some(immediate) = tokens.next() {
-            let digits = immediate.strip_prefix(b"-").unwrap_or(immediate);
-            let is_last = tokens.clone().next().is_none();
-            if number(digits, 10).is_none() || !is_last {
-                const END: &str =
-                    "the end of the line or one decimal immediate behind the addresses";
-                return Err(self.wrong(tokens, immediate, END));
-            }
-        }
-        sink.load(&NewLoad {
-            pc: site.pc,
-            mask: site.mask,
-            operation: site.operation,
-            addresses,
-            plg: None,
-            guard: None,
-            expected: &[],
-            width_disagrees: site.width_disagrees,
-        })
+    /// `[immediate]` and the end of the line. Version 5 always writes an immediate, some builds
+    /// of version 4 do, version 3 does not.
+    #[inline]
+    fn end(&self, tokens: &mut Tokens<'_>, last: &str) -> Result<(), ImportError> {
+        let Some(token) = tokens.next() else {
+            return match self.version {
+                Version::V3 | Version::V4 => Ok(()),
+                Version::V5 => {
+                    let message = format!("expected one decimal immediate after {last}");
+                    Err(self.error(tokens.at, message))
+                }
+            };
+        };
+        let digits = token.strip_prefix(b"-").unwrap_or(token);
+        let is_immediate = number(digits, 10).is_some() && tokens.clone().next().is_none();
+        let expected = match self.version {
+            Version::V3 => "the end of the line",
+            _ if is_immediate => return Ok(()),
+            Version::V4 => "the end of the line or one decimal immediate",
+            Version::V5 => "one decimal immediate",
+        };
+        Err(self.wrong(tokens, token, &format!("{expected} after {last}")))
     }
 
     #[inline]
@@ -338,26 +451,27 @@ impl<'f> Reader<'f> {
     }
 
     fn finish(mut self, sink: &mut Sink<'_>) -> Result<(), ImportError> {
-        self.check_promise()?;
+        if self.groups.is_open() {
+            return Err(self.error(0, "the file ends inside a thread block; expected `#END_TB`"));
+        }
         if !self.has_kernel {
-            if self.kernel.header.is_empty() {
-                let message = "no header and no instruction; expected an Accel-Sim trace";
-                return Err(ImportError::File {
-                    file: self.file.to_owned(),
-                    message: message.into(),
-                });
+            if !self.has_format {
+                let message = "no instruction and no `#traces format` line: the file ends in its \
+                               header";
+                return Err(self.error(0, message));
             }
             self.begin_kernel(sink)?;
+        }
+        if !self.is_grouped {
+            sink.end_is_unknown()?;
         }
         Ok(())
     }
 }
 
-/// What a line says of a load in front of its addresses.
-#[derive(Clone, Copy)]
-struct Site {
-    pc: u32,
-    mask: LaneMask,
-    operation: u16,
-    width_disagrees: bool,
+/// Returns whether the lanes lie side by side. No lanes do.
+fn is_run(mask: LaneMask) -> bool {
+    let bits = mask.bits();
+    let lowest = bits & bits.wrapping_neg();
+    bits & bits.wrapping_add(lowest) == 0
 }

@@ -2,8 +2,8 @@
 
 use super::addresses::Addresses;
 use super::format::{
-    FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, RawRecord,
-    form,
+    FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS,
+    RawNotReplayed, RawRecord, form,
 };
 use super::operation::{Operation, Skipped};
 use crate::lane::LaneMask;
@@ -49,6 +49,7 @@ impl NewLoad<'_> {
 #[derive(Debug, Default)]
 pub(super) struct ClosedBlock {
     pub(super) records: Vec<RawRecord>,
+    pub(super) not_replayed: Vec<RawNotReplayed>,
     pub(super) payload: Vec<u8>,
     /// Instructions, skipped ones included.
     pub(super) count: u32,
@@ -67,6 +68,18 @@ impl BlockBuilder {
             Skipped::Atomic => self.0.atomics += 1,
             Skipped::Other => {}
         }
+        self.count()
+    }
+
+    /// Counts an instruction that is not replayed, under the number of its name.
+    pub(super) fn not_replayed(&mut self, name: u16, active: LaneMask) -> Option<ClosedBlock> {
+        self.0.not_replayed.push(RawNotReplayed {
+            index: self.0.count,
+            name,
+            // At most 32.
+            lanes: active.count() as u8,
+            reserved: 0,
+        });
         self.count()
     }
 
@@ -101,6 +114,18 @@ impl BlockBuilder {
         }
         pad(&mut block.payload);
         self.count()
+    }
+
+    /// Returns how many bytes the block takes now; 0 if nothing is in it.
+    pub(super) fn bytes(&self) -> usize {
+        let ClosedBlock { records, not_replayed, payload, count, .. } = &self.0;
+        if *count == 0 {
+            return 0;
+        }
+        size_of::<Self>()
+            + size_of_val(&records[..])
+            + size_of_val(&not_replayed[..])
+            + payload.len()
     }
 
     fn count(&mut self) -> Option<ClosedBlock> {

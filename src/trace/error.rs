@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::format::{OLDEST_VERSION, VERSION};
+
 /// Why a binary trace cannot be read. Offsets are bytes from the start of the file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -18,12 +20,10 @@ pub enum TraceError {
     #[error("no binary trace; expected it to begin with {:?}", "WARPLOAD")]
     NotATrace,
     /// A trace of another version of the format.
-    #[error("a binary trace of version {version}; expected version {expected}")]
+    #[error("a binary trace of version {version}; expected version {OLDEST_VERSION} to {VERSION}")]
     Version {
         /// The version that the file says.
         version: u32,
-        /// The version that is read here.
-        expected: u32,
     },
     /// A trace from a machine of the other byte order.
     #[error("a binary trace of the other byte order")]

@@ -3,19 +3,25 @@
 //! ```text
 //! Header | blocks | contents (JSON) | block index | section table
 //! ```
-//! A block belongs to one kernel. It holds its loads as [`RawRecord`]s of 32 bytes, then their
-//! payloads: addresses, and expected values where there are some. All numbers are
-//! little-endian; every part has a CRC-32.
+//! A block belongs to one kernel. It holds its loads as [`RawRecord`]s of 32 bytes, then the
+//! instructions that are counted by name as [`RawNotReplayed`]s of 8 bytes, then the loads'
+//! payloads: addresses, and expected values if there are any. All numbers are little-endian;
+//! every part has a CRC-32.
+
+use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
+use super::contents::RawContents;
 use super::operation::Operation;
 
 /// The first eight bytes of a binary trace.
 pub const MAGIC: [u8; 8] = *b"WARPLOAD";
-/// The version of the format.
-pub const VERSION: u32 = 1;
+/// The version of the format that is written.
+pub const VERSION: u32 = 2;
+/// The oldest version that is read. It names no instructions that are not replayed.
+pub const OLDEST_VERSION: u32 = 1;
 /// A number that reads otherwise on a machine of the other byte order.
 pub const BYTE_ORDER: u32 = 0x0102_0304;
 
@@ -98,8 +104,22 @@ pub struct RawBlock {
     pub stores: u32,
     /// How many atomics were skipped.
     pub atomics: u32,
+    /// How many [`RawNotReplayed`]s it holds; zero in version 1.
+    pub not_replayed: u32,
+}
+
+/// An instruction that reads memory but is not replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct RawNotReplayed {
+    /// The number of instructions in front of it in its block.
+    pub index: u32,
+    /// Its name's index in [`Contents::not_replayed`].
+    pub name: u16,
+    /// The number of its active lanes.
+    pub lanes: u8,
     /// Zero.
-    pub reserved: u32,
+    pub reserved: u8,
 }
 
 /// One load.
@@ -158,47 +178,46 @@ pub const ALL_FLAGS: u8 = FLAG_PLG | FLAG_GUARD | FLAG_EXPECTED | FLAG_WIDTH;
 
 /// What there is beside the blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(into = "RawContents", try_from = "RawContents")]
 pub struct Contents {
     /// What wrote the trace, and what it was made from.
     pub source: String,
     /// What a reader of results should know: a mask that was inferred, say.
-    #[serde(default)]
     pub notes: Vec<String>,
+    /// Whether the trace is known to be whole. Formats without an end mark do not tell.
+    pub complete: bool,
     /// The kernels, in launch order.
     pub kernels: Vec<Kernel>,
     /// The operations, in the order of their first use.
     pub operations: Vec<Operation>,
+    /// The names of instructions that read memory but are not replayed, in the order of their
+    /// first use: opcodes before their first dot.
+    pub not_replayed: Vec<String>,
     /// The device memory that the trace names: base and size in bytes.
-    #[serde(default)]
     pub allocations: Vec<(u64, u64)>,
 }
 
-/// One launch of a kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// One launch of a kernel. Texts that launches have in common are held once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
-    /// Its name, mangled where the trace has it so.
-    pub name: String,
+    /// Its name, mangled if the trace has it so.
+    pub name: Arc<str>,
     /// Thread blocks in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Where the shared window lies in the generic space, where the trace says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Where the shared window lies in the generic space, if the trace says so.
     pub shared_base: Option<u64>,
     /// Where the local window lies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_base: Option<u64>,
     /// Every line of the header, also those that mean nothing here: key and value.
-    #[serde(default)]
-    pub header: Vec<(String, String)>,
+    pub header: Vec<(Arc<str>, Arc<str>)>,
 }
 
 impl Kernel {
     /// Whether the header says that the code is for SM 5.x or 6.x.
     pub(super) fn is_spa5(&self) -> bool {
-        let version = self.header.iter().find(|(key, _)| key == "binary version");
+        let version = self.header.iter().find(|(key, _)| &**key == "binary version");
         let version = version.and_then(|(_, value)| value.parse::<u32>().ok());
         matches!(version, Some(50..=69))
     }
@@ -209,4 +228,5 @@ const _: () = {
     assert!(size_of::<RawSection>() == 24);
     assert!(size_of::<RawBlock>() == 56);
     assert!(size_of::<RawRecord>() == 32);
+    assert!(size_of::<RawNotReplayed>() == 8);
 };

@@ -1,8 +1,10 @@
 //! Imports: text traces of other tools into a binary trace, streaming, in parallel by file.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -12,9 +14,12 @@ use rustc_hash::FxHashMap;
 use super::block::{BlockBuilder, ClosedBlock, NewLoad};
 use super::error::{ImportError, TraceError};
 use super::format::Kernel;
+use super::names::{NameError, Names};
 use super::operation::{Class, Operation, Skipped};
 use super::writer::TraceWriter;
 use super::{accelsim, kernels_list, nvbit};
+use crate::file_kind::FileKind;
+use crate::lane::LaneMask;
 
 /// How many messages a file's reader may be ahead of the writer; a block is one message.
 const AHEAD: usize = 4;
@@ -26,14 +31,26 @@ const XZ_MEMORY: u64 = 256 << 20;
 /// How many different opcodes are remembered of one file; more are read anew each time.
 const KNOWN_OPCODES: usize = 1 << 16;
 
+/// How many bytes the open blocks of launches that are not the current one may take.
+const OPEN_BYTES: usize = 32 << 20;
+
+/// No trace has more kernels.
+pub const MAX_KERNELS: usize = 1 << 20;
+
 /// What a reader of a text trace finds, in order.
 pub(super) enum Found {
+    /// Numbered in the order in which they are found, from 0, file by file.
     Kernel(Kernel),
     /// Numbered in the order in which they are found, from 0, file by file.
     Operation(Operation),
-    Block(ClosedBlock),
+    /// The name of instructions that are not replayed; numbered likewise.
+    NotReplayed(String),
+    /// A block of the kernel with that number.
+    Block(u32, ClosedBlock),
     /// What a reader of results should know.
-    Note(&'static str),
+    Note(String),
+    /// The file could have been cut off where it ends.
+    EndUnknown,
 }
 
 /// What an opcode with a memory operand was found to be.
@@ -45,14 +62,55 @@ pub(super) enum Known {
         bytes: u32,
     },
     Skipped(Skipped),
+    /// Not replayed, but counted by name: the name's number in the file.
+    NotReplayed(u16),
+}
+
+/// Why a name that a reader found was refused.
+pub(super) enum Refused {
+    /// The name itself; the reader knows its place.
+    Name(NameError),
+    /// The rest of the import.
+    Import(ImportError),
+}
+
+impl From<NameError> for Refused {
+    fn from(error: NameError) -> Self {
+        Self::Name(error)
+    }
+}
+
+impl From<ImportError> for Refused {
+    fn from(error: ImportError) -> Self {
+        Self::Import(error)
+    }
+}
+
+impl Refused {
+    /// The error, at a place if it is the name's.
+    pub(super) fn at(self, place: impl FnOnce(String) -> ImportError) -> ImportError {
+        match self {
+            Self::Name(error) => place(error.to_string()),
+            Self::Import(error) => error,
+        }
+    }
 }
 
 /// Takes what a reader finds and hands it on by the block.
 pub(super) struct Sink<'s> {
+    names: Names,
+    /// The current kernel's block.
     block: BlockBuilder,
-    opcodes: FxHashMap<Box<str>, Known>,
+    current: u32,
+    /// The blocks of other kernels, whose launches may go on.
+    open: BTreeMap<u32, BlockBuilder>,
+    open_bytes: usize,
+    kernels: u32,
+    opcodes: FxHashMap<Arc<str>, Known>,
     /// How many operations were numbered.
     operations: usize,
+    /// The numbers of the names of instructions that are not replayed.
+    not_replayed: FxHashMap<String, u16>,
     /// Whether the kernel's code is of SM 5.x or 6.x.
     is_spa5: bool,
     emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
@@ -61,31 +119,74 @@ pub(super) struct Sink<'s> {
 impl<'s> Sink<'s> {
     fn new(emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>) -> Self {
         Self {
+            names: Names::default(),
             block: BlockBuilder::default(),
+            current: 0,
+            open: BTreeMap::new(),
+            open_bytes: 0,
+            kernels: 0,
             opcodes: FxHashMap::default(),
             operations: 0,
+            not_replayed: FxHashMap::default(),
             is_spa5: false,
             emit,
         }
     }
 
-    /// Begins the next kernel.
-    pub(super) fn kernel(&mut self, kernel: Kernel) -> Result<(), ImportError> {
-        self.finish()?;
+    /// Returns a name as it is held for the whole file.
+    pub(super) fn name(&mut self, name: &str) -> Result<Arc<str>, NameError> {
+        self.names.hold(name)
+    }
+
+    /// Begins the next kernel, which becomes the current one, and returns its number.
+    pub(super) fn kernel(&mut self, kernel: Kernel) -> Result<u32, ImportError> {
         if kernel.is_spa5() != self.is_spa5 {
             // The same opcode now says something else.
             self.opcodes.clear();
             self.is_spa5 = kernel.is_spa5();
         }
-        (self.emit)(Found::Kernel(kernel))
+        let number = self.kernels;
+        self.kernels += 1;
+        (self.emit)(Found::Kernel(kernel))?;
+        self.select(number)?;
+        Ok(number)
+    }
+
+    /// Makes a kernel the current one, to which what is found next belongs.
+    pub(super) fn select(&mut self, kernel: u32) -> Result<(), ImportError> {
+        if kernel == self.current {
+            return Ok(());
+        }
+        let other = self.open.remove(&kernel).unwrap_or_default();
+        self.open_bytes -= other.bytes();
+        let block = std::mem::replace(&mut self.block, other);
+        if block.bytes() > 0 {
+            self.open_bytes += block.bytes();
+            self.open.insert(self.current, block);
+        }
+        self.current = kernel;
+        if self.open_bytes > OPEN_BYTES { self.close_others() } else { Ok(()) }
+    }
+
+    fn close_others(&mut self) -> Result<(), ImportError> {
+        self.open_bytes = 0;
+        for (kernel, mut block) in std::mem::take(&mut self.open) {
+            self.emit_block(kernel, block.close())?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn emit_block(&mut self, kernel: u32, block: Option<ClosedBlock>) -> Result<(), ImportError> {
+        block.map_or(Ok(()), |block| (self.emit)(Found::Block(kernel, block)))
     }
 
     /// What an opcode with a memory operand is.
     ///
     /// # Errors
-    /// Where the trace has too many different loads.
+    /// Returns [`Refused`] if the opcode is too long, or there are too many different ones.
     #[inline]
-    pub(super) fn known(&mut self, opcode: &str) -> Result<Known, ImportError> {
+    pub(super) fn known(&mut self, opcode: &str) -> Result<Known, Refused> {
         match self.opcodes.get(opcode) {
             Some(known) => Ok(*known),
             None => self.classify(opcode),
@@ -93,13 +194,16 @@ impl<'s> Sink<'s> {
     }
 
     #[cold]
-    fn classify(&mut self, opcode: &str) -> Result<Known, ImportError> {
+    fn classify(&mut self, opcode: &str) -> Result<Known, Refused> {
+        let name = self.names.hold(opcode)?;
         let class = if self.is_spa5 { Class::of_spa5(opcode) } else { Class::of(opcode) };
         let known = match class {
             Class::Skipped(kind) => Known::Skipped(kind),
+            Class::NotReplayed(name) => Known::NotReplayed(self.not_replayed_name(name)?),
             Class::Load(operation) => {
                 let bytes = operation.bytes;
-                (self.emit)(Found::Operation(operation))?;
+                let opcode = Arc::clone(&name);
+                (self.emit)(Found::Operation(Operation { opcode, ..operation }))?;
                 // The writer refuses more operations than have numbers.
                 let number = u16::try_from(self.operations).unwrap_or(u16::MAX);
                 self.operations += 1;
@@ -108,30 +212,54 @@ impl<'s> Sink<'s> {
         };
         // A load always finds its number again; other opcodes need no memory without bound.
         if matches!(known, Known::Load { .. }) || self.opcodes.len() < KNOWN_OPCODES {
-            self.opcodes.insert(opcode.into(), known);
+            self.opcodes.insert(name, known);
         }
         Ok(known)
+    }
+
+    /// The number of a name, which opcodes with different modifiers share.
+    fn not_replayed_name(&mut self, name: String) -> Result<u16, ImportError> {
+        if let Some(number) = self.not_replayed.get(&name) {
+            return Ok(*number);
+        }
+        (self.emit)(Found::NotReplayed(name.clone()))?;
+        // The writer refuses more names than have numbers.
+        let number = u16::try_from(self.not_replayed.len()).unwrap_or(u16::MAX);
+        self.not_replayed.insert(name, number);
+        Ok(number)
+    }
+
+    #[inline]
+    pub(super) fn not_replayed(&mut self, name: u16, active: LaneMask) -> Result<(), ImportError> {
+        let full = self.block.not_replayed(name, active);
+        self.emit_block(self.current, full)
     }
 
     #[inline]
     pub(super) fn skip(&mut self, kind: Skipped) -> Result<(), ImportError> {
         let full = self.block.skip(kind);
-        full.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
+        self.emit_block(self.current, full)
     }
 
     #[inline]
     pub(super) fn load(&mut self, load: &NewLoad<'_>) -> Result<(), ImportError> {
         let full = self.block.load(load);
-        full.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
+        self.emit_block(self.current, full)
     }
 
-    pub(super) fn note(&mut self, note: &'static str) -> Result<(), ImportError> {
+    /// Says that the file could have been cut off where it ends.
+    pub(super) fn end_is_unknown(&mut self) -> Result<(), ImportError> {
+        (self.emit)(Found::EndUnknown)
+    }
+
+    pub(super) fn note(&mut self, note: String) -> Result<(), ImportError> {
         (self.emit)(Found::Note(note))
     }
 
     fn finish(&mut self) -> Result<(), ImportError> {
-        let rest = self.block.close();
-        rest.map_or(Ok(()), |block| (self.emit)(Found::Block(block)))
+        let block = std::mem::take(&mut self.block);
+        self.open.insert(self.current, block);
+        self.close_others()
     }
 }
 
@@ -171,7 +299,7 @@ pub fn import_from<W: Write + Seek>(
         writer.allocations(list.allocations);
         return import_files(name, &list.files, writer, threads, observe);
     }
-    let mut import = Import { writer, operations: Vec::new() };
+    let mut import = Import::new(writer);
     read_one(opened, kind, name, &mut |found| import.take(found))
 }
 
@@ -202,16 +330,15 @@ impl<R: Read> Read for Observed<'_, R> {
 /// How many bytes are read at once; the kind of a trace is told by as many.
 const BUFFER: usize = 1 << 16;
 
-const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
-
 fn open<'o>(
     input: impl Read + Send + 'o,
     path: &Path,
     observe: &'o (dyn Fn(u64) + Sync),
 ) -> Result<(Opened<'o>, Kind), ImportError> {
     let failed = |source| ImportError::Read { file: path.to_owned(), source };
-    let (start, raw) = peek(Observed { input, observe }, XZ_MAGIC.len()).map_err(failed)?;
-    let plain: Box<dyn Read + Send + 'o> = if start == XZ_MAGIC {
+    let input = Observed { input, observe };
+    let (start, raw) = peek(input, FileKind::DETECT_BYTES).map_err(failed)?;
+    let plain: Box<dyn Read + Send + 'o> = if FileKind::detect(&start) == Some(FileKind::Xz) {
         let flags = liblzma::stream::CONCATENATED;
         let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, flags);
         let stream = stream.map_err(|error| failed(error.into()))?;
@@ -224,15 +351,19 @@ fn open<'o>(
     let is_log = || memchr::memmem::find(start, b"MEMTRACE: ").is_some();
     let kind = match start.first() {
         Some(b'[' | b'{') => Kind::MemTraceJson,
-        _ if names_a_key(start) || start.starts_with(b"#") => Kind::AccelSim,
+        _ if names_a_key(start) || start.starts_with(b"#traces format") => Kind::AccelSim,
         _ if start.starts_with(b"Memcpy") || names_a_trace(start) => Kind::KernelsList,
         // The program's own output may stand in front of the log.
         _ if is_log() => Kind::MemTraceLog,
         Some(b'-') => Kind::AccelSim,
         _ => {
-            let message = "no trace; expected an Accel-Sim trace, its kernelslist.g, or a mem_trace \
-                           of NVBit, as a log or as JSON";
-            return Err(ImportError::File { file: path.to_owned(), message: message.into() });
+            let kind = FileKind::detect(start).map(|kind| format!(", not {kind}"));
+            let message = format!(
+                "no trace; expected an Accel-Sim trace, its kernelslist.g, or a mem_trace of NVBit, \
+                 as a log or as JSON{}",
+                kind.unwrap_or_default()
+            );
+            return Err(ImportError::File { file: path.to_owned(), message });
         }
     };
     Ok((BufReader::with_capacity(BUFFER, Box::new(plain)), kind))
@@ -280,42 +411,80 @@ fn read_one(
     sink.finish()
 }
 
-/// Writes what readers find, with the operations numbered anew for the whole trace.
+/// Writes what the reader of one file finds, with operations and names numbered for the whole trace.
 struct Import<'w, W> {
     writer: &'w mut TraceWriter<W>,
+    /// The trace's number of each of the file's kernels.
+    kernels: Vec<u32>,
     /// The trace's number of each of the file's operations.
     operations: Vec<u16>,
+    /// The trace's number of each of the file's names.
+    not_replayed: Vec<u16>,
 }
 
-impl<W: Write + Seek> Import<'_, W> {
+impl<'w, W: Write + Seek> Import<'w, W> {
+    fn new(writer: &'w mut TraceWriter<W>) -> Self {
+        Self { writer, kernels: Vec::new(), operations: Vec::new(), not_replayed: Vec::new() }
+    }
+
     fn take(&mut self, found: Found) -> Result<(), ImportError> {
         let failed = |source| {
             ImportError::Write(TraceError::Io { path: PathBuf::from("the output"), source })
         };
         match found {
-            Found::Kernel(kernel) => self.writer.kernel(kernel).map_err(failed),
+            Found::Kernel(kernel) => {
+                let number = self.writer.kernels();
+                if number >= MAX_KERNELS {
+                    return Err(too_many(MAX_KERNELS, "kernels"));
+                }
+                self.kernels.push(number as u32);
+                self.writer.kernel(kernel).map_err(failed)
+            }
             Found::Operation(operation) => {
-                let number = self.writer.operation(&operation).ok_or_else(|| {
-                    let message = "more than 65,536 different loads in all files".to_owned();
-                    ImportError::File { file: PathBuf::from("the trace"), message }
-                })?;
-                self.operations.push(number);
+                let number = self.writer.operation(&operation);
+                self.operations
+                    .push(number.ok_or_else(|| too_many(MAX_NUMBERED, "different loads"))?);
                 Ok(())
             }
-            Found::Block(mut block) => {
+            Found::NotReplayed(name) => {
+                let number = self.writer.not_replayed_name(&name);
+                let number = number.ok_or_else(|| {
+                    too_many(MAX_NUMBERED, "different instructions that are not replayed")
+                })?;
+                self.not_replayed.push(number);
+                Ok(())
+            }
+            Found::Block(kernel, mut block) => {
+                // Readers number operations and names before they use them.
+                let of_trace =
+                    |numbers: &[u16], i: u16| numbers.get(usize::from(i)).copied().unwrap_or(0);
                 for record in &mut block.records {
-                    // Readers number operations before they use them.
-                    record.operation =
-                        self.operations.get(usize::from(record.operation)).copied().unwrap_or(0);
+                    record.operation = of_trace(&self.operations, record.operation);
                 }
-                self.writer.append(&block).map_err(failed)
+                for one in &mut block.not_replayed {
+                    one.name = of_trace(&self.not_replayed, one.name);
+                }
+                let kernel = self.kernels.get(kernel as usize).copied().unwrap_or(0);
+                self.writer.append(kernel, &block).map_err(failed)
             }
             Found::Note(note) => {
-                self.writer.note(note);
+                self.writer.note(&note);
+                Ok(())
+            }
+            Found::EndUnknown => {
+                self.writer.end_is_unknown();
                 Ok(())
             }
         }
     }
+}
+
+/// How many things of one kind have a number of 16 bits.
+const MAX_NUMBERED: usize = 1 << 16;
+
+fn too_many(most: usize, what: &str) -> ImportError {
+    let message = format!("more than {most} {what} in all files");
+    ImportError::File { file: PathBuf::from("the trace"), message }
 }
 
 /// Reads several files at once and writes them in order. A reader that is ahead waits: memory
@@ -352,7 +521,7 @@ fn import_files<W: Write + Seek>(
             });
         }
         let written = receivers.into_iter().try_for_each(|receiver| {
-            let mut import = Import { writer: &mut *writer, operations: Vec::new() };
+            let mut import = Import::new(&mut *writer);
             receiver.into_iter().try_for_each(|found| import.take(found?))
         });
         if written.is_err() {

@@ -6,6 +6,7 @@ use std::fmt;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
@@ -14,7 +15,8 @@ use super::addresses::Addresses;
 use super::block::NewLoad;
 use super::error::ImportError;
 use super::format::Kernel;
-use super::import::{Known, Sink};
+use super::import::{Known, MAX_KERNELS, Refused, Sink};
+use super::names::NameError;
 use crate::lane::{LANES, LaneMask};
 use crate::lines::Lines;
 
@@ -28,37 +30,72 @@ struct Access<'a> {
     addresses: [u64; LANES],
 }
 
-/// Hands accesses on, under the kernel of their launch.
+/// Hands accesses on, under the kernel of their launch. Launches can run at the same time and their
+/// accesses alternate: each is one kernel.
 struct Reader<'r, 's> {
     sink: &'r mut Sink<'s>,
-    /// The launches that the log names, with their kernels.
-    launches: Vec<(u64, Kernel)>,
+    launches: FxHashMap<u64, Launch>,
     current: Option<u64>,
+}
+
+/// A launch of a kernel, by its id.
+enum Launch {
+    /// The log names it; no access was found yet.
+    Named(Box<Kernel>),
+    /// It has accesses, under the kernel of that number.
+    Begun(u32),
 }
 
 impl<'r, 's> Reader<'r, 's> {
     fn new(sink: &'r mut Sink<'s>) -> Result<Self, ImportError> {
-        sink.note(NOTE)?;
-        Ok(Self { sink, launches: Vec::new(), current: None })
+        sink.note(NOTE.to_owned())?;
+        Ok(Self { sink, launches: FxHashMap::default(), current: None })
     }
 
-    fn launch(&mut self, launch: u64, kernel: Kernel) {
-        self.launches.push((launch, kernel));
+    /// Takes a launch. One whose id is known already is another one, of another process say.
+    fn launch(&mut self, launch: u64, kernel: Kernel) -> Result<(), Refused> {
+        self.check_room(launch)?;
+        self.launches.insert(launch, Launch::Named(Box::new(kernel)));
+        self.current = None;
+        Ok(())
     }
 
-    fn access(&mut self, access: &Access<'_>) -> Result<(), ImportError> {
-        if self.current != Some(access.launch) {
-            self.current = Some(access.launch);
-            let named = self.launches.iter().rev().find(|(launch, _)| *launch == access.launch);
-            let unnamed =
-                || Kernel { name: format!("grid launch {}", access.launch), ..Kernel::default() };
-            self.sink.kernel(named.map_or_else(unnamed, |(_, kernel)| kernel.clone()))?;
+    fn check_room(&self, launch: u64) -> Result<(), Refused> {
+        if self.launches.len() >= MAX_KERNELS && !self.launches.contains_key(&launch) {
+            return Err(Refused::Name(NameError::TooMany));
         }
+        Ok(())
+    }
+
+    /// Makes the kernel of a launch the current one.
+    fn select(&mut self, launch: u64) -> Result<(), Refused> {
+        let number = match self.launches.remove(&launch) {
+            Some(Launch::Begun(number)) => {
+                self.sink.select(number)?;
+                number
+            }
+            Some(Launch::Named(kernel)) => self.sink.kernel(*kernel)?,
+            None => {
+                self.check_room(launch)?;
+                let name = self.sink.name(&format!("grid launch {launch}"))?;
+                self.sink.kernel(Kernel { name, ..Kernel::default() })?
+            }
+        };
+        self.launches.insert(launch, Launch::Begun(number));
+        self.current = Some(launch);
+        Ok(())
+    }
+
+    fn access(&mut self, access: &Access<'_>) -> Result<(), Refused> {
+        if self.current != Some(access.launch) {
+            self.select(access.launch)?;
+        }
+        let mask = LaneMask::where_lane(|lane| access.addresses[lane] != 0);
         let operation = match self.sink.known(access.opcode)? {
-            Known::Skipped(kind) => return self.sink.skip(kind),
+            Known::Skipped(kind) => return Ok(self.sink.skip(kind)?),
+            Known::NotReplayed(name) => return Ok(self.sink.not_replayed(name, mask)?),
             Known::Load { operation, .. } => operation,
         };
-        let mask = LaneMask::where_lane(|lane| access.addresses[lane] != 0);
         let list: Vec<u64> = mask.lanes().map(|lane| access.addresses[lane]).collect();
         let mut deltas = Vec::new();
         self.sink.load(&NewLoad {
@@ -70,11 +107,13 @@ impl<'r, 's> Reader<'r, 's> {
             guard: None,
             expected: &[],
             width_disagrees: false,
-        })
+        })?;
+        Ok(())
     }
 }
 
-/// Reads a log. Lines that do not begin with `MEMTRACE:` are the program's own output.
+/// Reads a log: the records and launches that the tool printed, each to the end of its line. The
+/// program writes to the same output, so that a record can follow the program's text on one line.
 pub(super) fn read_log(
     input: impl BufRead,
     file: &Path,
@@ -82,28 +121,95 @@ pub(super) fn read_log(
 ) -> Result<(), ImportError> {
     let mut reader = Reader::new(sink)?;
     let mut lines = Lines::new(input);
+    // The number of the last line, if it is a message of the tool.
+    let (mut unread, mut last) = (0u64, None);
     while let Some(line) = lines.next_line() {
         let line = line.map_err(|error| line_error(file, error))?;
-        let Some(text) = line.text.strip_prefix("MEMTRACE: ") else { continue };
+        let start = line.text.rfind(TOOL);
+        last = start.map(|start| (line.number, start + 1));
+        let Some(start) = start else { continue };
+        let (before, message) = line.text.split_at(start);
+        // A message that another one broke off.
+        unread += before.matches(TOOL).count() as u64;
         let wrong = |message: &str| ImportError::Line {
             file: file.to_owned(),
             line: line.number,
-            column: 1,
+            column: start + 1,
             message: message.to_owned(),
         };
-        if text.contains(" - LAUNCH - ") {
-            let (launch, kernel) = read_launch(text).ok_or_else(|| {
-                wrong("expected `… - Kernel name S - grid launch id N - grid size x,y,z - …`")
-            })?;
-            reader.launch(launch, kernel);
-        } else {
-            let access = read_access(text).ok_or_else(|| {
-                wrong("expected `CTX … - grid_launch_id N - CTA x,y,z - warp W - OPCODE - ` and 32 addresses")
-            })?;
-            reader.access(&access)?;
+        match Message::of(message) {
+            Message::Launch => {
+                let text = read_launch(message).ok_or_else(|| {
+                    wrong("expected `… - Kernel name S - grid launch id N - grid size x,y,z - …`")
+                })?;
+                let launch = text.hold(reader.sink).map_err(Refused::from);
+                launch
+                    .and_then(|kernel| reader.launch(text.launch, kernel))
+                    .map_err(|refused| refused.at(|message| wrong(&message)))?;
+            }
+            Message::Access => {
+                let access = read_access(message).ok_or_else(|| {
+                    wrong(
+                        "expected `CTX … - grid_launch_id N - CTA x,y,z - warp W - OPCODE - ` and \
+                         32 addresses",
+                    )
+                })?;
+                reader.access(&access).map_err(|refused| refused.at(|message| wrong(&message)))?;
+            }
+            Message::WithoutData => {}
+            Message::Unknown => unread += 1,
         }
     }
+    if let Some((line, column)) = last
+        && !lines.line_ended()
+    {
+        let message = "the last line has no line end: the file is cut off".to_owned();
+        return Err(ImportError::Line { file: file.to_owned(), line, column, message });
+    }
+    reader.sink.end_is_unknown()?;
+    if unread > 0 {
+        reader.sink.note(format!(
+            "{unread} of the log's messages (`{}`) could not be read and were passed over",
+            TOOL.trim_end()
+        ))?;
+    }
     Ok(())
+}
+
+/// What every message of the tool begins with.
+const TOOL: &str = "MEMTRACE: ";
+
+/// The kinds of the tool's messages.
+enum Message {
+    /// A kernel was launched.
+    Launch,
+    /// A warp accessed memory.
+    Access,
+    /// A context began or ended, or a function was instrumented.
+    WithoutData,
+    /// None of them: of a derived tool, or not whole.
+    Unknown,
+}
+
+impl Message {
+    /// Tells the kind of a message, which begins with [`TOOL`].
+    fn of(text: &str) -> Self {
+        let text = text.strip_prefix(TOOL).unwrap_or(text);
+        if text.starts_with("STARTING CONTEXT ") || text.starts_with("TERMINATING CONTEXT ") {
+            return Self::WithoutData;
+        }
+        let Some(context) = text.strip_prefix("CTX 0x") else { return Self::Unknown };
+        let rest = context.trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
+        if rest.starts_with(" - LAUNCH - ") {
+            Self::Launch
+        } else if rest.starts_with(" - grid_launch_id ") {
+            Self::Access
+        } else if rest.starts_with(", Inspecting ") {
+            Self::WithoutData
+        } else {
+            Self::Unknown
+        }
+    }
 }
 
 /// What stands behind `marker`, up to the next ` - `.
@@ -117,24 +223,51 @@ fn dimensions(text: &str) -> Option<[u32; 3]> {
     numbers?.try_into().ok()
 }
 
-fn read_launch(text: &str) -> Option<(u64, Kernel)> {
+/// What a LAUNCH line says.
+struct LaunchText<'t> {
+    launch: u64,
+    name: &'t str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    /// Keys and values, as ` - key value`.
+    rest: &'t str,
+}
+
+fn read_launch(text: &str) -> Option<LaunchText<'_>> {
     // A name can hold the separator: it ends where the last launch id begins.
     let (head, tail) = text.rsplit_once(" - grid launch id ")?;
     let name = head.split_once(" - Kernel name ")?.1;
     let (launch, rest) = tail.split_once(" - ")?;
-    let header = rest.split(" - ").map(|part| {
-        let (key, value) = part.rsplit_once(' ').unwrap_or((part, ""));
-        (key.to_owned(), value.to_owned())
-    });
-    let kernel = Kernel {
-        name: name.to_owned(),
+    Some(LaunchText {
+        launch: launch.trim().parse().ok()?,
+        name,
         grid: dimensions(field(rest, "grid size ")?)?,
         block: dimensions(field(rest, "block size ")?)?,
-        header: header.collect(),
-        ..Kernel::default()
-    };
-    Some((launch.trim().parse().ok()?, kernel))
+        rest,
+    })
 }
+
+impl LaunchText<'_> {
+    /// Returns the kernel, with its texts as `sink` holds them.
+    fn hold(&self, sink: &mut Sink<'_>) -> Result<Kernel, NameError> {
+        let line = |part: &str, sink: &mut Sink<'_>| {
+            let (key, value) = part.rsplit_once(' ').unwrap_or((part, ""));
+            Ok((sink.name(key)?, sink.name(value)?))
+        };
+        let header: Result<Vec<_>, NameError> =
+            self.rest.split(" - ").take(MAX_PARTS).map(|part| line(part, sink)).collect();
+        Ok(Kernel {
+            name: sink.name(self.name)?,
+            grid: self.grid,
+            block: self.block,
+            header: header?,
+            ..Kernel::default()
+        })
+    }
+}
+
+/// How many parts of a LAUNCH line are kept after its id; the tool writes five.
+const MAX_PARTS: usize = 32;
 
 fn read_access(text: &str) -> Option<Access<'_>> {
     let (head, list) = text.rsplit_once(" - ")?;
@@ -176,16 +309,22 @@ pub(super) fn read_json(
     // An error of the sink passes through serde's own type; it is kept beside.
     let mut stopped = None;
     let read = if is_array {
-        let array = Accesses { reader: &mut reader, stopped: &mut stopped };
+        let array = Accesses { reader: &mut reader, stopped: &mut stopped, file };
         json.deserialize_seq(array).and_then(|()| json.end())
     } else {
-        read_sequence(json, &mut reader, &mut stopped)
+        // Objects one after the other: there may have been more.
+        reader.sink.end_is_unknown()?;
+        read_sequence(json, &mut reader, &mut stopped, file)
     };
     match (stopped, read) {
         (Some(error), _) => Err(error),
         (None, Ok(())) => Ok(()),
         (None, Err(error)) => Err(json_error(file, &error)),
     }
+}
+
+fn of_file(file: &Path, message: String) -> ImportError {
+    ImportError::File { file: file.to_owned(), message }
 }
 
 fn json_error(file: &Path, error: &serde_json::Error) -> ImportError {
@@ -206,10 +345,11 @@ fn read_sequence<R: Read>(
     json: serde_json::Deserializer<serde_json::de::IoRead<R>>,
     reader: &mut Reader<'_, '_>,
     stopped: &mut Option<ImportError>,
+    file: &Path,
 ) -> Result<(), serde_json::Error> {
     for access in json.into_iter::<AccessJson>() {
-        if let Err(error) = reader.access(&access?.borrow()) {
-            *stopped = Some(error);
+        if let Err(refused) = reader.access(&access?.borrow()) {
+            *stopped = Some(refused.at(|message| of_file(file, message)));
             break;
         }
     }
@@ -231,6 +371,7 @@ impl AccessJson {
 struct Accesses<'a, 'r, 's> {
     reader: &'a mut Reader<'r, 's>,
     stopped: &'a mut Option<ImportError>,
+    file: &'a Path,
 }
 
 impl<'de> Visitor<'de> for Accesses<'_, '_, '_> {
@@ -242,8 +383,8 @@ impl<'de> Visitor<'de> for Accesses<'_, '_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<(), A::Error> {
         while let Some(access) = array.next_element::<AccessJson>()? {
-            if let Err(error) = self.reader.access(&access.borrow()) {
-                *self.stopped = Some(error);
+            if let Err(refused) = self.reader.access(&access.borrow()) {
+                *self.stopped = Some(refused.at(|message| of_file(self.file, message)));
                 return Err(A::Error::custom("stopped"));
             }
         }

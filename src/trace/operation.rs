@@ -1,5 +1,7 @@
 //! What an opcode of a trace does: its space and its access size, read off its text.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use warpload_encoding::{Instruction, parse_opcode};
 
@@ -22,19 +24,31 @@ pub enum TraceSpace {
     Constant,
 }
 
+impl TraceSpace {
+    /// Returns whether loads of this space can reach global memory, so that their sectors count.
+    pub fn reaches_global(self) -> bool {
+        matches!(self, Self::Generic | Self::Global)
+    }
+
+    /// Returns whether the loads of this space have a `.U.128` form: `LD` and `LDG` do.
+    pub(super) fn has_uniform_form(self) -> bool {
+        self.reaches_global()
+    }
+}
+
 /// A load as a trace names it. All loads of one opcode share one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Operation {
     /// The opcode with its modifiers, as the trace writes it.
-    pub opcode: String,
+    pub opcode: Arc<str>,
     /// What it addresses.
     pub space: TraceSpace,
     /// How many bytes each lane asks for: 1, 2, 4, 8 or 16.
     pub bytes: u32,
     /// Whether a narrow value is sign-extended.
     pub signed: bool,
-    /// Whether it is of `.U.128` form, or `LDS.U`: it may take the broadcast path.
+    /// Whether it is of `.U.128` form (`LD`, `LDG`) and may take the broadcast path.
     pub uniform: bool,
     /// The SPA 5.0 instruction word, where the trace has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +75,7 @@ impl Operation {
             AddressSpace::Constant { .. } => TraceSpace::Constant,
         };
         let LoadOp { bytes, signed, uniform, .. } = op;
-        let opcode = instruction.opcode().as_str().to_owned();
+        let opcode = instruction.opcode().as_str().into();
         Ok(Self { opcode, space, bytes, signed, uniform, word: None, opcode_word: None })
     }
 
@@ -70,7 +84,7 @@ impl Operation {
     fn of_spa5(opcode: &str) -> Option<Self> {
         let instruction = parse_opcode(opcode).ok()?;
         let opcode_word = Some(instruction.encode());
-        Some(Self { opcode: opcode.to_owned(), opcode_word, ..Self::of(&instruction).ok()? })
+        Some(Self { opcode: opcode.into(), opcode_word, ..Self::of(&instruction).ok()? })
     }
 
     /// Whether a load of that access size exists. One of another size cannot be executed.
@@ -86,6 +100,9 @@ pub enum Class {
     Load(Operation),
     /// Skipped and counted.
     Skipped(Skipped),
+    /// Skipped, and counted by name besides: an instruction that reads memory but is not one of
+    /// the loads that are replayed, such as `LDSM`. The opcode before its first dot.
+    NotReplayed(String),
 }
 
 /// The kinds of instructions that a load replay skips.
@@ -106,7 +123,7 @@ impl Class {
     }
 
     /// What an opcode with a memory operand is. The part in front of the first dot, compared
-    /// whole, decides (docs/traces.md). Without a memory operand everything is
+    /// whole, decides (docs/traces.md). Without a memory operand every instruction is
     /// [`Skipped::Other`].
     pub fn of(opcode: &str) -> Self {
         let (head, modifiers) = opcode.split_once('.').unwrap_or((opcode, ""));
@@ -119,6 +136,9 @@ impl Class {
             "ST" | "STG" | "STL" | "STS" => return Self::Skipped(Skipped::Store),
             "RED" => return Self::Skipped(Skipped::Atomic),
             _ if head.starts_with("ATOM") => return Self::Skipped(Skipped::Atomic),
+            _ if head.starts_with("LD") || head.starts_with("ULD") => {
+                return Self::NotReplayed(head.to_owned());
+            }
             _ => return Self::Skipped(Skipped::Other),
         };
         let has = |wanted: &str| modifiers.split('.').any(|modifier| modifier == wanted);
@@ -134,8 +154,8 @@ impl Class {
                 _ => None,
             })
             .unwrap_or((4, false));
-        let uniform = has("U") && (space == TraceSpace::Shared || bytes == 16);
-        let opcode = opcode.to_owned();
+        let uniform = bytes == 16 && has("U") && space.has_uniform_form();
+        let opcode = opcode.into();
         Self::Load(Operation {
             opcode,
             space,
@@ -155,7 +175,7 @@ mod tests {
     fn load(opcode: &str) -> (TraceSpace, u32, bool, bool) {
         match Class::of(opcode) {
             Class::Load(op) => (op.space, op.bytes, op.signed, op.uniform),
-            Class::Skipped(kind) => panic!("{opcode} is {kind:?}"),
+            other => panic!("{opcode} is {other:?}"),
         }
     }
 
@@ -164,8 +184,13 @@ mod tests {
         assert_eq!(load("LDG.E"), (TraceSpace::Global, 4, false, false));
         assert_eq!(load("LD"), (TraceSpace::Generic, 4, false, false));
         assert_eq!(load("LDC.64"), (TraceSpace::Constant, 8, false, false));
-        for other in ["LDGSTS.E.128", "LDSM.16.M88.4", "ULDC.64", "REDUX.SUM", "LDGDEPBAR", "MOV"] {
+        for other in ["REDUX.SUM", "UTMALDG.2D", "CCTL.IVALL", "MOV"] {
             assert_eq!(Class::of(other), Class::Skipped(Skipped::Other), "{other}");
+        }
+        for (opcode, name) in
+            [("LDGSTS.E.128", "LDGSTS"), ("LDSM.16.M88.4", "LDSM"), ("ULDC.64", "ULDC")]
+        {
+            assert_eq!(Class::of(opcode), Class::NotReplayed(name.to_owned()));
         }
         for atomic in ["ATOM.ADD", "ATOMG.E.ADD", "ATOMS.CAS", "RED.E.ADD"] {
             assert_eq!(Class::of(atomic), Class::Skipped(Skipped::Atomic), "{atomic}");
@@ -207,8 +232,10 @@ mod tests {
         assert_eq!(load("LDG.E.S16.SYS"), (TraceSpace::Global, 2, true, false));
         assert_eq!(load("LDG.E.LTC128B.64"), (TraceSpace::Global, 8, false, false));
         assert_eq!(load("LD.E.U.128"), (TraceSpace::Generic, 16, false, true));
-        assert_eq!(load("LDS.U"), (TraceSpace::Shared, 4, false, true));
-        assert_eq!(load("LDS.U.64"), (TraceSpace::Shared, 8, false, true));
+        assert_eq!(load("LDG.E.U.128"), (TraceSpace::Global, 16, false, true));
+        // The `.U` of LDS has no observable effect.
+        assert_eq!(load("LDS.U"), (TraceSpace::Shared, 4, false, false));
+        assert_eq!(load("LDS.U.128"), (TraceSpace::Shared, 16, false, false));
         assert_eq!(load("LDG.E.U8"), (TraceSpace::Global, 1, false, false));
     }
 }

@@ -1,15 +1,19 @@
 //! Replaying a binary trace: every load executed, counted, checked and digested, block by block
 //! and in parallel.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use rayon::prelude::*;
 
 use super::error::TraceError;
-use super::format::{Kernel, RawBlock};
+use super::format::RawBlock;
 use super::reader::BinaryTrace;
 use super::shard::Shard;
 use super::statistics::{KEPT, KernelCounts};
+use super::windows::maps;
 use super::worker::{FaultAt, Found, MismatchAt, Worker};
-use crate::memory::{AddressMap, ConfigError, Fill, FilledMemory, Memory, Window};
+use crate::memory::{ConfigError, Fill, FilledMemory, Memory, Window};
 
 /// The width of a generic address where nothing says otherwise: that of SM 6.x and later.
 pub const DEFAULT_ADDRESS_BITS: u32 = 49;
@@ -67,7 +71,7 @@ pub enum ReplayError {
     /// The trace is damaged or malformed.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// A kernel's windows cannot be.
+    /// A kernel's windows are invalid, and one of its loads has generic addresses.
     #[error("kernel {index} ({name})")]
     Windows {
         /// The kernel's number, from 0.
@@ -102,12 +106,11 @@ pub fn replay(
     observe: &(dyn Fn(u64) + Sync),
 ) -> Result<Replayed, ReplayError> {
     let kernels = &trace.contents().kernels;
-    let maps = maps(kernels, options)?;
+    let maps = maps(trace, options)?;
     let shard = options.shard.unwrap_or(Shard::WHOLE);
     let of_shard = |block: &RawBlock| Some((*block, shard.of_block(block, trace.loads())?));
     let blocks: Vec<_> = trace.blocks().iter().filter_map(of_shard).collect();
-    let empty = || Replayed::empty(kernels.len(), options);
-    let replayed: Result<Replayed, TraceError> = blocks
+    let replayed: Result<Part, TraceError> = blocks
         .par_iter()
         .map(|(raw, part)| {
             let block = trace.block(raw)?;
@@ -121,48 +124,59 @@ pub fn replay(
                 }
             }
             observe(u64::from(raw.length));
-            Ok((raw.kernel as usize, worker.found))
+            Ok((raw.kernel, worker.found))
         })
         // Blocks are added in order within each thread's run, and runs in order: what is kept
         // in full stays sorted by record.
-        .try_fold(empty, |mut sum, block: Result<_, TraceError>| {
+        .try_fold(Part::default, |mut sum, block: Result<_, TraceError>| {
             let (kernel, found) = block?;
             sum.add_block(kernel, found);
             Ok(sum)
         })
-        .try_reduce(empty, |mut sum, other| {
+        .try_reduce(Part::default, |mut sum, other| {
             sum.add(other);
             Ok(sum)
         });
-    Ok(replayed?)
+    let Part { kernels: mut found, digest, faults, mismatches } = replayed?;
+    Ok(Replayed {
+        kernels: (0..kernels.len() as u32)
+            .map(|kernel| found.remove(&kernel).unwrap_or_default())
+            .collect(),
+        digest: (!matches!(options.data, Data::Absent)).then_some(digest),
+        faults,
+        mismatches,
+    })
 }
 
-/// Each kernel's address map.
-pub(super) fn maps(
-    kernels: &[Kernel],
-    options: &ReplayOptions<'_>,
-) -> Result<Vec<AddressMap>, ReplayError> {
-    let map = |(index, kernel): (usize, &Kernel)| match options.data {
-        Data::Image(memory) => Ok(*memory.map()),
-        _ => {
-            let at = |base: Option<u64>, default: Window| {
-                base.map_or(default, |base| Window { base, ..default })
-            };
-            let shared = at(kernel.shared_base, Window::DEFAULT_SHARED);
-            let local = at(kernel.local_base, Window::DEFAULT_LOCAL);
-            AddressMap::new(
-                options.address_bits,
-                options.shared_window.unwrap_or(shared),
-                options.local_window.unwrap_or(local),
-            )
-            .map_err(|source| ReplayError::Windows {
-                index,
-                name: kernel.name.clone(),
-                source,
-            })
+/// What some of the blocks gave. It grows with the kernels that these belong to, not with all.
+#[derive(Default)]
+struct Part {
+    kernels: BTreeMap<u32, KernelCounts>,
+    digest: u64,
+    faults: Vec<FaultAt>,
+    mismatches: Vec<MismatchAt>,
+}
+
+impl Part {
+    fn add_block(&mut self, kernel: u32, found: Found) {
+        let Found { counts, digest, faults, mismatches } = found;
+        self.add(Self { kernels: BTreeMap::from([(kernel, counts)]), digest, faults, mismatches });
+    }
+
+    /// Adds a part whose blocks come after those of this one.
+    fn add(&mut self, other: Self) {
+        for (kernel, counts) in other.kernels {
+            match self.kernels.entry(kernel) {
+                Entry::Vacant(place) => drop(place.insert(counts)),
+                Entry::Occupied(mut place) => place.get_mut().add(&counts),
+            }
         }
-    };
-    kernels.iter().enumerate().map(map).collect()
+        self.digest = self.digest.wrapping_add(other.digest);
+        self.faults.extend(other.faults);
+        self.faults.truncate(KEPT);
+        self.mismatches.extend(other.mismatches);
+        self.mismatches.truncate(KEPT);
+    }
 }
 
 impl Replayed {
@@ -172,35 +186,5 @@ impl Replayed {
         self.kernels.iter().enumerate().flat_map(|(kernel, counts)| {
             counts.per_pc.keys().map(move |&(pc, operation)| (kernel, pc, operation))
         })
-    }
-
-    fn empty(kernels: usize, options: &ReplayOptions<'_>) -> Self {
-        Self {
-            kernels: vec![KernelCounts::default(); kernels],
-            digest: (!matches!(options.data, Data::Absent)).then_some(0),
-            faults: Vec::new(),
-            mismatches: Vec::new(),
-        }
-    }
-
-    fn add_block(&mut self, kernel: usize, found: Found) {
-        self.kernels[kernel].add(&found.counts);
-        self.add_kept(found.digest, found.faults, found.mismatches);
-    }
-
-    fn add(&mut self, other: Self) {
-        for (kernel, counts) in self.kernels.iter_mut().zip(&other.kernels) {
-            kernel.add(counts);
-        }
-        self.add_kept(other.digest.unwrap_or(0), other.faults, other.mismatches);
-    }
-
-    /// What `other` kept comes behind what was kept so far.
-    fn add_kept(&mut self, digest: u64, faults: Vec<FaultAt>, mismatches: Vec<MismatchAt>) {
-        self.digest = self.digest.map(|sum| sum.wrapping_add(digest));
-        self.faults.extend(faults);
-        self.faults.truncate(KEPT);
-        self.mismatches.extend(mismatches);
-        self.mismatches.truncate(KEPT);
     }
 }

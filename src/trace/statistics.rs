@@ -96,6 +96,21 @@ impl Footprint {
     }
 }
 
+/// Instructions of one name that are not replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct NotReplayed {
+    pub(super) records: u64,
+    /// Their active lanes.
+    pub(super) lanes: u64,
+}
+
+impl NotReplayed {
+    fn add(&mut self, other: Self) {
+        self.records += other.records;
+        self.lanes += other.lanes;
+    }
+}
+
 /// The counts of one kernel, or of a part of one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct KernelCounts {
@@ -103,6 +118,8 @@ pub(super) struct KernelCounts {
     pub(super) loads: u64,
     pub(super) stores: u64,
     pub(super) atomics: u64,
+    /// Instructions that read memory but are not replayed, by the number of their name.
+    pub(super) not_replayed: BTreeMap<u16, NotReplayed>,
     pub(super) lanes: u64,
     pub(super) bytes: u64,
     /// In the order of [`FoundSpace`].
@@ -182,6 +199,12 @@ impl KernelCounts {
         self.atomics += atomics;
     }
 
+    /// An instruction that is not replayed, with as many active lanes.
+    pub(super) fn not_replayed(&mut self, name: u16, lanes: u8) {
+        let one = NotReplayed { records: 1, lanes: u64::from(lanes) };
+        self.not_replayed.entry(name).or_default().add(one);
+    }
+
     /// The instructions of one kind that were skipped.
     pub(super) fn skipped(&self, kind: Skipped) -> u64 {
         match kind {
@@ -196,6 +219,9 @@ impl KernelCounts {
         self.loads += other.loads;
         self.stores += other.stores;
         self.atomics += other.atomics;
+        for (name, counts) in &other.not_replayed {
+            self.not_replayed.entry(*name).or_default().add(*counts);
+        }
         self.lanes += other.lanes;
         self.bytes += other.bytes;
         for (to, from) in self.by_space.iter_mut().zip(other.by_space) {

@@ -11,9 +11,10 @@ use super::error::TraceError;
 use super::format::RawBlock;
 use super::heat::HeatMap;
 use super::reader::{BinaryTrace, Block, TracedLoad};
-use super::replay::{Data, ReplayError, ReplayOptions, Replayed, maps};
+use super::replay::{Data, ReplayError, ReplayOptions, Replayed};
 use super::shard::Shard;
 use super::statistics::SECTOR;
+use super::windows::maps;
 use super::worker::{fault_row, lane_addresses, load_op};
 use crate::lane::{LANES, LaneMask};
 use crate::load::{Loaded, load};
@@ -74,7 +75,7 @@ pub fn survey(
     options: &ReplayOptions<'_>,
     replayed: &Replayed,
 ) -> Result<Survey, ReplayError> {
-    let maps = maps(&trace.contents().kernels, options)?;
+    let maps = maps(trace, options)?;
     let shard = options.shard.unwrap_or(Shard::WHOLE);
     let blocks: Vec<(RawBlock, Range<usize>)> = trace
         .blocks()

@@ -97,6 +97,11 @@ impl<'b, 't> Worker<'b, 't> {
         // Blocks whose records do not ascend are refused when they are read.
         let passed = |to: u32, from: u32| u64::from(to.saturating_sub(from));
         self.found.counts.passed(passed(to.0, from.0), passed(to.1, from.1), passed(to.2, from.2));
+        for one in self.block.not_replayed() {
+            if (from.0..to.0).contains(&one.index) {
+                self.found.counts.not_replayed(one.name, one.lanes);
+            }
+        }
         Ok(())
     }
 

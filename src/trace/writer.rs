@@ -10,6 +10,10 @@ use super::format::{
     BYTE_ORDER, Contents, Header, Kernel, MAGIC, RawBlock, RawSection, SectionKind, VERSION,
 };
 use super::operation::{Operation, Skipped};
+use crate::lane::LaneMask;
+
+/// The note of a trace that may be cut off.
+const END_UNKNOWN: &str = "whether the source is whole is unknown: its format has no end mark";
 
 /// Writes a binary trace from front to back.
 #[derive(Debug)]
@@ -19,6 +23,8 @@ pub struct TraceWriter<W> {
     contents: Contents,
     /// Each operation's number.
     operations: FxHashMap<Operation, u16>,
+    /// The number of the name of each instruction that is not replayed.
+    not_replayed: FxHashMap<String, u16>,
     index: Vec<RawBlock>,
     records: u64,
     loads: u64,
@@ -36,8 +42,9 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(Self {
             output,
             position: size_of::<Header>() as u64,
-            contents: Contents { source, ..Contents::default() },
+            contents: Contents { source, complete: true, ..Contents::default() },
             operations: FxHashMap::default(),
+            not_replayed: FxHashMap::default(),
             index: Vec::new(),
             records: 0,
             loads: 0,
@@ -51,6 +58,13 @@ impl<W: Write + Seek> TraceWriter<W> {
         if !notes.iter().any(|known| known == note) {
             notes.push(note.to_owned());
         }
+    }
+
+    /// Says that what the trace is made from could have been cut off where it ends, without a way
+    /// to tell.
+    pub fn end_is_unknown(&mut self) {
+        self.contents.complete = false;
+        self.note(END_UNKNOWN);
     }
 
     /// Adds device memory that the trace names: bases and sizes in bytes.
@@ -67,6 +81,18 @@ impl<W: Write + Seek> TraceWriter<W> {
         let number = u16::try_from(self.contents.operations.len()).ok()?;
         self.operations.insert(operation.clone(), number);
         self.contents.operations.push(operation.clone());
+        Some(number)
+    }
+
+    /// Numbers the name of an instruction that reads memory but is not replayed; a known name keeps
+    /// its number. `None` if there are more than 65,536.
+    pub fn not_replayed_name(&mut self, name: &str) -> Option<u16> {
+        if let Some(number) = self.not_replayed.get(name) {
+            return Some(*number);
+        }
+        let number = u16::try_from(self.contents.not_replayed.len()).ok()?;
+        self.not_replayed.insert(name.to_owned(), number);
+        self.contents.not_replayed.push(name.to_owned());
         Some(number)
     }
 
@@ -90,7 +116,21 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Those of the output.
     pub fn skip(&mut self, kind: Skipped) -> io::Result<()> {
         let full = self.block.skip(kind);
-        full.map_or(Ok(()), |block| self.append(&block))
+        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
+    }
+
+    /// Counts an instruction that reads memory but is not replayed, with its active lanes, by the
+    /// number of its name.
+    ///
+    /// # Errors
+    /// Returns those of the output, and [`io::ErrorKind::InvalidInput`] if there is no such name.
+    pub fn not_replayed(&mut self, name: u16, active: LaneMask) -> io::Result<()> {
+        if usize::from(name) >= self.contents.not_replayed.len() {
+            let message = "an instruction whose name has no number";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let full = self.block.not_replayed(name, active);
+        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
     }
 
     /// Adds a load.
@@ -105,41 +145,50 @@ impl<W: Write + Seek> TraceWriter<W> {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let full = self.block.load(load);
-        full.map_or(Ok(()), |block| self.append(&block))
+        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
     }
 
     fn close_block(&mut self) -> io::Result<()> {
         let rest = self.block.close();
-        rest.map_or(Ok(()), |block| self.append(&block))
+        rest.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
     }
 
-    /// Appends a block of the current kernel. Its operations must be numbered as this trace's.
+    /// How many kernels were begun.
+    pub(super) fn kernels(&self) -> usize {
+        self.contents.kernels.len()
+    }
+
+    /// The number of the last kernel. A trace without a kernel line has one all the same.
+    fn last_kernel(&self) -> u32 {
+        (self.contents.kernels.len().max(1) - 1) as u32
+    }
+
+    /// Appends a block of a kernel. Its operations and names must be numbered as this trace's.
     ///
     /// # Errors
     /// Those of the output.
-    pub(super) fn append(&mut self, block: &ClosedBlock) -> io::Result<()> {
+    pub(super) fn append(&mut self, kernel: u32, block: &ClosedBlock) -> io::Result<()> {
         let records: &[u8] = bytemuck::cast_slice(&block.records);
+        let not_replayed: &[u8] = bytemuck::cast_slice(&block.not_replayed);
+        let parts = [records, not_replayed, &block.payload];
         let mut crc = crc32fast::Hasher::new();
-        crc.update(records);
-        crc.update(&block.payload);
+        parts.iter().for_each(|part| crc.update(part));
         self.index.push(RawBlock {
             offset: self.position,
             first_record: self.records,
             first_load: self.loads,
-            length: (records.len() + block.payload.len()) as u32,
+            length: parts.iter().map(|part| part.len()).sum::<usize>() as u32,
             crc: crc.finalize(),
             records: block.count,
             loads: block.records.len() as u32,
-            // A trace without a kernel line has one all the same.
-            kernel: (self.contents.kernels.len().max(1) - 1) as u32,
+            kernel,
             stores: u32::from(block.stores),
             atomics: u32::from(block.atomics),
-            reserved: 0,
+            not_replayed: block.not_replayed.len() as u32,
         });
         self.records += u64::from(block.count);
         self.loads += block.records.len() as u64;
-        self.write(records)?;
-        self.write(&block.payload)
+        parts.iter().try_for_each(|part| self.write(part))
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -43,6 +43,9 @@ impl Bad<'_> {
 const DECODE: &[&str] = &["decode", "FILE"];
 const CHECK: &[&str] = &["decode", "--check", "FILE"];
 const RAW: &[&str] = &["decode", "--raw", "FILE"];
+const RAW_FROM_4: &[&str] = &["decode", "--raw", "--offset", "4", "FILE"];
+const RAW_FROM_8: &[&str] = &["decode", "--raw", "--offset", "8", "FILE"];
+const RAW_FROM_192: &[&str] = &["decode", "--raw", "--offset", "0xc0", "FILE"];
 const RUN: &[&str] = &["run", "FILE"];
 const TEST: &[&str] = &["test", "FILE"];
 
@@ -52,6 +55,9 @@ fn bad_binaries() {
     let cubin = data(CUBIN);
     // The file offset of a section's data stands 24 bytes into its header.
     let text_absolute = 2656 + 13 * 64 + 24;
+    let code = data("tests/data/cmd/absolute.bin");
+    let shifted = [&code[8..], &[0; 8]].concat();
+    let bit_63 = patched(&code, 64 + 7, &[0x80]);
     for bad in [
         bad("empty", "", DECODE, "the input is empty"),
         bad("header-cut", &cubin[..40], DECODE, "the ELF header at byte offset 0"),
@@ -72,6 +78,24 @@ fn bad_binaries() {
         bad("raw-7", vec![0; 7], RAW, "7 bytes are no whole number of 32-byte bundles"),
         bad("raw-33", vec![0; 33], RAW, "the last whole one ends at byte offset 32"),
         bad("raw-empty", "", RAW, "the input is empty"),
+        bad(
+            "raw-elf",
+            cubin.clone(),
+            RAW,
+            "an ELF file; expected a bare stream of 32-byte bundles",
+        ),
+        bad("raw-text", data(LISTING), RAW, "a text; expected a bare stream of 32-byte bundles"),
+        bad("raw-fatbin", [&b"\x50\xed\x55\xba"[..], &[0; 60]].concat(), RAW, "a CUDA fatbin;"),
+        bad(
+            "raw-shifted",
+            shifted,
+            RAW,
+            "at byte offset 0 is not a control word: it names barrier",
+        ),
+        bad("raw-bit-63", bit_63, RAW, "at byte offset 64 is not a control word: bit 63 is set"),
+        bad("raw-4", code.clone(), RAW_FROM_4, "byte offset 4; expected a multiple of 8"),
+        bad("raw-192", code.clone(), RAW_FROM_192, "cannot begin at byte offset 192 of 192 bytes"),
+        bad("raw-8", code, RAW_FROM_8, "184 bytes are no whole number of 32-byte bundles"),
         bad("zeroes", vec![0; 64], DECODE, "expected a cubin or a SASS listing"),
         bad("utf16", b"\xff\xfeL\0D\0", DECODE, "a text in UTF-16"),
         bad("fatbin", b"\x50\xed\x55\xba\x01\0", DECODE, "a CUDA fatbin"),
@@ -79,6 +103,43 @@ fn bad_binaries() {
     ] {
         bad.check(folder.path());
     }
+}
+
+/// Every subcommand that reads a text names a file of another kind, in the same words.
+#[test]
+fn files_of_another_kind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let starts: [(&str, &[u8], &str); 7] = [
+        ("a.gz", b"\x1f\x8b\x08\0", "a gzip file; decompress it with `gzip -d`"),
+        ("a.zst", b"\x28\xb5\x2f\xfd\x04", "a zstd file; decompress it with `zstd -d`"),
+        ("a.bz2", b"BZh91AY&SY", "a bzip2 file; decompress it with `bzip2 -d`"),
+        ("lib.a", b"!<arch>\n/               0", "an archive of objects (`.a`, `.lib`); extract"),
+        ("a.obj", b"\x64\x86\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "a COFF object (`.obj`); extract"),
+        ("a.fatbin", b"\x50\xed\x55\xba", "a CUDA fatbin; extract its cubins"),
+        ("a.zip", b"PK\x03\x04", "a ZIP archive; extract its files"),
+    ];
+    for (file, start, message) in starts {
+        let bytes = [start, &[0; 100]].concat();
+        for subcommand in
+            [&["decode"][..], &["run"], &["merge"], &["ptx", "check"], &["ptx", "run"], &["replay"]]
+        {
+            let arguments = [subcommand, &["FILE"]].concat();
+            bad(file, bytes.clone(), &arguments, message).check(folder.path());
+        }
+        for subcommand in [&["test"][..], &["tmem", "test"]] {
+            let arguments = [subcommand, &["FILE"]].concat();
+            let stdout = "0 passed, 1 failed\n";
+            Bad { stdout, ..bad(file, bytes.clone(), &arguments, message) }.check(folder.path());
+        }
+    }
+}
+
+#[test]
+fn a_cubin_without_code() {
+    let (stdout, stderr) =
+        checked("no-code", &run(&["decode", "tests/data/cmd/no-code.sm_50.cubin"]), 0);
+    assert_eq!(stdout, "");
+    assert!(stderr.starts_with("note: "), "{stderr}");
 }
 
 #[test]
@@ -207,13 +268,36 @@ fn bad_vectors() {
 
 #[test]
 fn files_that_cannot_be_read() {
-    for (subcommand, stdout) in [("decode", ""), ("run", ""), ("test", "0 passed, 1 failed\n")] {
+    const TRACE: &str = "traces/generic.wlt";
+    let counted = "0 passed, 1 failed\n";
+    for (before, after, stdout) in [
+        (&["decode"][..], &[][..], ""),
+        (&["decode", "--raw"], &[], ""),
+        (&["run"], &[], ""),
+        (&["test"], &[], counted),
+        (&["info"], &[], ""),
+        (&["import", "-o", "no-such-output"], &[], ""),
+        (&["replay"], &[], ""),
+        (&["replay", TRACE, "--image"], &[], ""),
+        (&["merge"], &[], ""),
+        (&["ptx", "check"], &[], ""),
+        (&["ptx", "lower"], &[], ""),
+        (&["ptx", "run"], &[], ""),
+        (&["ptx", "run", "tests/data/ptx/run.ptx", "--image"], &[], ""),
+        (&["tmem", "test"], &[], counted),
+        (
+            &["tmem", "run", "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0}, [t];", "--memory"],
+            &["--warp", "0", "--taddr", "0"],
+            "",
+        ),
+    ] {
+        let case = before.join(" ");
         for (path, message) in
-            [("tests", "tests: is a folder; expected a file"), ("no-such-file", "no-such-file: ")]
+            [("tests", "tests: is a folder; expected a file"), ("no-such-file", "no-such-file")]
         {
-            let (out, stderr) = checked(subcommand, &run(&[subcommand, path]), 2);
-            assert!(stderr.contains(message), "{subcommand}: {stderr}");
-            assert_eq!(out, stdout, "{subcommand}");
+            let (out, stderr) = checked(&case, &run(&[before, &[path], after].concat()), 2);
+            assert!(stderr.starts_with(&format!("error: {message}")), "{case}: {stderr}");
+            assert_eq!(out, stdout, "{case}");
         }
     }
 }
@@ -223,6 +307,14 @@ fn files_that_cannot_be_read() {
 fn files_that_cannot_be_written() {
     const MAP: &[&str] = &["tmem", "map", "16x64b", "x1", "--svg", "no-such-folder/a.svg"];
     const TO_STDOUT: &[&str] = &["replay", "no-such-trace", "--html", "-"];
+    for arguments in [
+        &["tmem", "map", "16x64b", "x1", "--svg", "tests"][..],
+        &["import", "traces/nvbit-mem_trace.json", "-o", "tests"],
+        &["replay", "traces/generic.wlt", "--fill", "zero", "--html", "tests"],
+    ] {
+        let (_, stderr) = checked(arguments[0], &run(arguments), 2);
+        assert_eq!(stderr, "error: tests: is a folder; expected the name of the file to write\n");
+    }
     let (stdout, stderr) = checked("tmem map", &run(MAP), 2);
     assert!(stderr.contains("no-such-folder/a.svg: cannot be written: "), "{stderr}");
     assert!(!stderr.contains(".warpload-"), "{stderr}");

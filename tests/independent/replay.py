@@ -91,11 +91,8 @@ class Opcode:
         return "other"
 
     def has_uniform_form(self):
-        if self.base in ("LD", "LDG"):
-            return "U" in self.modifiers and "128" in self.modifiers
-        if self.base == "LDS":
-            return "U" in self.modifiers
-        return False
+        # LDS.U decides nothing that can be observed.
+        return self.base in ("LD", "LDG") and "U" in self.modifiers and "128" in self.modifiers
 
 
 @functools.lru_cache(maxsize=None)
@@ -199,8 +196,18 @@ def accelsim_line(line, grouped, lineinfo, version, kernel):
         elif mode == 1:
             base = t.hexadecimal("base address")
             stride = t.decimal("stride")
-            for i, lane in enumerate(active):
-                addresses[lane] = (base + i * stride) & M64
+            # Early tracers of version 3 wrote the stride of the lanes before the guard.
+            is_run = all(b == a + 1 for a, b in zip(active, active[1:]))
+            if version == 3 and stride != 0 and active and (not is_run or len(active) == 1):
+                if active[0] != 0:
+                    raise BadInput("nobody knows which lanes a stride over gaps begins with")
+                for lane in active:
+                    addresses[lane] = (base + lane * stride) & M64
+            elif version > 3 and not is_run:
+                raise BadInput("a stride over lanes with gaps")
+            else:
+                for i, lane in enumerate(active):
+                    addresses[lane] = (base + i * stride) & M64
         elif mode == 2:
             address = t.hexadecimal("base address")
             for i, lane in enumerate(active):
@@ -525,6 +532,16 @@ class Counts:
         self.page_set = set()
         self.line_set = set()
         self.width_disagreements = 0
+        self.not_replayed = {}
+        self.ldgsts = {"records": 0, "lanes": 0}
+
+    def add_other(self, record, opcode):
+        """What reads memory but is not replayed is counted by name, LDGSTS apart."""
+        if opcode.base == "LDGSTS":
+            self.ldgsts["records"] += 1
+            self.ldgsts["lanes"] += len(record.addresses)
+        elif opcode.base.startswith(("LD", "ULD")):
+            self.not_replayed[opcode.base] = self.not_replayed.get(opcode.base, 0) + 1
 
     def add_load(self, record, opcode, load):
         self.loads += 1
@@ -549,7 +566,8 @@ class Counts:
         return {
             "records": self.records,
             "loads": self.loads,
-            "skipped": self.skipped,
+            "skipped": {**self.skipped, "not_replayed": self.not_replayed},
+            "ldgsts": self.ldgsts,
             "lanes": self.lanes,
             "bytes": self.bytes,
             "by_opcode": self.by_opcode,
@@ -636,6 +654,9 @@ def replay(path, options):
         if kind != "load":
             total.skipped[kind] += 1
             counts.skipped[kind] += 1
+            if kind == "other" and item.has_memory_operand:
+                total.add_other(item, opcode)
+                counts.add_other(item, opcode)
             continue
 
         load = Load(opcode, item.addresses, windows)

@@ -4,7 +4,8 @@
 use bytemuck::{Pod, bytes_of, pod_read_unaligned};
 use warpload::memory::Arena;
 use warpload::trace::{
-    BinaryTrace, Contents, Header, RawBlock, RawRecord, RawSection, Shard, Summary, TraceError,
+    BinaryTrace, Contents, Header, RawBlock, RawRecord, RawSection, ReplayError, Shard, Summary,
+    TraceError,
 };
 
 use crate::allocator::largest;
@@ -92,7 +93,9 @@ fn sample() -> Parts {
         Item::Kernel("one"),
         load(Form::Stride(0x1000, 4)),
         Item::Skip(warpload::trace::Skipped::Store),
+        Item::NotReplayed("LDSM", 1),
         load(Form::List(vec![5; 32])),
+        Item::NotReplayed("LDGSTS", 3),
         Item::Kernel("two"),
         Item::Load(Load { mask: 3, ..Load::new("LD.E", Form::Deltas(64, vec![4])) }),
     ]))
@@ -113,6 +116,27 @@ fn taking_apart_changes_nothing() {
     assert_eq!(outcome(&parts.together()).unwrap(), outcome(&parts.bytes).unwrap().as_str());
 }
 
+/// Instructions that are not replayed: after the 64 bytes of two loads, 8 bytes each.
+#[test]
+fn instructions_that_are_not_replayed_agree() {
+    let row = |parts: &mut Parts, i: usize| parts.index[0].offset as usize + 64 + 8 * i;
+    let changes: &[fn(&mut Parts, usize, usize)] = &[
+        // The first one is not before the second, the second is behind the block's end.
+        |parts, first, second| parts.bytes[first] = parts.bytes[second],
+        |parts, _, second| parts.bytes[second] = 5,
+        |parts, first, _| parts.bytes[first + 3] = 0xff,
+        // A name that is not there.
+        |parts, first, _| parts.bytes[first + 4] = 2,
+    ];
+    for (i, change) in changes.iter().enumerate() {
+        let mut parts = sample();
+        let (first, second) = (row(&mut parts, 0), row(&mut parts, 1));
+        change(&mut parts, first, second);
+        let message = refused(&parts);
+        assert!(message.contains("of those not replayed is inconsistent"), "{i}: {message}");
+    }
+}
+
 #[test]
 fn rows_of_the_index_agree() {
     let changes: &[fn(&mut Parts)] = &[
@@ -127,7 +151,11 @@ fn rows_of_the_index_agree() {
         |parts| parts.index[0].loads = u32::MAX,
         |parts| parts.index[0].loads = 1,
         |parts| parts.index[0].stores = u32::MAX,
-        |parts| parts.index[0].atomics = 2,
+        |parts| parts.index[0].atomics = 3,
+        |parts| parts.index[0].not_replayed = u32::MAX,
+        |parts| parts.index[0].not_replayed = 3,
+        // Version 1 has none.
+        |parts| parts.header.version = 1,
         |parts| parts.index[0].kernel = 2,
         |parts| parts.index.clear(),
         |parts| parts.index.swap(0, 1),
@@ -163,7 +191,9 @@ fn records_fit_their_block() {
         |record| record.flags = 0x10,
         |record| record.index = u32::MAX,
         |record| record.index = 0,
-        |record| record.index = 3,
+        |record| record.index = 1,
+        |record| record.index = 2,
+        |record| record.index = 5,
         |record| record.stores = 0xffff,
         |record| record.stores = 2,
         |record| record.atomics = 1,
@@ -223,6 +253,33 @@ fn windows_of_a_trace_are_checked() {
     }
 }
 
+/// Some tracers write a base of 0 for both windows. Offsets into shared and local memory do not
+/// depend on where the windows lie, but for the fill; generic addresses do.
+#[test]
+fn windows_that_no_generic_address_needs() {
+    let replayed = |loads: &[&'static str], base| {
+        let load = |opcode: &&'static str| Item::Load(Load::new(opcode, Form::Stride(0x100, 4)));
+        let items: Vec<Item> =
+            [Item::Kernel("one")].into_iter().chain(loads.iter().map(load)).collect();
+        let mut parts = Parts::of(write(&items));
+        parts.contents(|contents| {
+            contents.kernels[0].shared_base = base;
+            contents.kernels[0].local_base = base;
+        });
+        summary(&BinaryTrace::new(Arena::from(parts.together())).unwrap(), None)
+    };
+    for base in [0, 7, u64::MAX] {
+        let offsets = replayed(&["LDS", "LDL.64", "LDG.E", "LDC"], Some(base)).unwrap();
+        assert_eq!((offsets.counts.loads, offsets.counts.by_space.shared), (4, 1));
+        let error = replayed(&["LDS", "LD.E"], Some(base)).unwrap_err();
+        assert!(matches!(error, ReplayError::Windows { index: 0, .. }), "{error}");
+    }
+    // Shared memory at 0 holds what global memory at the same address does.
+    let at_0 = replayed(&["LDS"], Some(0)).unwrap();
+    assert_eq!(at_0.digest, replayed(&["LDG.E"], None).unwrap().digest);
+    assert_ne!(at_0.digest, replayed(&["LDS"], None).unwrap().digest);
+}
+
 #[test]
 fn sections_and_versions() {
     let header = |change: fn(&mut Header)| {
@@ -234,8 +291,8 @@ fn sections_and_versions() {
         outcome(&bytes).unwrap_err().to_string()
     };
     assert_eq!(
-        header(|header| header.version = 2),
-        "a binary trace of version 2; expected version 1"
+        header(|header| header.version = 3),
+        "a binary trace of version 3; expected version 1 to 2"
     );
     assert_eq!(
         header(|header| header.byte_order = 0x0403_0201),

@@ -5,9 +5,9 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 
 use proptest::prelude::*;
-use warpload::trace::{ImportError, Kernel, TraceWriter, import};
+use warpload::trace::{ImportError, Kernel, LdgstsCounts, TraceWriter, import};
 
-use crate::samples::{Seen, loads, open, skipped};
+use crate::samples::{Seen, loads, open, skipped, summary};
 
 /// Imports a file with as many threads.
 pub(crate) fn import_file(path: &Path, threads: usize) -> Result<Vec<u8>, ImportError> {
@@ -35,9 +35,9 @@ pub(crate) fn grouped(version: u32, header: &str, instructions: &[&str]) -> Stri
     )
 }
 
-/// The loads of a grouped trace of version 5.
+/// The loads of a grouped trace of version 4, in which immediates are optional.
 fn read(instructions: &[&str]) -> Vec<Seen> {
-    loads(&open(&import_bytes(grouped(5, "", instructions)).unwrap()))
+    loads(&open(&import_bytes(grouped(4, "", instructions)).unwrap()))
 }
 
 fn addresses(instruction: &str) -> Vec<u64> {
@@ -58,7 +58,7 @@ fn opcodes_of_spa_5_are_exact() {
         ];
         let trace = open(&import_bytes(grouped(5, header, &lines)).unwrap());
         let operations = trace.contents().operations.iter();
-        operations.map(|one| (one.opcode.clone(), one.opcode_word)).collect()
+        operations.map(|one| (one.opcode.to_string(), one.opcode_word)).collect()
     };
     let words = |words: [Option<u64>; 3]| {
         ["LDG.E.CI.64", "LDS.U.32", "LDG.E.64.SYS"].map(str::to_owned).into_iter().zip(words)
@@ -92,6 +92,35 @@ fn modes() {
     assert_eq!(addresses(all), (0..32).map(|lane| 0x100 + 4 * lane).collect::<Vec<u64>>());
 }
 
+/// Version 3 before November 2020 wrote base and stride of the lanes before the guard: over gaps a
+/// lane's address counts from lane 0, if that is there.
+#[test]
+fn strides_over_gaps() {
+    let read = |version, mask, operand: &str| {
+        let line = format!("0010 {mask:08x} 1 R1 LDG.E 1 R2 4 1 {operand}");
+        let trace = import_bytes(grouped(version, "", &[&line]));
+        trace.map(|trace| loads(&open(&trace))[0].addresses.clone())
+    };
+    assert_eq!(read(3, 0b1001_0001, "0x100 8").unwrap(), [0x100, 0x120, 0x138]);
+    assert_eq!(read(3, 0b1001_0001, "0x100 -8").unwrap(), [0x100, 0xe0, 0xc8]);
+    assert_eq!(read(3, 0b1001_0010, "0x100 0").unwrap(), [0x100; 3]);
+    assert_eq!(read(3, 0b0111_0000, "0x100 8").unwrap(), [0x100, 0x108, 0x110]);
+    assert_eq!(read(3, 0x8000_0000, "0x100 0").unwrap(), [0x100]);
+    assert_eq!(read(4, 0x8000_0000, "0x100 8").unwrap(), [0x100]);
+    assert_eq!(read(3, u32::MAX, "0x100 8").unwrap().len(), 32);
+    for mask in [0b1001_0010, 0x8000_0000] {
+        let error = read(3, mask, "0x100 8").unwrap_err().to_string();
+        assert!(error.contains(":15:33: a stride over lanes before the guard"), "{error}");
+    }
+    // Nothing is asked of the addresses of what is not replayed.
+    let store = "0010 80000000 0 STG 1 R2 4 1 0x100 8";
+    import_bytes(grouped(3, "", &[store])).unwrap();
+    for operand in ["0x100 8", "0x100 0"] {
+        let error = read(4, 0b1001_0001, operand).unwrap_err().to_string();
+        assert!(error.contains(":15:41: a stride, but the lanes are not a run"), "{error}");
+    }
+}
+
 #[test]
 fn empty_masks_load_nothing() {
     for operand in ["0", "1 0x0 0", "2 0x100", "0 0", "1 0x0 0 -5", "2 0x100 7"] {
@@ -117,7 +146,9 @@ fn versions() {
         assert_eq!((read[0].pc, read[0].addresses[1]), (0x20, 0x108), "{version} {header}");
     }
     // Not grouped: each instruction says its thread block and warp.
-    let text = format!("-kernel name = k\n-enable lineinfo = 1\n\n1 0 0 3 {with_line}\n");
+    let text = format!(
+        "-kernel name = k\n-accelsim tracer version = 4\n-enable lineinfo = 1\n\n1 0 0 3 {with_line}\n"
+    );
     assert_eq!(loads(&open(&import_bytes(text).unwrap()))[0].pc, 0x20);
 }
 
@@ -133,13 +164,20 @@ fn what_is_skipped_is_counted() {
             "0030 ffffffff 1 R1 ATOMG.E.ADD 1 R1 4 1 0x100 4",
             "0040 ffffffff 0 RED.E.ADD 1 R1 4 1 0x100 4",
             "0050 ffffffff 0 LDGSTS.E.128 2 R1 R2 16 1 0x100 16",
+            "0050 0000000f 0 LDGSTS.E.BYPASS.128 2 R1 R2 16 1 0x100 16",
+            "0058 ffffffff 1 R1 LDSM.16.M88.4 1 R2 16 1 0x100 16",
+            "0058 ffffffff 1 R1 LDSM.16.MT88 1 R2 4 1 0x100 16",
             "0060 ffffffff 1 R1 LDC 0 0",
             "0070 ffffffff 1 R1 LDC 1 R2 4 1 0x10 0",
         ],
     );
     let trace = open(&import_bytes(text).unwrap());
-    assert_eq!((trace.records(), trace.loads(), skipped(&trace)), (8, 1, (2, 2)));
-    assert_eq!((loads(&trace)[0].record, loads(&trace)[0].pc), (7, 0x70));
+    assert_eq!((trace.records(), trace.loads(), skipped(&trace)), (11, 1, (2, 2)));
+    assert_eq!((loads(&trace)[0].record, loads(&trace)[0].pc), (10, 0x70));
+    let counts = summary(&trace, None).unwrap().counts;
+    assert_eq!(counts.skipped.not_replayed, Some([("LDSM".to_owned(), 2)].into()));
+    assert_eq!(counts.ldgsts, Some(LdgstsCounts { records: 2, lanes: 36 }));
+    assert!(counts.not_replayed().eq([("LDSM", 2), ("LDGSTS", 2)]));
 }
 
 #[test]
@@ -162,7 +200,7 @@ fn headers_are_kept_as_they_are() {
         &trace.contents().kernels[0];
     assert_eq!((&**name, grid, block), ("k", &[1, 2, 3], &[32, 1, 1]));
     assert_eq!((*shared_base, *local_base), (Some(0x7f13_0000_0000), Some(0x7f12_a500_0000)));
-    let has = |key: &str, value: &str| header.contains(&(key.to_owned(), value.to_owned()));
+    let has = |key: &str, value: &str| header.contains(&(key.into(), value.into()));
     assert!(has("kernel id", "1") && has("of the future", "(a=b)"), "{header:?}");
 }
 
@@ -254,7 +292,8 @@ proptest! {
     /// Text of the right words in any order.
     #[test]
     fn arbitrary_words(words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..60)) {
-        let _ = import_bytes(["-kernel name = k\n", &words.concat()].concat());
+        let header = "-kernel name = k\n-accelsim tracer version = 4\n";
+        let _ = import_bytes([header, &words.concat()].concat());
         let _ = import_bytes(["MEMTRACE: ", &words.concat()].concat());
         let _ = import_bytes(words.concat());
     }

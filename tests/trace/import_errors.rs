@@ -5,6 +5,7 @@ use std::fs;
 use warpload::trace::ImportError;
 
 use crate::import::{grouped, import_bytes, import_file};
+use crate::samples::open;
 
 /// The message of an import that must fail, without the folder.
 fn refused(text: impl AsRef<[u8]>) -> String {
@@ -13,9 +14,9 @@ fn refused(text: impl AsRef<[u8]>) -> String {
     message.trim_start().to_owned()
 }
 
-/// The error of one instruction of version 5, which stands on line 15: `column: message`.
+/// The error of one instruction of version 4, which is on line 15: `column: message`.
 fn instruction(text: &str) -> String {
-    let message = refused(grouped(5, "", &[text]));
+    let message = refused(grouped(4, "", &[text]));
     message.strip_prefix("15:").unwrap_or_else(|| panic!("{message}")).to_owned()
 }
 
@@ -29,6 +30,9 @@ fn instructions() {
         ("0010 1 x", "8: \"x\"; expected a number of registers"),
         ("0010 1 99999999999 R1", "22: expected a register"),
         ("0010 1 0", "9: expected an opcode"),
+        ("0010 1 1 ffffffff LDG 0 0", "10: \"ffffffff\"; expected a register"),
+        ("0010 1 0 00000001 0 0", "10: \"00000001\"; expected an opcode"),
+        ("0010 1 0 ffffffff 0 0", "10: \"ffffffff\"; expected an opcode"),
         ("0010 1 0 LDG 0", "15: expected an access width in bytes"),
         ("0010 1 0 LDG 0 four", "16: \"four\"; expected an access width in bytes"),
         ("0010 1 0 LDG 0 4", "17: expected an address mode: 0, 1 or 2"),
@@ -46,20 +50,84 @@ fn instructions() {
         ("0010 1 0 LDG 0 4 0 10000000000000000", "20: \"10000000000000000\"; expected an address"),
         (
             "0010 1 0 LDG 0 4 0 0x1 0x2",
-            "24: \"0x2\"; expected the end of the line or one decimal immediate behind the addresses",
+            "24: \"0x2\"; expected the end of the line or one decimal immediate after the addresses",
         ),
         (
             "0010 1 0 LDG 0 4 0 0x1 1 2",
-            "24: \"1\"; expected the end of the line or one decimal immediate behind the addresses",
+            "24: \"1\"; expected the end of the line or one decimal immediate after the addresses",
         ),
     ] {
         assert_eq!(instruction(text), expected, "{text}");
     }
 }
 
+/// What follows the last field: nothing in version 3, one decimal number in version 5, either in
+/// version 4. It is checked on every line, not only on those of loads.
+#[test]
+fn ends_of_lines() {
+    let bare = ["MOV 0 0", "LDG 0 4 0 0x1", "STG 0 4 1 0x1 4", "LDSM.16 0 2 2 0x1"];
+    for (version, end, message) in [
+        (3, "", None),
+        (3, " 0", Some("\"0\"; expected the end of the line")),
+        (4, "", None),
+        (4, " 0", None),
+        (4, " 0 0", Some("\"0\"; expected the end of the line or one decimal immediate")),
+        (4, " x", Some("\"x\"; expected the end of the line or one decimal immediate")),
+        (5, "", Some("expected one decimal immediate")),
+        (5, " -264", None),
+        (5, " 0 0", Some("\"0\"; expected one decimal immediate")),
+        (5, " 0x1", Some("\"0x1\"; expected one decimal immediate")),
+        (5, " NoVal", Some("\"NoVal\"; expected one decimal immediate")),
+    ] {
+        for bare in bare {
+            let text = grouped(version, "", &[&format!("0010 1 0 {bare}{end}")]);
+            let last = if bare.ends_with(" 0") { "the access width" } else { "the addresses" };
+            match message {
+                None => drop(import_bytes(text).unwrap()),
+                Some(message) => {
+                    let error = refused(text);
+                    let column =
+                        format!("0010 1 0 {bare}").len() + usize::from(!end.is_empty()) + 1;
+                    assert_eq!(
+                        error,
+                        format!("15:{column}: {message} after {last}"),
+                        "{bare}{end}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Lines of other versions have other fields before the instruction's own.
+#[test]
+fn versions() {
+    let trace = |version: &str| format!("-kernel name = k\n{version}\n0 0 0 0 0010 1 0 MOV 0 0\n");
+    for (version, message) in [
+        (
+            "-accelsim tracer version = 6",
+            "2:28: tracer version \"6\"; expected a version from 3 to 5",
+        ),
+        (
+            "-accelsim tracer version = 1.2",
+            "2:28: tracer version \"1.2\"; expected a version from 3 to 5",
+        ),
+        (
+            "-accelsim tracer version = ",
+            "2:27: tracer version \"\"; expected a version from 3 to 5",
+        ),
+    ] {
+        assert_eq!(refused(trace(version)), message);
+    }
+    // Without a version an immediate is optional, as in version 4; a note says so.
+    let notes = open(&import_bytes(trace("")).unwrap()).contents().notes.clone();
+    assert_eq!(notes[0], "no tracer version in the header: read as version 4");
+    // As Accel-Sim reads it: the number at the beginning.
+    import_bytes(trace("-accelsim tracer version = 3 (NVBit 1.5)")).unwrap();
+}
+
 #[test]
 fn headers_and_groups() {
-    let load = "0010 1 0 LDG 0 4 0 0x1\n";
     for (text, expected) in [
         ("-kernel name\n", "1:1: expected `-key = value`"),
         ("-a = b\n-grid dim = (1,2)\n", "2:13: expected `(x,y,z)`"),
@@ -74,25 +142,92 @@ fn headers_and_groups() {
             "-a = b\n 0010 1 0 LDG 0 4\n",
             "2:1: expected a header line, a group line or an instruction",
         ),
-        ("-a = b\n#BEGIN_TB\nwarp = 0\ninsts = many\n", "4:9: expected a number of instructions"),
+        ("#traces format = \n-a\n", "2:1: expected `-key = value`"),
         (
-            "-a = b\n#BEGIN_TB\nwarp = 0\ninsts = 2\n0010 1 0 X 0 0\n#END_TB\n",
-            "6:1: 1 more instructions were promised",
+            "-a = b\n-c = d\r-e = f\n",
+            "2:7: a carriage return inside of a line; expected lines that end in `\\n` or `\\r\\n`",
         ),
         (
-            "-a = b\n#BEGIN_TB\nwarp = 0\ninsts = 2\nwarp = 1\n",
-            "5:1: 2 more instructions were promised",
+            "-a = b\n",
+            "1:1: no instruction and no `#traces format` line: the file ends in its header",
         ),
-        ("# nothing\n", "no header and no instruction; expected an Accel-Sim trace"),
+        ("-a = b", "1:1: the last line has no line end: the file is cut off"),
     ] {
         assert_eq!(refused(text), expected, "{text}");
     }
-    let more = format!("-a = b\n#BEGIN_TB\nwarp = 0\ninsts = 1\n{load}{load}");
-    assert_eq!(refused(more), "6:1: more instructions than `insts` promised");
-    let cut = "-a = b\n#BEGIN_TB\nwarp = 0\ninsts = 3\n";
-    assert_eq!(refused(cut), "4:1: 3 more instructions were promised");
-    let behind = format!("-a = b\n0 0 0 0 {load}-c = d\n");
-    assert_eq!(refused(behind), "3:1: a header line behind instructions");
+    // What comes after the header; the first line of it is line 4.
+    const LOAD: &str = "0010 1 0 LDG 0 4 0 0x1\n";
+    let cut = "the file ends inside a thread block; expected `#END_TB`";
+    for (groups, expected) in [
+        ("#BEGIN_TB\n", &*format!("4:1: {cut}")),
+        ("#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 0\n", &format!("7:1: {cut}")),
+        ("#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 3\n", &format!("7:1: {cut}")),
+        ("#BEGIN_TB\nthread block = 0,0,0\n#END_\n", &format!("6:1: {cut}")),
+        ("#BEGIN_TB\n#BEGIN_TB\n", "5:1: `#BEGIN_TB` inside of a thread block"),
+        ("#END_TB\n", "4:1: `#END_TB` outside of a thread block"),
+        ("#BEGIN_TB\n#END_TB\n", "5:1: a thread block without `thread block = x,y,z`"),
+        ("#BEGIN_TB\nthread block = 0,0\n", "5:16: expected `x,y,z`"),
+        (
+            "#BEGIN_TB\nthread block = 0,2,0\n",
+            "5:1: thread block 0,2,0 is outside of the grid of 2 x 2 x 2",
+        ),
+        (
+            "#BEGIN_TB\nthread block = 1,1,1\n#END_TB\n#BEGIN_TB\nthread block = 1,1,1\n",
+            "8:1: thread block 1,1,1 for the second time",
+        ),
+        (
+            "#BEGIN_TB\nthread block = 1,1,1\nthread block = 1,1,0\n",
+            "6:1: expected `thread block = x,y,z` once, after `#BEGIN_TB`",
+        ),
+        ("#BEGIN_TB\nwarp = 0\n", "5:1: `warp = n` outside of a thread block"),
+        (
+            "#BEGIN_TB\nthread block = 0,0,0\nwarp = 2\n",
+            "6:1: warp 2 is outside of the thread block of 2 warps",
+        ),
+        ("#BEGIN_TB\nthread block = 0,0,0\nwarp = x\n", "6:8: expected a warp's number"),
+        (
+            "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\nwarp = 1\n",
+            "7:1: a warp without `insts = k`",
+        ),
+        (
+            "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 0\nwarp = 0\n",
+            "8:1: warp 0 for the second time in its thread block",
+        ),
+        (
+            "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = many\n",
+            "7:9: expected a number of instructions",
+        ),
+        (
+            "#BEGIN_TB\nthread block = 0,0,0\ninsts = 1\n",
+            "6:1: expected `insts = k` once, after `warp = n`",
+        ),
+        (
+            &*format!("#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 2\n{LOAD}#END_TB\n"),
+            "9:1: 1 more instructions were promised",
+        ),
+        (
+            &*format!("#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 1\n{LOAD}{LOAD}"),
+            "9:1: more instructions than `insts` promised",
+        ),
+        (
+            &*format!("#BEGIN_TB\nthread block = 0,0,0\n{LOAD}"),
+            "6:1: more instructions than `insts` promised",
+        ),
+        (
+            &*format!("0 0 0 0 {LOAD}#BEGIN_TB\n"),
+            "5:1: a thread block after instructions outside of one",
+        ),
+        (&*format!("0 0 0 0 {LOAD}-c = d\n"), "5:1: a header line behind instructions"),
+        (
+            &*format!("2 0 0 0 {LOAD}"),
+            "4:1: thread block 2,0,0 is outside of the grid of 2 x 2 x 2",
+        ),
+        (&*format!("0 0 0 2 {LOAD}"), "4:1: warp 2 is outside of the thread block of 2 warps"),
+        (&*format!("0 0 x 0 {LOAD}"), "4:5: \"x\"; expected a thread block's number"),
+    ] {
+        let header = "-grid dim = (2,2,2)\n-block dim = (33,1,1)\n-accelsim tracer version = 3\n";
+        assert_eq!(refused(format!("{header}{groups}")), expected, "{groups}");
+    }
 }
 
 #[test]
@@ -100,6 +235,9 @@ fn text_that_is_none() {
     assert!(refused("").starts_with("no trace; expected an Accel-Sim trace"));
     assert!(refused("\n\n \n").starts_with("no trace; expected"));
     assert!(refused("\x7fELF").starts_with("no trace; expected"));
+    assert!(refused("# A heading\n").starts_with("no trace; expected"));
+    let gzip = refused(b"\x1f\x8b\x08");
+    assert!(gzip.ends_with(", not a gzip file; decompress it with `gzip -d`"), "{gzip}");
     assert!(
         refused(b"-kernel name = k\n-author = Andr\xe9\n")
             .starts_with("line 2, column 15 (byte offset 31) is not UTF-8")

@@ -17,4 +17,5 @@ mod random;
 mod round_trip;
 mod samples;
 mod shards;
+mod truncated;
 mod values;

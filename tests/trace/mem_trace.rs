@@ -50,12 +50,42 @@ fn a_log() {
     assert_eq!(names(&trace), ["f(a - b)", "g", "grid launch 2"]);
     let Kernel { grid, block, header, .. } = &trace.contents().kernels[0];
     assert_eq!((grid, block), (&[98, 1, 1], &[1024, 1, 1]));
-    assert!(header.contains(&("nregs".to_owned(), "10".to_owned())));
+    assert!(header.contains(&("nregs".into(), "10".into())));
     let masks: Vec<u32> = loads(&trace).iter().map(|load| load.mask).collect();
     assert_eq!(masks, [u32::MAX, 7, 0, 1]);
     assert_eq!(loads(&trace)[1].addresses, [0x200, 0x204, 0x208]);
     let notes = &trace.contents().notes;
-    assert!(matches!(&notes[..], [note] if note.contains("inferred")), "{notes:?}");
+    assert!(notes[0].contains("inferred") && notes[1].contains("no end mark"), "{notes:?}");
+    assert_eq!((notes.len(), trace.contents().complete), (2, false));
+}
+
+/// The program's text can end without a newline, also before a launch.
+#[test]
+fn messages_after_text_on_the_same_line() {
+    let text = [
+        "Loading model... done\n".to_owned(),
+        format!("Using device 0 - {}", launch_line(0, "f")),
+        format!("progress: 10% {}", log_line(0, "LDG.E", 0x100, 32)),
+        log_line(0, "LDG.E", 0x200, 3),
+        // Of the tool, but without data.
+        "MEMTRACE: STARTING CONTEXT 0x5591d0a0c3f0\n".to_owned(),
+        "MEMTRACE: CTX 0x5591d0a0c3f0, Inspecting CUfunction 0x1 name f at address 0x2\n"
+            .to_owned(),
+        "text MEMTRACE: TERMINATING CONTEXT 0x5591d0a0c3f0\n".to_owned(),
+        // Of the program: the tool's messages have a blank after the colon.
+        "LDG.E - not a MEMTRACE:record\n".to_owned(),
+    ];
+    let trace = read(&text.concat());
+    assert_eq!((trace.records(), trace.loads()), (2, 2));
+    assert_eq!(names(&trace), ["f"]);
+    assert_eq!(trace.contents().notes.len(), 2);
+    // One that is not known, and a record that the next one broke off.
+    let half = log_line(0, "LDG.E", 0x100, 32);
+    let broken = format!("{}{}", &half[..60], log_line(0, "LDG.E", 0x100, 1));
+    let trace = read(&[text.concat(), "MEMTRACE: kernel f captured\n".to_owned(), broken].concat());
+    assert_eq!((trace.records(), trace.loads()), (3, 3));
+    let notes = &trace.contents().notes;
+    assert!(notes[2].starts_with("2 of the log's messages"), "{notes:?}");
 }
 
 #[test]
@@ -69,10 +99,11 @@ fn wrong_logs() {
         good.replace("0x000000000000017c", "17c"),
         launch_line(0, "f").replace("98,1,1", "98,1"),
         launch_line(0, "f").replace("Kernel name", "name"),
-        "MEMTRACE: \n".to_owned(),
     ] {
         let error = import_bytes(format!("{good}{bad}")).unwrap_err().to_string();
         assert!(error.contains("trace:2:1: expected `"), "{error}");
+        let error = import_bytes(format!("{good}text {bad}")).unwrap_err().to_string();
+        assert!(error.contains("trace:2:6: expected `"), "{error}");
     }
 }
 
@@ -91,9 +122,12 @@ fn json_as_an_array_and_one_after_the_other() {
     let accesses =
         [json_access(0, "LDG.E", 0x100), json_access(0, "STG", 8), json_access(1, "LDG.E", 0x200)];
     let array = import_bytes(format!(" [{}]\n", accesses.join(","))).unwrap();
-    assert!(array == import_bytes(accesses.join("\n")).unwrap());
-    assert!(array == import_bytes(accesses.concat()).unwrap());
+    let sequence = import_bytes(accesses.join("\n")).unwrap();
+    assert!(sequence == import_bytes(accesses.concat()).unwrap());
     let trace = open(&array);
+    // Only the array has an end.
+    assert!(trace.contents().complete && !open(&sequence).contents().complete);
+    assert_eq!(loads(&trace), loads(&open(&sequence)));
     assert_eq!((trace.records(), trace.loads()), (3, 2));
     assert_eq!(names(&trace), ["grid launch 0", "grid launch 1"]);
     let loads = loads(&trace);

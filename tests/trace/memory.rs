@@ -27,7 +27,7 @@ fn write(file: File, mib: u64) {
     let loads = (mib << 20) / BYTES_PER_LOAD;
     for i in 0..loads {
         if i % (loads / 4) == 0 {
-            writer.kernel(Kernel { name: format!("k{i}"), ..Kernel::default() }).unwrap();
+            writer.kernel(Kernel { name: format!("k{i}").into(), ..Kernel::default() }).unwrap();
         }
         let addresses: [u64; LANES] =
             std::array::from_fn(|_| 0x7f00_0000_0000 + random.next() % (1 << 30));

@@ -5,11 +5,12 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use warpload::lane::LaneMask;
 use warpload::trace::{
-    Addresses, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, NewLoad, Skipped, TraceWriter,
+    Addresses, BinaryTrace, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, NewLoad, Skipped, TraceWriter,
 };
 
 use crate::samples::{
-    Form, Item, Load, OPCODES, expected_loads, loads, open, operation, registers, skipped, write,
+    Form, Item, Load, OPCODES, expected_loads, loads, open, operation, registers, skipped, summary,
+    write,
 };
 
 fn load() -> impl Strategy<Value = Load> {
@@ -45,6 +46,8 @@ fn item() -> impl Strategy<Value = Item> {
         1 => prop::sample::select(&["first", "second", ""][..]).prop_map(Item::Kernel),
         2 => prop::sample::select(&[Skipped::Store, Skipped::Atomic, Skipped::Other][..])
             .prop_map(Item::Skip),
+        1 => (prop::sample::select(&["LDGSTS", "LDSM"][..]), any::<u32>())
+            .prop_map(|(name, mask)| Item::NotReplayed(name, mask)),
         5 => load().prop_map(Item::Load),
     ]
 }
@@ -60,6 +63,30 @@ fn check(items: &[Item]) {
     }
     let count = |kind| items.iter().filter(|item| **item == Item::Skip(kind)).count() as u64;
     assert_eq!(skipped(&trace), (count(Skipped::Store), count(Skipped::Atomic)));
+    assert_eq!(not_replayed(&trace), expected_not_replayed(items));
+}
+
+/// The record in the whole trace, the name and the number of active lanes of each instruction that
+/// is not replayed.
+fn not_replayed(trace: &BinaryTrace) -> Vec<(u64, String, u32)> {
+    let mut all = Vec::new();
+    for raw in trace.blocks() {
+        let names = &trace.contents().not_replayed;
+        all.extend(trace.block(raw).unwrap().not_replayed().map(|one| {
+            let record = raw.first_record + u64::from(one.index);
+            (record, names[usize::from(one.name)].clone(), u32::from(one.lanes))
+        }));
+    }
+    all
+}
+
+fn expected_not_replayed(items: &[Item]) -> Vec<(u64, String, u32)> {
+    let records = items.iter().filter(|item| !matches!(item, Item::Kernel(_)));
+    let named = (0..).zip(records).filter_map(|(record, item)| match item {
+        Item::NotReplayed(name, mask) => Some((record, (*name).to_owned(), mask.count_ones())),
+        _ => None,
+    });
+    named.collect()
 }
 
 proptest! {
@@ -149,4 +176,15 @@ fn loads_that_do_not_fit_are_refused() {
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput, "{bad:?}");
     }
     assert_eq!(open(&writer.finish().unwrap().into_inner()).loads(), 1);
+}
+
+/// Version 1 named no instructions that are not replayed: how many there are is unknown, not zero.
+#[test]
+fn a_trace_of_version_1() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/cmd/example-v1.wlt");
+    let trace = open(&std::fs::read(path).unwrap());
+    assert!(!trace.names_not_replayed());
+    let counts = summary(&trace, None).unwrap().counts;
+    assert_eq!((counts.loads, counts.skipped.store), (1, 1));
+    assert_eq!((counts.skipped.not_replayed, counts.ldgsts), (None, None));
 }

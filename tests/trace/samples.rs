@@ -11,7 +11,7 @@ use warpload::trace::{
 
 use crate::random::Random;
 
-/// The opcodes of generated loads: every space, size and sign, both uniform forms.
+/// The opcodes of generated loads: every space, size and sign, the uniform form.
 pub(crate) const OPCODES: [&str; 12] = [
     "LD.E",
     "LD.E.U.128",
@@ -77,13 +77,15 @@ impl Load {
 pub(crate) enum Item {
     Kernel(&'static str),
     Skip(Skipped),
+    /// An instruction that is not replayed: its name and its active lanes.
+    NotReplayed(&'static str, u32),
     Load(Load),
 }
 
 pub(crate) fn operation(opcode: &str) -> Operation {
     match Class::of(opcode) {
         Class::Load(operation) => operation,
-        Class::Skipped(kind) => panic!("{opcode} is {kind:?}"),
+        other => panic!("{opcode} is {other:?}"),
     }
 }
 
@@ -97,9 +99,13 @@ pub(crate) fn write(items: &[Item]) -> Vec<u8> {
     for item in items {
         match item {
             Item::Kernel(name) => {
-                writer.kernel(Kernel { name: (*name).to_owned(), ..Kernel::default() }).unwrap();
+                writer.kernel(Kernel { name: (*name).into(), ..Kernel::default() }).unwrap();
             }
             Item::Skip(kind) => writer.skip(*kind).unwrap(),
+            Item::NotReplayed(name, mask) => {
+                let name = writer.not_replayed_name(name).unwrap();
+                writer.not_replayed(name, LaneMask::from_bits(*mask)).unwrap();
+            }
             Item::Load(load) => {
                 let operation = writer.operation(&operation(load.opcode)).unwrap();
                 let load = NewLoad {
@@ -154,7 +160,7 @@ pub(crate) fn loads(trace: &BinaryTrace) -> Vec<Seen> {
                 kernel: raw.kernel as usize,
                 pc: load.pc,
                 mask: load.mask.bits(),
-                opcode: operation.opcode.clone(),
+                opcode: operation.opcode.to_string(),
                 addresses: load.mask.lanes().map(|lane| addresses[lane]).collect(),
                 plg: load.plg.map(LaneMask::bits),
                 guard: load.guard.map(LaneMask::bits),
@@ -176,7 +182,7 @@ pub(crate) fn expected_loads(items: &[Item]) -> Vec<Seen> {
                 kernels = if kernels == 0 && record > 0 { 2 } else { kernels + 1 };
                 continue;
             }
-            Item::Skip(_) => {}
+            Item::Skip(_) | Item::NotReplayed(..) => {}
             Item::Load(load) => all.push(Seen {
                 record,
                 kernel: kernels.saturating_sub(1),
@@ -273,7 +279,11 @@ pub(crate) fn random_items(seed: u64, records: usize) -> Vec<Item> {
             0 => Item::Kernel(random.one_of(&["second", "third", "first"])),
             1..=4 => Item::Skip(Skipped::Store),
             5 => Item::Skip(Skipped::Atomic),
-            6..=18 => Item::Skip(Skipped::Other),
+            6..=15 => Item::Skip(Skipped::Other),
+            16..=18 => {
+                let name = random.one_of(&["LDGSTS", "LDSM", "ULDC"]);
+                Item::NotReplayed(name, random.next() as u32)
+            }
             _ => Item::Load(random_load(&mut random)),
         });
     }

@@ -58,8 +58,4 @@ impl Syntax for Ld {
         let offset = Offset::by_base(self.immediate);
         Address { base: self.base, extended: self.extended, offset }
     }
-
-    fn is_uniform(&self) -> bool {
-        self.size.is_uniform()
-    }
 }

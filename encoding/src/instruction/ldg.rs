@@ -47,8 +47,4 @@ impl Syntax for Ldg {
         let offset = Offset::by_base(self.immediate);
         Address { base: self.base, extended: self.extended, offset }
     }
-
-    fn is_uniform(&self) -> bool {
-        self.size.is_uniform()
-    }
 }

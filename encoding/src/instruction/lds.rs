@@ -42,8 +42,4 @@ impl Syntax for Lds {
         let offset = Offset::by_base(self.immediate);
         Address { base: self.base, extended: false, offset }
     }
-
-    fn is_uniform(&self) -> bool {
-        self.uniform
-    }
 }

@@ -38,10 +38,6 @@ pub(crate) trait Syntax: Layout {
     fn space(&self) -> MemorySpace;
 
     fn address(&self) -> Address;
-
-    fn is_uniform(&self) -> bool {
-        false
-    }
 }
 
 /// The predicate in front of an instruction: `@P0`, `@!P3`; `@PT` is not written.
@@ -191,13 +187,12 @@ macro_rules! instructions {
                 }
             }
 
-            /// Whether the load has the hint that all lanes share one address: `.U.128`, and
-            /// `LDS.U` at every size.
+            /// Returns whether the load has the hint that all lanes share one address: the size
+            /// `.U.128`. The `.U` of `LDS` is not one: it has no observable effect
+            /// (docs/load-family.md section 3).
             #[inline]
             pub fn is_uniform(&self) -> bool {
-                match self {
-                    $(Self::$type(load) => load.fields().is_uniform(),)+
-                }
+                self.size().is_ok_and(Size::is_uniform)
             }
 
             /// Reads a mnemonic and its modifiers.

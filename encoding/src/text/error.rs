@@ -3,6 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
+use super::later::later_syntax;
 use super::modifier::Modifiers;
 use crate::instruction::Instruction;
 
@@ -199,7 +200,24 @@ impl ParseError {
             kind => HintText::Fixed(fixed_hint(kind)?),
         }))
     }
+
+    /// What to write instead, or that `line`, which this error is of, is in the syntax of SM 7.0
+    /// and later: `[R2.64]`, `.SYS`, `desc[UR4]`, uniform registers.
+    ///
+    /// ```
+    /// use warpload_encoding::parse_line;
+    ///
+    /// let line = "LDG.E R0, [R2.64]";
+    /// let hint = parse_line(line).unwrap_err().hint_in(line).map(|hint| hint.to_string());
+    /// assert!(hint.unwrap_or_default().starts_with("this is the syntax of SM 7.0 and later"));
+    /// ```
+    pub fn hint_in(&self, line: &str) -> Option<Hint> {
+        if later_syntax(line).is_some() { Some(Hint(HintText::Fixed(LATER))) } else { self.hint() }
+    }
 }
+
+const LATER: &str = "this is the syntax of SM 7.0 and later, whose words have 128 bits; known \
+                     here are the loads of SM 5.x and 6.x";
 
 fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
     use ParseErrorKind as Kind;

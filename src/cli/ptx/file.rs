@@ -1,6 +1,5 @@
 //! A module that was read from a file, and what every subcommand says about its places.
 
-use std::io::BufRead as _;
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -53,11 +52,7 @@ const MAX_MODULE_BYTES: usize = u32::MAX as usize;
 /// The text of a module, its line ends as `\n`. Errors name the file.
 fn read_text(path: &Path, progress: Progress) -> anyhow::Result<String> {
     let name = || io::name(path);
-    let mut input = io::open(path, progress).with_context(name)?;
-    if input.fill_buf().context("cannot be read").with_context(name)?.starts_with(b"\x7fELF") {
-        bail!("{}: an ELF file; `warpload decode` reads cubins", name());
-    }
-    let mut lines = BoundedLines::new(input);
+    let mut lines = BoundedLines::new(io::open_text(path, progress).with_context(name)?);
     let mut text = String::new();
     while let Some(line) = lines.next_line() {
         let line = line.with_context(name)?;

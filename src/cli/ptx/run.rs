@@ -27,6 +27,9 @@ use crate::cli::{Format, Progress, Status};
 /// Variables lie in the order of their declarations with their initial values, those of global
 /// memory from 0x80000000 on; the first parameter has the address 0, byte 0x140 of constant bank 0.
 ///
+/// Misaligned addresses are rounded down to the access size without a fault (`replay` reports them
+/// by default).
+///
 /// Exit status 1 where a load is illegal or needs a value that is not known; the other loads are
 /// executed nevertheless.
 #[derive(clap::Args)]

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use warpload::lane::{LANES, LaneValues};
 use warpload::tensor_memory::{Issue, TensorLoad};
 
+use crate::cli::name::cell;
+
 /// How many registers stand side by side.
 const REGISTERS_A_ROW: usize = 8;
 
@@ -26,16 +28,18 @@ pub(in crate::cli) fn heading(load: &TensorLoad, issue: Issue) -> String {
 pub(in crate::cli) fn of_threads(columns: &[(&str, &LaneValues)]) -> String {
     let mut table = String::new();
     for columns in columns.chunks(REGISTERS_A_ROW) {
-        let width = |name: &str| name.len().max(10);
+        let columns: Vec<(String, &LaneValues)> =
+            columns.iter().map(|(name, values)| (cell(name), *values)).collect();
+        let width = |name: &str| name.chars().count().max(10);
         let mut heading = String::from("\nthread");
-        for (name, _) in columns {
+        for (name, _) in &columns {
             let _ = write!(heading, "  {name:<0$}", width(name));
         }
         table += heading.trim_end();
         table.push('\n');
         for thread in 0..LANES {
             let mut row = format!("{thread:>6}");
-            for (name, values) in columns {
+            for (name, values) in &columns {
                 let _ = write!(row, "  {:<1$}", format!("{:#010x}", values[thread]), width(name));
             }
             table += row.trim_end();

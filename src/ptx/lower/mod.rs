@@ -5,21 +5,27 @@
 //! (docs/ptx-lower.md); the numbers of their registers are given here, and [`Binding`]s say what each
 //! register holds.
 
+mod anchors;
+mod flow;
 mod operand;
 mod piece;
 mod registers;
 mod select;
+mod sources;
+mod spaces;
 mod uniform;
+mod value;
 
 use warpload_encoding::{Instruction, Pred, Reg};
 
+use self::anchors::{Anchors, ends_block};
+use self::flow::Flow;
 use self::registers::Numbers;
 use self::select::Selector;
 use self::uniform::Uniformity;
 use super::layout::{Layout, LayoutError};
 use super::meaning::{MeaningError, Place, Register};
 use super::module::{Function, Module, Statement, StatementKind};
-use super::operands::Operands;
 use super::{Load, Span};
 
 /// How much the assembler optimizes, as ptxas counts it.
@@ -198,36 +204,41 @@ fn lower_function(
     results: &mut Results,
 ) {
     let is_optimized = level > OptimizationLevel::O0;
-    let uniformity = is_optimized.then(|| Uniformity::of(module, function));
-    let mut numbers = Numbers::default();
+    let mut selector = Selector {
+        module,
+        function,
+        layout,
+        level,
+        uniformity: is_optimized.then(|| Uniformity::of(module, function)),
+        flow: Flow::new(module, function, layout, is_optimized),
+        anchors: Anchors::default(),
+        numbers: Numbers::default(),
+    };
     for statement in module.body(function) {
-        let StatementKind::Instruction(instruction) = &statement.kind else {
-            if matches!(statement.kind, StatementKind::Label(_)) {
-                numbers.forget_formed();
+        let instruction = match &statement.kind {
+            StatementKind::Instruction(instruction) => instruction,
+            StatementKind::Label(name) => {
+                if selector.flow.label(module.text(*name)) {
+                    selector.anchors.forget();
+                }
+                continue;
             }
-            continue;
+            _ => continue,
         };
+        if ends_block(module, instruction) {
+            selector.anchors.forget();
+        }
         if let Some(load) = module.load(statement) {
-            let mut selector = Selector {
-                module,
-                function,
-                layout,
-                level,
-                uniformity: uniformity.as_ref(),
-                numbers,
-            };
             let span = load.span;
             let result = selector.load(load);
-            numbers = selector.numbers;
             let is_lowered = result.is_ok();
             results.push(result.map_err(|kind| LowerError { span: kind.span(span), kind }));
             if is_lowered {
                 continue;
             }
         }
-        for register in Operands::of(module, statement.scope, instruction).writes {
-            numbers.forget(register);
-        }
+        selector.store(statement, instruction);
+        selector.flow.instruction(statement, instruction);
     }
 }
 

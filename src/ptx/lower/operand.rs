@@ -2,10 +2,11 @@
 
 use warpload_encoding::{Immediate, Reg};
 
+use super::Binding;
 use super::registers::Source;
 use super::select::Selector;
-use super::{Binding, OptimizationLevel};
-use crate::ptx::meaning::{Base, Place};
+use super::value::Value;
+use crate::ptx::meaning::Place;
 
 /// Where an instruction reads: `[base+displacement]`.
 #[derive(Clone, Copy)]
@@ -14,53 +15,65 @@ pub(super) struct Operand {
     pub(super) displacement: i64,
 }
 
+/// The address of a piece, as it is written and as it is computed.
+#[derive(Clone, Copy)]
+pub(super) struct Address {
+    pub(super) place: Place,
+    pub(super) value: Value,
+    /// Bytes from the load's first.
+    pub(super) piece: i64,
+}
+
+impl Address {
+    pub(super) fn offset(self, bytes: i64) -> Self {
+        let place = Place { offset: self.place.offset.wrapping_add(bytes), ..self.place };
+        Self { place, value: self.value.offset(bytes), ..self }
+    }
+
+    pub(super) fn of_piece(self, bytes: i64) -> Self {
+        Self { piece: bytes, ..self.offset(bytes) }
+    }
+
+    /// The address in a space of 32 bits.
+    pub(super) fn in_32_bits(self) -> Self {
+        Self { value: self.value.in_32_bits(), ..self }
+    }
+}
+
+/// The bits of a displacement of `LDG`, `LDL` and `LDS`.
+pub(super) const DISPLACEMENT_BITS: u32 = 24;
+/// Those of one of `LDC`.
+pub(super) const CONSTANT_BITS: u32 = 16;
+
 impl Selector<'_, '_> {
-    /// The offset of a place in its space where it is known.
-    pub(super) fn variable_offset(&self, place: Place) -> Option<i64> {
-        match place.base {
-            Base::Variable(id) => {
-                i64::try_from(self.layout.offset(id)?).ok()?.checked_add(place.offset)
-            }
-            Base::Zero => None,
-            Base::Register(_) | Base::Indexed(..) => None,
+    /// An address in a space of 32 bits, from zero if it is known and an immediate.
+    pub(super) fn narrow(&mut self, address: Address, bindings: &mut Vec<Binding>) -> Operand {
+        let known = self.known(address).map(|known| i64::from(known as u32));
+        match known.filter(|known| *known <= Immediate::<24>::MAX_UNSIGNED as i64) {
+            Some(displacement) => Operand { base: Reg::RZ, displacement },
+            None => self.based(address.in_32_bits(), false, DISPLACEMENT_BITS, bindings),
         }
     }
 
-    /// A byte offset of 32 bits, or an absolute address that is an immediate.
-    pub(super) fn narrow(&mut self, place: Place, bindings: &mut Vec<Binding>) -> Operand {
-        let is_address = (0..=Immediate::<24>::MAX_UNSIGNED as i64).contains(&place.offset);
-        if place.base == Base::Zero && is_address {
-            return Operand { base: Reg::RZ, displacement: place.offset };
-        }
-        self.based(place, false, fits, bindings)
-    }
-
-    /// A base in a register, and the offset as a displacement where it fits one; else the base is
-    /// the whole address.
+    /// A base in a register, and as the displacement the low bits of the constant that is added to
+    /// it; at level 0 that of a piece in its load.
     pub(super) fn based(
         &mut self,
-        place: Place,
+        address: Address,
         is_wide: bool,
-        fits: impl Fn(i64) -> bool,
+        bits: u32,
         bindings: &mut Vec<Binding>,
     ) -> Operand {
         let words = if is_wide { 2 } else { 1 };
-        let (of, displacement) = match place.base {
-            // At level 0 the address is formed whole.
-            Base::Register(_) | Base::Variable(_) | Base::Indexed(..)
-                if fits(place.offset) && self.level > OptimizationLevel::O0 =>
-            {
-                (Place { offset: 0, ..place }, place.offset)
-            }
-            _ => (place, 0),
+        let displacement = match self.is_optimized() {
+            true => sign_extended(address.value.constant, bits),
+            false => address.piece,
         };
-        let base = match of {
-            Place { base: Base::Register(register), offset: 0 } => {
-                self.numbers.of(Source::Register(register), words)
-            }
-            _ => self.numbers.fresh(words),
-        };
-        let binding = Binding::Address { register: base, is_wide, place: of };
+        let constant = address.value.constant.wrapping_sub(displacement);
+        let base = self.numbers.of(Source::Value(address.value.root, constant), words);
+        let place = address.place;
+        let place = Place { offset: place.offset.wrapping_sub(displacement), ..place };
+        let binding = Binding::Address { register: base, is_wide, place };
         // The pieces of one load share their base.
         if !bindings.contains(&binding) {
             bindings.push(binding);
@@ -69,10 +82,10 @@ impl Selector<'_, '_> {
     }
 }
 
-/// Whether an offset is a displacement of `LD`, `LDG`, `LDL` and `LDS`. `LD` has 32 bits for it, of
-/// which the assembler uses as many as the others have.
-pub(super) fn fits(offset: i64) -> bool {
-    Immediate::<24>::from_signed(offset).is_some()
+/// The low bits of a number, as a signed one.
+pub(super) fn sign_extended(number: i64, bits: u32) -> i64 {
+    let unused = 64 - bits;
+    number << unused >> unused
 }
 
 pub(super) fn immediate(operand: Operand) -> Option<Immediate<24>> {

@@ -1,33 +1,31 @@
 //! One load to its instructions.
 
-use warpload_encoding::{
-    Bits, CacheOp as SassCacheOp, Guard, Immediate, Instruction, Ld, Ldc, Ldg, Ldl, Lds,
-    LimitedSize, Reg, SignedImmediate, Size,
-};
+use warpload_encoding::{Guard, Reg, Size};
 
-use super::operand::{Operand, fits, immediate};
+use super::anchors::Anchors;
+use super::flow::Flow;
+use super::operand::Address;
 use super::piece::{Piece, pieces};
 use super::registers::{Numbers, Source};
+use super::sources;
+use super::spaces::bank;
 use super::uniform::Uniformity;
 use super::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
 use crate::ptx::layout::Layout;
-use crate::ptx::meaning::{
-    Base, CONST_BANK, LoadSpace, Meaning, PARAMETER_BANK, PARAMETER_BASE, Place,
-};
-use crate::ptx::module::{Function, FunctionKind, Module, Role};
-use crate::ptx::{CacheOp, Load, Opcode, Order, QualifierKind, TypeClass};
+use crate::ptx::meaning::{LoadSpace, Meaning, Place};
+use crate::ptx::module::{Function, FunctionKind, Instruction as Ptx, Module, Role, Statement};
+use crate::ptx::{CacheOp, Load, Opcode, Order, QualifierKind, StateSpace, TypeClass};
 
-/// The register from whose value on local variables lie.
-const FRAME: Reg = Reg::new(1);
-
-/// What is known where a load stands.
+/// What is known at a load.
 pub(super) struct Selector<'m, 's> {
     pub(super) module: &'m Module<'s>,
     pub(super) function: &'m Function,
     pub(super) layout: &'m Layout<'m>,
     pub(super) level: OptimizationLevel,
-    /// Nothing at level 0, where nothing is known of addresses.
-    pub(super) uniformity: Option<&'m Uniformity>,
+    /// `None` at level 0, where nothing is known of addresses.
+    pub(super) uniformity: Option<Uniformity>,
+    pub(super) flow: Flow<'m, 's>,
+    pub(super) anchors: Anchors,
     pub(super) numbers: Numbers,
 }
 
@@ -48,36 +46,69 @@ impl Selector<'_, '_> {
         }
         let mut lowered = LoweredLoad { load, instructions: Vec::new(), bindings: Vec::new() };
         self.numbers.make_room();
-        for piece in pieces(&meaning) {
-            self.piece(&meaning, &piece, &mut lowered)?;
+        let value = self.flow.address(meaning.address);
+        let address = Address { place: meaning.address, value, piece: 0 };
+        let root = value.root.filter(|_| self.is_optimized());
+        let is_aligned = root.is_some_and(|root| self.flow.zero_bits(root) >= 3);
+        for piece in pieces(&meaning, is_aligned.then_some(value.constant)) {
+            self.piece(&meaning, address.of_piece(piece.offset), &piece, &mut lowered)?;
         }
+        self.flow.load(&meaning);
         self.keep_destinations(&meaning, &lowered);
         Ok(lowered)
+    }
+
+    /// Passes an instruction that may be a generic store, which forms its address as loads do.
+    pub(super) fn store(&mut self, statement: &Statement, instruction: &Ptx) {
+        if self.module.text(instruction.mnemonic) != "st" || instruction.guard.is_some() {
+            return;
+        }
+        let is_space = |name: &str| {
+            let name = name.trim_start_matches('.').split("::").next();
+            name.and_then(StateSpace::from_name).is_some()
+        };
+        let mut qualifiers = instruction.qualifiers(self.module.source());
+        if qualifiers.any(|word| is_space(self.module.text(word.span))) {
+            return;
+        }
+        if let Some(place) = sources::address(self.module, statement.scope, instruction) {
+            let value = self.flow.address(place);
+            self.anchors.of(value, |root| self.flow.is_in_bank(root));
+        }
+    }
+
+    pub(super) fn is_optimized(&self) -> bool {
+        self.level > OptimizationLevel::O0
+    }
+
+    /// The address itself, where the assembler knows it.
+    pub(super) fn known(&self, address: Address) -> Option<i64> {
+        let is_known = self.is_optimized() && address.value.root.is_none();
+        is_known.then_some(address.value.constant)
     }
 
     fn piece(
         &mut self,
         meaning: &Meaning,
+        address: Address,
         piece: &Piece<'_>,
         lowered: &mut LoweredLoad,
     ) -> Result<(), LowerErrorKind> {
-        let offset = meaning.address.offset.wrapping_add(piece.offset);
-        let place = Place { offset, ..meaning.address };
-        if self.is_operand(meaning, place, piece) {
-            lowered.bindings.extend(self.constant_operand(meaning.space, place, piece));
+        if self.is_operand(meaning, address, piece) {
+            lowered.bindings.extend(self.constant_operand(meaning.space, address, piece));
             return Ok(());
         }
         let too_wide = LowerErrorKind::TooWide { bytes: piece.bytes };
-        let size = self.size(meaning, place, piece).ok_or(too_wide)?;
+        let size = self.size(meaning, address, piece).ok_or(too_wide)?;
         let guard = self.guard(meaning, &mut lowered.bindings);
         let bindings = &mut lowered.bindings;
         let instruction = match meaning.space {
-            LoadSpace::Generic => self.generic(meaning, place, size, bindings),
-            LoadSpace::Global => self.global(meaning, place, size, bindings),
-            LoadSpace::Local => self.local(place, size, bindings),
-            LoadSpace::Shared => self.shared(place, size, bindings),
+            LoadSpace::Generic => self.generic(meaning, address, size, bindings),
+            LoadSpace::Global => self.global(meaning, address, size, bindings),
+            LoadSpace::Local => self.local(address, size, bindings),
+            LoadSpace::Shared => self.shared(address, size, bindings),
             LoadSpace::Const | LoadSpace::Param => {
-                self.constant(meaning.space, place, size, bindings)
+                self.constant(meaning.space, address, size, bindings)
             }
         };
         let destination = self.destination(size, piece, lowered);
@@ -86,28 +117,39 @@ impl Selector<'_, '_> {
     }
 
     /// Whether a piece becomes an operand of what uses it, and no instruction: a constant whose
-    /// place is known and that is no part of a word, and parameters that are in registers.
-    fn is_operand(&self, meaning: &Meaning, place: Place, piece: &Piece<'_>) -> bool {
-        let is_known = matches!(place.base, Base::Variable(_) | Base::Zero);
+    /// place is known, and parameters that are in registers.
+    fn is_operand(&self, meaning: &Meaning, address: Address, piece: &Piece<'_>) -> bool {
         match meaning.space {
-            LoadSpace::Param if !self.is_kernel_parameter(place) => true,
+            LoadSpace::Param if !self.is_kernel_parameter(address.place) => true,
             LoadSpace::Const | LoadSpace::Param => {
-                is_known && piece.bytes >= 4 && self.level > OptimizationLevel::O0
+                let is_word =
+                    |known: i64| piece.bytes >= 4 || self.is_low_part(meaning, known, piece);
+                self.known(address).is_some_and(is_word)
             }
             _ => false,
         }
     }
 
+    /// Whether the low bits of an aligned word are loaded, and the rest is set to zero.
+    fn is_low_part(&self, meaning: &Meaning, known: i64, piece: &Piece<'_>) -> bool {
+        let register = piece.elements.first().copied().flatten();
+        let declared = register.and_then(|register| self.module.declaration(register.declaration));
+        let bits = declared.and_then(|declared| declared.scalar.bits());
+        known % 4 == 0
+            && meaning.scalar.class() != TypeClass::Signed
+            && bits.is_some_and(|bits| bits >= 32)
+    }
+
     fn constant_operand(
         &self,
         space: LoadSpace,
-        place: Place,
+        address: Address,
         piece: &Piece<'_>,
     ) -> Option<Binding> {
         let (bank, first) = bank(space);
         let offset = self
-            .variable_offset(place)
-            .filter(|_| space == LoadSpace::Const || self.is_kernel_parameter(place))?;
+            .known(address)
+            .filter(|_| space == LoadSpace::Const || self.is_kernel_parameter(address.place))?;
         // Far outside of the bank the operand means nothing anyway.
         let offset = offset.wrapping_add(first) as u32;
         Some(Binding::Constant { bank, offset, elements: piece.elements.to_vec() })
@@ -120,11 +162,9 @@ impl Selector<'_, '_> {
     }
 
     /// The size of a piece; its sign is seen to later where it is a constant of a known place.
-    fn size(&self, meaning: &Meaning, place: Place, piece: &Piece<'_>) -> Option<Size> {
+    fn size(&self, meaning: &Meaning, address: Address, piece: &Piece<'_>) -> Option<Size> {
         let is_constant = matches!(meaning.space, LoadSpace::Const | LoadSpace::Param);
-        let is_known = is_constant
-            && matches!(place.base, Base::Variable(_))
-            && self.level > OptimizationLevel::O0;
+        let is_known = is_constant && self.known(address).is_some();
         let is_signed = meaning.scalar.class() == TypeClass::Signed && !is_known;
         Some(match (piece.bytes, is_signed) {
             (1, false) => Size::U8,
@@ -146,153 +186,23 @@ impl Selector<'_, '_> {
             && matches!(meaning.cache, None | Some(CacheOp::Ca))
             && !meaning.is_volatile
             && self.is_wide()
-            && self.is_uniform(meaning.address)
-    }
-
-    fn is_uniform(&self, place: Place) -> bool {
-        self.uniformity.is_some_and(|uniformity| uniformity.is_uniform(place.base))
+            && self.uniformity.as_ref().is_some_and(|known| known.is_uniform(meaning.address.base))
     }
 
     /// Whether addresses have 64 bits.
-    fn is_wide(&self) -> bool {
+    pub(super) fn is_wide(&self) -> bool {
         self.module.address_size.is_none_or(|size| size.bits != 32)
     }
 
     fn guard(&mut self, meaning: &Meaning, bindings: &mut Vec<Binding>) -> Guard {
         let Some((register, negated)) = meaning.guard else { return Guard::ALWAYS };
-        let predicate = self.numbers.predicate(Source::Register(register));
+        let held = self.flow.register(register);
+        let predicate = self.numbers.predicate(Source::Value(held.root, held.constant));
         let binding = Binding::Guard { predicate, register };
         if !bindings.contains(&binding) {
             bindings.push(binding);
         }
         Guard { pred: predicate, negated }
-    }
-
-    /// `LD`: an address that is formed in registers, together with its Plg. From level 1 on a later
-    /// load from the same register takes the formed address and a displacement. A guarded load is
-    /// a block of its own to the assembler, and forms its address itself.
-    fn generic(
-        &mut self,
-        meaning: &Meaning,
-        place: Place,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
-        let words = if self.is_wide() { 2 } else { 1 };
-        let formed = match place.base {
-            Base::Register(register)
-                if self.level > OptimizationLevel::O0 && meaning.guard.is_none() =>
-            {
-                Some(Source::Formed(register))
-                    .filter(|source| place.offset == 0 || self.numbers.known(*source).is_some())
-                    .filter(|_| fits(place.offset))
-            }
-            _ => None,
-        };
-        let (base, plg, of) = match formed {
-            Some(source) => (
-                self.numbers.of(source, words),
-                self.numbers.predicate(source),
-                Place { offset: 0, ..place },
-            ),
-            None => (self.numbers.fresh(words), self.numbers.fresh_predicate(), place),
-        };
-        bindings.push(Binding::Address { register: base, is_wide: words == 2, place: of });
-        bindings.push(Binding::Plg { predicate: plg, place: of });
-        Some(Instruction::from(Ld {
-            plg,
-            cache: cache(meaning),
-            size,
-            extended: words == 2,
-            immediate: Immediate::from_signed(place.offset.wrapping_sub(of.offset))?,
-            base,
-            ..Ld::default()
-        }))
-    }
-
-    fn global(
-        &mut self,
-        meaning: &Meaning,
-        place: Place,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
-        let operand = self.based(place, self.is_wide(), fits, bindings);
-        Some(Instruction::from(Ldg {
-            size,
-            cache: if meaning.is_non_coherent { SassCacheOp::Ci } else { cache(meaning) },
-            extended: self.is_wide(),
-            immediate: Immediate::from_signed(operand.displacement)?,
-            base: operand.base,
-            ..Ldg::default()
-        }))
-    }
-
-    fn local(
-        &mut self,
-        place: Place,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
-        let operand = match self.variable_offset(place).filter(|offset| fits(*offset)) {
-            Some(displacement) => {
-                bindings.push(Binding::Frame { register: FRAME });
-                Operand { base: FRAME, displacement }
-            }
-            None => self.narrow(place, bindings),
-        };
-        Some(Instruction::from(Ldl {
-            size: LimitedSize::new(size)?,
-            immediate: immediate(operand)?,
-            base: operand.base,
-            ..Ldl::default()
-        }))
-    }
-
-    fn shared(
-        &mut self,
-        place: Place,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
-        let is_address = |offset: &i64| (0..=Immediate::<24>::MAX_UNSIGNED as i64).contains(offset);
-        let operand = match self.variable_offset(place).filter(is_address) {
-            Some(displacement) => Operand { base: Reg::RZ, displacement },
-            None => self.narrow(place, bindings),
-        };
-        Some(Instruction::from(Lds {
-            size: LimitedSize::new(size)?,
-            uniform: self.is_uniform(place),
-            immediate: immediate(operand)?,
-            base: operand.base,
-            ..Lds::default()
-        }))
-    }
-
-    fn constant(
-        &mut self,
-        space: LoadSpace,
-        place: Place,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
-        let (bank, first) = bank(space);
-        let fits =
-            |offset: i64| Immediate::<16>::from_signed(offset.saturating_add(first)).is_some();
-        let is_known = self.level > OptimizationLevel::O0;
-        let offset = self.variable_offset(place).filter(|offset| is_known && fits(*offset));
-        let operand = match offset {
-            Some(displacement) => Operand { base: Reg::RZ, displacement },
-            None => self.based(place, false, fits, bindings),
-        };
-        let displacement = operand.displacement.checked_add(first)?;
-        Some(Instruction::from(Ldc {
-            size: LimitedSize::new(size)?,
-            bank: Bits::new(bank)?,
-            immediate: SignedImmediate(Immediate::from_signed(displacement)?),
-            base: operand.base,
-            ..Ldc::default()
-        }))
     }
 
     /// New registers for the next instruction to write.
@@ -304,12 +214,8 @@ impl Selector<'_, '_> {
         register
     }
 
-    /// What the load gives takes the place of what its destinations held; only now, since every
-    /// instruction of the load reads the address as it was.
+    /// Keeps the numbers of what was loaded.
     fn keep_destinations(&mut self, meaning: &Meaning, lowered: &LoweredLoad) {
-        for register in meaning.destinations.iter().flatten() {
-            self.numbers.forget(*register);
-        }
         let element_bytes = meaning.bytes() / u32::from(meaning.elements);
         for binding in &lowered.bindings {
             let Binding::Destination { register: first, elements, .. } = binding else { continue };
@@ -320,26 +226,11 @@ impl Selector<'_, '_> {
                 // Elements that are no whole register of their own are taken apart by further code.
                 if element_bytes >= 4 && bits == Some(8 * element_bytes) {
                     let words = i as u8 * (element_bytes / 4) as u8;
-                    self.numbers.set(Source::Register(register), Reg::new(first.number() + words));
+                    let held = self.flow.register(register);
+                    let source = Source::Value(held.root, held.constant);
+                    self.numbers.set(source, Reg::new(first.number() + words));
                 }
             }
         }
-    }
-}
-
-/// The constant bank of a space, and where the space begins in it.
-fn bank(space: LoadSpace) -> (u8, i64) {
-    match space {
-        LoadSpace::Param => (PARAMETER_BANK, PARAMETER_BASE as i64),
-        _ => (CONST_BANK, 0),
-    }
-}
-
-fn cache(meaning: &Meaning) -> SassCacheOp {
-    match meaning.cache {
-        _ if meaning.is_volatile => SassCacheOp::Cv,
-        None | Some(CacheOp::Ca | CacheOp::Cs) => SassCacheOp::Ca,
-        Some(CacheOp::Cg | CacheOp::Lu) => SassCacheOp::Cg,
-        Some(CacheOp::Cv) => SassCacheOp::Cv,
     }
 }

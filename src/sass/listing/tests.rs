@@ -49,6 +49,64 @@ fn a_pair_across_two_bundles() {
     assert_eq!(row(4), (0x30, 0x50b0000000070f00, "NOP", "--:-:-:-:0"));
 }
 
+/// Labels, directives and a control word may come between the second instruction and its word.
+#[test]
+fn a_pair_before_a_branch_target() {
+    let word = "0xe32000000007000f";
+    let control = "/* 0x0002c440fe0000b1 */";
+    let labels = ".L_x_10:\n\n        .weak  f\n        .type  f,@function\nf:\n";
+    for (offsets, between, after) in [
+        // The word, then the control word of the next bundle.
+        (["0010", "0018"], String::new(), control),
+        (["0010", "0018"], labels.to_owned(), control),
+        (["0010", "0018"], format!("// {labels}"), control),
+        // The other way round, which bit 63 tells.
+        (["0010", "0018"], format!("{labels}{control}\n"), ""),
+        // The control word of the bundle that the second instruction begins.
+        (["0018", "0028"], format!("{labels}{control}\n"), ""),
+    ] {
+        let [first, second] = offsets;
+        // Which slot of the second control word the third instruction has.
+        let (third, schedule) =
+            if second == "0018" { ("0028", "--:1:6:-:1") } else { ("0030", "--:-:-:-:0") };
+        let listing = format!(
+            "/* 0x001fc400fe2007f6 */
+             /*{first}*/    {{    MOV R17, RZ ;    /* 0x5c9807800ff70011 */
+             /*{second}*/         RET    }}
+             {between}/* {word} */
+             {after}
+             /*{third}*/          NOP;    /* 0x50b0000000070f00 */"
+        );
+        let rows = rows(&listing);
+        assert_eq!(rows.len(), 3, "{listing}");
+        assert_eq!((rows[1].1, &*rows[1].2), (0xe320_0000_0007_000f, "RET"), "{listing}");
+        assert_eq!(rows[2].3, schedule, "{listing}");
+    }
+}
+
+/// nvdisasm marks the halves of a pair whose order matters.
+#[test]
+fn slots_are_not_operands() {
+    let listing = "
+        /*0008*/    {    IADD R0, R13, R2   SLOT 0;    /* 0x0000000000000001 */
+        /*0010*/         LDC.U8 R13, c[0x0][0x148]   SLOT 1        }
+.L_x_0:
+                                                       /* 0xef9000001487ff0d */
+        /*0018*/         MOV R0, SLOT1 ;               /* 0x0000000000000002 */
+        ";
+    let texts: Vec<_> = rows(listing).into_iter().map(|row| row.2).collect();
+    assert_eq!(texts, ["IADD R0, R13, R2", "LDC.U8 R13, c[0x0][0x148]", "MOV R0, SLOT1"]);
+}
+
+#[test]
+fn a_listing_without_code() {
+    for header in
+        ["\tcode for sm_50\n\t.elftype\t@\"ET_REL\"\n", "\t.headerflags @\"EF_CUDA_SM61\"\n"]
+    {
+        assert_eq!(good(header), []);
+    }
+}
+
 #[test]
 fn a_control_word_is_for_its_bundle_only() {
     let listing = "
@@ -186,7 +244,12 @@ fn malformed_lines() {
         ("/*", 1, "this comment has no end"),
         ("/*001x*/ NOP;", 3, "expected an offset"),
         ("/*00000000000000010*/ NOP;", 3, "expected an offset"),
-        ("/*0020*/ NOP;", 3, "no instruction can stand at offset 0x20"),
+        (
+            "/*0020*/ NOP;",
+            3,
+            "no instruction can stand at offset 0x20; expected 8, 16 or 24 bytes \
+          behind the start of a 32-byte bundle, which holds the control word (code of SM 7.0 and",
+        ),
         ("/*0014*/ NOP;", 3, "no instruction can stand at offset 0x14"),
         ("/* 0x001fc400fe2007 */", 4, "expected a word"),
         ("/* 0x001fc400fe2007f6 */ NOP", 26, "expected the word"),

@@ -5,7 +5,8 @@ use bytemuck::pod_read_unaligned;
 use crate::lane::{LANES, LaneMask};
 use crate::trace::error::TraceError;
 use crate::trace::format::{
-    ALL_FLAGS, Contents, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, RawBlock, RawRecord, form,
+    ALL_FLAGS, Contents, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, RawBlock, RawNotReplayed,
+    RawRecord, form,
 };
 use crate::trace::operation::Operation;
 
@@ -14,6 +15,7 @@ use crate::trace::operation::Operation;
 pub struct Block<'t> {
     raw: RawBlock,
     records: &'t [u8],
+    not_replayed: &'t [u8],
     payload: &'t [u8],
     contents: &'t Contents,
 }
@@ -55,11 +57,47 @@ impl<'t> Block<'t> {
             return Err(TraceError::Damaged { part: "block", offset: raw.offset });
         }
         let records = raw.loads as usize * size_of::<RawRecord>();
-        let (records, payload) = bytes.split_at_checked(records).ok_or_else(|| {
-            malformed(&raw, format!("{} bytes do not hold {} loads", bytes.len(), raw.loads))
+        let not_replayed = raw.not_replayed as usize * size_of::<RawNotReplayed>();
+        let parts = bytes
+            .split_at_checked(records)
+            .and_then(|(records, rest)| Some((records, rest.split_at_checked(not_replayed)?)));
+        let (records, (not_replayed, payload)) = parts.ok_or_else(|| {
+            let RawBlock { loads, not_replayed, .. } = raw;
+            let message = format!(
+                "{} bytes do not hold {loads} loads and {not_replayed} other instructions",
+                bytes.len()
+            );
+            malformed(&raw, message)
         })?;
         check_order(&raw, records)?;
-        Ok(Self { raw, records, payload, contents })
+        let block = Self { raw, records, not_replayed, payload, contents };
+        block.check_not_replayed()?;
+        Ok(block)
+    }
+
+    /// Checks that the instructions that are not replayed ascend, that none of them is a load, and
+    /// that their names exist.
+    fn check_not_replayed(&self) -> Result<(), TraceError> {
+        let records = self.records.chunks_exact(size_of::<RawRecord>());
+        let mut loads =
+            records.map(|record| pod_read_unaligned::<RawRecord>(record).index).peekable();
+        let mut next = 0;
+        for (i, one) in self.not_replayed().enumerate() {
+            while loads.next_if(|load| *load < one.index).is_some() {}
+            let is_load = loads.peek() == Some(&one.index);
+            let has_name = usize::from(one.name) < self.contents.not_replayed.len();
+            if one.index < next || one.index >= self.raw.records || is_load || !has_name {
+                let message = format!("instruction {i} of those not replayed is inconsistent");
+                return Err(malformed(&self.raw, message));
+            }
+            next = one.index + 1;
+        }
+        Ok(())
+    }
+
+    /// Returns the instructions that read memory but are not replayed, in their order.
+    pub fn not_replayed(&self) -> impl Iterator<Item = RawNotReplayed> + 't {
+        self.not_replayed.chunks_exact(size_of::<RawNotReplayed>()).map(pod_read_unaligned)
     }
 
     /// Its row of the index.

@@ -4,8 +4,8 @@ use bytemuck::pod_read_unaligned;
 
 use crate::trace::error::TraceError;
 use crate::trace::format::{
-    BYTE_ORDER, Contents, Header, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, RawBlock, RawSection,
-    SectionKind, VERSION,
+    BYTE_ORDER, Contents, Header, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION,
+    RawBlock, RawSection, SectionKind, VERSION,
 };
 use crate::trace::operation::Operation;
 use crate::trace::writer::header_crc;
@@ -22,8 +22,8 @@ pub(super) fn read_header(bytes: &[u8]) -> Result<Header, TraceError> {
     if header.crc != header_crc(&header) {
         return Err(TraceError::Damaged { part: "header", offset: 0 });
     }
-    if header.version != VERSION {
-        return Err(TraceError::Version { version: header.version, expected: VERSION });
+    if !(OLDEST_VERSION..=VERSION).contains(&header.version) {
+        return Err(TraceError::Version { version: header.version });
     }
     if header.byte_order != BYTE_ORDER {
         return Err(TraceError::Malformed {
@@ -87,8 +87,12 @@ fn checked<'b>(bytes: &'b [u8], section: &RawSection) -> Result<&'b [u8], TraceE
 pub(super) fn read_contents(bytes: &[u8], section: &RawSection) -> Result<Contents, TraceError> {
     let wrong =
         |message| TraceError::Malformed { part: "contents", offset: section.offset, message };
-    let contents: Contents = serde_json::from_slice(checked(bytes, section)?)
+    let mut contents: Contents = serde_json::from_slice(checked(bytes, section)?)
         .map_err(|error| wrong(error.to_string()))?;
+    for operation in &mut contents.operations {
+        // Earlier writers set it for `LDS.U` too, which has no broadcast path.
+        operation.uniform &= operation.space.has_uniform_form();
+    }
     let impossible = contents.operations.iter().find(|operation| !operation.is_possible());
     match impossible {
         Some(Operation { opcode, bytes, .. }) => {
@@ -121,12 +125,14 @@ pub(super) fn read_index(
         slice(bytes, "block", block.offset, u64::from(block.length))?;
         // Blocks that overlap would make a small file a large amount of work.
         let is_placed = block.offset >= end && block.offset % 8 == 0 && block.length % 8 == 0;
-        let skipped = u64::from(block.stores) + u64::from(block.atomics);
+        let skipped =
+            u64::from(block.stores) + u64::from(block.atomics) + u64::from(block.not_replayed);
         let is_consistent = block.first_record == records
             && block.first_load == loads
             && block.records <= MAX_BLOCK_RECORDS
             && block.loads as usize <= MAX_BLOCK_LOADS
             && u64::from(block.loads) + skipped <= u64::from(block.records)
+            && (block.not_replayed == 0 || header.version > OLDEST_VERSION)
             && (block.kernel as usize) < contents.kernels.len();
         if !is_placed || !is_consistent {
             let RawBlock { offset, .. } = block;

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 
 use super::error::TraceError;
-use super::format::{Contents, Header, RawBlock, SectionKind};
+use super::format::{Contents, Header, OLDEST_VERSION, RawBlock, SectionKind};
 use crate::memory::Arena;
 
 pub use block::{Block, TracedLoad};
@@ -50,6 +50,12 @@ impl BinaryTrace {
         let index = container::find(&sections, &header, SectionKind::BlockIndex)?;
         let blocks = container::read_index(bytes.bytes(), &index, &header, &contents)?;
         Ok(Self { bytes, header, contents, blocks })
+    }
+
+    /// Returns whether the trace names the instructions that read memory but are not replayed. One
+    /// of version 1 of the format does not.
+    pub fn names_not_replayed(&self) -> bool {
+        self.header.version > OLDEST_VERSION
     }
 
     /// How many instructions the trace has, skipped ones included.

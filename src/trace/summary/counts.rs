@@ -1,18 +1,19 @@
 //! The summary of what a replay counted.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
 use super::{
-    Counts, Fault, FaultCounts, FootprintCounts, KernelSummary, Mismatch, Partial, PcSummary,
-    SectorSummary, SkippedCounts, SpaceCounts, Summary, UniformCounts,
+    Counts, Fault, FaultCounts, FootprintCounts, KernelSummary, LDGSTS, LdgstsCounts, Mismatch,
+    Partial, PcSummary, SectorSummary, SkippedCounts, SpaceCounts, Summary, UniformCounts,
 };
 use crate::trace::format::Contents;
 use crate::trace::operation::Skipped;
 use crate::trace::reader::BinaryTrace;
 use crate::trace::replay::{ReplayOptions, Replayed};
-use crate::trace::statistics::{Footprint, KernelCounts, LaneFaultCounts, PcCounts};
+use crate::trace::statistics::{Footprint, KernelCounts, LaneFaultCounts, NotReplayed, PcCounts};
 use crate::trace::worker::{FaultAt, MismatchAt};
 
 impl Summary {
@@ -44,24 +45,45 @@ impl Summary {
             pages: replayed.kernels.iter().map(|k| ranges(&k.footprint.pages)).collect(),
             lines: replayed.kernels.iter().map(|k| ranges(&k.footprint.lines)).collect(),
         });
+        let counts = |kernel: &KernelCounts| counts(kernel, trace);
         Self {
-            counts: counts(&whole, contents),
+            counts: counts(&whole),
             first_mismatches: replayed.mismatches.iter().map(|m| mismatch(m, contents)).collect(),
             first_faults: replayed.faults.iter().map(|f| fault(f, contents)).collect(),
             digest: replayed.digest.map(|digest| format!("{digest:016x}")),
+            complete: contents.complete.then_some(true),
+            notes: contents.notes.clone(),
             per_pc: per_pc.collect(),
             kernels: (0..replayed.kernels.len())
-                .map(|i| KernelSummary {
-                    name: name(i),
-                    counts: counts(&replayed.kernels[i], contents),
-                })
+                .map(|i| KernelSummary { name: name(i), counts: counts(&replayed.kernels[i]) })
                 .collect(),
             partial,
         }
     }
 }
 
-fn counts(kernel: &KernelCounts, contents: &Contents) -> Counts {
+/// The instructions that are not replayed by name, and `LDGSTS` apart from them.
+fn not_replayed(
+    kernel: &KernelCounts,
+    contents: &Contents,
+) -> (BTreeMap<String, u64>, LdgstsCounts) {
+    let (mut names, mut ldgsts) = (BTreeMap::new(), LdgstsCounts::default());
+    for (&number, &NotReplayed { records, lanes }) in &kernel.not_replayed {
+        let name = &contents.not_replayed[usize::from(number)];
+        if name == LDGSTS {
+            ldgsts.records += records;
+            ldgsts.lanes += lanes;
+        } else {
+            *names.entry(name.clone()).or_default() += records;
+        }
+    }
+    (names, ldgsts)
+}
+
+fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> Counts {
+    let contents = trace.contents();
+    let (not_replayed, ldgsts) =
+        trace.names_not_replayed().then(|| not_replayed(kernel, contents)).unzip();
     let mut by_opcode = BTreeMap::new();
     for ((_, operation), pc) in &kernel.per_pc {
         let opcode = &contents.operations[usize::from(*operation)].opcode;
@@ -75,7 +97,9 @@ fn counts(kernel: &KernelCounts, contents: &Contents) -> Counts {
             store: kernel.skipped(Skipped::Store),
             atomic: kernel.skipped(Skipped::Atomic),
             other: kernel.skipped(Skipped::Other),
+            not_replayed,
         },
+        ldgsts,
         lanes: kernel.lanes,
         bytes: kernel.bytes,
         by_opcode,
@@ -101,11 +125,11 @@ fn fault_counts(faults: &LaneFaultCounts) -> FaultCounts {
     FaultCounts { outside_window, outside_allocation, misaligned_address }
 }
 
-fn pc_summary(kernel: String, pc: u32, opcode: &str, counts: &PcCounts) -> PcSummary {
+fn pc_summary(kernel: Arc<str>, pc: u32, opcode: &Arc<str>, counts: &PcCounts) -> PcSummary {
     PcSummary {
         kernel,
         pc: format!("{pc:#x}"),
-        opcode: opcode.to_owned(),
+        opcode: Arc::clone(opcode),
         loads: counts.loads,
         lanes: counts.lanes,
         sectors: SectorSummary {

@@ -131,6 +131,7 @@ fn check_together(parts: &[(usize, Summary, Partial)]) -> Result<(), MergeError>
     for (index, summary, other) in parts {
         let is_same = other.replay == partial.replay
             && summary.kernels.len() == first.kernels.len()
+            && (summary.complete, &summary.notes) == (first.complete, &first.notes)
             && summary.digest.is_some() == first.digest.is_some();
         if !is_same {
             return Err(MergeError::OfAnotherTrace {
@@ -215,8 +216,28 @@ fn add_counts(to: &mut Counts, from: &Counts) {
         add(to, from);
     }
     add_fault_counts(lane_faults, &from.lane_faults);
-    for (opcode, loads) in &from.by_opcode {
-        add(to.by_opcode.entry(opcode.clone()).or_default(), *loads);
+    add_by_name(&mut to.by_opcode, &from.by_opcode);
+    add_not_replayed(to, from);
+}
+
+fn add_by_name<Name: Clone + Ord>(to: &mut BTreeMap<Name, u64>, from: &BTreeMap<Name, u64>) {
+    for (name, count) in from {
+        add(to.entry(name.clone()).or_default(), *count);
+    }
+}
+
+/// Adds what is not replayed. It is unknown of the whole if it is of a part.
+fn add_not_replayed(to: &mut Counts, from: &Counts) {
+    match (&mut to.skipped.not_replayed, &from.skipped.not_replayed) {
+        (Some(to), Some(from)) => add_by_name(to, from),
+        (to, _) => *to = None,
+    }
+    match (&mut to.ldgsts, &from.ldgsts) {
+        (Some(to), Some(from)) => {
+            add(&mut to.records, from.records);
+            add(&mut to.lanes, from.lanes);
+        }
+        (to, _) => *to = None,
     }
 }
 

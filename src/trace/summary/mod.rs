@@ -4,6 +4,7 @@ mod counts;
 mod merge;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,12 @@ pub struct Summary {
     pub first_faults: Vec<Fault>,
     /// The digest over all loaded values, 16 hexadecimal digits; nothing without data.
     pub digest: Option<String>,
+    /// Whether the trace is known to be whole; `None` if its format cannot tell.
+    #[serde(default)]
+    pub complete: Option<bool>,
+    /// What a reader of the counts should know.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// By program counter, in launch order of the kernels, then ascending.
     pub per_pc: Vec<PcSummary>,
     /// By kernel, in launch order.
@@ -40,12 +47,15 @@ pub struct Counts {
     pub loads: u64,
     /// What was skipped.
     pub skipped: SkippedCounts,
+    /// Copies from global to shared memory (`LDGSTS`), a part of the others that were skipped.
+    /// `None` if the trace does not name them.
+    pub ldgsts: Option<LdgstsCounts>,
     /// Executing lanes of all loads.
     pub lanes: u64,
     /// Bytes that the lanes asked for.
     pub bytes: u64,
     /// Loads by opcode.
-    pub by_opcode: BTreeMap<String, u64>,
+    pub by_opcode: BTreeMap<Arc<str>, u64>,
     /// Loads by the memory of their first executing lane.
     pub by_space: SpaceCounts,
     /// Distinct 32-byte sectors of global memory, load by load.
@@ -68,14 +78,43 @@ pub struct Counts {
     pub mismatches: u64,
 }
 
+/// The one instruction among those not replayed that is counted apart from the others.
+const LDGSTS: &str = "LDGSTS";
+
+impl Counts {
+    /// Returns the instructions that read memory but are not replayed, by name, `LDGSTS` last;
+    /// nothing if there are none or the trace does not name them.
+    pub fn not_replayed(&self) -> impl Iterator<Item = (&str, u64)> {
+        let named = self.skipped.not_replayed.iter().flatten();
+        let ldgsts = self.ldgsts.iter().map(|ldgsts| (LDGSTS, ldgsts.records));
+        named
+            .map(|(name, records)| (name.as_str(), *records))
+            .chain(ldgsts)
+            .filter(|(_, records)| *records > 0)
+    }
+}
+
 /// Instructions that are no loads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "named as the kinds are")]
 pub struct SkippedCounts {
     pub store: u64,
     pub atomic: u64,
     pub other: u64,
+    /// Those of the others that read memory, without `LDGSTS`: by the opcode before its first dot.
+    /// `None` if the trace does not name them.
+    pub not_replayed: Option<BTreeMap<String, u64>>,
+}
+
+/// Copies from global to shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LdgstsCounts {
+    /// Instructions of the trace. Some tracers write two for each.
+    pub records: u64,
+    /// Their active lanes.
+    pub lanes: u64,
 }
 
 /// Loads by space.
@@ -128,7 +167,7 @@ pub struct Mismatch {
     /// The instruction's index in the trace.
     pub record: u64,
     /// The kernel's name.
-    pub kernel: String,
+    pub kernel: Arc<str>,
     /// The program counter.
     pub pc: String,
     /// The lane.
@@ -148,7 +187,7 @@ pub struct Fault {
     /// The instruction's index in the trace.
     pub record: u64,
     /// The kernel's name.
-    pub kernel: String,
+    pub kernel: Arc<str>,
     /// The program counter.
     pub pc: String,
     /// The lane.
@@ -164,11 +203,11 @@ pub struct Fault {
 #[serde(deny_unknown_fields)]
 pub struct PcSummary {
     /// The kernel's name.
-    pub kernel: String,
+    pub kernel: Arc<str>,
     /// The program counter.
     pub pc: String,
     /// The opcode with its modifiers.
-    pub opcode: String,
+    pub opcode: Arc<str>,
     /// How often it was executed.
     pub loads: u64,
     /// Its executing lanes.
@@ -195,7 +234,7 @@ pub struct SectorSummary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelSummary {
     /// Its name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Its counts.
     #[serde(flatten)]
     pub counts: Counts,

@@ -1,146 +1,120 @@
-//! LDG.U.128, and LDS.U at every size: one fetch for all lanes, exactly where it is allowed.
+//! LDG.U.128: one fetch for all lanes, exactly if that is allowed. No other sibling has a uniform form;
+//! the `.U` of LDS has no observable effect.
 
 use warpload::encoding::Size;
 use warpload::load::UniformPath::{self, Broadcast, Divergent};
 
-use super::{LDC, LDG, LDL, LDS, Sibling};
+use super::{LDC, LDG, LDL, LDS};
 use crate::{Loaded, active, at, limited, load, machine, reporting, with};
+
+const TEXT: &str = "LDG.U.128 R4, [R2]";
 
 fn path(loaded: &Loaded) -> UniformPath {
     loaded.outcome.uniform.unwrap()
 }
 
-/// The loads with the hint, `destination` and `[R2]`: LDG.U.128 and LDS.U of seven sizes.
-fn uniform(destination: &str) -> Vec<(Sibling, Size, String)> {
-    let wide = (LDG, Size::U128, format!("LDG.U.128 {destination}, [R2]"));
-    let shared = LDS
-        .sizes()
-        .iter()
-        .map(|size| (LDS, *size, format!("LDS.U.{} {destination}, [R2]", size.name())));
-    [wide].into_iter().chain(shared).collect()
-}
-
 #[test]
 fn one_address_is_broadcast() {
-    for (sibling, size, text) in uniform("R4") {
-        let loaded = load(&text, &machine(), at(|_| sibling.allocated));
-        assert!(loaded.is_clean(), "{text}");
-        assert_eq!(path(&loaded), Broadcast, "{text}");
-        assert!(loaded.outcome.is_broadcast());
-        let plain = match size {
-            Size::U128 => Size::B128,
-            size => size,
-        };
-        let plain = load(&sibling.text(plain, "R4", "[R2]"), &machine(), at(|_| sibling.allocated));
-        assert_eq!(loaded.warp, plain.warp, "{text}");
-        assert_eq!(plain.outcome.uniform, None);
-    }
+    let loaded = load(TEXT, &machine(), at(|_| LDG.allocated));
+    assert!(loaded.is_clean());
+    assert_eq!(path(&loaded), Broadcast);
+    assert!(loaded.outcome.is_broadcast());
+    let plain = LDG.text(Size::B128, "R4", "[R2]");
+    let plain = load(&plain, &machine(), at(|_| LDG.allocated));
+    assert_eq!(loaded.warp, plain.warp);
+    assert_eq!(plain.outcome.uniform, None);
 }
 
-/// Lane n is n modulo the size behind it: one rounded address, and misalignment is no obstacle
-/// where it is reported.
+/// Lane n is n modulo 16 bytes further on: one rounded address. Misalignment is no obstacle, even if
+/// it is reported.
 #[test]
 fn addresses_are_compared_after_rounding() {
-    for (sibling, size, text) in uniform("R4") {
-        let warp = || at(|lane| sibling.allocated + lane as u64 % u64::from(size.bytes()));
-        let forced = load(&text, &machine(), warp());
-        assert!(forced.is_clean(), "{text}");
-        assert_eq!(path(&forced), Broadcast, "{text}");
-        let reported = load(&text, &reporting(), warp());
-        assert_eq!(reported.outcome.lane_faults.is_empty(), size.bytes() == 1, "{text}");
-        assert_eq!(path(&reported), Broadcast, "{text}");
-    }
+    let warp = || at(|lane| LDG.allocated + lane as u64 % 16);
+    let forced = load(TEXT, &machine(), warp());
+    assert!(forced.is_clean());
+    assert_eq!(path(&forced), Broadcast);
+    let reported = load(TEXT, &reporting(), warp());
+    assert!(!reported.outcome.lane_faults.is_empty());
+    assert_eq!(path(&reported), Broadcast);
 }
 
 /// One lane is one access before the others, which is no error.
 #[test]
 fn two_addresses_diverge() {
-    for (sibling, size, text) in uniform("R4") {
-        for other in [0, 17, 31] {
-            let before = sibling.allocated - u64::from(size.bytes());
-            let from = |lane| if lane == other { before } else { sibling.allocated };
-            let loaded = load(&text, &machine(), at(from));
-            assert!(loaded.is_clean(), "{text}");
-            assert_eq!(path(&loaded), Divergent, "{text}");
-            assert!(!loaded.outcome.is_broadcast());
-        }
+    for other in [0, 17, 31] {
+        let from = |lane| if lane == other { LDG.allocated - 16 } else { LDG.allocated };
+        let loaded = load(TEXT, &machine(), at(from));
+        assert!(loaded.is_clean(), "{other}");
+        assert_eq!(path(&loaded), Divergent, "{other}");
+        assert!(!loaded.outcome.is_broadcast());
     }
 }
 
-/// Of 32 * 1 bytes side by side all lie in shared memory, of 32 * 8 the first 0x28: lanes 5 and up
-/// are behind the end.
-#[test]
-fn lanes_side_by_side_diverge() {
-    let loaded = load("LDS.U.U8 R4, [R2]", &machine(), at(|lane| lane as u64));
-    assert!(loaded.is_clean());
-    assert_eq!(path(&loaded), Divergent);
-    assert_eq!(loaded.register(4, 31), 0x5f);
-    let loaded = load("LDS.U.64 R4, [R2]", &machine(), at(|lane| 8 * lane as u64));
-    assert_eq!(path(&loaded), Divergent);
-    assert_eq!(loaded.faulting("outside_allocation"), 0xffff_ffe0);
-}
-
-/// One address for all lanes, but nothing there.
+/// One address for all lanes, but nothing there: also in the windows, and above 2^40.
 #[test]
 fn one_address_that_is_not_allocated_diverges() {
-    for (sibling, _, text) in uniform("R4") {
-        let loaded = load(&text, &machine(), at(|_| sibling.outside));
-        assert_eq!(sibling.outside_lanes(&loaded), u32::MAX, "{text}");
-        assert_eq!(path(&loaded), Divergent, "{text}");
-    }
-    // In the windows too, and above 2^40.
+    let loaded = load(TEXT, &machine(), at(|_| LDG.outside));
+    assert_eq!(LDG.outside_lanes(&loaded), u32::MAX);
+    assert_eq!(path(&loaded), Divergent);
     for outside in [0xfe00_0010, 0xff00_0010, 1 << 40] {
         let loaded = load("LDG.E.U.128 R4, [R2]", &machine(), at(|_| outside));
         assert_eq!(path(&loaded), Divergent, "{outside:#x}");
     }
-    // 0x20..0x30 has 8 of its 16 bytes.
-    let loaded = load("LDS.U.128 R4, [R2]", &machine(), at(|_| 0x20));
-    assert_eq!(path(&loaded), Divergent);
 }
 
 #[test]
 fn one_lane_outside_diverges() {
-    for (sibling, _, text) in uniform("R4") {
-        let from = |lane| if lane == 4 { sibling.outside } else { sibling.allocated };
-        let loaded = load(&text, &machine(), at(from));
-        assert_eq!(sibling.outside_lanes(&loaded), 1 << 4, "{text}");
-        assert_eq!(path(&loaded), Divergent, "{text}");
-    }
+    let from = |lane| if lane == 4 { LDG.outside } else { LDG.allocated };
+    let loaded = load(TEXT, &machine(), at(from));
+    assert_eq!(LDG.outside_lanes(&loaded), 1 << 4);
+    assert_eq!(path(&loaded), Divergent);
 }
 
 /// Lane 3 alone, or those that P1 lets through; the others have other addresses.
 #[test]
 fn only_executing_lanes_count() {
-    for (sibling, _, text) in uniform("R4") {
-        let warp = || at(|lane| if lane == 3 { sibling.allocated } else { sibling.outside });
-        let loaded = load(&text, &machine(), active(warp(), 1 << 3));
-        assert_eq!(path(&loaded), Broadcast, "{text}");
-        let loaded = load(&format!("@P1 {text}"), &machine(), with(warp(), 1, 1 << 3));
-        assert_eq!(path(&loaded), Broadcast, "{text}");
-        assert_eq!(loaded.outcome.executing.bits(), 1 << 3);
-    }
+    let warp = || at(|lane| if lane == 3 { LDG.allocated } else { LDG.outside });
+    let loaded = load(TEXT, &machine(), active(warp(), 1 << 3));
+    assert_eq!(path(&loaded), Broadcast);
+    let loaded = load(&format!("@P1 {TEXT}"), &machine(), with(warp(), 1, 1 << 3));
+    assert_eq!(path(&loaded), Broadcast);
+    assert_eq!(loaded.outcome.executing.bits(), 1 << 3);
 }
 
 #[test]
 fn rz_does_not_prevent_it() {
-    for (sibling, _, text) in uniform("RZ") {
-        let loaded = load(&text, &machine(), at(|_| sibling.allocated));
-        assert_eq!(path(&loaded), Broadcast, "{text}");
-        assert!(loaded.changed().is_empty());
-    }
+    let loaded = load("LDG.U.128 RZ, [R2]", &machine(), at(|_| LDG.allocated));
+    assert_eq!(path(&loaded), Broadcast);
+    assert!(loaded.changed().is_empty());
 }
 
 #[test]
 fn a_load_that_is_not_made_has_no_path() {
-    for (sibling, _, text) in uniform("R8") {
-        let loaded = load(&format!("@!PT {text}"), &machine(), at(|_| sibling.allocated));
-        assert_eq!(loaded.outcome.uniform, None, "{text}");
-        let loaded = load(&text, &limited(8), at(|_| sibling.allocated));
-        assert_eq!(loaded.outcome.uniform, None, "{text}");
+    let text = "LDG.U.128 R8, [R2]";
+    let loaded = load(&format!("@!PT {text}"), &machine(), at(|_| LDG.allocated));
+    assert_eq!(loaded.outcome.uniform, None);
+    let loaded = load(text, &limited(8), at(|_| LDG.allocated));
+    assert_eq!(loaded.outcome.uniform, None);
+}
+
+/// At every size, for one address as for addresses that differ by lane.
+#[test]
+fn lds_u_is_lds() {
+    for size in LDS.sizes() {
+        let plain = LDS.text(*size, "R4", "[R2]");
+        let hinted = format!("LDS.U.{} R4, [R2]", size.name());
+        for stride in [0, u64::from(size.bytes())] {
+            let warp = || at(|lane| LDS.allocated + stride * lane as u64 % 16);
+            let plain = load(&plain, &machine(), warp());
+            let hinted = load(&hinted, &machine(), warp());
+            assert_eq!(hinted.warp, plain.warp, "{size:?}");
+            assert_eq!(hinted.outcome, plain.outcome, "{size:?}");
+            assert_eq!(hinted.outcome.uniform, None, "{size:?}");
+        }
     }
 }
 
-/// LDL and LDC have no hint, the other sizes of LDG and LDS without .U neither.
+/// LDL and LDC have no hint, nor do LDS and the other sizes of LDG.
 #[test]
 fn other_loads_have_no_path() {
     for sibling in [LDG, LDL, LDS, LDC] {

@@ -46,7 +46,7 @@ fn only_a_load_with_the_hint_is_broadcast() {
             assert_eq!(is_broadcast, *size == Size::U128, "{text}");
         }
     }
-    assert!(loaded("LDS.U.U8 R4, [R2]", &at(|_| LDS.allocated)).is_broadcast);
+    assert!(!loaded("LDS.U.U8 R4, [R2]", &at(|_| LDS.allocated)).is_broadcast);
 }
 
 /// 32 bytes side by side, of memory that lanes share; in local memory each lane's byte is in

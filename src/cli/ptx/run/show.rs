@@ -12,7 +12,7 @@ use warpload::vector::LANE_FAULTS;
 use crate::cli::Format;
 use crate::cli::io::Output;
 use crate::cli::ptx::file::File;
-use crate::cli::run::faults;
+use crate::cli::run::table::faults;
 use crate::cli::tmem::table;
 
 /// Prints loads one by one, or collects them for one object of JSON.

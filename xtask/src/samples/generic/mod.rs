@@ -94,7 +94,7 @@ impl Generator {
     fn kernel(&mut self, plan: &Plan) -> Result<()> {
         let map = self.machine.memory.map();
         self.writer.kernel(Kernel {
-            name: plan.name.to_owned(),
+            name: plan.name.into(),
             grid: [1, 1, 1],
             block: [LANES as u32 * plan.warps, 1, 1],
             shared_base: Some(map.shared().base),

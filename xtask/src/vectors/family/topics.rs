@@ -118,7 +118,7 @@ pub(super) fn drafts() -> Vec<Draft> {
             match opcode {
                 Opcode::Ldl => drafts.extend(local_parts(&load)),
                 Opcode::Ldc => drafts.extend(banks(&load)),
-                Opcode::Lds => drafts.extend(uniform(&Load { uniform: true, ..load })),
+                Opcode::Lds => drafts.extend(hinted(&Load { uniform: true, ..load })),
                 Opcode::Ldg if size == Size::U128 => drafts.extend(uniform(&load)),
                 Opcode::Ldg => {}
             }
@@ -276,6 +276,24 @@ fn uniform(load: &Load) -> Vec<Draft> {
             active: 1 << 9,
             ..load.at("one active lane is broadcast", |lane| {
                 if lane == 9 { second } else { load.nowhere()[1] }
+            })
+        },
+    ]
+}
+
+/// `LDS.U` has no observable effect, whether the lanes agree on the address or not.
+fn hinted(load: &Load) -> Vec<Draft> {
+    let (first, bytes) = (load.first(), load.bytes());
+    vec![
+        load.at("one address with .U", |_| first + bytes),
+        load.at("two addresses with .U", |lane| if lane == 9 { first } else { first + bytes }),
+        load.at("one lane outside with .U", |lane| {
+            if lane == 31 { load.nowhere()[1] } else { first + bytes }
+        }),
+        Draft {
+            active: 1 << 9,
+            ..load.at("one active lane with .U", |lane| {
+                if lane == 9 { first + bytes } else { load.nowhere()[1] }
             })
         },
     ]

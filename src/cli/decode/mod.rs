@@ -1,18 +1,25 @@
 //! `decode`: every load of a cubin, a raw stream or a listing, or of bare words.
 
+mod check;
+mod find;
+mod row;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
 use warpload::encoding::control::Notation;
-use warpload::encoding::{Control, Instruction, parse_line};
+use warpload::encoding::{Instruction, ParseError};
 use warpload::sass::{self, SassInstruction};
 
-use super::check::{self, Checked};
+use self::check::Checked;
+use self::find::Found;
+pub(crate) use self::row::LoadJson;
+use self::row::Row;
 use super::diagnostic::{self, Origin};
-use super::encode::hexadecimal;
 use super::io::{self, Output};
+use super::replay::read_number;
 use super::{Format, Progress, Status, word};
 
 /// Show every load of a cubin, a raw stream or a listing
@@ -24,6 +31,8 @@ use super::{Format, Progress, Status, word};
 #[command(after_help = "\
 Examples:
   warpload decode traces/gather.sm_50.cubin --control maxas
+  warpload decode traces/gather.sm_50.cubin --all
+  warpload decode --raw --offset 0x50 shader.bin
   cuobjdump -sass app | warpload decode - --check
   warpload decode --word 0x9c90000123470200 0x84e0000000070104
   cut -f1 words.tsv | warpload decode --word -")]
@@ -37,13 +46,30 @@ pub(crate) struct Arguments {
         long,
         num_args = 1..,
         value_name = "WORD",
-        conflicts_with_all = ["input", "raw", "check", "function"]
+        conflicts_with_all = ["input", "raw", "check", "function", "all"]
     )]
     word: Vec<String>,
 
     /// The input is a stream of 32-byte bundles without a container
     #[arg(long)]
     raw: bool,
+
+    /// Where the code of a raw stream begins, in bytes, decimal or 0x hexadecimal; offsets are
+    /// counted from there
+    #[arg(
+        long,
+        value_name = "BYTES",
+        requires = "raw",
+        default_value_t = 0,
+        hide_default_value = true,
+        value_parser = read_offset
+    )]
+    offset: u64,
+
+    /// Show every instruction, loads marked with `*`: its text if the listing has it, else its word
+    /// alone
+    #[arg(long, conflicts_with = "check")]
+    all: bool,
 
     /// Show how each load is scheduled, in this notation
     #[arg(long, value_enum, default_value_t)]
@@ -86,43 +112,20 @@ impl ControlNotation {
 }
 
 #[derive(serde::Serialize)]
-pub(crate) struct LoadJson<'l> {
-    pub(crate) file: Option<&'l str>,
-    pub(crate) function: Option<&'l str>,
-    pub(crate) offset: Option<String>,
-    pub(crate) word: String,
-    pub(crate) text: String,
-    pub(crate) control: Option<ControlJson>,
-}
-
-#[derive(serde::Serialize)]
-pub(crate) struct ControlJson {
-    stall: u8,
-    r#yield: bool,
-    write_barrier: Option<u8>,
-    read_barrier: Option<u8>,
-    wait_mask: u8,
-    reuse: u8,
-}
-
-#[derive(serde::Serialize)]
 struct CheckJson<'c> {
     file: &'c str,
     loads: u64,
     differences: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    relocated: u64,
 }
 
-impl From<Control> for ControlJson {
-    fn from(control: Control) -> Self {
-        Self {
-            stall: control.stall.get(),
-            r#yield: control.yield_bit,
-            write_barrier: control.write.number(),
-            read_barrier: control.read.number(),
-            wait_mask: control.wait.mask(),
-            reuse: control.reuse.get(),
-        }
-    }
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+fn read_offset(text: &str) -> Result<u64, String> {
+    read_number(text).ok_or_else(|| "expected a number of bytes, decimal or 0x hexadecimal".into())
 }
 
 pub(crate) fn execute(
@@ -185,6 +188,18 @@ impl Functions<'_> {
     }
 }
 
+/// What was found in one input.
+#[derive(Default)]
+struct Counts {
+    instructions: u64,
+    loads: u64,
+    /// Instructions that say how they are scheduled.
+    controls: u64,
+    /// Loads by their text, not by their word.
+    contradictory: u64,
+    without_words: bool,
+}
+
 /// One input on its way to the output.
 struct Decoder<'d, 'f> {
     arguments: &'d Arguments,
@@ -211,125 +226,103 @@ fn listed(names: &BTreeSet<Arc<str>>) -> String {
 impl Decoder<'_, '_> {
     fn file(&mut self, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
         let input = io::open(self.path, progress)?;
-        let format = if self.arguments.raw { sass::Format::Raw } else { sass::Format::Detect };
-        let instructions = sass::read(input, format)?;
+        let instructions = if self.arguments.raw {
+            sass::read_raw(input, self.arguments.offset)?
+        } else {
+            sass::read(input, sass::Format::Detect)?
+        };
         if self.arguments.check && instructions.kind() != sass::Kind::Listing {
             anyhow::bail!("--check compares a listing's text with its words; this is no listing");
         }
-        let mut taken = false;
-        let mut without_words = false;
-        let (mut count, mut loads, mut controls) = (0u64, 0u64, 0u64);
+        if instructions.is_unscheduled() {
+            output.flush()?;
+            diagnostic::warning(format_args!(
+                "{}: every control word is zero, as no compiler writes them; is this code, and \
+                 does it begin here? (`--offset BYTES`)",
+                io::name(self.path)
+            ));
+        }
+        let mut counts = Counts::default();
         for instruction in instructions {
             let instruction = instruction?;
             if !self.functions.take(instruction.function.as_ref()) {
                 continue;
             }
-            taken = true;
-            count += 1;
-            controls += u64::from(instruction.control.is_some());
-            without_words |= instruction.word.is_none();
+            counts.instructions += 1;
+            counts.controls += u64::from(instruction.control.is_some());
+            counts.without_words |= instruction.word.is_none();
             if self.arguments.check {
                 self.check(&instruction, output)?;
-            } else if let Some(load) = self.load(&instruction, output)? {
-                loads += 1;
-                self.show(&instruction, &load, output)?;
+                continue;
+            }
+            let found = Found::new(&instruction);
+            match &found {
+                Found::Load(_) | Found::Relocated => counts.loads += 1,
+                Found::Other => {}
+                Found::Contradictory => counts.contradictory += 1,
+                Found::Unreadable(error) => self.unreadable(&instruction, error, output)?,
+            }
+            let is_load = matches!(found, Found::Load(_) | Found::Relocated);
+            if is_load || self.arguments.all {
+                let row = Row { path: self.path, instruction: &instruction, found: &found };
+                row.write(self.arguments, output)?;
             }
         }
-        if !taken && self.functions.wanted.is_some() {
+        if counts.instructions == 0 && self.functions.wanted.is_some() {
             return Ok(());
         }
         if self.arguments.check {
-            self.finish_check(without_words, output)?;
-            return Ok(());
+            return self.finish_check(counts.without_words, output);
         }
-        let file = io::name(self.path);
         output.flush()?;
-        if loads == 0 && self.status == Status::Done {
+        self.remark(&counts);
+        Ok(())
+    }
+
+    /// Says on standard error what the rows do not show.
+    fn remark(&self, counts: &Counts) {
+        let file = io::name(self.path);
+        let Counts { instructions, loads, contradictory, .. } = counts;
+        if *loads == 0 && self.status == Status::Done {
             let known = Instruction::MNEMONICS.join(", ");
-            diagnostic::note(format_args!(
-                "{file}: none of {count} instructions is a load ({known})"
+            match instructions {
+                0 => diagnostic::note(format_args!("{file}: no code, so no load")),
+                _ => diagnostic::note(format_args!(
+                    "{file}: none of {instructions} instructions is a load ({known})"
+                )),
+            }
+        }
+        if *contradictory > 0 {
+            diagnostic::warning(format_args!(
+                "{file}: {contradictory} of {instructions} instructions are loads by their text, \
+                 not by their words, which decide here; `--check` shows them"
             ));
         }
-        if loads > 0 && without_words {
+        if *loads > 0 && counts.without_words {
             diagnostic::note(format_args!(
                 "{file}: no words in this listing; they were assembled from its text"
             ));
         }
-        if loads > 0 && controls == 0 && self.arguments.control.notation().is_some() {
+        if *loads > 0 && counts.controls == 0 && self.arguments.control.notation().is_some() {
             diagnostic::note(format_args!("{file}: nothing here says how it is scheduled"));
         }
-        Ok(())
     }
 
-    /// The load that an instruction is, from its word or, without one, from its text.
-    fn load(
+    /// Draws what is wrong with the text of a load.
+    fn unreadable(
         &mut self,
         instruction: &SassInstruction,
+        error: &ParseError,
         output: &mut Output,
-    ) -> anyhow::Result<Option<Instruction>> {
-        if let Some(word) = instruction.word {
-            return Ok(Instruction::decode(word));
-        }
+    ) -> anyhow::Result<()> {
+        output.flush()?;
+        let file = io::name(self.path);
+        let line = instruction.line.unwrap_or(1) as usize;
+        let column = instruction.column.unwrap_or(1);
         let text = instruction.text.as_deref().unwrap_or_default();
-        if !check::names_a_load(text) {
-            return Ok(None);
-        }
-        match parse_line(text) {
-            Ok(parsed) => Ok(Some(parsed.instruction)),
-            Err(error) => {
-                output.flush()?;
-                let file = io::name(self.path);
-                let line = instruction.line.unwrap_or(1) as usize;
-                let column = instruction.column.unwrap_or(1);
-                diagnostic::parse_error(Origin { file: &file, line, column }, text, &error);
-                self.status = Status::Failed;
-                Ok(None)
-            }
-        }
-    }
-
-    fn show(
-        &self,
-        instruction: &SassInstruction,
-        load: &Instruction,
-        output: &mut Output,
-    ) -> std::io::Result<()> {
-        let file = self.path.display().to_string();
-        let word = hexadecimal(load.encode());
-        let function = instruction.function.as_deref();
-        if self.arguments.format == Format::Json {
-            return output.json(&LoadJson {
-                file: Some(&file),
-                function,
-                offset: instruction.offset.map(|offset| format!("{offset:#x}")),
-                word,
-                text: load.to_string(),
-                control: instruction.control.map(ControlJson::from),
-            });
-        }
-        let mut line = String::new();
-        if self.arguments.input.len() > 1 {
-            line += &format!("{file}  ");
-        }
-        line += function.unwrap_or("-");
-        match instruction.offset {
-            Some(offset) => line += &format!("  {offset:#06x}"),
-            None => line += "  -",
-        }
-        line += &format!("  {word}  ");
-        let control = self
-            .arguments
-            .control
-            .notation()
-            .and_then(|notation| Some((notation, instruction.control?.display(notation))));
-        match control {
-            None => line += load.text().as_str(),
-            Some((notation, control)) if notation.is_behind() => {
-                line += &format!("{load} {control}");
-            }
-            Some((_, control)) => line += &format!("{control}  {load}"),
-        }
-        output.line(line)
+        diagnostic::parse_error(Origin { file: &file, line, column }, text, error);
+        self.status = Status::Failed;
+        Ok(())
     }
 
     fn check(&mut self, instruction: &SassInstruction, output: &mut Output) -> anyhow::Result<()> {
@@ -342,22 +335,27 @@ impl Decoder<'_, '_> {
     }
 
     fn finish_check(&self, without_words: bool, output: &mut Output) -> anyhow::Result<()> {
-        if without_words && self.checked.loads == 0 {
+        let Checked { loads, differences, relocated } = self.checked;
+        if without_words && loads + relocated == 0 {
             anyhow::bail!("--check needs words to compare with; this listing has none");
         }
-        let Checked { loads, differences } = self.checked;
         if self.arguments.format == Format::Json {
             let file = self.path.display().to_string();
-            output.json(&CheckJson { file: &file, loads, differences })?;
+            output.json(&CheckJson { file: &file, loads, differences, relocated })?;
             return Ok(());
         }
         output.line(format_args!(
-            "{}: {} load{} checked, {} difference{}",
+            "{}: {} load{} checked, {} difference{}{}",
             io::name(self.path),
             loads,
             if loads == 1 { "" } else { "s" },
             differences,
             if differences == 1 { "" } else { "s" },
+            if relocated == 0 {
+                String::new()
+            } else {
+                format!("; {relocated} relocated, not compared")
+            },
         ))?;
         Ok(())
     }

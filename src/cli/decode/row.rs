@@ -1,0 +1,134 @@
+//! How one instruction is written: a line of text, or an object of JSON.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use warpload::encoding::Control;
+use warpload::sass::SassInstruction;
+
+use super::find::Found;
+use super::{Arguments, Format};
+use crate::cli::encode::hexadecimal;
+use crate::cli::io::Output;
+use crate::cli::name::visible;
+
+#[derive(serde::Serialize)]
+pub(crate) struct LoadJson<'l> {
+    pub(crate) file: Option<&'l str>,
+    pub(crate) function: Option<&'l str>,
+    pub(crate) offset: Option<String>,
+    pub(crate) word: Option<String>,
+    pub(crate) text: Option<&'l str>,
+    pub(crate) control: Option<ControlJson>,
+    /// Only with `--all`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) load: Option<bool>,
+    /// Only of loads whose displacement is unknown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) relocated: bool,
+}
+
+#[derive(serde::Serialize)]
+pub(crate) struct ControlJson {
+    stall: u8,
+    r#yield: bool,
+    write_barrier: Option<u8>,
+    read_barrier: Option<u8>,
+    wait_mask: u8,
+    reuse: u8,
+}
+
+impl From<Control> for ControlJson {
+    fn from(control: Control) -> Self {
+        Self {
+            stall: control.stall.get(),
+            r#yield: control.yield_bit,
+            write_barrier: control.write.number(),
+            read_barrier: control.read.number(),
+            wait_mask: control.wait.mask(),
+            reuse: control.reuse.get(),
+        }
+    }
+}
+
+/// An instruction and what it was found to be.
+pub(super) struct Row<'r> {
+    pub(super) path: &'r Path,
+    pub(super) instruction: &'r SassInstruction,
+    pub(super) found: &'r Found,
+}
+
+impl Row<'_> {
+    pub(super) fn write(&self, arguments: &Arguments, output: &mut Output) -> std::io::Result<()> {
+        let Self { instruction, found, .. } = self;
+        let (is_load, relocated) = match found {
+            Found::Load(_) => (true, false),
+            Found::Relocated => (true, true),
+            Found::Other | Found::Contradictory | Found::Unreadable(_) => (false, false),
+        };
+        let word = match found {
+            Found::Load(load) => Some(load.encode()),
+            _ => instruction.word,
+        };
+        let decoded = match found {
+            Found::Load(load) => Some(load.text()),
+            _ => None,
+        };
+        let text = decoded.as_deref().or(instruction.text.as_deref());
+        let file = self.path.display().to_string();
+        if arguments.format == Format::Json {
+            return output.json(&LoadJson {
+                file: Some(&file),
+                function: instruction.function.as_deref(),
+                offset: instruction.offset.map(|offset| format!("{offset:#x}")),
+                word: word.map(hexadecimal),
+                text,
+                control: instruction.control.map(ControlJson::from),
+                load: arguments.all.then_some(is_load),
+                relocated,
+            });
+        }
+        let mut line = String::new();
+        if arguments.all {
+            line += if is_load { "* " } else { "  " };
+        }
+        if arguments.input.len() > 1 {
+            line += &format!("{}  ", visible(&file));
+        }
+        line += &visible(instruction.function.as_deref().unwrap_or("-"));
+        match instruction.offset {
+            Some(offset) => line += &format!("  {offset:#06x}"),
+            None => line += "  -",
+        }
+        line += &format!("  {:<18}", word.map_or("-".to_owned(), hexadecimal));
+        let text = match text {
+            // Listings align what follows the operands.
+            Some(text) if decoded.is_none() => {
+                Some(Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" ")))
+            }
+            text => text.map(Cow::Borrowed),
+        };
+        let control = arguments
+            .control
+            .notation()
+            .and_then(|notation| Some((notation, instruction.control?.display(notation))));
+        let (before, after) = match control {
+            None => (None, None),
+            Some((notation, control)) if notation.is_behind() => (None, Some(control)),
+            Some((_, control)) => (Some(control), None),
+        };
+        if let Some(control) = before {
+            line += &format!("  {control}");
+        }
+        if let Some(text) = text {
+            line += &format!("  {text}");
+        }
+        if let Some(control) = after {
+            line += &format!(" {control}");
+        }
+        if relocated {
+            line += "  (relocated: displacement unknown)";
+        }
+        output.line(line.trim_end())
+    }
+}

@@ -1,0 +1,72 @@
+//! Names from inputs, fit for a terminal: they can hold any character and be of any length.
+
+use std::borrow::Cow;
+
+/// How many characters of a name a table shows.
+const MAX_CELL: usize = 60;
+
+/// Returns `text` with the characters escaped that would do something other than appear: control
+/// characters, line breaks, and marks that turn the direction of writing.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_invisible) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\r' | '\t' => shown.extend(character.escape_default()),
+            _ if is_invisible(character) => shown.extend(character.escape_unicode()),
+            _ => shown.push(character),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// Returns `text` as a cell of a table: visible, and shortened in the middle if it is too long.
+pub(crate) fn cell(text: &str) -> String {
+    let shown = visible(text);
+    let length = shown.chars().count();
+    if length <= MAX_CELL {
+        return shown.into_owned();
+    }
+    let side = (MAX_CELL - 1) / 2;
+    let head = shown.chars().take(MAX_CELL - 1 - side);
+    let tail = shown.chars().skip(length - side);
+    head.chain(['…']).chain(tail).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_does_not_appear() {
+        assert!(matches!(visible("plain, ä, 日本"), Cow::Borrowed("plain, ä, 日本")));
+        assert_eq!(
+            visible("a\n\r\t\u{1b}[31m\u{7}\0\u{9b}\u{202e}\u{2028}\u{2029}\u{200f}"),
+            "a\\n\\r\\t\\u{1b}[31m\\u{7}\\u{0}\\u{9b}\\u{202e}\\u{2028}\\u{2029}\\u{200f}"
+        );
+    }
+
+    #[test]
+    fn cells_are_shortened_in_the_middle() {
+        let fits = "x".repeat(60);
+        assert_eq!(cell(&fits), fits);
+        for long in [61, 65_536, 1 << 20] {
+            let text = format!("{}é{}", "a".repeat(long / 2), "z".repeat(long - long / 2 - 1));
+            let cell = cell(&text);
+            assert_eq!(cell.chars().count(), 60, "{long}");
+            assert!(cell.starts_with("aaa") && cell.contains('…') && cell.ends_with("zzz"));
+        }
+        // What escaping adds counts too.
+        assert_eq!(cell(&"\u{1b}".repeat(100)).chars().count(), 60);
+    }
+}

@@ -1,0 +1,165 @@
+//! [`FileKind`]: what a file is by its first bytes, so that messages can name what was not
+//! expected. The one list of such magics.
+
+use std::fmt;
+
+/// A format that a file can have instead of the one that was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileKind {
+    /// An ELF file: a cubin, or a program, library or object of the host.
+    Elf,
+    /// A CUDA fatbin.
+    Fatbin,
+    /// An archive of objects, `.a` or `.lib`.
+    Archive,
+    /// An object of Windows, `.obj`.
+    Coff,
+    /// A program or library of Windows.
+    Pe,
+    /// Compressed by gzip.
+    Gzip,
+    /// Compressed by zstd.
+    Zstd,
+    /// Compressed by bzip2.
+    Bzip2,
+    /// Compressed by xz.
+    Xz,
+    /// A ZIP archive.
+    Zip,
+    /// Text in UTF-16, as some shells redirect it.
+    Utf16,
+}
+
+use FileKind::{Archive, Bzip2, Coff, Elf, Fatbin, Gzip, Pe, Utf16, Xz, Zip, Zstd};
+
+/// How files of each kind begin. Where the bytes are few, [`FileKind::detect`] checks more.
+const MAGICS: [(&[u8], FileKind); 17] = [
+    (b"\x7fELF", Elf),
+    // 0xba55ed50, little-endian.
+    (b"\x50\xed\x55\xba", Fatbin),
+    (b"!<arch>\n", Archive),
+    (b"!<thin>\n", Archive),
+    // x86-64, x86, ARM64, and the form for many sections.
+    (b"\x64\x86", Coff),
+    (b"\x4c\x01", Coff),
+    (b"\x64\xaa", Coff),
+    (b"\0\0\xff\xff", Coff),
+    (b"MZ", Pe),
+    // Deflate is the one method there is.
+    (b"\x1f\x8b\x08", Gzip),
+    (b"\x28\xb5\x2f\xfd", Zstd),
+    (b"BZh", Bzip2),
+    (b"\xfd7zXZ\0", Xz),
+    (b"PK\x03\x04", Zip),
+    // An empty one.
+    (b"PK\x05\x06", Zip),
+    (b"\xff\xfe", Utf16),
+    (b"\xfe\xff", Utf16),
+];
+
+impl FileKind {
+    /// How many bytes of a file [`Self::detect`] needs at most.
+    pub const DETECT_BYTES: usize = 20;
+
+    /// Returns the kind of the file that begins with `start`, or `None` if it is not one of
+    /// these.
+    pub fn detect(start: &[u8]) -> Option<Self> {
+        let is_zero = |range: std::ops::Range<usize>| {
+            start.get(range).is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+        };
+        let begins = |(magic, kind): &&(&[u8], FileKind)| {
+            start.starts_with(magic)
+                && match kind {
+                    // An object has no optional header.
+                    Coff if magic.len() == 2 => is_zero(16..18),
+                    // Prose can begin like these.
+                    Pe => start.contains(&0),
+                    Bzip2 => start.get(4..10).is_some_and(|block| block == b"1AY&SY"),
+                    _ => true,
+                }
+        };
+        MAGICS.iter().find(begins).map(|(_, kind)| *kind)
+    }
+
+    /// How many bits the shortest magic of the kind has: how certain a hit is.
+    pub(crate) fn magic_bits(self) -> usize {
+        let magics = MAGICS.iter().filter(|(_, kind)| *kind == self);
+        magics.map(|(magic, _)| 8 * magic.len()).min().unwrap_or(0)
+    }
+
+    /// The kind's name with its article, `a gzip file`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Elf => "an ELF file",
+            Self::Fatbin => "a CUDA fatbin",
+            Self::Archive => "an archive of objects (`.a`, `.lib`)",
+            Self::Coff => "a COFF object (`.obj`)",
+            Self::Pe => "a Windows program or library",
+            Self::Gzip => "a gzip file",
+            Self::Zstd => "a zstd file",
+            Self::Bzip2 => "a bzip2 file",
+            Self::Xz => "an xz file",
+            Self::Zip => "a ZIP archive",
+            Self::Utf16 => "a text in UTF-16",
+        }
+    }
+
+    /// What to do with such a file instead.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::Elf => "`warpload decode` reads cubins",
+            Self::Fatbin | Self::Archive | Self::Coff | Self::Pe => {
+                "extract its cubins with `cuobjdump -xelf all`"
+            }
+            Self::Gzip => "decompress it with `gzip -d`",
+            Self::Zstd => "decompress it with `zstd -d`",
+            Self::Bzip2 => "decompress it with `bzip2 -d`",
+            Self::Xz => "decompress it with `xz -d`",
+            Self::Zip => "extract its files with `unzip`",
+            Self::Utf16 => "convert it to UTF-8 with `iconv -f UTF-16 -t UTF-8`",
+        }
+    }
+}
+
+/// `a gzip file; decompress it with …`
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.name(), self.advice())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_by_their_first_bytes() {
+        for (start, kind) in [
+            (&b"\x7fELF\x02"[..], Some(Elf)),
+            (b"!<arch>\n/               0", Some(Archive)),
+            (b"\x64\x86\x09\0\x12\x34\x56\x67\0\x10\0\0\x20\0\0\0\0\0\0\0.drectve", Some(Coff)),
+            (b"\x64\x86\x09\0\x12\x34\x56\x67\0\x10\0\0\x20\0\0\0\x70\0\0\0", None),
+            (b"\0\0\xff\xff\x02\0\x64\x86", Some(Coff)),
+            (b"MZ\x90\0\x03", Some(Pe)),
+            (b"MZ is how it begins.", None),
+            (b"\x1f\x8b\x08\0", Some(Gzip)),
+            (b"\x28\xb5\x2f\xfd\x04", Some(Zstd)),
+            (b"BZh91AY&SY\x01", Some(Bzip2)),
+            (b"BZh is prose", None),
+            (b"\xfd7zXZ\0\0\x04", Some(Xz)),
+            (b"PK\x03\x04\x14", Some(Zip)),
+            (b"\xff\xfeL\0", Some(Utf16)),
+            (b"code for sm_50", None),
+            (b"", None),
+        ] {
+            assert_eq!(FileKind::detect(start), kind, "{start:?}");
+        }
+    }
+
+    #[test]
+    fn few_bytes_are_enough() {
+        let longest = MAGICS.iter().map(|(magic, _)| magic.len()).max();
+        assert!(longest < Some(FileKind::DETECT_BYTES));
+    }
+}

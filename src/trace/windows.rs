@@ -1,0 +1,66 @@
+//! Where the windows of generic addresses lie for each kernel of a trace.
+
+use super::error::TraceError;
+use super::format::Kernel;
+use super::operation::TraceSpace;
+use super::reader::BinaryTrace;
+use super::replay::{Data, ReplayError, ReplayOptions};
+use crate::memory::{AddressMap, Window};
+
+/// Returns each kernel's address map.
+///
+/// # Errors
+/// Returns [`ReplayError::Windows`] if a kernel's windows are invalid, unless they come from the
+/// trace and none of its loads has generic addresses: some tracers write a base of 0 for both.
+/// Returns [`ReplayError::Trace`] if a block that has to be read for that is damaged.
+pub(super) fn maps(
+    trace: &BinaryTrace,
+    options: &ReplayOptions<'_>,
+) -> Result<Vec<AddressMap>, ReplayError> {
+    let kernels = trace.contents().kernels.iter().enumerate();
+    kernels.map(|(index, kernel)| map(trace, index, kernel, options)).collect()
+}
+
+fn map(
+    trace: &BinaryTrace,
+    index: usize,
+    kernel: &Kernel,
+    options: &ReplayOptions<'_>,
+) -> Result<AddressMap, ReplayError> {
+    if let Data::Image(memory) = options.data {
+        return Ok(*memory.map());
+    }
+    let window = |asked: Option<Window>, base: Option<u64>, default: Window| {
+        asked.unwrap_or_else(|| base.map_or(default, |base| Window { base, ..default }))
+    };
+    let shared = window(options.shared_window, kernel.shared_base, Window::DEFAULT_SHARED);
+    let local = window(options.local_window, kernel.local_base, Window::DEFAULT_LOCAL);
+    let is_asked = options.shared_window.is_some() || options.local_window.is_some();
+    let invalid = match AddressMap::new(options.address_bits, shared, local) {
+        Ok(map) => return Ok(map),
+        Err(invalid) => invalid,
+    };
+    let map = if is_asked || has_generic_load(trace, index)? {
+        Err(invalid)
+    } else {
+        AddressMap::for_offsets(options.address_bits, shared, local)
+    };
+    map.map_err(|source| ReplayError::Windows { index, name: kernel.name.to_string(), source })
+}
+
+/// Returns whether a load of the kernel has generic addresses, which only windows can resolve.
+fn has_generic_load(trace: &BinaryTrace, kernel: usize) -> Result<bool, TraceError> {
+    let is_generic = |space| space == TraceSpace::Generic;
+    if !trace.contents().operations.iter().any(|operation| is_generic(operation.space)) {
+        return Ok(false);
+    }
+    for raw in trace.blocks().iter().filter(|raw| raw.kernel as usize == kernel) {
+        let block = trace.block(raw)?;
+        for i in 0..raw.loads as usize {
+            if is_generic(block.operation(&block.load(i)?).space) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}

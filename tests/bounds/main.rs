@@ -1,0 +1,182 @@
+//! What inputs may cost: memory that is taken, at most, whatever they say.
+#![cfg(feature = "trace")]
+#![allow(clippy::unwrap_used)]
+
+mod peak;
+
+use std::io::{Cursor, Write};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
+
+use warpload::lane::{LANES, LaneMask};
+use warpload::memory::{Arena, Fill};
+use warpload::trace::{
+    Addresses, BinaryTrace, Class, Data, ImportError, Kernel, NewLoad, ReplayOptions, TraceWriter,
+    import_from, replay,
+};
+
+/// What is allocated is counted for the whole process, so that one test runs at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn mib(bytes: usize) -> usize {
+    bytes >> 20
+}
+
+/// A trace of as many kernels, with one load each.
+fn kernels(count: usize) -> BinaryTrace {
+    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
+    let Class::Load(operation) = Class::of("LDG.E") else { unreachable!("a load") };
+    let operation = writer.operation(&operation).unwrap();
+    for i in 0..count as u64 {
+        writer.kernel(Kernel { name: "the same".into(), ..Kernel::default() }).unwrap();
+        let load = NewLoad {
+            pc: 0x10,
+            mask: LaneMask::ALL,
+            operation,
+            addresses: Addresses::Stride { base: 0x1_0000 + 128 * i, stride: 4 },
+            plg: None,
+            guard: None,
+            expected: &[],
+            width_disagrees: false,
+        };
+        writer.load(&load).unwrap();
+    }
+    BinaryTrace::new(Arena::from(writer.finish().unwrap().into_inner())).unwrap()
+}
+
+/// Kernels plus threads, not kernels times threads.
+#[test]
+fn a_replay_of_many_kernels_by_many_threads() {
+    let _alone = alone();
+    let trace = kernels(20_000);
+    let options = ReplayOptions {
+        data: Data::Fill(Fill::Address),
+        address_bits: 49,
+        shared_window: None,
+        local_window: None,
+        shard: None,
+    };
+    let mut all = Vec::new();
+    for threads in [1, 8, 32] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let (replayed, peak) =
+            peak::during(|| pool.install(|| replay(&trace, &options, &|_| {}).unwrap()));
+        // About 2 KiB a kernel. Each split's own counts of all kernels took 32 times as much.
+        assert!(mib(peak) < 120, "{threads} threads: {} MiB", mib(peak));
+        all.push(replayed);
+    }
+    assert!(all[0] == all[1] && all[0] == all[2]);
+}
+
+/// Imports what is compressed, as one would a file from somewhere.
+fn import(text: impl Fn(&mut dyn Write)) -> (Result<Vec<u8>, ImportError>, usize) {
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    text(&mut encoder);
+    let compressed = encoder.finish().unwrap();
+    peak::during(|| {
+        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
+        import_from(&compressed[..], Path::new("names.xz"), &mut writer, 1, &|_| {})?;
+        Ok(writer.finish().unwrap().into_inner())
+    })
+}
+
+fn launch(id: usize, name: &str) -> String {
+    format!(
+        "MEMTRACE: CTX 0x1 - LAUNCH - Kernel pc 0x1 - Kernel name {name} - grid launch id {id} - \
+         grid size 1,1,1 - block size 32,1,1 - nregs 1\n"
+    )
+}
+
+fn access(id: usize, opcode: &str) -> String {
+    format!(
+        "MEMTRACE: CTX 0x1 - grid_launch_id {id} - CTA 0,0,0 - warp 0 - {opcode} - {}\n",
+        vec!["0x1000"; LANES].join(" ")
+    )
+}
+
+/// Different names of kernels or opcodes, 60 KiB each: 120 MiB of them.
+#[test]
+fn different_names_are_refused_when_they_are_too_many() {
+    let _alone = alone();
+    let long = "A".repeat(60 << 10);
+    let kinds: [&dyn Fn(usize) -> String; 3] =
+        [&|i| launch(i, &format!("{i}{long}")), &|i| access(0, &format!("LDG.{i}{long}")), &|i| {
+            access(0, &format!("MOV.{i}{long}"))
+        }];
+    for (kind, line) in kinds.into_iter().enumerate() {
+        let (result, peak) = import(|out| {
+            for i in 0..2000 {
+                out.write_all(line(i).as_bytes()).unwrap();
+            }
+        });
+        let error = result.unwrap_err().to_string();
+        let expected = "1: the different names of this trace take more than 67108864 bytes";
+        assert!(error.starts_with("names.xz:1") && error.ends_with(expected), "{error}");
+        assert!(mib(peak) < 90, "kind {kind}: {} MiB", mib(peak));
+    }
+}
+
+/// The same name is held once, however often it is there.
+#[test]
+fn equal_names_are_held_once() {
+    let _alone = alone();
+    let long = "A".repeat(60 << 10);
+    let (result, peak) = import(|out| {
+        for i in 0..2000 {
+            out.write_all(launch(i, &long).as_bytes()).unwrap();
+            out.write_all(access(i, "LDG.E").as_bytes()).unwrap();
+        }
+    });
+    let bytes = result.unwrap();
+    assert!(mib(peak) < 16, "{} MiB", mib(peak));
+    assert!(bytes.len() < 4 << 20, "{} bytes", bytes.len());
+    let trace = BinaryTrace::new(Arena::from(bytes)).unwrap();
+    assert_eq!(trace.contents().kernels.len(), 2000);
+    assert!(trace.contents().kernels.iter().all(|kernel| *kernel.name == *long));
+}
+
+#[test]
+fn a_name_that_is_too_long_is_refused() {
+    let _alone = alone();
+    for line in [launch(0, &"A".repeat(65537)), access(0, &"LDG.".repeat(17_000))] {
+        let (result, _) = import(|out| out.write_all(line.as_bytes()).unwrap());
+        let error = result.unwrap_err().to_string();
+        assert!(error.starts_with("names.xz:1:1: a name of 6"), "{error}");
+        assert!(error.ends_with(" bytes; expected at most 65536"), "{error}");
+    }
+    let header = |out: &mut dyn Write| {
+        writeln!(out, "-kernel name = k").unwrap();
+        for _ in 0..2000 {
+            writeln!(out, "-a = b").unwrap();
+        }
+    };
+    let error = import(header).0.unwrap_err().to_string();
+    assert_eq!(error, "names.xz:1025:1: more than 1024 header lines");
+}
+
+/// Launches whose accesses alternate: one kernel each, and open blocks within a bound.
+#[test]
+fn launches_that_alternate() {
+    let _alone = alone();
+    let (rounds, launches) = (40, 3000);
+    let (result, peak) = import(|out| {
+        for round in 0..rounds {
+            for id in 0..launches {
+                let opcode = if round % 2 == 0 { "LDG.E" } else { "STG.E" };
+                out.write_all(access(id, opcode).as_bytes()).unwrap();
+            }
+        }
+    });
+    assert!(mib(peak) < 64, "{} MiB", mib(peak));
+    let trace = BinaryTrace::new(Arena::from(result.unwrap())).unwrap();
+    assert_eq!(trace.contents().kernels.len(), launches);
+    assert_eq!(trace.records(), (rounds * launches) as u64);
+    let mut records = vec![0; launches];
+    for block in trace.blocks() {
+        records[block.kernel as usize] += block.records;
+    }
+    assert!(records.iter().all(|count| *count == rounds as u32));
+}

@@ -1,0 +1,49 @@
+//! Text traces that are cut off: refused, or their notes say that it cannot be told.
+
+use std::path::Path;
+
+use crate::import::{import_bytes, import_file};
+use crate::random::Random;
+use crate::samples::open;
+
+/// Cuts a trace at random places. Returns how many of the cuts could not be told.
+fn cut(name: &str, cuts: u32) -> u32 {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    let whole = std::fs::read(&path).unwrap();
+    let loads = open(&import_file(&path, 1).unwrap()).loads();
+    let mut random = Random(u64::from(cuts));
+    let mut unknown = 0;
+    for _ in 0..cuts {
+        let length = random.below(whole.len());
+        let Ok(trace) = import_bytes(&whole[..length]) else { continue };
+        let trace = open(&trace);
+        let is_whole = whole[length..].trim_ascii().is_empty() && trace.loads() == loads;
+        let contents = trace.contents();
+        let is_said =
+            !contents.complete && contents.notes.iter().any(|note| note.contains("whole"));
+        assert!(is_said || is_whole, "{name} cut at {length}: {contents:?}");
+        unknown += u32::from(!is_whole);
+    }
+    unknown
+}
+
+#[test]
+fn a_grouped_trace_is_never_cut_silently() {
+    assert_eq!(cut("traces/bfs-v3-kernel-14.traceg", 500), 0);
+}
+
+#[test]
+fn an_ungrouped_trace_says_that_it_cannot_be_told() {
+    // Every line's end is such a place.
+    assert!(cut("tests/independent/handwritten.trace", 500) > 0);
+}
+
+#[test]
+fn a_log_says_that_it_cannot_be_told() {
+    assert!(cut("tests/independent/handwritten-memtrace.log", 500) > 0);
+}
+
+#[test]
+fn an_array_of_accesses_is_never_cut_silently() {
+    assert_eq!(cut("traces/nvbit-mem_trace.json", 500), 0);
+}
