@@ -257,8 +257,10 @@ fn apply(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
         Constant::Integer { bits: b, is_unsigned: right_unsigned },
     ) = (left, right)
     else {
-        let are_alike = left.integer().is_some() == right.integer().is_some();
-        return apply_floats(operator, left.float(), right.float(), are_alike);
+        let (a, b) = (left.float(), right.float());
+        // What is not a number was made of floats and integers.
+        let is_one = left.integer().is_some() || right.integer().is_some();
+        return apply_floats(operator, a, b, !is_one && !a.is_nan() && !b.is_nan());
     };
     let is_unsigned = left_unsigned || right_unsigned;
     let order = if is_unsigned { a.cmp(&b) } else { (a as i64).cmp(&(b as i64)) };

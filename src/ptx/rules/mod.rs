@@ -120,7 +120,7 @@ fn judge(
         StatementKind::Instruction(instruction) => instruction,
     };
     let Some(load) = module.load(statement) else {
-        other_instruction(module, statement, instruction, &mut findings);
+        opcodes::check(module, statement, instruction, &mut findings);
         let verdict = Verdict { span: statement.span, load: None, violations: findings.0 };
         return Some(verdict).filter(|verdict| !verdict.is_legal());
     };
@@ -161,56 +161,6 @@ fn missing_semicolon(
     let end = words.last()?.span.end;
     let between = module.text(Span { start: end, end: error.span.start });
     between.contains('\n').then_some(end)
-}
-
-/// What is looked at in instructions that are no loads: whether they can be one that is
-/// misspelled, and what makes a generic address of a constant.
-fn other_instruction(
-    module: &Module<'_>,
-    statement: &Statement,
-    instruction: &Instruction,
-    findings: &mut Findings,
-) {
-    if let Some(error) = instruction.fault {
-        return findings.syntax(error);
-    }
-    let name = module.text(instruction.mnemonic);
-    opcodes::check(module, instruction, findings);
-    if name == "cvta" {
-        generic_constant(module, statement, instruction, findings);
-    }
-}
-
-/// "Support for generic addressing of .const space added in PTX ISA version 3.1": a load does not
-/// tell that its address is one; `cvta.const`, which makes it, does.
-fn generic_constant(
-    module: &Module<'_>,
-    statement: &Statement,
-    instruction: &Instruction,
-    findings: &mut Findings,
-) {
-    let qualifiers = instruction.qualifiers(module.source());
-    let Some(token) = qualifiers.into_iter().find(|q| module.text(q.span) == ".const") else {
-        return;
-    };
-    let function = module.function_of(statement.scope);
-    let target = function.map_or(module.target, |function| function.target);
-    if module.version < Version::new(3, 1) {
-        findings.add(
-            Rule::NeedsVersion,
-            token.span,
-            "generic addressing of `.const` needs `.version 3.1` or later".to_owned(),
-            format!("this module has `.version {}`", module.version),
-        );
-    }
-    if target.sm < 20 {
-        findings.add(
-            Rule::NeedsTarget,
-            token.span,
-            "generic addressing needs `.target sm_20` or higher".to_owned(),
-            format!("this module has `.target {target}`"),
-        );
-    }
 }
 
 /// Notes the variables that a call returns in: `call (a, b), f, (c);`.

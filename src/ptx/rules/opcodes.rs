@@ -1,8 +1,8 @@
-//! Opcodes that are none: a misspelled load is refused, not passed over.
+//! Instructions that are not loads: a misspelled load is refused, not passed over.
 
 use super::{Findings, Rule};
-use crate::ptx::LATEST;
-use crate::ptx::module::{Instruction, Module};
+use crate::ptx::module::{Instruction, Module, Statement};
+use crate::ptx::{LATEST, Version};
 
 /// The first words of the instructions of PTX, sorted. [PTX ISA, Instruction Set]
 const OPCODES: [&str; 131] = [
@@ -142,8 +142,58 @@ const OPCODES: [&str; 131] = [
 /// The opcodes behind those, in the same order.
 const MORE_OPCODES: [&str; 6] = ["vsub", "vsub2", "vsub4", "wgmma", "wmma", "xor"];
 
+/// Judges an instruction that is not a load: whether it is one that is misspelled, and what makes a
+/// generic address of a constant.
+pub(super) fn check(
+    module: &Module<'_>,
+    statement: &Statement,
+    instruction: &Instruction,
+    findings: &mut Findings,
+) {
+    if let Some(error) = instruction.fault {
+        return findings.syntax(error);
+    }
+    let name = module.text(instruction.mnemonic);
+    opcode(module, instruction, findings);
+    if name == "cvta" {
+        generic_constant(module, statement, instruction, findings);
+    }
+}
+
+/// "Support for generic addressing of .const space added in PTX ISA version 3.1": a load does not
+/// tell that its address is one; `cvta.const`, which makes it, does.
+fn generic_constant(
+    module: &Module<'_>,
+    statement: &Statement,
+    instruction: &Instruction,
+    findings: &mut Findings,
+) {
+    let qualifiers = instruction.qualifiers(module.source());
+    let Some(token) = qualifiers.into_iter().find(|q| module.text(q.span) == ".const") else {
+        return;
+    };
+    let function = module.function_of(statement.scope);
+    let target = function.map_or(module.target, |function| function.target);
+    if module.version < Version::new(3, 1) {
+        findings.add(
+            Rule::NeedsVersion,
+            token.span,
+            "generic addressing of `.const` needs `.version 3.1` or later".to_owned(),
+            format!("this module has `.version {}`", module.version),
+        );
+    }
+    if target.sm < 20 {
+        findings.add(
+            Rule::NeedsTarget,
+            token.span,
+            "generic addressing needs `.target sm_20` or higher".to_owned(),
+            format!("this module has `.target {target}`"),
+        );
+    }
+}
+
 /// Refuses an instruction that no version up to [`LATEST`] knows.
-pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &mut Findings) {
+fn opcode(module: &Module<'_>, instruction: &Instruction, findings: &mut Findings) {
     let name = module.text(instruction.mnemonic);
     let is_known =
         OPCODES.binary_search(&name).is_ok() || MORE_OPCODES.binary_search(&name).is_ok();
