@@ -8,6 +8,8 @@ use annotate_snippets::{AnnotationKind, Group, Level, Report, Snippet, Title};
 use warpload::encoding::{Alias, ParseError};
 use warpload::ptx::{Lines, Span};
 
+use super::name;
+
 /// Where a text comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'o> {
@@ -72,11 +74,13 @@ fn at<'d>(
         .line_start(origin.line)
         .annotation(AnnotationKind::Primary.span(from..to));
     if origin.column == 1 && from == start {
-        return title.element(snippet.path(origin.file));
+        return title.element(snippet.path(name::visible(origin.file)));
     }
     // Columns are those of the line, of which a part is drawn.
     let column = origin.column + text[..start].chars().count();
-    let place = annotate_snippets::Origin::path(origin.file).line(origin.line).char_column(column);
+    let place = annotate_snippets::Origin::path(name::visible(origin.file))
+        .line(origin.line)
+        .char_column(column);
     title.element(place).element(snippet)
 }
 

@@ -81,6 +81,9 @@ pub(crate) fn execute(
             Ok(Some(Tested { name: vector.name, differences }))
         });
     };
+    if io::is_stdin(&filled) {
+        anyhow::bail!("vectors are written when all of them passed; expected a file, not `-`");
+    }
     let mut lines = String::new();
     let status = suite::test_files(kind, &file, format, progress, output, |line| {
         let vector = Vector::from_json(line)?;

@@ -135,7 +135,13 @@ impl<'f> Reader<'f> {
             "shmem base_addr" => self.kernel.shared_base = Some(self.hexadecimal(value, at)?),
             "local mem base_addr" => self.kernel.local_base = Some(self.hexadecimal(value, at)?),
             "accelsim tracer version" => self.read_version(value, at)?,
-            "enable lineinfo" => self.has_line_numbers = value == "1",
+            "enable lineinfo" => {
+                self.has_line_numbers = match value {
+                    "0" => false,
+                    "1" => true,
+                    _ => return Err(self.error(at, "expected 0 or 1")),
+                };
+            }
             _ => {}
         }
         if self.kernel.header.len() == MAX_HEADER_LINES {

@@ -327,8 +327,11 @@ impl<R: Read> Read for Observed<'_, R> {
     }
 }
 
-/// How many bytes are read at once; the kind of a trace is told by as many.
+/// How many bytes are read at once.
 const BUFFER: usize = 1 << 16;
+
+/// How many bytes tell the kind of a trace. A program can print much before its first record.
+const START: usize = 1 << 20;
 
 fn open<'o>(
     input: impl Read + Send + 'o,
@@ -346,15 +349,15 @@ fn open<'o>(
     } else {
         Box::new(raw)
     };
-    let (start, plain) = peek(plain, BUFFER).map_err(failed)?;
+    let (start, plain) = peek(plain, START).map_err(failed)?;
     let start = start.trim_ascii_start();
-    let is_log = || memchr::memmem::find(start, b"MEMTRACE: ").is_some();
     let kind = match start.first() {
+        _ if start.starts_with(b"-kernel name") => Kind::AccelSim,
+        // The program's own output, of any form, may come before the log.
+        _ if is_log(start) => Kind::MemTraceLog,
         Some(b'[' | b'{') => Kind::MemTraceJson,
         _ if names_a_key(start) || start.starts_with(b"#traces format") => Kind::AccelSim,
         _ if start.starts_with(b"Memcpy") || names_a_trace(start) => Kind::KernelsList,
-        // The program's own output may stand in front of the log.
-        _ if is_log() => Kind::MemTraceLog,
         Some(b'-') => Kind::AccelSim,
         _ => {
             let kind = FileKind::detect(start).map(|kind| format!(", not {kind}"));
@@ -375,6 +378,13 @@ fn peek<R: Read>(mut input: R, count: usize) -> std::io::Result<(Vec<u8>, impl R
     let mut start = Vec::new();
     input.by_ref().take(count as u64).read_to_end(&mut start)?;
     Ok((start.clone(), Cursor::new(start).chain(input)))
+}
+
+/// Whether a message of mem_trace is there.
+fn is_log(start: &[u8]) -> bool {
+    memchr::memmem::find(start, b"MEMTRACE: CTX 0x").is_some()
+        || start.starts_with(b"MEMTRACE: ")
+        || memchr::memmem::find(start, b"\nMEMTRACE: ").is_some()
 }
 
 fn first_line(start: &[u8]) -> &[u8] {

@@ -125,39 +125,39 @@ pub(super) fn read_log(
     let (mut unread, mut last) = (0u64, None);
     while let Some(line) = lines.next_line() {
         let line = line.map_err(|error| line_error(file, error))?;
-        let start = line.text.rfind(TOOL);
-        last = start.map(|start| (line.number, start + 1));
-        let Some(start) = start else { continue };
-        let (before, message) = line.text.split_at(start);
-        // A message that another one broke off.
-        unread += before.matches(TOOL).count() as u64;
-        let wrong = |message: &str| ImportError::Line {
-            file: file.to_owned(),
-            line: line.number,
-            column: start + 1,
-            message: message.to_owned(),
-        };
-        match Message::of(message) {
-            Message::Launch => {
-                let text = read_launch(message).ok_or_else(|| {
-                    wrong("expected `… - Kernel name S - grid launch id N - grid size x,y,z - …`")
-                })?;
-                let launch = text.hold(reader.sink).map_err(Refused::from);
-                launch
-                    .and_then(|kernel| reader.launch(text.launch, kernel))
-                    .map_err(|refused| refused.at(|message| wrong(&message)))?;
+        last = None;
+        let mut rest = 0;
+        // Another message can have broken one off, or follow it.
+        while let Some(start) = line.text[rest..].find(TOOL).map(|at| rest + at) {
+            last = Some((line.number, start + 1));
+            let whole = &line.text[start..];
+            let next = whole[TOOL.len()..].find(TOOL).map(|at| TOOL.len() + at);
+            let place = |message: String| ImportError::Line {
+                file: file.to_owned(),
+                line: line.number,
+                column: start + 1,
+                message,
+            };
+            // A kernel's name can hold anything, so that the whole line is tried first.
+            let mut read = Message::read(whole);
+            rest = line.text.len();
+            if let (Err(_), Some(next)) = (&read, next) {
+                rest = start + next;
+                read = Message::read(whole[..next].trim_end()).or(Ok(Message::Unknown));
             }
-            Message::Access => {
-                let access = read_access(message).ok_or_else(|| {
-                    wrong(
-                        "expected `CTX … - grid_launch_id N - CTA x,y,z - warp W - OPCODE - ` and \
-                         32 addresses",
-                    )
-                })?;
-                reader.access(&access).map_err(|refused| refused.at(|message| wrong(&message)))?;
-            }
-            Message::WithoutData => {}
-            Message::Unknown => unread += 1,
+            let taken = match read.map_err(|expected| place(format!("expected {expected}")))? {
+                Message::Launch(text) => text
+                    .hold(reader.sink)
+                    .map_err(Refused::from)
+                    .and_then(|kernel| reader.launch(text.launch, kernel)),
+                Message::Access(access) => reader.access(&access),
+                Message::WithoutData => Ok(()),
+                Message::Unknown => {
+                    unread += 1;
+                    Ok(())
+                }
+            };
+            taken.map_err(|refused| refused.at(place))?;
         }
     }
     if let Some((line, column)) = last
@@ -179,35 +179,42 @@ pub(super) fn read_log(
 /// What every message of the tool begins with.
 const TOOL: &str = "MEMTRACE: ";
 
-/// The kinds of the tool's messages.
-enum Message {
+/// A message of the tool.
+enum Message<'t> {
     /// A kernel was launched.
-    Launch,
+    Launch(LaunchText<'t>),
     /// A warp accessed memory.
-    Access,
+    Access(Box<Access<'t>>),
     /// A context began or ended, or a function was instrumented.
     WithoutData,
     /// None of them: of a derived tool, or not whole.
     Unknown,
 }
 
-impl Message {
-    /// Tells the kind of a message, which begins with [`TOOL`].
-    fn of(text: &str) -> Self {
-        let text = text.strip_prefix(TOOL).unwrap_or(text);
-        if text.starts_with("STARTING CONTEXT ") || text.starts_with("TERMINATING CONTEXT ") {
-            return Self::WithoutData;
+impl<'t> Message<'t> {
+    /// Reads a message, which begins with [`TOOL`]. An error is what was expected of a launch or an
+    /// access.
+    fn read(text: &'t str) -> Result<Self, &'static str> {
+        let message = text.strip_prefix(TOOL).unwrap_or(text);
+        if message.starts_with("STARTING CONTEXT ") || message.starts_with("TERMINATING CONTEXT ") {
+            return Ok(Self::WithoutData);
         }
-        let Some(context) = text.strip_prefix("CTX 0x") else { return Self::Unknown };
+        let Some(context) = message.strip_prefix("CTX 0x") else { return Ok(Self::Unknown) };
         let rest = context.trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
         if rest.starts_with(" - LAUNCH - ") {
-            Self::Launch
+            let launch = read_launch(text).map(Self::Launch);
+            launch.ok_or("`… - Kernel name S - grid launch id N - grid size x,y,z - …`")
         } else if rest.starts_with(" - grid_launch_id ") {
-            Self::Access
+            // Unlike a launch it has no name that could hold the beginning of a message.
+            let is_one = !message.contains(TOOL);
+            let access = read_access(text).filter(|_| is_one);
+            access.map(|access| Self::Access(Box::new(access))).ok_or(
+                "`CTX … - grid_launch_id N - CTA x,y,z - warp W - OPCODE - ` and 32 addresses",
+            )
         } else if rest.starts_with(", Inspecting ") {
-            Self::WithoutData
+            Ok(Self::WithoutData)
         } else {
-            Self::Unknown
+            Ok(Self::Unknown)
         }
     }
 }

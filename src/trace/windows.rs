@@ -17,12 +17,13 @@ pub(super) fn maps(
     trace: &BinaryTrace,
     options: &ReplayOptions<'_>,
 ) -> Result<Vec<AddressMap>, ReplayError> {
+    let mut generic = Generic { trace, kernels: None };
     let kernels = trace.contents().kernels.iter().enumerate();
-    kernels.map(|(index, kernel)| map(trace, index, kernel, options)).collect()
+    kernels.map(|(index, kernel)| map(&mut generic, index, kernel, options)).collect()
 }
 
 fn map(
-    trace: &BinaryTrace,
+    generic: &mut Generic<'_>,
     index: usize,
     kernel: &Kernel,
     options: &ReplayOptions<'_>,
@@ -40,7 +41,7 @@ fn map(
         Ok(map) => return Ok(map),
         Err(invalid) => invalid,
     };
-    let map = if is_asked || has_generic_load(trace, index)? {
+    let map = if is_asked || generic.is_used_by(index)? {
         Err(invalid)
     } else {
         AddressMap::for_offsets(options.address_bits, shared, local)
@@ -48,19 +49,43 @@ fn map(
     map.map_err(|source| ReplayError::Windows { index, name: kernel.name.to_string(), source })
 }
 
-/// Returns whether a load of the kernel has generic addresses, which only windows can resolve.
-fn has_generic_load(trace: &BinaryTrace, kernel: usize) -> Result<bool, TraceError> {
-    let is_generic = |space| space == TraceSpace::Generic;
-    if !trace.contents().operations.iter().any(|operation| is_generic(operation.space)) {
-        return Ok(false);
+/// The kernels with a load that has generic addresses, which only windows can resolve. They are found
+/// when they are first asked for, all at once: most traces never need them.
+struct Generic<'t> {
+    trace: &'t BinaryTrace,
+    kernels: Option<Vec<bool>>,
+}
+
+impl Generic<'_> {
+    fn is_used_by(&mut self, kernel: usize) -> Result<bool, TraceError> {
+        let kernels = match self.kernels.take() {
+            Some(kernels) => kernels,
+            None => find_generic(self.trace)?,
+        };
+        let is_used = kernels.get(kernel) == Some(&true);
+        self.kernels = Some(kernels);
+        Ok(is_used)
     }
-    for raw in trace.blocks().iter().filter(|raw| raw.kernel as usize == kernel) {
+}
+
+fn find_generic(trace: &BinaryTrace) -> Result<Vec<bool>, TraceError> {
+    let contents = trace.contents();
+    let mut kernels = vec![false; contents.kernels.len()];
+    let is_generic = |space| space == TraceSpace::Generic;
+    if !contents.operations.iter().any(|operation| is_generic(operation.space)) {
+        return Ok(kernels);
+    }
+    for raw in trace.blocks() {
+        let Some(known) = kernels.get_mut(raw.kernel as usize).filter(|known| !**known) else {
+            continue;
+        };
         let block = trace.block(raw)?;
         for i in 0..raw.loads as usize {
             if is_generic(block.operation(&block.load(i)?).space) {
-                return Ok(true);
+                *known = true;
+                break;
             }
         }
     }
-    Ok(false)
+    Ok(kernels)
 }

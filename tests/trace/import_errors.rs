@@ -142,6 +142,7 @@ fn headers_and_groups() {
             "-a = b\n 0010 1 0 LDG 0 4\n",
             "2:1: expected a header line, a group line or an instruction",
         ),
+        ("-a = b\n-enable lineinfo = yes\n", "2:20: expected 0 or 1"),
         ("#traces format = \n-a\n", "2:1: expected `-key = value`"),
         (
             "-a = b\n-c = d\r-e = f\n",

@@ -88,6 +88,36 @@ fn messages_after_text_on_the_same_line() {
     assert!(notes[2].starts_with("2 of the log's messages"), "{notes:?}");
 }
 
+/// Two records on one line are two; a kernel's name can hold what messages begin with.
+#[test]
+fn messages_on_one_line() {
+    let two = log_line(0, "LDG.E", 0x100, 32).replace(" \n", " ") + &log_line(0, "LDS", 0x40, 1);
+    let text = launch_line(0, "MEMTRACE: CTX 0x1 - f") + "text " + &two;
+    let trace = read(&text);
+    assert_eq!((trace.records(), trace.loads()), (2, 2));
+    assert_eq!(names(&trace), ["MEMTRACE: CTX 0x1 - f"]);
+    assert_eq!(trace.contents().notes.len(), 2);
+}
+
+/// What a program prints first can look like anything else.
+#[test]
+fn the_programs_output_comes_first() {
+    let record = log_line(0, "LDG.E", 0x100, 32);
+    let long = "x".repeat(300_000) + "\n";
+    for first in [
+        "[Vector addition of 50000 elements]\n",
+        "{config}\n",
+        "Memcpy to device done\n",
+        "-n = 5\n",
+        "# 5\n",
+        "kernel-1.traceg\n",
+        &long,
+    ] {
+        let trace = read(&format!("{first}{record}"));
+        assert_eq!(trace.loads(), 1, "{}", &first[..5]);
+    }
+}
+
 #[test]
 fn wrong_logs() {
     let good = log_line(0, "LDG.E", 0x100, 32);
