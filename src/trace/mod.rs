@@ -16,6 +16,7 @@ mod operation;
 mod reader;
 mod replay;
 mod shard;
+mod sink;
 mod statistics;
 mod summary;
 mod survey;
