@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::format::Kernel;
+use crate::trace::format::Kernel;
 
 /// Where in the groups a reader is.
 #[derive(Debug, Default)]
