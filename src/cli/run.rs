@@ -161,7 +161,7 @@ struct BadLine {
 fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let name = io::name(&arguments.file);
     let mut lines =
-        Lines::new(io::open(&arguments.file, Progress::Never).with_context(|| name.clone())?);
+        Lines::new(io::open_text(&arguments.file, Progress::Never).with_context(|| name.clone())?);
     let executor = arguments.executor.executor();
     let (mut status, mut vectors) = (Status::Done, 0u64);
     while let Some(line) = lines.next_line() {
