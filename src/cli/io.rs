@@ -8,12 +8,12 @@ use std::path::Path;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use tempfile::NamedTempFile;
 use warpload::file_kind::FileKind;
 use warpload::image::{self, Mapping};
 use warpload::machine::Machine;
 
 use super::Progress;
+use super::inputs;
 use super::name::visible;
 
 /// Standard output, buffered; every write can fail because its reader has gone.
@@ -85,11 +85,17 @@ pub(crate) fn is_output_error(error: &anyhow::Error) -> bool {
 /// Errors leave it to the caller to name the file.
 pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
     if is_stdin(path) {
-        return Ok(Box::new(BufReader::new(io::stdin())));
+        return Ok(Box::new(BufReader::new(stdin())));
     }
     let (file, bytes) = open_file(path)?;
     let bar = progress_bar(progress, bytes, path);
     Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { file, bar })))
+}
+
+/// Standard input, which no output is to replace either.
+pub(crate) fn stdin() -> io::Stdin {
+    inputs::remember_stdin();
+    io::stdin()
 }
 
 /// Opens a file that is not a folder; returns its size too. Errors leave it to the caller to name
@@ -100,6 +106,7 @@ pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, u64)> {
     if metadata.is_dir() {
         anyhow::bail!("is a folder; expected a file");
     }
+    inputs::remember(path, &metadata);
     Ok((file, metadata.len()))
 }
 
@@ -118,54 +125,19 @@ pub(crate) fn open_image(manifest: &Path, mapping: Mapping) -> anyhow::Result<Ma
     if manifest.is_dir() {
         open_file(manifest).with_context(|| name(manifest))?;
     }
-    Ok(image::open(manifest, mapping)?)
+    if let Ok(metadata) = manifest.metadata() {
+        inputs::remember(manifest, &metadata);
+    }
+    let opened = |path: &Path, file: &File| {
+        if let Ok(metadata) = file.metadata() {
+            inputs::remember(path, &metadata);
+        }
+    };
+    Ok(image::open_observed(manifest, mapping, &opened)?)
 }
 
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
-}
-
-/// Writes a file that appears under its name when it is whole.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut file = temporary_beside(path, ".warpload-")?;
-    file.write_all(bytes).with_context(|| cannot_be_written(path))?;
-    persist(file, path)
-}
-
-/// An empty file beside `path`, under a name of its own until [`persist`] gives it that one.
-/// Errors name `path`.
-pub(crate) fn temporary_beside(path: &Path, prefix: &str) -> anyhow::Result<NamedTempFile> {
-    if path.is_dir() {
-        anyhow::bail!("{}: is a folder; expected the name of the file to write", path.display());
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix);
-    // Temporary files are their owner's alone; this one is to be as any other.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
-    file.map_err(without_path).with_context(|| cannot_be_written(path))
-}
-
-/// What the system says, without the temporary name, which nobody knows.
-fn without_path(error: io::Error) -> io::Error {
-    match error.to_string().split_once(" at path ") {
-        Some((system, _)) => io::Error::new(error.kind(), system.to_owned()),
-        None => error,
-    }
-}
-
-/// Gives a file that is whole its name. Errors name `path`.
-pub(crate) fn persist(file: NamedTempFile, path: &Path) -> anyhow::Result<()> {
-    // What has the name must be there also after the machine stopped.
-    file.as_file().sync_all().with_context(|| cannot_be_written(path))?;
-    file.persist(path).map_err(|error| error.error).with_context(|| cannot_be_written(path))?;
-    Ok(())
-}
-
-fn cannot_be_written(path: &Path) -> String {
-    format!("{}: cannot be written", path.display())
 }
 
 /// How a path is named in messages.

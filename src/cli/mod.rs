@@ -6,14 +6,17 @@ mod encode;
 mod explain;
 mod import;
 mod info;
+mod inputs;
 mod io;
 mod manual;
 mod name;
+mod output_file;
 mod ptx;
 mod replay;
 mod run;
 mod suite;
 mod summary_text;
+mod temporary;
 mod test;
 mod tmem;
 mod trace;
@@ -110,6 +113,7 @@ impl From<Status> for ExitCode {
 }
 
 pub(crate) fn main() -> ExitCode {
+    temporary::report_file_size_limit();
     let arguments = Arguments::parse();
     let mut output = Output::new();
     let result = dispatch(arguments, &mut output).and_then(|status| {

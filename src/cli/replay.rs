@@ -13,6 +13,7 @@ use warpload::trace::{
 };
 
 use super::io::{self, Output};
+use super::output_file::Target;
 use super::trace::{self, Input};
 use super::{Format, Progress, Status, summary_text};
 
@@ -123,6 +124,7 @@ pub(crate) fn execute(
         Some(manifest) => Some(io::open_image(manifest, Mapping::ReadOnly)?),
         None => None,
     };
+    let page = arguments.html.as_deref().map(Target::new).transpose()?;
     let trace = input.open(progress, threads)?;
     let options = ReplayOptions {
         data: match (&machine, arguments.fill) {
@@ -145,7 +147,7 @@ pub(crate) fn execute(
         .with_context(name)?;
     bar.finish();
     let summary = Summary::new(&replayed, &trace, &options);
-    if let Some(to) = &arguments.html {
+    if let Some(to) = page {
         let survey = pool.install(|| survey(&trace, &options, &replayed)).with_context(name)?;
         let page = Page {
             title: &arguments.trace.file_name().unwrap_or_default().to_string_lossy(),
@@ -156,7 +158,7 @@ pub(crate) fn execute(
             summary: &summary,
             survey: &survey,
         };
-        io::write_whole(to, html(&page).as_bytes())?;
+        to.write(html(&page).as_bytes())?;
     }
     match arguments.format {
         Format::Json => output.json(&summary)?,
