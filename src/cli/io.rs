@@ -12,39 +12,53 @@ use warpload::file_kind::FileKind;
 use warpload::image::{self, Mapping};
 use warpload::machine::Machine;
 
-use super::Progress;
-use super::inputs;
 use super::name::visible;
+use super::{Progress, Status, inputs};
 
 /// Standard output, buffered; every write can fail because its reader has gone.
-pub(crate) struct Output(BufWriter<StdoutLock<'static>>);
+pub(crate) struct Output {
+    stdout: BufWriter<StdoutLock<'static>>,
+    status: Status,
+}
 
 impl Output {
     pub(crate) fn new() -> Self {
-        Self(BufWriter::new(io::stdout().lock()))
+        Self { stdout: BufWriter::new(io::stdout().lock()), status: Status::Done }
+    }
+
+    /// Notes how the command ends at best, and returns that. It holds even if the reader of what
+    /// is written next has gone, so it comes before that.
+    pub(crate) fn raise(&mut self, status: Status) -> Status {
+        self.status = self.status.max(status);
+        status
+    }
+
+    /// How the command ends if its reader has gone.
+    pub(crate) fn status(&self) -> Status {
+        self.status
     }
 
     pub(crate) fn line(&mut self, line: impl Display) -> io::Result<()> {
-        writeln!(self.0, "{line}").map_err(output_error)
+        writeln!(self.stdout, "{line}").map_err(output_error)
     }
 
     /// One object on one line.
     pub(crate) fn json(&mut self, object: &impl Serialize) -> io::Result<()> {
-        let mut serializer = serde_json::Serializer::with_formatter(&mut self.0, OneLine);
+        let mut serializer = serde_json::Serializer::with_formatter(&mut self.stdout, OneLine);
         // serde_json wraps the stream's own errors; a closed pipe must stay one.
         object
             .serialize(&mut serializer)
             .map_err(io::Error::from)
-            .and_then(|()| writeln!(self.0))
+            .and_then(|()| writeln!(self.stdout))
             .map_err(output_error)
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes).map_err(output_error)
+        self.stdout.write_all(bytes).map_err(output_error)
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().map_err(output_error)
+        self.stdout.flush().map_err(output_error)
     }
 }
 
@@ -72,7 +86,7 @@ impl serde_json::ser::Formatter for OneLine {
 #[error("standard output cannot be written: {0}")]
 struct OutputError(io::Error);
 
-fn output_error(error: io::Error) -> io::Error {
+pub(crate) fn output_error(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), OutputError(error))
 }
 

@@ -160,6 +160,7 @@ pub(crate) fn execute(
         };
         to.write(html(&page).as_bytes())?;
     }
+    let status = status(&summary, output);
     match arguments.format {
         Format::Json => output.json(&summary)?,
         Format::Text => {
@@ -167,8 +168,12 @@ pub(crate) fn execute(
             output.bytes(text.as_bytes())?;
         }
     }
+    Ok(status)
+}
+
+fn status(summary: &Summary, output: &mut Output) -> Status {
     let failed = summary.counts.mismatches > 0;
-    Ok(if failed { Status::Failed } else { Status::Done })
+    output.raise(if failed { Status::Failed } else { Status::Done })
 }
 
 /// Says which options place windows, if these are what is wrong.
@@ -222,7 +227,7 @@ pub(crate) fn merge(arguments: MergeArguments, output: &mut Output) -> anyhow::R
         Ok(whole) => whole,
         Err(error) => bail!(error),
     };
+    let status = status(&whole, output);
     output.json(&whole)?;
-    let failed = whole.counts.mismatches > 0;
-    Ok(if failed { Status::Failed } else { Status::Done })
+    Ok(status)
 }
