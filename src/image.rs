@@ -1,6 +1,7 @@
 //! Memory images: a JSON manifest that says what is allocated where, and the files that hold
 //! the bytes (docs/vectors.md).
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::json::initial::Initial;
@@ -62,6 +63,18 @@ pub enum ImageError {
 /// [`ImageError`] where the manifest or a file cannot be read, a file is shorter than the
 /// manifest says, or the configuration cannot be.
 pub fn open(manifest: &Path, mapping: Mapping) -> Result<Machine, ImageError> {
+    open_observed(manifest, mapping, &|_, _| {})
+}
+
+/// Opens an image as [`open`] does; `opened` is told the files that the manifest names.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn open_observed(
+    manifest: &Path,
+    mapping: Mapping,
+    opened: &dyn Fn(&Path, &File),
+) -> Result<Machine, ImageError> {
     let failed = |source| ImageError::Io { path: manifest.to_owned(), source };
     let size = std::fs::metadata(manifest).map_err(failed)?.len();
     if size > MAX_MANIFEST_BYTES {
@@ -78,6 +91,6 @@ pub fn open(manifest: &Path, mapping: Mapping) -> Result<Machine, ImageError> {
         Mapping::Copy => None,
     };
     json::from_str(&text)
-        .and_then(|initial: Initial| initial.machine(Files::Under { folder, map }))
+        .and_then(|initial: Initial| initial.machine(Files::Under { folder, map, opened }))
         .map_err(|source| ImageError::Manifest { path: manifest.to_owned(), source })
 }

@@ -75,6 +75,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
                     batch.line(origin, line.text, output)?;
                 }
                 Err(error @ LineError::NotUtf8 { .. }) => {
+                    output.raise(Status::Failed);
                     output.flush()?;
                     diagnostic::error(format_args!("{file}: {error}"));
                     batch.error(None, output)?;
@@ -108,6 +109,7 @@ impl Batch {
         let parsed = match parse_line(text) {
             Ok(parsed) => parsed,
             Err(error) => {
+                output.raise(Status::Failed);
                 // What was assembled so far comes first on a terminal that shows both streams.
                 output.flush()?;
                 diagnostic::parse_error(origin, text, &error);
@@ -147,7 +149,7 @@ impl Batch {
 
     /// Takes the place of a word.
     fn error(&mut self, text: Option<&str>, output: &mut Output) -> std::io::Result<()> {
-        self.status = Status::Failed;
+        self.status = output.raise(Status::Failed);
         if self.bundle {
             return Ok(());
         }

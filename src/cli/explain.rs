@@ -96,7 +96,7 @@ impl Batch {
         output.flush()?;
         let found = if is_word(text) { of_word(origin, text) } else { of_text(origin, text) };
         let Some(instruction) = found else {
-            self.status = Status::Failed;
+            self.status = output.raise(Status::Failed);
             return Ok(());
         };
         if self.has_written && self.format == Format::Text {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::io::{self, Output};
 use super::name::visible;
+use super::output_file::Target;
 use super::trace::{self, Input};
 use super::{Progress, Status};
 
@@ -11,7 +12,7 @@ use super::{Progress, Status};
 ///
 /// Reads Accel-Sim's traces (.trace, .traceg, either also .xz, or a kernelslist.g with all files
 /// that it lists) and the traces of NVBit's mem_trace tool, as a log or as JSON. The output
-/// appears under its name when it is whole.
+/// appears under its name when it is whole; a file that has the name keeps its mode.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
@@ -42,9 +43,15 @@ pub(crate) fn execute(
     if io::is_stdin(&to) {
         anyhow::bail!("a binary trace is written from both ends; expected a file, not `-`");
     }
-    let file = io::temporary_beside(&to, ".warpload-import-")?;
-    input.import_into(file.as_file(), progress, trace::threads(threads))?;
-    io::persist(file, &to)?;
-    output.line(format_args!("{} written", visible(&to.display().to_string())))?;
+    let target = Target::new(&to)?;
+    // The trace itself can go there.
+    let is_stdout = target.is_stdout();
+    let file = target.create()?;
+    let failed = file.target().error_context();
+    input.import_into(file.file(), &failed, progress, trace::threads(threads))?;
+    file.persist()?;
+    if !is_stdout {
+        output.line(format_args!("{} written", visible(&to.display().to_string())))?;
+    }
     Ok(Status::Done)
 }

@@ -8,43 +8,57 @@ use std::path::Path;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use tempfile::NamedTempFile;
 use warpload::file_kind::FileKind;
 use warpload::image::{self, Mapping};
 use warpload::machine::Machine;
 
-use super::Progress;
 use super::name::visible;
+use super::{Progress, Status, inputs};
 
 /// Standard output, buffered; every write can fail because its reader has gone.
-pub(crate) struct Output(BufWriter<StdoutLock<'static>>);
+pub(crate) struct Output {
+    stdout: BufWriter<StdoutLock<'static>>,
+    status: Status,
+}
 
 impl Output {
     pub(crate) fn new() -> Self {
-        Self(BufWriter::new(io::stdout().lock()))
+        Self { stdout: BufWriter::new(io::stdout().lock()), status: Status::Done }
+    }
+
+    /// Notes how the command ends at best, and returns that. It holds even if the reader of what
+    /// is written next has gone, so it comes before that.
+    pub(crate) fn raise(&mut self, status: Status) -> Status {
+        self.status = self.status.max(status);
+        status
+    }
+
+    /// How the command ends if its reader has gone.
+    pub(crate) fn status(&self) -> Status {
+        self.status
     }
 
     pub(crate) fn line(&mut self, line: impl Display) -> io::Result<()> {
-        writeln!(self.0, "{line}").map_err(output_error)
+        writeln!(self.stdout, "{line}").map_err(output_error)
     }
 
     /// One object on one line.
     pub(crate) fn json(&mut self, object: &impl Serialize) -> io::Result<()> {
-        let mut serializer = serde_json::Serializer::with_formatter(&mut self.0, OneLine);
+        let mut serializer = serde_json::Serializer::with_formatter(&mut self.stdout, OneLine);
         // serde_json wraps the stream's own errors; a closed pipe must stay one.
         object
             .serialize(&mut serializer)
             .map_err(io::Error::from)
-            .and_then(|()| writeln!(self.0))
+            .and_then(|()| writeln!(self.stdout))
             .map_err(output_error)
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes).map_err(output_error)
+        self.stdout.write_all(bytes).map_err(output_error)
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().map_err(output_error)
+        self.stdout.flush().map_err(output_error)
     }
 }
 
@@ -72,7 +86,7 @@ impl serde_json::ser::Formatter for OneLine {
 #[error("standard output cannot be written: {0}")]
 struct OutputError(io::Error);
 
-fn output_error(error: io::Error) -> io::Error {
+pub(crate) fn output_error(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), OutputError(error))
 }
 
@@ -85,11 +99,17 @@ pub(crate) fn is_output_error(error: &anyhow::Error) -> bool {
 /// Errors leave it to the caller to name the file.
 pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
     if is_stdin(path) {
-        return Ok(Box::new(BufReader::new(io::stdin())));
+        return Ok(Box::new(BufReader::new(stdin())));
     }
     let (file, bytes) = open_file(path)?;
     let bar = progress_bar(progress, bytes, path);
     Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { file, bar })))
+}
+
+/// Standard input, which no output is to replace either.
+pub(crate) fn stdin() -> io::Stdin {
+    inputs::remember_stdin();
+    io::stdin()
 }
 
 /// Opens a file that is not a folder; returns its size too. Errors leave it to the caller to name
@@ -100,6 +120,7 @@ pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, u64)> {
     if metadata.is_dir() {
         anyhow::bail!("is a folder; expected a file");
     }
+    inputs::remember(path, &metadata);
     Ok((file, metadata.len()))
 }
 
@@ -118,54 +139,19 @@ pub(crate) fn open_image(manifest: &Path, mapping: Mapping) -> anyhow::Result<Ma
     if manifest.is_dir() {
         open_file(manifest).with_context(|| name(manifest))?;
     }
-    Ok(image::open(manifest, mapping)?)
+    if let Ok(metadata) = manifest.metadata() {
+        inputs::remember(manifest, &metadata);
+    }
+    let opened = |path: &Path, file: &File| {
+        if let Ok(metadata) = file.metadata() {
+            inputs::remember(path, &metadata);
+        }
+    };
+    Ok(image::open_observed(manifest, mapping, &opened)?)
 }
 
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
-}
-
-/// Writes a file that appears under its name when it is whole.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut file = temporary_beside(path, ".warpload-")?;
-    file.write_all(bytes).with_context(|| cannot_be_written(path))?;
-    persist(file, path)
-}
-
-/// An empty file beside `path`, under a name of its own until [`persist`] gives it that one.
-/// Errors name `path`.
-pub(crate) fn temporary_beside(path: &Path, prefix: &str) -> anyhow::Result<NamedTempFile> {
-    if path.is_dir() {
-        anyhow::bail!("{}: is a folder; expected the name of the file to write", path.display());
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix);
-    // Temporary files are their owner's alone; this one is to be as any other.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
-    file.map_err(without_path).with_context(|| cannot_be_written(path))
-}
-
-/// What the system says, without the temporary name, which nobody knows.
-fn without_path(error: io::Error) -> io::Error {
-    match error.to_string().split_once(" at path ") {
-        Some((system, _)) => io::Error::new(error.kind(), system.to_owned()),
-        None => error,
-    }
-}
-
-/// Gives a file that is whole its name. Errors name `path`.
-pub(crate) fn persist(file: NamedTempFile, path: &Path) -> anyhow::Result<()> {
-    // What has the name must be there also after the machine stopped.
-    file.as_file().sync_all().with_context(|| cannot_be_written(path))?;
-    file.persist(path).map_err(|error| error.error).with_context(|| cannot_be_written(path))?;
-    Ok(())
-}
-
-fn cannot_be_written(path: &Path) -> String {
-    format!("{}: cannot be written", path.display())
 }
 
 /// How a path is named in messages.

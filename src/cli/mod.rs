@@ -6,19 +6,23 @@ mod encode;
 mod explain;
 mod import;
 mod info;
+mod inputs;
 mod io;
 mod manual;
 mod name;
+mod output_file;
 mod ptx;
 mod replay;
 mod run;
 mod suite;
 mod summary_text;
+mod temporary;
 mod test;
 mod tmem;
 mod trace;
 mod word;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -110,7 +114,11 @@ impl From<Status> for ExitCode {
 }
 
 pub(crate) fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    temporary::report_file_size_limit();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
     let mut output = Output::new();
     let result = dispatch(arguments, &mut output).and_then(|status| {
         output.flush()?;
@@ -119,13 +127,26 @@ pub(crate) fn main() -> ExitCode {
     match result {
         Ok(status) => status.into(),
         // The reader of our output has seen enough.
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_closed_pipe(&error) => output.status().into(),
         Err(error) => {
             // What was done so far comes first; where that fails too, one message is enough.
             let _ = output.flush();
             diagnostic::error(format_args!("{error:#}"));
             Status::Unreadable.into()
         }
+    }
+}
+
+/// Writes what is wrong with the arguments, or the help that they ask for.
+fn usage(error: &clap::Error) -> ExitCode {
+    let written = error.print().and_then(|()| std::io::stdout().flush()).map_err(io::output_error);
+    match written.map_err(anyhow::Error::from) {
+        Err(failed) if !error.use_stderr() && !is_closed_pipe(&failed) => {
+            diagnostic::error(format_args!("{failed:#}"));
+            Status::Unreadable.into()
+        }
+        _ if error.use_stderr() => Status::Unreadable.into(),
+        _ => ExitCode::SUCCESS,
     }
 }
 

@@ -13,6 +13,7 @@ use warpload::trace::{
 };
 
 use super::io::{self, Output};
+use super::output_file::Target;
 use super::trace::{self, Input};
 use super::{Format, Progress, Status, summary_text};
 
@@ -123,6 +124,7 @@ pub(crate) fn execute(
         Some(manifest) => Some(io::open_image(manifest, Mapping::ReadOnly)?),
         None => None,
     };
+    let page = arguments.html.as_deref().map(Target::new).transpose()?;
     let trace = input.open(progress, threads)?;
     let options = ReplayOptions {
         data: match (&machine, arguments.fill) {
@@ -145,7 +147,7 @@ pub(crate) fn execute(
         .with_context(name)?;
     bar.finish();
     let summary = Summary::new(&replayed, &trace, &options);
-    if let Some(to) = &arguments.html {
+    if let Some(to) = page {
         let survey = pool.install(|| survey(&trace, &options, &replayed)).with_context(name)?;
         let page = Page {
             title: &arguments.trace.file_name().unwrap_or_default().to_string_lossy(),
@@ -156,8 +158,9 @@ pub(crate) fn execute(
             summary: &summary,
             survey: &survey,
         };
-        io::write_whole(to, html(&page).as_bytes())?;
+        to.write(html(&page).as_bytes())?;
     }
+    let status = status(&summary, output);
     match arguments.format {
         Format::Json => output.json(&summary)?,
         Format::Text => {
@@ -165,8 +168,12 @@ pub(crate) fn execute(
             output.bytes(text.as_bytes())?;
         }
     }
+    Ok(status)
+}
+
+fn status(summary: &Summary, output: &mut Output) -> Status {
     let failed = summary.counts.mismatches > 0;
-    Ok(if failed { Status::Failed } else { Status::Done })
+    output.raise(if failed { Status::Failed } else { Status::Done })
 }
 
 /// Says which options place windows, if these are what is wrong.
@@ -220,7 +227,7 @@ pub(crate) fn merge(arguments: MergeArguments, output: &mut Output) -> anyhow::R
         Ok(whole) => whole,
         Err(error) => bail!(error),
     };
+    let status = status(&whole, output);
     output.json(&whole)?;
-    let failed = whole.counts.mismatches > 0;
-    Ok(if failed { Status::Failed } else { Status::Done })
+    Ok(status)
 }

@@ -186,12 +186,12 @@ fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Sta
                 output.bytes(executed.table().as_bytes())?;
             }
             (Err((column, error)), Format::Json) => {
-                status = Status::Failed;
+                status = output.raise(Status::Failed);
                 let column = column.map_or(String::new(), |column| format!("column {column}: "));
                 output.json(&BadLine { line: number, error: column + &error })?;
             }
             (Err((column, error)), Format::Text) => {
-                status = Status::Failed;
+                status = output.raise(Status::Failed);
                 output.flush()?;
                 let column = column.map_or(String::new(), |column| format!("{column}:"));
                 diagnostic::error(format_args!("{name}:{number}:{column} {error}"));

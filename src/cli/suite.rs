@@ -67,9 +67,9 @@ pub(super) fn test_files(
             if io::is_output_error(&error) {
                 return Err(error);
             }
+            status = output.raise(Status::Unreadable);
             output.flush()?;
             diagnostic::error(format_args!("{}: {error:#}", io::name(path)));
-            status = Status::Unreadable;
             // `0 failed` always means that all is well.
             suite.failed += 1;
         }
@@ -141,6 +141,7 @@ impl<Test: FnMut(&str) -> Result<Option<Tested>, JsonError>> Suite<Test> {
         output: &mut Output,
     ) -> std::io::Result<()> {
         self.failed += 1;
+        output.raise(Status::Failed);
         let Kind { one, shown, .. } = self.kind;
         if self.format == Format::Json {
             return output.json(&Failure { kind: &self.kind, file, line, name, differences });

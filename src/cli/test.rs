@@ -8,6 +8,7 @@ use warpload::load::{ExecuteError, Executor};
 use warpload::vector::{Difference, Vector};
 
 use super::io::{self, Output};
+use super::output_file::Target;
 use super::suite::{self, Kind, Tested};
 use super::{Format, Progress, Status};
 
@@ -84,6 +85,8 @@ pub(crate) fn execute(
     if io::is_stdin(&filled) {
         anyhow::bail!("vectors are written when all of them passed; expected a file, not `-`");
     }
+    // What would be lost at the end is refused at once.
+    let filled = Target::new(&filled)?;
     let mut lines = String::new();
     let status = suite::test_files(kind, &file, format, progress, output, |line| {
         let vector = Vector::from_json(line)?;
@@ -98,7 +101,7 @@ pub(crate) fn execute(
         Ok(Some(Tested { name: vector.name, differences }))
     })?;
     if status == Status::Done {
-        io::write_whole(&filled, lines.as_bytes())?;
+        filled.write(lines.as_bytes())?;
     }
     Ok(status)
 }

@@ -6,10 +6,12 @@ use std::path::Path;
 
 use anyhow::Context;
 use warpload::memory::Arena;
-use warpload::trace::{BinaryTrace, MAGIC, TraceWriter, import_from};
+use warpload::trace::{
+    BinaryTrace, ImportError, ImportEvent, MAGIC, TraceError, TraceWriter, import_from,
+};
 
-use super::Progress;
 use super::io::{self, is_stdin};
+use super::{Progress, inputs};
 
 /// How many bytes tell the kind of an input.
 const START_BYTES: u64 = 4096;
@@ -28,7 +30,7 @@ impl<'p> Input<'p> {
     pub(crate) fn new(path: &'p Path) -> anyhow::Result<Self> {
         let failed = || format!("{}: cannot be read", io::name(path));
         let mut bytes: Box<dyn Read + Send> = if is_stdin(path) {
-            Box::new(std::io::stdin())
+            Box::new(io::stdin())
         } else {
             Box::new(io::open_file(path).with_context(|| io::name(path))?.0)
         };
@@ -65,15 +67,19 @@ impl<'p> Input<'p> {
             let bytes = Arena::map_read_only(&file).with_context(name)?;
             return BinaryTrace::new(bytes).with_context(name);
         }
-        self.import_into(&file, progress, threads)?;
+        let failed =
+            format!("a temporary file in {}: cannot be written", std::env::temp_dir().display());
+        self.import_into(&file, &failed, progress, threads)?;
         let bytes = Arena::map_read_only(&file).context("the import cannot be read")?;
         BinaryTrace::new(bytes).context("the import")
     }
 
-    /// Imports a text trace into `output`, which must be empty.
+    /// Imports a text trace into `output`, which must be empty. What the system says about that
+    /// follows `failed`.
     pub(crate) fn import_into(
         self,
         output: &File,
+        failed: &str,
         progress: Progress,
         threads: usize,
     ) -> anyhow::Result<()> {
@@ -84,15 +90,29 @@ impl<'p> Input<'p> {
             env!("CARGO_PKG_VERSION"),
             name.file_name().unwrap_or_default().to_string_lossy()
         );
-        let mut writer = TraceWriter::new(BufWriter::new(output), source)?;
+        let failed = |error: std::io::Error| anyhow::Error::new(error).context(failed.to_owned());
+        let mut writer = TraceWriter::new(BufWriter::new(output), source).map_err(failed)?;
         let bytes = std::fs::metadata(self.path).map(|m| m.len()).unwrap_or(0);
         let bar = io::progress_bar(progress, bytes, self.path);
-        import_from(self.bytes, name, &mut writer, threads, &|read| {
-            bar.inc(read);
-            // A list of kernels is small; the files that it names are what is read.
-            bar.set_length(bar.length().unwrap_or(0).max(bar.position()));
-        })?;
-        writer.finish()?;
+        let observe = |event: ImportEvent<'_>| match event {
+            ImportEvent::Opened(path, file) => {
+                if let Ok(metadata) = file.metadata() {
+                    inputs::remember(path, &metadata);
+                }
+            }
+            ImportEvent::Read(bytes) => {
+                bar.inc(bytes);
+                // A list of kernels is small; the files that it names are what is read.
+                bar.set_length(bar.length().unwrap_or(0).max(bar.position()));
+            }
+        };
+        import_from(self.bytes, name, &mut writer, threads, &observe).map_err(
+            |error| match error {
+                ImportError::Write(TraceError::Io { source, .. }) => failed(source),
+                error => error.into(),
+            },
+        )?;
+        writer.finish().map_err(failed)?;
         bar.finish();
         Ok(())
     }

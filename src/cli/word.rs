@@ -69,13 +69,14 @@ pub(crate) fn decode(
 
 /// Takes a word's place and says what is wrong.
 fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+    let status = output.raise(Status::Failed);
     output.flush()?;
     diagnostic::error(message);
     match format {
         Format::Text => output.line(ERROR)?,
         Format::Json => output.json(&ErrorJson { error: message })?,
     }
-    Ok(Status::Failed)
+    Ok(status)
 }
 
 fn word_line(word: u64, format: Format, output: &mut Output) -> std::io::Result<()> {

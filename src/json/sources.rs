@@ -24,6 +24,8 @@ pub(crate) enum Files<'p> {
         folder: &'p Path,
         /// How a file is mapped where one file holds all bytes; copied where nothing.
         map: Option<fn(&File) -> std::io::Result<Arena>>,
+        /// Is told each file that is opened.
+        opened: &'p dyn Fn(&Path, &File),
     },
 }
 
@@ -103,12 +105,13 @@ struct OpenedFile {
 
 impl OpenedFile {
     fn open(key: &str, files: Files<'_>, path: &Path) -> Result<Self, JsonError> {
-        let Files::Under { folder, .. } = files else {
+        let Files::Under { folder, opened, .. } = files else {
             return Err(JsonError::at(key, "a vector holds its bytes itself; expected `hex`"));
         };
         let path = folder.join(path);
         let failed = |error| JsonError::at(key, format!("{}: {error}", path.display()));
         let file = File::open(&path).map_err(failed)?;
+        opened(&path, &file);
         let size = file.metadata().map_err(failed)?.len();
         Ok(Self { key: key.to_owned(), path, file, size })
     }

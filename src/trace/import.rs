@@ -24,10 +24,19 @@ const XZ_MEMORY: u64 = 256 << 20;
 /// No trace has more kernels.
 pub const MAX_KERNELS: usize = 1 << 20;
 
+/// What an import tells while it reads.
+#[derive(Clone, Copy, Debug)]
+pub enum ImportEvent<'f> {
+    /// A file that the input names was opened.
+    Opened(&'f Path, &'f File),
+    /// That many bytes more were read, of all files.
+    Read(u64),
+}
+
 /// Imports a text trace: Accel-Sim's `.trace` or `.traceg`, either also `.xz`; a `kernelslist.g`
 /// with all files that it lists; NVBit's mem_trace as a log or as JSON. The kinds are told apart
-/// by content. At most `threads` files are read at once, and `observe` is told how many bytes of
-/// input were read.
+/// by content. At most `threads` files are read at once, and `observe` is told what is opened
+/// and read.
 ///
 /// # Errors
 /// [`ImportError`] with file, line and column.
@@ -35,7 +44,7 @@ pub fn import<W: Write + Seek>(
     input: &Path,
     writer: &mut TraceWriter<W>,
     threads: usize,
-    observe: &(dyn Fn(u64) + Sync),
+    observe: &(dyn Fn(ImportEvent<'_>) + Sync),
 ) -> Result<(), ImportError> {
     let file =
         File::open(input).map_err(|source| ImportError::Read { file: input.to_owned(), source })?;
@@ -52,7 +61,7 @@ pub fn import_from<W: Write + Seek>(
     name: &Path,
     writer: &mut TraceWriter<W>,
     threads: usize,
-    observe: &(dyn Fn(u64) + Sync),
+    observe: &(dyn Fn(ImportEvent<'_>) + Sync),
 ) -> Result<(), ImportError> {
     let (mut opened, kind) = open(input, name, observe)?;
     if kind == Kind::KernelsList {
@@ -77,13 +86,13 @@ type Opened<'o> = BufReader<Box<dyn Read + Send + 'o>>;
 /// An input whose reading is observed.
 struct Observed<'o, R> {
     input: R,
-    observe: &'o (dyn Fn(u64) + Sync),
+    observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
 }
 
 impl<R: Read> Read for Observed<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.input.read(buffer)?;
-        (self.observe)(read as u64);
+        (self.observe)(ImportEvent::Read(read as u64));
         Ok(read)
     }
 }
@@ -97,7 +106,7 @@ const START: usize = 1 << 20;
 fn open<'o>(
     input: impl Read + Send + 'o,
     path: &Path,
-    observe: &'o (dyn Fn(u64) + Sync),
+    observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
 ) -> Result<(Opened<'o>, Kind), ImportError> {
     let failed = |source| ImportError::Read { file: path.to_owned(), source };
     let input = Observed { input, observe };
@@ -265,7 +274,7 @@ fn import_files<W: Write + Seek>(
     files: &[(PathBuf, u64)],
     writer: &mut TraceWriter<W>,
     threads: usize,
-    observe: &(dyn Fn(u64) + Sync),
+    observe: &(dyn Fn(ImportEvent<'_>) + Sync),
 ) -> Result<(), ImportError> {
     type Message = Result<Found, ImportError>;
     let (senders, receivers): (Vec<SyncSender<Message>>, Vec<Receiver<Message>>) =
@@ -308,7 +317,7 @@ fn read_file(
     file: &Path,
     (list, line): (&Path, u64),
     sender: &SyncSender<Result<Found, ImportError>>,
-    observe: &(dyn Fn(u64) + Sync),
+    observe: &(dyn Fn(ImportEvent<'_>) + Sync),
 ) {
     let stopped = || ImportError::File { file: file.to_owned(), message: "stopped".to_owned() };
     let failed = |source: std::io::Error| ImportError::Line {
@@ -319,7 +328,10 @@ fn read_file(
     };
     let result = File::open(file)
         .map_err(failed)
-        .and_then(|input| open(input, file, observe))
+        .and_then(|input| {
+            observe(ImportEvent::Opened(file, &input));
+            open(input, file, observe)
+        })
         .and_then(|(opened, kind)| {
             let mut send = |found| sender.send(Ok(found)).map_err(|_| stopped());
             read_one(opened, kind, file, &mut send)

@@ -32,7 +32,7 @@ pub use format::{
     RawRecord, RawSection, SectionKind, VERSION, form,
 };
 pub use heat::{HeatMap, HeatRow};
-pub use import::{MAX_KERNELS, import, import_from};
+pub use import::{ImportEvent, MAX_KERNELS, import, import_from};
 pub use names::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES};
 pub use operation::{Class, Operation, Skipped, TraceSpace};
 pub use reader::{BinaryTrace, Block, TracedLoad};

@@ -79,13 +79,54 @@ fn a_closed_pipe_is_quiet() {
     assert_eq!(checked("man", &output, 0).1, "");
 }
 
+/// What was found before the reader had gone is still the exit status, without a word.
+#[test]
+fn a_closed_pipe_hides_no_failure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    std::fs::write(at("vectors"), "{}\n".repeat(5000)).expect("a file");
+    std::fs::write(at("module"), MODULE).expect("a file");
+    for (arguments, status) in [
+        (&["test", &at("vectors")][..], 1),
+        (&["test", "--format", "json", &at("vectors")], 1),
+        (&["tmem", "test", &at("vectors")], 1),
+        (&["run", "--all", "--format", "json", &at("vectors")], 1),
+        (&["decode", "--format", "json", "--word", "what"], 1),
+        (&["encode", "--format", "json", "what"], 1),
+        (&["ptx", "check", &at("module")], 1),
+        (&["ptx", "check", "--format", "json", &at("module")], 1),
+        (&["decode", "--word", "0x9c90000123470200"], 0),
+        (&["--help"], 0),
+        (&["--no-such-option"], 2),
+    ] {
+        let mut child = spawn(arguments);
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("the command ends");
+        let (_, stderr) = checked(arguments[0], &output, status);
+        assert!(!stderr.contains("cannot be written"), "{stderr}");
+        if arguments[0] == "test" {
+            assert_eq!(stderr, "");
+        }
+    }
+}
+
+/// A module whose only load is illegal.
+const MODULE: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n\
+    .reg .b64 %rd<2>;\n.reg .f32 %f<2>;\nld.global.nope.f32 %f1, [%rd1];\nret;\n}\n";
+
 /// A full disk is the output's fault, not the input's, and is said once.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk() {
-    for arguments in
-        [&["man"][..], &["decode", CUBIN, CUBIN], &["test", "tests/data/cmd/pass.jsonl"]]
-    {
+    for arguments in [
+        &["man"][..],
+        &["decode", CUBIN, CUBIN],
+        &["test", "tests/data/cmd/pass.jsonl"],
+        &["--help"],
+        &["replay", "-h"],
+        &["--version"],
+        &["help", "ptx"],
+    ] {
         let full =
             std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
         let output = warpload(arguments).stdout(full).output().expect("the command starts");

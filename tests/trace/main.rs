@@ -13,6 +13,8 @@ mod import_errors;
 mod kill;
 mod mem_trace;
 mod memory;
+#[cfg(unix)]
+mod outputs;
 mod random;
 mod round_trip;
 mod samples;

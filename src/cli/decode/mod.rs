@@ -150,9 +150,9 @@ pub(crate) fn execute(
             Ok(()) => status = status.max(decoder.status),
             Err(error) if io::is_output_error(&error) => return Err(error),
             Err(error) => {
+                status = output.raise(Status::Unreadable);
                 output.flush()?;
                 diagnostic::error(format_args!("{}: {error:#}", io::name(path)));
-                status = Status::Unreadable;
             }
         }
     }
@@ -315,22 +315,22 @@ impl Decoder<'_, '_> {
         error: &ParseError,
         output: &mut Output,
     ) -> anyhow::Result<()> {
+        self.status = output.raise(Status::Failed);
         output.flush()?;
         let file = io::name(self.path);
         let line = instruction.line.unwrap_or(1) as usize;
         let column = instruction.column.unwrap_or(1);
         let text = instruction.text.as_deref().unwrap_or_default();
         diagnostic::parse_error(Origin { file: &file, line, column }, text, error);
-        self.status = Status::Failed;
         Ok(())
     }
 
     fn check(&mut self, instruction: &SassInstruction, output: &mut Output) -> anyhow::Result<()> {
         let Some(difference) = self.checked.instruction(instruction) else { return Ok(()) };
+        self.status = output.raise(Status::Failed);
         output.flush()?;
         let line = instruction.line.map_or(String::new(), |line| format!(":{line}"));
         diagnostic::error(format_args!("{}{line}: {difference}", io::name(self.path)));
-        self.status = Status::Failed;
         Ok(())
     }
 

@@ -108,9 +108,11 @@ impl File<'_> {
             let text = self.one_line(verdict.span);
             let name = self.name;
             let word = if verdict.is_legal() { "legal" } else { "illegal" };
+            if !verdict.is_legal() {
+                status = output.raise(Status::Failed);
+            }
             output.line(format_args!("{name}:{}:{}: {word}: {text}", at.line, at.column))?;
             if !verdict.is_legal() {
-                status = Status::Failed;
                 self.draw_verdict(&verdict, output)?;
             }
         }
@@ -128,13 +130,17 @@ impl File<'_> {
         output: &mut Output,
     ) -> anyhow::Result<Status> {
         let mut loads = Vec::new();
+        let mut status = Status::Done;
         for verdict in verdicts {
+            if !verdict.is_legal() {
+                status = output.raise(Status::Failed);
+            }
             self.draw_verdict(&verdict, output)?;
             loads.push(self.load(&verdict, every_rule));
         }
-        let accept = loads.iter().all(|load| load.accept);
+        let accept = status == Status::Done;
         output.json(&FileJson { file: self.name, accept, loads })?;
-        Ok(if accept { Status::Done } else { Status::Failed })
+        Ok(status)
     }
 
     fn load(&self, verdict: &Verdict, every_rule: bool) -> LoadJson {

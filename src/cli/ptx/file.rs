@@ -28,20 +28,22 @@ pub(super) fn with_file(
     let source = match read_text(path, progress) {
         Ok(source) => source,
         Err(error) => {
+            let status = output.raise(Status::Unreadable);
             output.flush()?;
             diagnostic::error(format_args!("{error:#}"));
-            return Ok(Status::Unreadable);
+            return Ok(status);
         }
     };
     let lines = Lines::of(&source);
     match read(&source) {
         Ok(module) => use_file(&File { name: &name, module: &module, lines: &lines }, output),
         Err(error) => {
+            let status = output.raise(Status::Unreadable);
             output.flush()?;
             let title = error.kind.to_string();
             let label = Labelled { title: &title, rule: None, help: None, span: error.span };
             diagnostic::in_source(&name, &source, &lines, label);
-            Ok(Status::Unreadable)
+            Ok(status)
         }
     }
 }

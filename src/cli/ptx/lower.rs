@@ -114,8 +114,8 @@ impl File<'_> {
         for verdict in check_as(self.module, Unit::Part) {
             // What is no load is judged as well.
             let Some(lowered) = verdict.load.as_ref().and_then(|_| all_lowered.next()) else {
+                status = output.raise(Status::Failed);
                 self.draw_verdict(&verdict, output)?;
-                status = Status::Failed;
                 continue;
             };
             if arguments.format == Format::Text {
@@ -126,18 +126,17 @@ impl File<'_> {
             let verdict = as_spa5(verdict);
             let error = match &lowered {
                 _ if !verdict.is_legal() => {
+                    status = output.raise(Status::Failed);
                     self.draw_verdict(&verdict, output)?;
                     verdict.violations.first().map(|violation| violation.message.clone())
                 }
                 Ok(_) => None,
                 Err(error) => {
+                    status = output.raise(Status::Failed);
                     self.draw_error(error, output)?;
                     Some(error.to_string())
                 }
             };
-            if error.is_some() {
-                status = Status::Failed;
-            }
             let lowered = lowered.ok().filter(|_| error.is_none());
             match arguments.format {
                 Format::Json => json.push(self.load_json(verdict.span, lowered.as_ref(), error)),

@@ -121,9 +121,10 @@ pub(crate) fn execute(
             Ok(status) => status,
             Err(error) if io::is_output_error(&error) => return Err(error),
             Err(error) => {
+                let status = output.raise(Status::Unreadable);
                 output.flush()?;
                 diagnostic::error(format_args!("{error:#}"));
-                Status::Unreadable
+                status
             }
         });
     }
@@ -181,7 +182,7 @@ impl<'f> File<'f> {
             let illegal = verdicts.next_if(|verdict| verdict.span == statement.span);
             let load = self.module.load(statement);
             if let Some(verdict) = illegal {
-                status = Status::Failed;
+                status = output.raise(Status::Failed);
                 environment.pass(statement, &mut registers);
                 if let Some(load) = &load {
                     let first = verdict.violations.first();
@@ -198,7 +199,7 @@ impl<'f> File<'f> {
             match environment.load(&load, &mut registers) {
                 Ok(executed) => shown.executed(&load, &executed, environment, output)?,
                 Err(error) => {
-                    status = Status::Failed;
+                    status = output.raise(Status::Failed);
                     environment.pass(statement, &mut registers);
                     shown.failed(&load, &error.kind.to_string(), output)?;
                     let (title, help) = (error.kind.to_string(), help(&load, &error.kind));

@@ -10,6 +10,7 @@ use warpload::tensor_memory::{CellOffset, Form, Shape, Step, TensorLoad};
 
 use super::{grid, picture};
 use crate::cli::io::{self, Output};
+use crate::cli::output_file::Target;
 use crate::cli::{Format, Status, diagnostic};
 
 /// Draw which thread and register each cell of a load goes to
@@ -82,7 +83,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
             if io::is_stdin(&file) {
                 output.bytes(svg.as_bytes())?;
             } else {
-                io::write_whole(&file, svg.as_bytes())?;
+                Target::new(&file)?.write(svg.as_bytes())?;
             }
         }
         (None, Format::Text) => {

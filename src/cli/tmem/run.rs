@@ -159,6 +159,7 @@ fn illegal(
     format: Format,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    let status = output.raise(Status::Failed);
     let &Illegal { code, ref message, span } = illegal;
     let rule = Some(code).filter(|code| *code != "syntax");
     let label = Labelled { title: message, rule, help: None, span };
@@ -166,10 +167,11 @@ fn illegal(
     if format == Format::Json {
         output.json(&RefusedJson { error: "assemble", code, message: message.clone() })?;
     }
-    Ok(Status::Failed)
+    Ok(status)
 }
 
 fn refuse(fault: TensorFault, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+    let status = output.raise(Status::Failed);
     output.flush()?;
     diagnostic::error(format_args!("{}: {fault}", fault.code()));
     if let TensorFault::LaneSlab { .. } = fault {
@@ -179,5 +181,5 @@ fn refuse(fault: TensorFault, format: Format, output: &mut Output) -> anyhow::Re
         let (code, message) = (fault.code(), fault.to_string());
         output.json(&RefusedJson { error: "undefined", code, message })?;
     }
-    Ok(Status::Failed)
+    Ok(status)
 }

@@ -1,0 +1,200 @@
+//! Files that the command writes: whole or not at all, and never over one of its inputs.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::inputs;
+use super::temporary::Temporary;
+
+/// How many symbolic links lead to a file at most, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// Where an output goes. Errors name it as it was asked for.
+pub(crate) struct Target {
+    asked: PathBuf,
+    place: Place,
+}
+
+enum Place {
+    /// A regular file, existing or not; the path is not a symbolic link.
+    File(PathBuf),
+    /// A device, a pipe, or a file that is open already (`/dev/stdout`): it is written in place.
+    Stream,
+}
+
+impl Target {
+    /// Checks that a file can be written: it is not a folder, read-only or one of the inputs.
+    pub(crate) fn new(path: &Path) -> anyhow::Result<Self> {
+        if path.is_dir() {
+            bail!("{}: is a folder; expected the name of the file to write", path.display());
+        }
+        let place = follow(path).with_context(|| cannot_be_written(path))?;
+        let target = Self { asked: path.to_owned(), place };
+        target.check()?;
+        Ok(target)
+    }
+
+    /// Writes the whole file.
+    pub(crate) fn write(self, bytes: &[u8]) -> anyhow::Result<()> {
+        if let Place::Stream = self.place {
+            self.check()?;
+            return self.write_stream(bytes).with_context(|| cannot_be_written(&self.asked));
+        }
+        let output = self.create()?;
+        (&output.file.file).write_all(bytes).with_context(|| output.target.error_context())?;
+        output.persist()
+    }
+
+    /// Creates an empty file, which [`OutputFile::persist`] puts into this place.
+    pub(crate) fn create(self) -> anyhow::Result<OutputFile> {
+        let file = match &self.place {
+            Place::File(path) => Temporary::beside(path),
+            Place::Stream => Temporary::anywhere(),
+        };
+        let file = file.with_context(|| self.error_context())?;
+        Ok(OutputFile { target: self, file })
+    }
+
+    /// Whether what is written goes to standard output.
+    pub(crate) fn is_stdout(&self) -> bool {
+        #[cfg(unix)]
+        if let Place::Stream = self.place
+            && let Ok(stdout) = inputs::descriptor_metadata(&io::stdout())
+            && let Ok(target) = fs::metadata(&self.asked)
+        {
+            use std::os::unix::fs::MetadataExt;
+            return (stdout.dev(), stdout.ino()) == (target.dev(), target.ino());
+        }
+        false
+    }
+
+    /// What its errors begin with.
+    pub(crate) fn error_context(&self) -> String {
+        cannot_be_written(&self.asked)
+    }
+
+    /// Refuses what must not be written; returns the metadata of a regular file that exists.
+    fn check(&self) -> anyhow::Result<Option<Metadata>> {
+        let path = match &self.place {
+            Place::File(path) => path,
+            Place::Stream => &self.asked,
+        };
+        let metadata = match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            metadata => metadata.with_context(|| self.error_context())?,
+        };
+        if inputs::contains(path, &metadata) {
+            bail!("{}: is one of the inputs; expected another file to write", self.asked.display());
+        }
+        if let Place::Stream = self.place {
+            return Ok(None);
+        }
+        if is_read_only(&metadata) {
+            bail!("{}: is read-only", self.error_context());
+        }
+        // Only the system knows who else may write it.
+        OpenOptions::new().write(true).open(path).with_context(|| self.error_context())?;
+        Ok(Some(metadata))
+    }
+
+    fn write_stream(&self, mut bytes: impl Read) -> io::Result<()> {
+        #[cfg(unix)]
+        if self.is_stdout() {
+            use std::os::fd::AsFd;
+            // Opened again, a file would be written from its beginning.
+            let mut stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+            return io::copy(&mut bytes, &mut stdout).map(drop);
+        }
+        let mut stream = OpenOptions::new().write(true).truncate(true).open(&self.asked)?;
+        io::copy(&mut bytes, &mut stream).map(drop)
+    }
+}
+
+/// A file that appears in its place when it is whole.
+pub(crate) struct OutputFile {
+    target: Target,
+    file: Temporary,
+}
+
+impl OutputFile {
+    pub(crate) fn file(&self) -> &File {
+        &self.file.file
+    }
+
+    pub(crate) fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Puts the file, which is whole, into its place. Inputs that were opened since then are
+    /// checked too.
+    pub(crate) fn persist(self) -> anyhow::Result<()> {
+        let Self { target, mut file } = self;
+        let existing = target.check()?;
+        match &target.place {
+            Place::File(path) => existing
+                .map_or(Ok(()), |existing| keep_permissions(&file.file, &existing))
+                .and_then(|()| file.persist(path)),
+            Place::Stream => file.file.rewind().and_then(|()| target.write_stream(&file.file)),
+        }
+        .with_context(|| target.error_context())
+    }
+}
+
+/// Returns the place that a path leads to.
+fn follow(path: &Path) -> io::Result<Place> {
+    let mut at = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let metadata = match fs::symlink_metadata(&at) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Place::File(at)),
+            metadata => metadata?,
+        };
+        if metadata.is_file() {
+            return Ok(Place::File(at));
+        }
+        let folder = at.parent().unwrap_or(Path::new(""));
+        // What links of /proc lead to is open; it need not have a name at all.
+        let is_open = || folder.canonicalize().is_ok_and(|folder| folder.starts_with("/proc"));
+        if !metadata.is_symlink() || is_open() {
+            return Ok(Place::Stream);
+        }
+        at = folder.join(fs::read_link(&at)?);
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// Whether the owner must not write a file; the superuser can, but was not meant to.
+#[cfg(unix)]
+fn is_read_only(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o200 == 0
+}
+
+#[cfg(not(unix))]
+fn is_read_only(metadata: &Metadata) -> bool {
+    metadata.permissions().readonly()
+}
+
+/// Lets a file have the mode of the one that it replaces, and its owner if the system allows it.
+#[cfg(unix)]
+fn keep_permissions(file: &File, existing: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let (owner, group) = (existing.uid(), existing.gid());
+    let new = file.metadata()?;
+    if (new.uid(), new.gid()) != (owner, group) && fchown(file, Some(owner), Some(group)).is_err() {
+        // Only the superuser gives files away; to a group of theirs, others may.
+        let _ = fchown(file, None, Some(group));
+    }
+    file.set_permissions(fs::Permissions::from_mode(existing.permissions().mode() & 0o777))
+}
+
+#[cfg(not(unix))]
+fn keep_permissions(_: &File, _: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+fn cannot_be_written(path: &Path) -> String {
+    format!("{}: cannot be written", path.display())
+}
