@@ -63,8 +63,9 @@ impl FileKind {
     pub const DETECT_BYTES: usize = 20;
 
     /// Returns the kind of the file that begins with `start`, or `None` if it is not one of
-    /// these.
+    /// these. Bytes after the first [`Self::DETECT_BYTES`] change nothing.
     pub fn detect(start: &[u8]) -> Option<Self> {
+        let start = &start[..start.len().min(Self::DETECT_BYTES)];
         let is_zero = |range: std::ops::Range<usize>| {
             start.get(range).is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0))
         };
@@ -143,6 +144,8 @@ mod tests {
             (b"\0\0\xff\xff\x02\0\x64\x86", Some(Coff)),
             (b"MZ\x90\0\x03", Some(Pe)),
             (b"MZ is how it begins.", None),
+            // Only the first bytes count, however many there are.
+            (b"MZ is how it begins.\0", None),
             (b"\x1f\x8b\x08\0", Some(Gzip)),
             (b"\x28\xb5\x2f\xfd\x04", Some(Zstd)),
             (b"BZh91AY&SY\x01", Some(Bzip2)),

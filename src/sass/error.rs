@@ -24,6 +24,9 @@ pub enum SassError {
     /// The input has no byte.
     #[error("the input is empty; expected a cubin or a SASS listing")]
     Empty,
+    /// A raw stream that has no byte.
+    #[error("the input is empty; expected a bare stream of 32-byte bundles")]
+    RawEmpty,
     /// Binary, but no ELF.
     #[error(
         "neither an ELF file nor text; expected a cubin or a SASS listing (a bare stream of \
@@ -84,7 +87,9 @@ pub enum SassError {
         limit: u64,
     },
     /// The code of a raw stream would begin outside the input.
-    #[error("code cannot begin at byte offset {start} of {size} bytes")]
+    #[error(
+        "code cannot begin at byte offset {start} of {size} bytes; expected an offset below {size}"
+    )]
     RawOutside {
         /// Where it should begin, in bytes.
         start: u64,
@@ -99,21 +104,19 @@ pub enum SassError {
     },
     /// A word of a raw stream that no control word can be, where a control word is.
     #[error(
-        "the word {word:#018x} at byte offset {offset} is not a control word: {reason}; expected \
-         code of SM 5.x or 6.x that begins with a bundle (`--offset BYTES` says where it begins)"
+        "the word {word:#018x} at byte offset {offset} is not a control word: bit 63 is set; \
+         expected code of SM 5.x or 6.x that begins with a bundle (`--offset BYTES` says where it begins)"
     )]
     NoControlWord {
         /// The word's offset in the input, in bytes.
         offset: u64,
         /// The word.
         word: u64,
-        /// What no control word has.
-        reason: &'static str,
     },
     /// A raw stream that ends within a bundle.
     #[error(
         "{size} bytes are no whole number of 32-byte bundles; the last whole one ends at byte \
-         offset {whole}"
+         offset {whole} (`--offset BYTES` says where the first one begins)"
     )]
     PartialBundle {
         /// The size of the stream in bytes.
@@ -216,11 +219,18 @@ pub enum ListingErrorKind {
     #[error(
         "no instruction can stand at offset {offset:#x}; expected 8, 16 or 24 bytes behind the \
          start of a 32-byte bundle, which holds the control word{}",
-        if offset % 16 == 0 { " (code of SM 7.0 and later has instructions there)" } else { "" }
+        if *is_later {
+            " (this is the syntax of SM 7.0 and later, whose instructions are 16 bytes apart)"
+        } else {
+            ""
+        }
     )]
     NoInstructionOffset {
         /// The offset in bytes.
         offset: u64,
+        /// Whether code of SM 7.0 and later can have an instruction there, and nothing before it
+        /// in the listing is of another SM.
+        is_later: bool,
     },
     /// Nothing behind an offset or a control notation.
     #[error("expected an instruction")]
@@ -231,6 +241,12 @@ pub enum ListingErrorKind {
     /// An instruction without a word in a listing that has words.
     #[error("expected the instruction's word, which the instructions before have")]
     MissingWord,
+    /// A second word alone in a line after an instruction.
+    #[error(
+        "unexpected word; the instruction above has its word already, and no control word belongs \
+         here"
+    )]
+    UnexpectedWord,
     /// Something else behind an instruction's end.
     #[error("expected the word `/* 0x… */`, a comment or the end of the line")]
     TrailingText,

@@ -297,7 +297,7 @@ fn instruction(
     }
     if let Some(offset) = offset.filter(|offset| offset % 8 != 0 || offset % 32 == 0) {
         let at = text.find("/*").map_or(0, |at| at + 2);
-        return fault(at, Kind::NoInstructionOffset { offset });
+        return fault(at, Kind::NoInstructionOffset { offset, is_later: offset % 16 == 0 });
     }
     let stop = instruction_end(text, start);
     let mut body = text[start..stop].trim_end();

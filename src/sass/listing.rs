@@ -14,6 +14,7 @@ use std::sync::Arc;
 use warpload_encoding::Control;
 
 use super::line::{Fault, InstructionLine, Shape, classify, ends_block};
+use super::raw::is_like_control;
 use super::{ListingErrorKind, SassError, SassInstruction, check_sm};
 use crate::lines::{Line, Lines};
 
@@ -59,6 +60,8 @@ struct State {
     /// Whether an instruction had a word: the others must have one too.
     words: bool,
     any: bool,
+    /// Whether an instruction had an offset that none of SM 7.0 and later has.
+    is_earlier: bool,
     ptx: Option<u64>,
     last_line: u64,
     ended: bool,
@@ -80,7 +83,7 @@ struct Pending {
     /// After the instruction.
     end: Place,
     /// The words alone in a line that follow, two at most.
-    words: Vec<u64>,
+    words: Vec<(u64, Place)>,
 }
 
 /// A byte of the input.
@@ -111,8 +114,7 @@ impl State {
             }
             return Ok(());
         }
-        let shape =
-            classify(line.text).map_err(|Fault { at, kind }| Place::new(line, at).error(kind))?;
+        let shape = classify(line.text).map_err(|fault| self.fault(line, fault))?;
         if shape == Shape::Blank {
             return Ok(());
         }
@@ -121,7 +123,7 @@ impl State {
             // Labels and directives, which may come before the word.
             (Some(_), Shape::Other) => return Ok(()),
             (Some(pending), Shape::Word(word)) if pending.words.len() < 2 => {
-                pending.words.push(*word);
+                pending.words.push((*word, Place::new(line, line.text.find('/').unwrap_or(0))));
                 return Ok(());
             }
             (Some(_), _) => self.settle()?,
@@ -139,6 +141,14 @@ impl State {
             Shape::Instruction(parts) => self.instruction(line, &parts)?,
         }
         Ok(())
+    }
+
+    /// The error for a line that cannot be read.
+    fn fault(&self, line: Line<'_>, Fault { at, mut kind }: Fault) -> SassError {
+        if let ListingErrorKind::NoInstructionOffset { is_later, .. } = &mut kind {
+            *is_later &= self.sm.is_none() && !self.is_earlier;
+        }
+        Place::new(line, at).error(kind)
     }
 
     fn begin_function(&mut self, name: Option<&str>) {
@@ -173,6 +183,7 @@ impl State {
             registers: self.registers,
             sm: self.sm,
         };
+        self.is_earlier |= parts.offset.is_some_and(|offset| offset % 16 != 0);
         let end = Place::new(line, parts.end);
         if parts.word.is_some() {
             self.words = true;
@@ -194,25 +205,33 @@ impl State {
         let Some(Pending { mut instruction, end, words }) = self.pending.take() else {
             return Ok(());
         };
-        let begins_bundle = instruction.offset.is_some_and(|offset| offset % 32 == 8);
-        let (word, control) = match words[..] {
-            [] => return self.without_word(instruction, end),
-            [word] => (word, None),
-            // The control word of the bundle that this instruction begins.
-            [control, word, ..] if begins_bundle && instruction.control.is_none() => {
-                self.begin_bundle(control);
-                instruction.control = self.control_of(instruction.offset);
-                (word, None)
-            }
-            // No control word has this bit.
-            [control, word, ..] if word >> 63 != 0 => (word, Some(control)),
-            [word, control, ..] => (word, Some(control)),
+        let [(first, _), ..] = words[..] else {
+            return self.without_word(instruction, end);
         };
-        if let Some(control) = control {
-            self.begin_bundle(control);
+        instruction.word = Some(first);
+        if let [_, (second, place), ..] = words[..] {
+            let slot = instruction.offset.map(|offset| offset % 32 / 8);
+            let control = match slot {
+                // The control word of the bundle that this instruction begins is in front.
+                Some(1) if instruction.control.is_none() && first >> 63 == 0 => {
+                    instruction.word = Some(second);
+                    self.begin_bundle(first);
+                    instruction.control = self.control_of(instruction.offset);
+                    None
+                }
+                // The bundle is whole: that of the next one, which nvdisasm writes after the word.
+                None | Some(3) if is_like_control(first) && !is_like_control(second) => {
+                    instruction.word = Some(second);
+                    Some(first)
+                }
+                None | Some(3) if second >> 63 == 0 => Some(second),
+                _ => return Err(place.error(ListingErrorKind::UnexpectedWord)),
+            };
+            if let Some(control) = control {
+                self.begin_bundle(control);
+            }
         }
         self.words = true;
-        instruction.word = Some(word);
         self.ready.push_back(instruction);
         Ok(())
     }

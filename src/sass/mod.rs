@@ -143,7 +143,7 @@ type Detected<R> = Chain<Cursor<Vec<u8>>, R>;
 pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassError> {
     let mut start = Vec::new();
     input.by_ref().take(DETECT_BYTES).read_to_end(&mut start).map_err(SassError::Read)?;
-    if start.is_empty() {
+    if start.is_empty() && format == Format::Detect {
         return Err(SassError::Empty);
     }
     let source = match (format, FileKind::detect(&start)) {
@@ -175,7 +175,7 @@ pub fn read_raw<R: BufRead>(input: R, start: u64) -> Result<Sass<R>, SassError> 
 fn raw<R: BufRead>(begun: Vec<u8>, input: R, start: u64) -> Result<Sass<R>, SassError> {
     let data = read_whole(begun, input, MAX_BINARY_BYTES)?;
     if data.is_empty() {
-        return Err(SassError::Empty);
+        return Err(SassError::RawEmpty);
     }
     Ok(Sass { source: Source::Raw(Raw::new(data, start)?), ended: false })
 }
@@ -204,6 +204,15 @@ impl<R> Sass<R> {
     /// such code: it is more likely something else.
     pub fn is_unscheduled(&self) -> bool {
         matches!(&self.source, Source::Raw(raw) if raw.is_unscheduled())
+    }
+
+    /// Returns the offset in the input, in bytes, of the first control word of a raw stream that
+    /// names barrier 6. The notations can write it, but no compiler does.
+    pub fn barrier_6(&self) -> Option<u64> {
+        match &self.source {
+            Source::Raw(raw) => raw.barrier_6(),
+            Source::Cubin(_) | Source::Listing(_) => None,
+        }
     }
 }
 
@@ -256,7 +265,10 @@ mod tests {
             let error = error(input, Format::Detect);
             assert!(error.starts_with(expected), "{error}");
         }
-        assert!(error(b"", Format::Raw).starts_with("the input is empty"));
+        assert_eq!(
+            error(b"", Format::Raw),
+            "the input is empty; expected a bare stream of 32-byte bundles"
+        );
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(super) struct Raw {
     start: usize,
     /// How many instructions have been returned.
     taken: usize,
+    /// The byte offset of the first control word that names barrier 6.
+    barrier_6: Option<u64>,
 }
 
 impl Raw {
@@ -37,13 +39,17 @@ impl Raw {
             let whole = size - partial as u64;
             return Err(SassError::PartialBundle { size: code.len() as u64, whole });
         }
+        let mut barrier_6 = None;
         for (n, word) in control_words(code).enumerate() {
-            if let Some(reason) = is_no_control_word(word) {
-                let offset = start + (n * BUNDLE_BYTES) as u64;
-                return Err(SassError::NoControlWord { offset, word, reason });
+            let offset = start + (n * BUNDLE_BYTES) as u64;
+            if has_bit_63(word) {
+                return Err(SassError::NoControlWord { offset, word });
+            }
+            if names_barrier_6(word) {
+                barrier_6 = barrier_6.or(Some(offset));
             }
         }
-        Ok(Self { data, start: begin, taken: 0 })
+        Ok(Self { data, start: begin, taken: 0, barrier_6 })
     }
 
     pub(super) fn next(&mut self) -> Option<SassInstruction> {
@@ -55,6 +61,10 @@ impl Raw {
     /// Whether every control word is zero.
     pub(super) fn is_unscheduled(&self) -> bool {
         control_words(self.code()).all(|word| word == 0)
+    }
+
+    pub(super) fn barrier_6(&self) -> Option<u64> {
+        self.barrier_6
     }
 
     fn code(&self) -> &[u8] {
@@ -69,17 +79,20 @@ fn control_words(code: &[u8]) -> impl Iterator<Item = u64> {
         .map(|word| u64::from_le_bytes(*word))
 }
 
-/// What `word` has that no control word has, if there is such a thing. Of the bundles that
-/// instruction words begin, as in a stream that is read from the wrong byte on, more than half show
-/// it.
-fn is_no_control_word(word: u64) -> Option<&'static str> {
-    if word >> 63 != 0 {
-        return Some("bit 63 is set");
-    }
-    let mut slots = Control::slots(word).into_iter();
-    slots
-        .any(|slot| [slot.read, slot.write].iter().any(|barrier| barrier.number() == Some(6)))
-        .then_some("it names barrier 6, and barriers are 0..=5")
+/// Whether `word` has a bit that no control word has.
+fn has_bit_63(word: u64) -> bool {
+    word >> 63 != 0
+}
+
+/// Whether a slot of `word` names barrier 6, which no compiler writes: barriers are 0 to 5.
+fn names_barrier_6(word: u64) -> bool {
+    let barriers = Control::slots(word).map(|slot| [slot.read, slot.write]);
+    barriers.as_flattened().iter().any(|barrier| barrier.number() == Some(6))
+}
+
+/// Whether a compiler may have written `word` as a control word.
+pub(super) fn is_like_control(word: u64) -> bool {
+    !has_bit_63(word) && !names_barrier_6(word)
 }
 
 /// Refuses data that begin as a file of another kind does, or that are text.
@@ -154,7 +167,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "71 bytes are no whole number of 32-byte bundles; the last whole one ends at byte \
-             offset 64"
+             offset 64 (`--offset BYTES` says where the first one begins)"
         );
     }
 }

@@ -77,7 +77,7 @@ fn bad_binaries() {
         ),
         bad("raw-7", vec![0; 7], RAW, "7 bytes are no whole number of 32-byte bundles"),
         bad("raw-33", vec![0; 33], RAW, "the last whole one ends at byte offset 32"),
-        bad("raw-empty", "", RAW, "the input is empty"),
+        bad("raw-empty", "", RAW, "the input is empty; expected a bare stream"),
         bad(
             "raw-elf",
             cubin.clone(),
@@ -86,12 +86,7 @@ fn bad_binaries() {
         ),
         bad("raw-text", data(LISTING), RAW, "a text; expected a bare stream of 32-byte bundles"),
         bad("raw-fatbin", [&b"\x50\xed\x55\xba"[..], &[0; 60]].concat(), RAW, "a CUDA fatbin;"),
-        bad(
-            "raw-shifted",
-            shifted,
-            RAW,
-            "at byte offset 0 is not a control word: it names barrier",
-        ),
+        bad("raw-shifted", shifted, RAW, "at byte offset 64 is not a control word: bit 63 is set"),
         bad("raw-bit-63", bit_63, RAW, "at byte offset 64 is not a control word: bit 63 is set"),
         bad("raw-4", code.clone(), RAW_FROM_4, "byte offset 4; expected a multiple of 8"),
         bad("raw-192", code.clone(), RAW_FROM_192, "cannot begin at byte offset 192 of 192 bytes"),

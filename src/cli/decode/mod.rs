@@ -54,8 +54,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     raw: bool,
 
-    /// Where the code of a raw stream begins, in bytes, decimal or 0x hexadecimal; offsets are
-    /// counted from there
+    /// Where the code of a raw stream begins, in bytes, decimal or 0x hexadecimal: a multiple of 8.
+    /// Offsets are counted from there
     #[arg(
         long,
         value_name = "BYTES",
@@ -198,6 +198,8 @@ struct Counts {
     /// Loads by their text, not by their word.
     contradictory: u64,
     without_words: bool,
+    /// Loads that have no word, as theirs is relocated.
+    unassembled: u64,
 }
 
 /// One input on its way to the output.
@@ -208,6 +210,10 @@ struct Decoder<'d, 'f> {
     status: Status,
     checked: Checked,
 }
+
+/// What a raw stream that no compiler wrote may be.
+const MAY_BE_NO_CODE: &str =
+    "this may not be code, or it may begin elsewhere (use `--offset BYTES`)";
 
 /// The functions that there are, as far as they fit a message.
 fn listed(names: &BTreeSet<Arc<str>>) -> String {
@@ -237,8 +243,15 @@ impl Decoder<'_, '_> {
         if instructions.is_unscheduled() {
             output.flush()?;
             diagnostic::warning(format_args!(
-                "{}: every control word is zero, as no compiler writes them; is this code, and \
-                 does it begin here? (`--offset BYTES`)",
+                "{}: all control words are zero, which no compiler writes; {MAY_BE_NO_CODE}",
+                io::name(self.path)
+            ));
+        }
+        if let Some(offset) = instructions.barrier_6() {
+            output.flush()?;
+            diagnostic::warning(format_args!(
+                "{}: the control word at byte offset {offset} names barrier 6, which no compiler \
+                 writes; {MAY_BE_NO_CODE}",
                 io::name(self.path)
             ));
         }
@@ -257,7 +270,11 @@ impl Decoder<'_, '_> {
             }
             let found = Found::new(&instruction);
             match &found {
-                Found::Load(_) | Found::Relocated => counts.loads += 1,
+                Found::Load(_) => counts.loads += 1,
+                Found::Relocated => {
+                    counts.loads += 1;
+                    counts.unassembled += 1;
+                }
                 Found::Other => {}
                 Found::Contradictory => counts.contradictory += 1,
                 Found::Unreadable(error) => self.unreadable(&instruction, error, output)?,
@@ -282,7 +299,7 @@ impl Decoder<'_, '_> {
     /// Says on standard error what the rows do not show.
     fn remark(&self, counts: &Counts) {
         let file = io::name(self.path);
-        let Counts { instructions, loads, contradictory, .. } = counts;
+        let Counts { instructions, loads, contradictory, unassembled, .. } = counts;
         if *loads == 0 && self.status == Status::Done {
             let known = Instruction::MNEMONICS.join(", ");
             match instructions {
@@ -298,9 +315,10 @@ impl Decoder<'_, '_> {
                  not by their words, which decide here; `--check` shows them"
             ));
         }
-        if *loads > 0 && counts.without_words {
+        if counts.without_words && *loads > *unassembled {
+            let assembled = if *unassembled == 0 { "they" } else { "those shown" };
             diagnostic::note(format_args!(
-                "{file}: no words in this listing; they were assembled from its text"
+                "{file}: no words in this listing; {assembled} were assembled from its text"
             ));
         }
         if *loads > 0 && counts.controls == 0 && self.arguments.control.notation().is_some() {

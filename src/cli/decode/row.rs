@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use warpload::encoding::Control;
-use warpload::sass::SassInstruction;
+use warpload::sass::{SassInstruction, without_relocations};
 
-use super::find::Found;
+use super::find::{Found, names_a_load};
 use super::{Arguments, Format};
 use crate::cli::encode::hexadecimal;
 use crate::cli::io::Output;
@@ -23,7 +23,8 @@ pub(crate) struct LoadJson<'l> {
     /// Only with `--all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) load: Option<bool>,
-    /// Only of loads whose displacement is unknown.
+    /// Only of loads in which the linker fills something in: without a word the displacement is
+    /// unknown, and in a word it is what stands there before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) relocated: bool,
 }
@@ -51,6 +52,12 @@ impl From<Control> for ControlJson {
     }
 }
 
+/// Whether the text is that of a load in which the linker fills something in.
+fn has_relocated_text(instruction: &SassInstruction) -> bool {
+    let text = instruction.text.as_deref();
+    text.is_some_and(|text| names_a_load(text) && without_relocations(text).is_some())
+}
+
 /// An instruction and what it was found to be.
 pub(super) struct Row<'r> {
     pub(super) path: &'r Path,
@@ -62,7 +69,7 @@ impl Row<'_> {
     pub(super) fn write(&self, arguments: &Arguments, output: &mut Output) -> std::io::Result<()> {
         let Self { instruction, found, .. } = self;
         let (is_load, relocated) = match found {
-            Found::Load(_) => (true, false),
+            Found::Load(_) => (true, has_relocated_text(instruction)),
             Found::Relocated => (true, true),
             Found::Other | Found::Contradictory | Found::Unreadable(_) => (false, false),
         };
@@ -127,7 +134,11 @@ impl Row<'_> {
             line += &format!(" {control}");
         }
         if relocated {
-            line += "  (relocated: displacement unknown)";
+            line += if decoded.is_some() {
+                "  (relocated)"
+            } else {
+                "  (relocated: displacement unknown)"
+            };
         }
         output.line(line.trim_end())
     }

@@ -84,6 +84,55 @@ fn a_pair_before_a_branch_target() {
     }
 }
 
+/// The offset decides whether a control word can be beside the word, and if so, bit 63 and barrier
+/// 6 tell which of the two it is.
+#[test]
+fn a_word_below_2_63_beside_a_control_word() {
+    let control = "/* 0x001fc400fe2007f6 */";
+    let pair = |offset: &str, between: &str| {
+        format!(
+            "/* 0x001fc400fe2007f6 */
+             /*0008*/    {{    MOV R17, RZ ;    /* 0x5c9807800ff70011 */
+             /*{offset}*/      SECOND    }}
+.L_1:
+{between}
+"
+        )
+    };
+    for (word, value) in [
+        ("/* 0x1c0ffffff8070101 */", 0x1c0f_ffff_f807_0101),
+        ("/* 0xe32000000007000f */", 0xe320_0000_0007_000f),
+    ] {
+        for between in [format!("{word}\n{control}"), format!("{control}\n{word}")] {
+            let listing = pair("0018", &between);
+            let rows = rows(&format!("{listing}/*0028*/ NOP; /* 0x50b0000000070f00 */\n"));
+            assert_eq!(rows[1].1, value, "{listing}");
+            assert_eq!(rows[1].3, "--:-:-:-:1", "{listing}");
+            assert_eq!(rows[2].3, "--:-:-:-:6", "{listing}");
+            // Within a bundle there is no control word.
+            let error = bad(&pair("0010", &between));
+            assert!(error.starts_with("line 6, column 1 (byte offset"), "{error}");
+            assert!(error.contains("unexpected word"), "{error}");
+        }
+        // A bundle's control word is in front of the first one already.
+        for between in [format!("{word}\n{control}"), format!("{control}\n{word}")] {
+            let listing = format!(
+                "/* 0x001fc400fe2007f6 */\n/*0008*/  NOP  }}\n.L_1:\n   {}\n",
+                between.replace('\n', "\n   ")
+            );
+            let error = bad(&listing);
+            assert!(error.starts_with("line 5, column 4 (byte offset"), "{error}");
+        }
+    }
+    // Either may be the control word: nvdisasm writes it after the word.
+    let mov = "/* 0x4c98078000870001 */";
+    let rows = rows(&pair("0018", &format!("{mov}\n{control}")));
+    assert_eq!(rows[1].1, 0x4c98_0780_0087_0001);
+    // Neither can be.
+    let error = bad(&pair("0018", "/* 0xe32000000007000f */\n/* 0xe32000000007000f */"));
+    assert!(error.contains("unexpected word"), "{error}");
+}
+
 /// nvdisasm marks the halves of a pair whose order matters.
 #[test]
 fn slots_are_not_operands() {
@@ -248,7 +297,7 @@ fn malformed_lines() {
             "/*0020*/ NOP;",
             3,
             "no instruction can stand at offset 0x20; expected 8, 16 or 24 bytes \
-          behind the start of a 32-byte bundle, which holds the control word (code of SM 7.0 and",
+          behind the start of a 32-byte bundle, which holds the control word",
         ),
         ("/*0014*/ NOP;", 3, "no instruction can stand at offset 0x14"),
         ("/* 0x001fc400fe2007 */", 4, "expected a word"),
@@ -290,6 +339,24 @@ fn other_text_is_passed_over() {
     ] {
         let error = bad(line);
         assert!(error.starts_with("no SASS listing line in 1 lines"), "{line}: {error}");
+    }
+}
+
+/// Offsets that are multiples of 16 are those of SM 7.0 and later, unless the listing has shown
+/// that it is of another.
+#[test]
+fn offsets_of_other_architectures() {
+    let phrase = "this is the syntax of SM 7.0 and later";
+    for (before, offset, is_later) in [
+        ("", "0000", true),
+        ("/*0010*/ NOP ; /* 0x0000000000007918 */\n /* 0x000fc00000000000 */\n", "0020", true),
+        ("", "0004", false),
+        ("/*0008*/ NOP ;\n", "0020", false),
+        ("code for sm_50\n", "0020", false),
+    ] {
+        let error = bad(&format!("{before}/*{offset}*/ NOP ;\n"));
+        assert!(error.contains("no instruction can stand at offset"), "{error}");
+        assert_eq!(error.contains(phrase), is_later, "{error}");
     }
 }
 
