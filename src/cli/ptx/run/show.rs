@@ -11,6 +11,7 @@ use warpload::vector::LANE_FAULTS;
 
 use crate::cli::Format;
 use crate::cli::io::Output;
+use crate::cli::name::cell;
 use crate::cli::ptx::file::File;
 use crate::cli::run::table::faults;
 use crate::cli::tmem::table;
@@ -222,8 +223,8 @@ impl<'s> Shown<'s> {
             .map(|(register, held)| {
                 let declared = self.file.module.declaration(register.declaration);
                 let bits = declared.and_then(|declared| declared.scalar.bits()).unwrap_or(128);
-                let name = self.name(*register);
-                let width = (2 + bits.div_ceil(4) as usize).max(name.len());
+                let name = cell(&self.name(*register));
+                let width = (2 + bits.div_ceil(4) as usize).max(name.chars().count());
                 heading += &format!("  {name:<width$}");
                 (width, held)
             })
