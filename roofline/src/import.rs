@@ -52,19 +52,40 @@ pub(crate) fn run(bench: &Bench) {
     );
 }
 
-/// The sample's thread blocks over and over, at least `bytes` of them; and how many lines.
+/// The sample's thread blocks over and over, at least `bytes` of them, each with a number of its own
+/// in a larger grid; and how many lines.
 fn text(bytes: usize) -> (NamedTempFile, u64) {
+    const GRID: &str = "-grid dim = ";
+    const PLACE: &str = "thread block = ";
     let sample = std::fs::read_to_string(SAMPLE).expect("the sample is in the repository");
     let start = sample.find(FIRST_BLOCK).expect("the sample has thread blocks");
     let (header, blocks) = sample.split_at(start);
     let times = bytes.div_ceil(blocks.len());
-    let mut file = NamedTempFile::new().expect("a temporary file");
-    file.write_all(header.as_bytes()).expect("room for the trace");
-    for _ in 0..times {
-        file.write_all(blocks.as_bytes()).expect("room for the trace");
+    let file = NamedTempFile::new().expect("a temporary file");
+    let mut output = BufWriter::new(&file);
+    let mut lines = 0;
+    let mut write = |line: std::fmt::Arguments<'_>| {
+        lines += 1;
+        writeln!(output, "{line}").expect("room for the trace");
+    };
+    for line in header.lines() {
+        match line.strip_prefix(GRID) {
+            Some(_) => write(format_args!("{GRID}({},1,1)", u32::MAX)),
+            None => write(format_args!("{line}")),
+        }
     }
-    let lines = header.lines().count() + times * blocks.lines().count();
-    (file, lines as u64)
+    let mut block = 0;
+    for line in (0..times).flat_map(|_| blocks.lines()) {
+        if line.starts_with(PLACE) {
+            write(format_args!("{PLACE}{block},0,0"));
+            block += 1;
+        } else {
+            write(format_args!("{line}"));
+        }
+    }
+    output.flush().expect("room for the trace");
+    drop(output);
+    (file, lines)
 }
 
 fn imported(text: &Path, output: impl Write + Seek) {
