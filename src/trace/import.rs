@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use liblzma::bufread::XzDecoder;
 
 use super::error::{ImportError, TraceError};
+use super::names::Names;
 use super::sink::{Found, Sink};
 use super::writer::TraceWriter;
 use super::{accelsim, kernels_list, nvbit};
@@ -69,7 +71,8 @@ pub fn import_from<W: Write + Seek>(
         writer.allocations(list.allocations);
         return import_files(name, &list.files, writer, threads, observe);
     }
-    let mut import = Import::new(writer);
+    let mut names = Names::default();
+    let mut import = Import::new(writer, name, &mut names);
     read_one(opened, kind, name, &mut |found| import.take(found))
 }
 
@@ -194,6 +197,9 @@ fn read_one(
 /// Writes what the reader of one file finds, with operations and names numbered for the whole trace.
 struct Import<'w, W> {
     writer: &'w mut TraceWriter<W>,
+    file: &'w Path,
+    /// The different names of all files so far, which together have the bound that each file has.
+    names: &'w mut Names,
     /// The trace's number of each of the file's kernels.
     kernels: Vec<u32>,
     /// The trace's number of each of the file's operations.
@@ -203,8 +209,23 @@ struct Import<'w, W> {
 }
 
 impl<'w, W: Write + Seek> Import<'w, W> {
-    fn new(writer: &'w mut TraceWriter<W>) -> Self {
-        Self { writer, kernels: Vec::new(), operations: Vec::new(), not_replayed: Vec::new() }
+    fn new(writer: &'w mut TraceWriter<W>, file: &'w Path, names: &'w mut Names) -> Self {
+        Self {
+            writer,
+            file,
+            names,
+            kernels: Vec::new(),
+            operations: Vec::new(),
+            not_replayed: Vec::new(),
+        }
+    }
+
+    /// Returns a name as it is held for the whole trace.
+    fn share(&mut self, name: &Arc<str>) -> Result<Arc<str>, ImportError> {
+        self.names.share(name).map_err(|error| ImportError::File {
+            file: self.file.to_owned(),
+            message: error.to_string(),
+        })
     }
 
     fn take(&mut self, found: Found) -> Result<(), ImportError> {
@@ -212,7 +233,11 @@ impl<'w, W: Write + Seek> Import<'w, W> {
             ImportError::Write(TraceError::Io { path: PathBuf::from("the output"), source })
         };
         match found {
-            Found::Kernel(kernel) => {
+            Found::Kernel(mut kernel) => {
+                kernel.name = self.share(&kernel.name)?;
+                for (key, value) in &mut kernel.header {
+                    (*key, *value) = (self.share(key)?, self.share(value)?);
+                }
                 let number = self.writer.kernels();
                 if number >= MAX_KERNELS {
                     return Err(too_many(MAX_KERNELS, "kernels"));
@@ -220,13 +245,15 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 self.kernels.push(number as u32);
                 self.writer.kernel(kernel).map_err(failed)
             }
-            Found::Operation(operation) => {
+            Found::Operation(mut operation) => {
+                operation.opcode = self.share(&operation.opcode)?;
                 let number = self.writer.operation(&operation);
                 self.operations
                     .push(number.ok_or_else(|| too_many(MAX_NUMBERED, "different loads"))?);
                 Ok(())
             }
             Found::NotReplayed(name) => {
+                self.share(&name.as_str().into())?;
                 let number = self.writer.not_replayed_name(&name);
                 let number = number.ok_or_else(|| {
                     too_many(MAX_NUMBERED, "different instructions that are not replayed")
@@ -300,8 +327,9 @@ fn import_files<W: Write + Seek>(
                 }
             });
         }
-        let written = receivers.into_iter().try_for_each(|receiver| {
-            let mut import = Import::new(&mut *writer);
+        let mut names = Names::default();
+        let written = receivers.into_iter().zip(files).try_for_each(|(receiver, (file, _))| {
+            let mut import = Import::new(&mut *writer, file, &mut names);
             receiver.into_iter().try_for_each(|found| import.take(found?))
         });
         if written.is_err() {

@@ -33,6 +33,19 @@ pub(super) struct Names {
 impl Names {
     /// Returns the name as it is held, once for all that are equal.
     pub(super) fn hold(&mut self, name: &str) -> Result<Arc<str>, NameError> {
+        self.hold_or_make(name, || name.into())
+    }
+
+    /// [`Self::hold`] of a name that is held elsewhere too: the first of equal ones is shared.
+    pub(super) fn share(&mut self, name: &Arc<str>) -> Result<Arc<str>, NameError> {
+        self.hold_or_make(name, || Arc::clone(name))
+    }
+
+    fn hold_or_make(
+        &mut self,
+        name: &str,
+        make: impl FnOnce() -> Arc<str>,
+    ) -> Result<Arc<str>, NameError> {
         if let Some(known) = self.known.get(name) {
             return Ok(Arc::clone(known));
         }
@@ -43,7 +56,7 @@ impl Names {
         if self.bytes > MAX_ALL_NAMES_BYTES {
             return Err(NameError::TooMany);
         }
-        let name: Arc<str> = name.into();
+        let name = make();
         self.known.insert(Arc::clone(&name));
         Ok(name)
     }

@@ -1,5 +1,7 @@
 //! Writing a binary trace.
 
+use std::borrow::Borrow;
+use std::hash::Hash;
 use std::io::{self, Seek, SeekFrom, Write};
 
 use bytemuck::Zeroable;
@@ -72,28 +74,16 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.contents.allocations.extend(allocations);
     }
 
-    /// Numbers an operation; one that is known keeps its number. Nothing where there are more
-    /// than 65,536.
+    /// Numbers an operation; a known one keeps its number. Returns `None` if there are more than
+    /// 65,536.
     pub fn operation(&mut self, operation: &Operation) -> Option<u16> {
-        if let Some(number) = self.operations.get(operation) {
-            return Some(*number);
-        }
-        let number = u16::try_from(self.contents.operations.len()).ok()?;
-        self.operations.insert(operation.clone(), number);
-        self.contents.operations.push(operation.clone());
-        Some(number)
+        number(&mut self.operations, &mut self.contents.operations, operation)
     }
 
     /// Numbers the name of an instruction that reads memory but is not replayed; a known name keeps
-    /// its number. `None` if there are more than 65,536.
+    /// its number. Returns `None` if there are more than 65,536.
     pub fn not_replayed_name(&mut self, name: &str) -> Option<u16> {
-        if let Some(number) = self.not_replayed.get(name) {
-            return Some(*number);
-        }
-        let number = u16::try_from(self.contents.not_replayed.len()).ok()?;
-        self.not_replayed.insert(name.to_owned(), number);
-        self.contents.not_replayed.push(name.to_owned());
-        Some(number)
+        number(&mut self.not_replayed, &mut self.contents.not_replayed, name)
     }
 
     /// Begins the next kernel; what follows belongs to it.
@@ -244,6 +234,26 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.output.flush()?;
         Ok(self.output)
     }
+}
+
+/// Returns the place of `item` in `list`, to which it is added unless it is there: `None` if there is
+/// no number for it.
+fn number<Item, Held>(
+    numbers: &mut FxHashMap<Held, u16>,
+    list: &mut Vec<Held>,
+    item: &Item,
+) -> Option<u16>
+where
+    Item: ToOwned<Owned = Held> + Hash + Eq + ?Sized,
+    Held: Borrow<Item> + Hash + Eq,
+{
+    if let Some(number) = numbers.get(item) {
+        return Some(*number);
+    }
+    let number = u16::try_from(list.len()).ok()?;
+    numbers.insert(item.to_owned(), number);
+    list.push(item.to_owned());
+    Some(number)
 }
 
 /// The CRC-32 of a header's bytes in front of its own.

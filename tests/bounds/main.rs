@@ -4,6 +4,7 @@
 
 mod peak;
 
+use std::fs::File;
 use std::io::{Cursor, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
@@ -117,6 +118,37 @@ fn different_names_are_refused_when_they_are_too_many() {
         assert!(error.starts_with("names.xz:1") && error.ends_with(expected), "{error}");
         assert!(mib(peak) < 90, "kind {kind}: {} MiB", mib(peak));
     }
+}
+
+/// The bound is one for all files of a list: here three, each with 30 MiB of names of its own.
+#[test]
+fn different_names_of_several_files_are_refused_together() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let long = "A".repeat(60 << 10);
+    let mut list = String::new();
+    for file in 0..3 {
+        let name = format!("{file}.trace.xz");
+        let mut encoder =
+            liblzma::write::XzEncoder::new(File::create(folder.path().join(&name)).unwrap(), 1);
+        for i in 0..512 {
+            encoder.write_all(launch(i, &format!("{file} {i} {long}")).as_bytes()).unwrap();
+            encoder.write_all(access(i, "LDG.E").as_bytes()).unwrap();
+        }
+        encoder.finish().unwrap();
+        list += &format!("{name}\n");
+    }
+    std::fs::write(folder.path().join("kernelslist.g"), list).unwrap();
+    let path = folder.path().join("kernelslist.g");
+    let (result, peak) = peak::during(|| {
+        let output = Cursor::new(Vec::new());
+        let mut writer = TraceWriter::new(output, "a test".to_owned()).unwrap();
+        warpload::trace::import(&path, &mut writer, 1, &|_| {})
+    });
+    let error = result.unwrap_err().to_string();
+    let expected = "2.trace.xz: the different names of this trace take more than 67108864 bytes";
+    assert!(error.ends_with(expected), "{error}");
+    assert!(mib(peak) < 130, "{} MiB", mib(peak));
 }
 
 /// The same name is held once, however often it is there.
