@@ -127,12 +127,7 @@ pub(crate) fn execute(
     let page = arguments.html.as_deref().map(Target::new).transpose()?;
     let trace = input.open(progress, threads)?;
     let options = ReplayOptions {
-        data: match (&machine, arguments.fill) {
-            (Some(machine), _) => Data::Image(&machine.memory),
-            (None, Some(FillName::Address)) => Data::Fill(Fill::Address),
-            (None, Some(FillName::Zero)) => Data::Fill(Fill::Zero),
-            (None, None) => Data::Absent,
-        },
+        data: data(machine.as_ref(), arguments.fill),
         address_bits: arguments.address_bits,
         shared_window: arguments.shared_window,
         local_window: arguments.local_window,
@@ -169,6 +164,15 @@ pub(crate) fn execute(
         }
     }
     Ok(status)
+}
+
+fn data(machine: Option<&Machine>, fill: Option<FillName>) -> Data<'_> {
+    match (machine, fill) {
+        (Some(machine), _) => Data::Image(&machine.memory),
+        (None, Some(FillName::Address)) => Data::Fill(Fill::Address),
+        (None, Some(FillName::Zero)) => Data::Fill(Fill::Zero),
+        (None, None) => Data::Absent,
+    }
 }
 
 fn status(summary: &Summary, output: &mut Output) -> Status {

@@ -145,8 +145,9 @@ fn remove_name_on_signals() {
     }
 }
 
-/// Returns the signals that end the process from outside. One that was ignored at the start, as by
-/// `nohup`, stays so; if the system does not tell, only the one that nobody ignores is handled.
+/// Returns the signals to handle: those that end the process from outside, except the ones that were
+/// ignored at the start, as by `nohup`. If the system does not tell which, only SIGTERM, which is
+/// not normally ignored.
 #[cfg(unix)]
 fn ending_signals() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};

@@ -50,14 +50,14 @@ impl<'s> Names<'s> {
 }
 
 impl Module<'_> {
-    /// Returns what a name stands for anywhere in a scope: the declaration in the innermost scope
-    /// around it, a register of a run (`%r7` of `%r<9>`) included.
+    /// Returns the declaration that a name refers to, anywhere in a scope: the one in the innermost
+    /// enclosing scope. Registers of a run (`%r7` of `%r<9>`) are found too.
     pub fn find(&self, scope: ScopeId, name: &str) -> Option<Symbol<'_>> {
         self.look_up(scope, name, u32::MAX)
     }
 
-    /// Returns what the name that is written at `name` stands for: [`Self::find`] among the
-    /// declarations that come before it.
+    /// Returns the declaration that the name at `name` refers to: [`Self::find`] among the
+    /// declarations before it.
     ///
     /// ```
     /// use warpload::ptx::{ScalarType, read};

@@ -3,7 +3,7 @@
 use super::rows::{Row, rows};
 use super::text::{bytes, count, escape, name, of, per, percent};
 use super::{chart, faults, heat, table};
-use crate::trace::{Contents, Counts, HeatMap, Replayed, Shard, Summary, Survey};
+use crate::trace::{Contents, Counts, FaultCounts, HeatMap, Replayed, Shard, Summary, Survey};
 
 /// What a page is made of; all of one replay.
 #[derive(Clone, Copy, Debug)]
@@ -103,8 +103,6 @@ fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
 fn headline(page: &Page<'_>) -> String {
     let counts = &page.summary.counts;
     let skipped = &counts.skipped;
-    let faults = &counts.lane_faults;
-    let all_faults = faults.outside_window + faults.outside_allocation + faults.misaligned_address;
     let mut html = "<section class=\"tiles\">\n".to_owned();
     html += &tile(
         "",
@@ -140,17 +138,7 @@ fn headline(page: &Page<'_>) -> String {
             of(counts.footprint.pages, "page")
         ),
     );
-    html += &tile(
-        if all_faults > 0 { "bad" } else { "" },
-        "lane faults",
-        &count(all_faults),
-        &format!(
-            "{} outside window, {} outside allocation, {} misaligned",
-            count(faults.outside_window),
-            count(faults.outside_allocation),
-            count(faults.misaligned_address)
-        ),
-    );
+    html += &faults_tile(&counts.lane_faults);
     if counts.checked > 0 {
         html += &tile(
             if counts.mismatches > 0 { "bad" } else { "" },
@@ -161,6 +149,20 @@ fn headline(page: &Page<'_>) -> String {
     }
     html += "</section>\n";
     html + &breakdown(counts, page.summary.digest.as_deref())
+}
+
+fn faults_tile(faults: &FaultCounts) -> String {
+    tile(
+        if faults.all() > 0 { "bad" } else { "" },
+        "lane faults",
+        &count(faults.all()),
+        &format!(
+            "{} outside window, {} outside allocation, {} misaligned",
+            count(faults.outside_window),
+            count(faults.outside_allocation),
+            count(faults.misaligned_address)
+        ),
+    )
 }
 
 /// Loads by opcode and by memory, and the digest.

@@ -44,8 +44,7 @@ impl Row<'_> {
 
     /// Lane faults of all kinds.
     pub(super) fn lane_faults(&self) -> u64 {
-        let faults = &self.summary.lane_faults;
-        faults.outside_window + faults.outside_allocation + faults.misaligned_address
+        self.summary.lane_faults.all()
     }
 }
 

@@ -95,11 +95,12 @@ fn program_counter(row: &Row<'_>, has_sass: bool) -> String {
         // Sorted below zero.
         html += &"<td class=\"n dim\" data-v=\"-1\">-</td>".repeat(5);
     }
-    html += &faults(&summary.lane_faults, row.lane_faults());
+    html += &faults(&summary.lane_faults);
     html + "</tr>\n"
 }
 
-fn faults(kinds: &FaultCounts, all: u64) -> String {
+fn faults(kinds: &FaultCounts) -> String {
+    let all = kinds.all();
     if all == 0 {
         return "<td class=\"n dim\">0</td>".to_owned();
     }
@@ -179,9 +180,7 @@ pub(super) fn kernels(summary: &Summary, contents: &Contents) -> String {
         html += &number(efficiency, &percent(counts.ideal_sectors, counts.sectors));
         let footprint = counts.footprint.lines * 128;
         html += &number(footprint, &bytes(footprint));
-        let kinds = &counts.lane_faults;
-        let all = kinds.outside_window + kinds.outside_allocation + kinds.misaligned_address;
-        html += &faults(kinds, all);
+        html += &faults(&counts.lane_faults);
         html += "</tr>\n";
     }
     html + "</tbody></table></div></section>\n"

@@ -31,7 +31,21 @@ pub struct NewLoad<'l> {
     pub width_disagrees: bool,
 }
 
-impl NewLoad<'_> {
+impl<'l> NewLoad<'l> {
+    /// Returns a load of which nothing more is known.
+    pub fn new(pc: u32, mask: LaneMask, operation: u16, addresses: Addresses<'l>) -> Self {
+        Self {
+            pc,
+            mask,
+            operation,
+            addresses,
+            plg: None,
+            guard: None,
+            expected: &[],
+            width_disagrees: false,
+        }
+    }
+
     /// Whether there are as many addresses and expected values as the mask asks for.
     pub(super) fn fits(&self, operation: &Operation) -> bool {
         let active = self.mask.count() as usize;

@@ -218,7 +218,7 @@ fn headers_and_groups() {
             &*format!("0 0 0 0 {LOAD}#BEGIN_TB\n"),
             "5:1: a thread block after instructions outside of one",
         ),
-        (&*format!("0 0 0 0 {LOAD}-c = d\n"), "5:1: a header line behind instructions"),
+        (&*format!("0 0 0 0 {LOAD}-c = d\n"), "5:1: a header line after instructions"),
         (
             &*format!("2 0 0 0 {LOAD}"),
             "4:1: thread block 2,0,0 is outside of the grid of 2 x 2 x 2",

@@ -13,7 +13,7 @@ const MODIFIERS: [&str; 20] = [
     "EU", "NA", "ZD", "LTC64B", "LTC128B", "LTC256B", "ENL2", "256",
 ];
 
-/// What stands in front of an address: a descriptor, a bank that a register names, Tensor Memory.
+/// What can come before an address: a descriptor, a bank that a register names, Tensor Memory.
 const PREFIXES: [&str; 3] = ["desc", "cx", "tmem"];
 
 /// Returns the first token of `text` that only the syntax of SM 7.0 and later has: the `64` of

@@ -240,21 +240,7 @@ impl Decoder<'_, '_> {
         if self.arguments.check && instructions.kind() != sass::Kind::Listing {
             anyhow::bail!("--check compares a listing's text with its words; this is no listing");
         }
-        if instructions.is_unscheduled() {
-            output.flush()?;
-            diagnostic::warning(format_args!(
-                "{}: all control words are zero, which no compiler writes; {MAY_BE_NO_CODE}",
-                io::name(self.path)
-            ));
-        }
-        if let Some(offset) = instructions.barrier_6() {
-            output.flush()?;
-            diagnostic::warning(format_args!(
-                "{}: the control word at byte offset {offset} names barrier 6, which no compiler \
-                 writes; {MAY_BE_NO_CODE}",
-                io::name(self.path)
-            ));
-        }
+        self.doubt(&instructions, output)?;
         let mut counts = Counts::default();
         for instruction in instructions {
             let instruction = instruction?;
@@ -293,6 +279,25 @@ impl Decoder<'_, '_> {
         }
         output.flush()?;
         self.remark(&counts);
+        Ok(())
+    }
+
+    /// Warns of control words that no compiler writes.
+    fn doubt<R>(&self, instructions: &sass::Sass<R>, output: &mut Output) -> std::io::Result<()> {
+        let file = io::name(self.path);
+        if instructions.is_unscheduled() {
+            output.flush()?;
+            diagnostic::warning(format_args!(
+                "{file}: all control words are zero, which no compiler writes; {MAY_BE_NO_CODE}"
+            ));
+        }
+        if let Some(offset) = instructions.barrier_6() {
+            output.flush()?;
+            diagnostic::warning(format_args!(
+                "{file}: the control word at byte offset {offset} names barrier 6, which no compiler \
+                 writes; {MAY_BE_NO_CODE}"
+            ));
+        }
         Ok(())
     }
 

@@ -23,8 +23,8 @@ pub(crate) struct LoadJson<'l> {
     /// Only with `--all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) load: Option<bool>,
-    /// Only of loads in which the linker fills something in: without a word the displacement is
-    /// unknown, and in a word it is what stands there before.
+    /// Only for loads with an operand that the linker fills in: without a word the displacement is
+    /// unknown, and in a word it is the value before linking.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) relocated: bool,
 }
@@ -73,15 +73,10 @@ impl Row<'_> {
             Found::Relocated => (true, true),
             Found::Other | Found::Contradictory | Found::Unreadable(_) => (false, false),
         };
-        let word = match found {
-            Found::Load(load) => Some(load.encode()),
-            _ => instruction.word,
+        let (word, decoded) = match found {
+            Found::Load(load) => (Some(load.encode()), Some(load.text())),
+            _ => (instruction.word, None),
         };
-        let decoded = match found {
-            Found::Load(load) => Some(load.text()),
-            _ => None,
-        };
-        let text = decoded.as_deref().or(instruction.text.as_deref());
         let file = self.path.display().to_string();
         if arguments.format == Format::Json {
             return output.json(&LoadJson {
@@ -89,7 +84,7 @@ impl Row<'_> {
                 function: instruction.function.as_deref(),
                 offset: instruction.offset.map(|offset| format!("{offset:#x}")),
                 word: word.map(hexadecimal),
-                text,
+                text: decoded.as_deref().or(instruction.text.as_deref()),
                 control: instruction.control.map(ControlJson::from),
                 load: arguments.all.then_some(is_load),
                 relocated,
@@ -108,31 +103,7 @@ impl Row<'_> {
             None => line += "  -",
         }
         line += &format!("  {:<18}", word.map_or("-".to_owned(), hexadecimal));
-        let text = match text {
-            // Listings align what follows the operands.
-            Some(text) if decoded.is_none() => {
-                Some(Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" ")))
-            }
-            text => text.map(Cow::Borrowed),
-        };
-        let control = arguments
-            .control
-            .notation()
-            .and_then(|notation| Some((notation, instruction.control?.display(notation))));
-        let (before, after) = match control {
-            None => (None, None),
-            Some((notation, control)) if notation.is_behind() => (None, Some(control)),
-            Some((_, control)) => (Some(control), None),
-        };
-        if let Some(control) = before {
-            line += &format!("  {control}");
-        }
-        if let Some(text) = text {
-            line += &format!("  {text}");
-        }
-        if let Some(control) = after {
-            line += &format!(" {control}");
-        }
+        line += &self.text_and_control(decoded.as_deref(), arguments);
         if relocated {
             line += if decoded.is_some() {
                 "  (relocated)"
@@ -141,5 +112,25 @@ impl Row<'_> {
             };
         }
         output.line(line.trim_end())
+    }
+
+    /// The text, if there is one, and the control fields on the side that their notation has them.
+    fn text_and_control(&self, decoded: Option<&str>, arguments: &Arguments) -> String {
+        let instruction = self.instruction;
+        // Listings align what follows the operands.
+        let listed = || {
+            let words: Vec<&str> = instruction.text.as_deref()?.split_whitespace().collect();
+            Some(Cow::Owned(words.join(" ")))
+        };
+        let text = decoded.map(Cow::Borrowed).or_else(listed);
+        let text = text.map_or(String::new(), |text| format!("  {text}"));
+        let notation = arguments.control.notation();
+        match notation.and_then(|notation| Some((notation, instruction.control?))) {
+            None => text,
+            Some((notation, control)) if notation.is_behind() => {
+                format!("{text} {}", control.display(notation))
+            }
+            Some((notation, control)) => format!("  {}{text}", control.display(notation)),
+        }
     }
 }

@@ -225,23 +225,26 @@ impl<'m, 's> Flow<'m, 's> {
         value
     }
 
-    /// What an instruction computes, where the assembler follows it.
-    fn computed(&mut self, statement: &Statement, instruction: &Instruction) -> Option<Value> {
-        let source = self.module.source();
-        let mut types: Vec<ScalarType> = Vec::new();
-        let mut names: Vec<&str> = Vec::new();
-        for word in instruction.qualifiers(source) {
+    /// Returns the types among an instruction's qualifiers, and the others.
+    fn qualifiers(&self, instruction: &Instruction) -> (Vec<ScalarType>, Vec<&'s str>) {
+        let (mut types, mut names) = (Vec::new(), Vec::new());
+        for word in instruction.qualifiers(self.module.source()) {
             let name = self.module.text(word.span);
             match name.strip_prefix('.').and_then(ScalarType::from_name) {
                 Some(scalar) => types.push(scalar),
                 None => names.push(name),
             }
         }
+        (types, names)
+    }
+
+    /// What an instruction computes, if the assembler follows it.
+    fn computed(&mut self, statement: &Statement, instruction: &Instruction) -> Option<Value> {
+        let (types, names) = self.qualifiers(instruction);
         let operands = sources(self.module, statement.scope, instruction)?;
         let scalar = *types.first().filter(|scalar| is_integer(**scalar))?;
         let width = Width::of(scalar.bits()?);
-        let mnemonic = self.module.text(instruction.mnemonic);
-        match (mnemonic, &names[..], &operands[..]) {
+        match (self.module.text(instruction.mnemonic), &names[..], &operands[..]) {
             ("mov", [], [of]) => Some(self.term(*of)?.value),
             ("add", [], [a, b]) => {
                 let (a, b) = (self.term(*a)?, self.term(*b)?);

@@ -6,7 +6,7 @@ use crate::ptx::lexer::TokenKind;
 use crate::ptx::module::{Array, Declaration, DeclarationId, FunctionKind, Linkage, Role};
 use crate::ptx::{KERNEL_PARAMETER_LISTS, ScalarType, Span, StateSpace};
 
-/// What stands in front of the names.
+/// What comes before the names.
 struct Prefix {
     space: StateSpace,
     scalar: ScalarType,

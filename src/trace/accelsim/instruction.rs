@@ -11,9 +11,12 @@ use crate::trace::sink::{Known, Sink};
 
 const CTA: &str = "a thread block's number";
 
+const UNATTRIBUTABLE: &str =
+    "a stride over lanes before the guard: which of them begins it is unknown";
+
 impl Reader<'_> {
     /// `[source_line] PC mask ndst [Rd]* OPCODE nsrc [Rs]* width [mode addresses] [immediate]`,
-    /// behind `ctax ctay ctaz warp` where instructions are not grouped.
+    /// after `ctax ctay ctaz warp` if instructions are not grouped.
     pub(super) fn instruction(
         &mut self,
         text: &str,
@@ -46,7 +49,7 @@ impl Reader<'_> {
         let mask = LaneMask::from_bits(mask);
         let mut list = std::mem::take(&mut self.list);
         list.clear();
-        let operand = tokens.at + 1;
+        let operand_at = tokens.at + 1;
         let run = self.addresses(&mut tokens, mask, &mut list)?;
         self.end(&mut tokens, "the addresses")?;
         // The line is UTF-8 and tokens end at ASCII spaces.
@@ -58,20 +61,14 @@ impl Reader<'_> {
                 let addresses = match run {
                     Some((base, stride)) => Addresses::Stride { base, stride },
                     None if list.len() != mask.count() as usize => {
-                        let message = "a stride over lanes before the guard: which of them begins it is unknown";
-                        return Err(self.error(operand, message));
+                        return Err(self.error(operand_at, UNATTRIBUTABLE));
                     }
                     None => Addresses::shortest(&list, &mut self.deltas),
                 };
+                let width_disagrees = width != u64::from(bytes);
                 sink.load(&NewLoad {
-                    pc,
-                    mask,
-                    operation,
-                    addresses,
-                    plg: None,
-                    guard: None,
-                    expected: &[],
-                    width_disagrees: width != u64::from(bytes),
+                    width_disagrees,
+                    ..NewLoad::new(pc, mask, operation, addresses)
                 })?;
             }
         }

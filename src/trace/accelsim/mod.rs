@@ -114,7 +114,7 @@ impl<'f> Reader<'f> {
     /// `-key = value`
     fn header(&mut self, text: &str, sink: &mut Sink<'_>) -> Result<(), ImportError> {
         if self.has_kernel {
-            return Err(self.error(0, "a header line behind instructions"));
+            return Err(self.error(0, "a header line after instructions"));
         }
         if let Some(at) = text.find('\r') {
             let message =

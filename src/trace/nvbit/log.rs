@@ -21,43 +21,26 @@ pub(in crate::trace) fn read_log(
 ) -> Result<(), ImportError> {
     let mut reader = Reader::new(sink)?;
     let mut lines = Lines::new(input);
-    // The number of the last line, if it is a message of the tool.
+    // The place of the last line's last message, if it has one.
     let (mut unread, mut last) = (0u64, None);
     while let Some(line) = lines.next_line() {
         let line = line.map_err(|error| line_error(file, error))?;
         last = None;
-        let mut rest = 0;
-        // Another message can have broken one off, or follow it.
-        while let Some(start) = line.text[rest..].find(TOOL).map(|at| rest + at) {
-            last = Some((line.number, start + 1));
-            let whole = &line.text[start..];
-            let next = whole[TOOL.len()..].find(TOOL).map(|at| TOOL.len() + at);
-            let place = |message: String| ImportError::Line {
+        let mut rest = line.text;
+        while let Some(at) = rest.find(TOOL) {
+            let column = line.text.len() - rest.len() + at + 1;
+            last = Some((line.number, column));
+            let place = |message| ImportError::Line {
                 file: file.to_owned(),
                 line: line.number,
-                column: start + 1,
+                column,
                 message,
             };
-            // A kernel's name can hold anything, so that the whole line is tried first.
-            let mut read = Message::read(whole);
-            rest = line.text.len();
-            if let (Err(_), Some(next)) = (&read, next) {
-                rest = start + next;
-                read = Message::read(whole[..next].trim_end()).or(Ok(Message::Unknown));
-            }
-            let taken = match read.map_err(|expected| place(format!("expected {expected}")))? {
-                Message::Launch(text) => text
-                    .hold(reader.sink)
-                    .map_err(Refused::from)
-                    .and_then(|kernel| reader.launch(text.launch, kernel)),
-                Message::Access(access) => reader.access(&access),
-                Message::WithoutData => Ok(()),
-                Message::Unknown => {
-                    unread += 1;
-                    Ok(())
-                }
-            };
-            taken.map_err(|refused| refused.at(place))?;
+            let (message, after) = first_message(&rest[at..]);
+            rest = after;
+            let message = message.map_err(|expected| place(format!("expected {expected}")))?;
+            unread += u64::from(matches!(message, Message::Unknown));
+            reader.message(message).map_err(|refused| refused.at(place))?;
         }
     }
     if let Some((line, column)) = last
@@ -74,6 +57,34 @@ pub(in crate::trace) fn read_log(
         ))?;
     }
     Ok(())
+}
+
+/// Reads the message that `text` begins with, and returns what follows it. Another message can have
+/// broken one off, or follow it; a kernel's name can hold anything, so that all of the text is tried
+/// first.
+fn first_message(text: &str) -> (Result<Message<'_>, &'static str>, &str) {
+    let whole = Message::read(text);
+    let next = text.get(TOOL.len()..).and_then(|rest| rest.find(TOOL)).map(|at| TOOL.len() + at);
+    match next {
+        Some(next) if whole.is_err() => {
+            let (first, after) = text.split_at(next);
+            (Message::read(first.trim_end()).or(Ok(Message::Unknown)), after)
+        }
+        _ => (whole, ""),
+    }
+}
+
+impl Reader<'_, '_> {
+    fn message(&mut self, message: Message<'_>) -> Result<(), Refused> {
+        match message {
+            Message::Launch(text) => {
+                let kernel = text.hold(self.sink)?;
+                self.launch(text.launch, kernel)
+            }
+            Message::Access(access) => self.access(&access),
+            Message::WithoutData | Message::Unknown => Ok(()),
+        }
+    }
 }
 
 /// What every message of the tool begins with.

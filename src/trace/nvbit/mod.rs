@@ -97,16 +97,8 @@ impl<'r, 's> Reader<'r, 's> {
         };
         let list: Vec<u64> = mask.lanes().map(|lane| access.addresses[lane]).collect();
         let mut deltas = Vec::new();
-        self.sink.load(&NewLoad {
-            pc: access.pc,
-            mask,
-            operation,
-            addresses: Addresses::shortest(&list, &mut deltas),
-            plg: None,
-            guard: None,
-            expected: &[],
-            width_disagrees: false,
-        })?;
+        let addresses = Addresses::shortest(&list, &mut deltas);
+        self.sink.load(&NewLoad::new(access.pc, mask, operation, addresses))?;
         Ok(())
     }
 }

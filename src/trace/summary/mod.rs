@@ -140,6 +140,13 @@ pub struct FaultCounts {
     pub misaligned_address: u64,
 }
 
+impl FaultCounts {
+    /// Returns how many there are of all kinds.
+    pub fn all(&self) -> u64 {
+        self.outside_window + self.outside_allocation + self.misaligned_address
+    }
+}
+
 /// Loads of `.U.128` form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
