@@ -6,9 +6,8 @@
 //! - [`memory`], [`machine`], [`warp`], [`lane`]: what an instruction executes on.
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
-//! - [`ptx`]: modules of PTX, their loads, which of those are legal, and executing them.
-//! - [`tensor_memory`]: `tcgen05.ld`, the load from the Tensor Memory of SM 10.x.
 //! - [`file_kind`]: what a file is by its first bytes.
+//! - `json` (feature `json`): strict JSON with the key and the place of an error.
 //! - `vector` and `image` (feature `json`): test vectors and memory images.
 //!
 //! # The three examples of the instruction's own description
@@ -102,25 +101,21 @@ pub mod file_kind;
 #[cfg(feature = "json")]
 pub mod image;
 #[cfg(feature = "json")]
-mod json;
+pub mod json;
 pub mod lane;
 pub mod lines;
 pub mod load;
 pub mod machine;
 pub mod memory;
-pub mod ptx;
 #[cfg(feature = "trace")]
 pub mod report;
 pub mod sass;
-pub mod tensor_memory;
 #[cfg(feature = "trace")]
 pub mod trace;
 #[cfg(feature = "json")]
 pub mod vector;
 pub mod warp;
 
-#[cfg(feature = "json")]
-pub use json::JsonError;
 pub use warpload_encoding as encoding;
 
 /// The README's example, run as a test.

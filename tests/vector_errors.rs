@@ -3,7 +3,7 @@
 #![cfg(feature = "json")]
 #![allow(clippy::unwrap_used)]
 
-use warpload::JsonError;
+use warpload::json::JsonError;
 use warpload::vector::Vector;
 
 fn error(text: &str) -> JsonError {

@@ -7,6 +7,8 @@ pub(crate) mod values;
 
 use serde::de::DeserializeOwned;
 
+pub use self::values::present;
+
 /// Why a JSON text is not what it should be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{message}", key.as_deref().unwrap_or_default(), if key.is_some() { ": " } else { "" })]
@@ -23,13 +25,16 @@ pub struct JsonError {
 
 impl JsonError {
     /// A broken rule at a key.
-    pub(crate) fn at(key: impl Into<String>, message: impl ToString) -> Self {
+    pub fn at(key: impl Into<String>, message: impl ToString) -> Self {
         Self { key: Some(key.into()), position: None, message: message.to_string() }
     }
 }
 
 /// Reads a value out of a whole JSON text.
-pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
+///
+/// # Errors
+/// [`JsonError`] with the key and the place if the text is not JSON or not such a value.
+pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     let mut json = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let key = error.path().to_string();

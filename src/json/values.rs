@@ -204,8 +204,12 @@ where
     }
 }
 
-/// Reads the value of a key that can be left out: null is no value.
-pub(crate) fn present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+/// Reads the value of a key that can be left out, for `#[serde(default, deserialize_with)]`: null is
+/// not a value.
+///
+/// # Errors
+/// Those of the value.
+pub fn present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de>,
     D: Deserializer<'de>,
@@ -216,6 +220,8 @@ where
 /// Implements `Deserialize` for structs that derive it with `#[serde(remote = "Self")]`: an object
 /// is read as derived, all else is a wrong type. (Derived alone, a struct can be read from an array
 /// of its fields too.)
+#[doc(hidden)]
+#[macro_export]
 macro_rules! only_objects {
     ($($type:ident),+ $(,)?) => {
         $(impl<'de> serde::Deserialize<'de> for $type {
@@ -244,7 +250,7 @@ macro_rules! only_objects {
     };
 }
 
-pub(crate) use only_objects;
+pub(crate) use crate::only_objects;
 
 #[cfg(test)]
 mod tests {

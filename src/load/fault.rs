@@ -176,8 +176,8 @@ impl LaneFaults {
         lanes
     }
 
-    /// Adds a fault behind those of lower lanes.
-    pub(crate) fn push(&mut self, fault: LaneFault) {
+    /// Adds a fault, after those of lower lanes.
+    pub fn push(&mut self, fault: LaneFault) {
         self.0.push(fault);
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use warpload::trace::{ImportError, Kernel, LdgstsCounts, TraceWriter, import};
 
-use crate::samples::{Seen, loads, open, skipped, summary};
+use crate::samples::{Seen, grouped, loads, open, skipped, summary};
 
 /// Imports a file with as many threads.
 pub(crate) fn import_file(path: &Path, threads: usize) -> Result<Vec<u8>, ImportError> {
@@ -22,17 +22,6 @@ pub(crate) fn import_bytes(text: impl AsRef<[u8]>) -> Result<Vec<u8>, ImportErro
     let path = folder.path().join("trace");
     fs::write(&path, text).unwrap();
     import_file(&path, 1)
-}
-
-/// A grouped trace of `version` with those instructions.
-pub(crate) fn grouped(version: u32, header: &str, instructions: &[&str]) -> String {
-    format!(
-        "-kernel name = k\n-kernel id = 1\n-grid dim = (1,2,3)\n-block dim = (32,1,1)\n\
-         -accelsim tracer version = {version}\n{header}\n#traces format = …\n\n#BEGIN_TB\n\n\
-         thread block = 0,0,0\n\nwarp = 0\ninsts = {}\n{}\n\n#END_TB\n",
-        instructions.len(),
-        instructions.join("\n")
-    )
 }
 
 /// The loads of a grouped trace of version 4, in which immediates are optional.

@@ -4,7 +4,8 @@ use std::fs;
 
 use warpload::trace::ImportError;
 
-use crate::import::{grouped, import_bytes, import_file};
+use crate::import::{import_bytes, import_file};
+use crate::samples::grouped;
 use crate::samples::open;
 
 /// The message of an import that must fail, without the folder.

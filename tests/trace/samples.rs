@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use warpload::lane::{LANES, LaneMask};
+use warpload::lane::LaneMask;
 use warpload::memory::{Arena, Fill};
 use warpload::trace::{
     Addresses, BinaryTrace, Class, Data, Kernel, NewLoad, Operation, ReplayError, ReplayOptions,
@@ -290,7 +290,13 @@ pub(crate) fn random_items(seed: u64, records: usize) -> Vec<Item> {
     items
 }
 
-/// The addresses that every lane of `LANES` has where they lie side by side.
-pub(crate) fn side_by_side(base: u64, bytes: usize) -> Form {
-    Form::List((0..LANES).map(|lane| base + (lane * bytes) as u64).collect())
+/// A grouped trace of `version` with those instructions.
+pub(crate) fn grouped(version: u32, header: &str, instructions: &[&str]) -> String {
+    format!(
+        "-kernel name = k\n-kernel id = 1\n-grid dim = (1,2,3)\n-block dim = (32,1,1)\n\
+         -accelsim tracer version = {version}\n{header}\n#traces format = …\n\n#BEGIN_TB\n\n\
+         thread block = 0,0,0\n\nwarp = 0\ninsts = {}\n{}\n\n#END_TB\n",
+        instructions.len(),
+        instructions.join("\n")
+    )
 }

@@ -10,7 +10,7 @@ use crate::step::{cargo, command, exit_code};
 /// Runs the tests of the command with the variables that make them write what they see.
 /// What changed is then for `git diff` to show and for a person to judge.
 pub(crate) fn run() -> Result<ExitCode> {
-    let mut test = cargo("test --locked --test command");
+    let mut test = cargo("test --locked -p warpload-cli --test command");
     test.envs([("SNAPSHOTS", "overwrite"), ("TRYCMD", "overwrite")]);
     exit_code(command(&Metadata::workspace()?.root()?, test))
 }

@@ -1,0 +1,136 @@
+//! How one instruction is written: a line of text, or an object of JSON.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use warpload::encoding::Control;
+use warpload::sass::{SassInstruction, without_relocations};
+
+use super::find::{Found, names_a_load};
+use super::{Arguments, Format};
+use crate::encode::hexadecimal;
+use crate::io::Output;
+use crate::name::visible;
+
+#[derive(serde::Serialize)]
+pub(crate) struct LoadJson<'l> {
+    pub(crate) file: Option<&'l str>,
+    pub(crate) function: Option<&'l str>,
+    pub(crate) offset: Option<String>,
+    pub(crate) word: Option<String>,
+    pub(crate) text: Option<&'l str>,
+    pub(crate) control: Option<ControlJson>,
+    /// Only with `--all`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) load: Option<bool>,
+    /// Only for loads with an operand that the linker fills in: without a word the displacement is
+    /// unknown, and in a word it is the value before linking.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) relocated: bool,
+}
+
+#[derive(serde::Serialize)]
+pub(crate) struct ControlJson {
+    stall: u8,
+    r#yield: bool,
+    write_barrier: Option<u8>,
+    read_barrier: Option<u8>,
+    wait_mask: u8,
+    reuse: u8,
+}
+
+impl From<Control> for ControlJson {
+    fn from(control: Control) -> Self {
+        Self {
+            stall: control.stall.get(),
+            r#yield: control.yield_bit,
+            write_barrier: control.write.number(),
+            read_barrier: control.read.number(),
+            wait_mask: control.wait.mask(),
+            reuse: control.reuse.get(),
+        }
+    }
+}
+
+/// Whether the text is that of a load in which the linker fills something in.
+fn has_relocated_text(instruction: &SassInstruction) -> bool {
+    let text = instruction.text.as_deref();
+    text.is_some_and(|text| names_a_load(text) && without_relocations(text).is_some())
+}
+
+/// An instruction and what it was found to be.
+pub(super) struct Row<'r> {
+    pub(super) path: &'r Path,
+    pub(super) instruction: &'r SassInstruction,
+    pub(super) found: &'r Found,
+}
+
+impl Row<'_> {
+    pub(super) fn write(&self, arguments: &Arguments, output: &mut Output) -> std::io::Result<()> {
+        let Self { instruction, found, .. } = self;
+        let (is_load, relocated) = match found {
+            Found::Load(_) => (true, has_relocated_text(instruction)),
+            Found::Relocated => (true, true),
+            Found::Other | Found::Contradictory | Found::Unreadable(_) => (false, false),
+        };
+        let (word, decoded) = match found {
+            Found::Load(load) => (Some(load.encode()), Some(load.text())),
+            _ => (instruction.word, None),
+        };
+        let file = self.path.display().to_string();
+        if arguments.format == Format::Json {
+            return output.json(&LoadJson {
+                file: Some(&file),
+                function: instruction.function.as_deref(),
+                offset: instruction.offset.map(|offset| format!("{offset:#x}")),
+                word: word.map(hexadecimal),
+                text: decoded.as_deref().or(instruction.text.as_deref()),
+                control: instruction.control.map(ControlJson::from),
+                load: arguments.all.then_some(is_load),
+                relocated,
+            });
+        }
+        let mut line = String::new();
+        if arguments.all {
+            line += if is_load { "* " } else { "  " };
+        }
+        if arguments.input.len() > 1 {
+            line += &format!("{}  ", visible(&file));
+        }
+        line += &visible(instruction.function.as_deref().unwrap_or("-"));
+        match instruction.offset {
+            Some(offset) => line += &format!("  {offset:#06x}"),
+            None => line += "  -",
+        }
+        line += &format!("  {:<18}", word.map_or("-".to_owned(), hexadecimal));
+        line += &self.text_and_control(decoded.as_deref(), arguments);
+        if relocated {
+            line += if decoded.is_some() {
+                "  (relocated)"
+            } else {
+                "  (relocated: displacement unknown)"
+            };
+        }
+        output.line(line.trim_end())
+    }
+
+    /// The text, if there is one, and the control fields on the side that their notation has them.
+    fn text_and_control(&self, decoded: Option<&str>, arguments: &Arguments) -> String {
+        let instruction = self.instruction;
+        // Listings align what follows the operands.
+        let listed = || {
+            let words: Vec<&str> = instruction.text.as_deref()?.split_whitespace().collect();
+            Some(Cow::Owned(words.join(" ")))
+        };
+        let text = decoded.map(Cow::Borrowed).or_else(listed);
+        let text = text.map_or(String::new(), |text| format!("  {text}"));
+        let notation = arguments.control.notation();
+        match notation.and_then(|notation| Some((notation, instruction.control?))) {
+            None => text,
+            Some((notation, control)) if notation.is_behind() => {
+                format!("{text} {}", control.display(notation))
+            }
+            Some((notation, control)) => format!("  {}{text}", control.display(notation)),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! A module that was read from a file, and what every subcommand says about its places.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use warpload::lines::Lines as BoundedLines;
+use warpload_ptx::{Lexer, Lines, Module, Span, Verdict, read};
+
+use crate::diagnostic::{self, Labelled};
+use crate::io::{self, Output};
+use crate::{Progress, Status};
+
+/// A module that was read, and where it is from.
+pub(super) struct File<'f> {
+    pub(super) name: &'f str,
+    pub(super) module: &'f Module<'f>,
+    pub(super) lines: &'f Lines,
+}
+
+/// Reads a module and hands it over. What is no module is reported.
+pub(super) fn with_file(
+    path: &Path,
+    progress: Progress,
+    output: &mut Output,
+    use_file: impl FnOnce(&File<'_>, &mut Output) -> anyhow::Result<Status>,
+) -> anyhow::Result<Status> {
+    let name = io::name(path);
+    let source = match read_text(path, progress) {
+        Ok(source) => source,
+        Err(error) => {
+            let status = output.raise(Status::Unreadable);
+            output.flush()?;
+            diagnostic::error(format_args!("{error:#}"));
+            return Ok(status);
+        }
+    };
+    let lines = Lines::of(&source);
+    match read(&source) {
+        Ok(module) => use_file(&File { name: &name, module: &module, lines: &lines }, output),
+        Err(error) => {
+            let status = output.raise(Status::Unreadable);
+            output.flush()?;
+            let title = error.kind.to_string();
+            let label = Labelled { title: &title, rule: None, help: None, span: error.span };
+            diagnostic::in_source(&name, &source, &lines, label);
+            Ok(status)
+        }
+    }
+}
+
+/// Places in a module are numbers of 32 bits.
+const MAX_MODULE_BYTES: usize = u32::MAX as usize;
+
+/// The text of a module, its line ends as `\n`. Errors name the file.
+fn read_text(path: &Path, progress: Progress) -> anyhow::Result<String> {
+    let name = || io::name(path);
+    let mut lines = BoundedLines::new(io::open_text(path, progress).with_context(name)?);
+    let mut text = String::new();
+    while let Some(line) = lines.next_line() {
+        let line = line.with_context(name)?;
+        if text.len() + line.text.len() >= MAX_MODULE_BYTES {
+            bail!("{}: line {}: more than 4 GiB; expected a module of PTX", name(), line.number);
+        }
+        text += line.text;
+        if lines.line_ended() {
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}
+
+impl File<'_> {
+    /// Draws an error at a place.
+    pub(super) fn draw(&self, label: Labelled<'_>, output: &mut Output) -> anyhow::Result<()> {
+        // What was said of the place so far comes first on a terminal that shows both streams.
+        output.flush()?;
+        diagnostic::in_source(self.name, self.module.source(), self.lines, label);
+        Ok(())
+    }
+
+    /// Draws the rules that a load breaks.
+    pub(super) fn draw_verdict(
+        &self,
+        verdict: &Verdict,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        for violation in &verdict.violations {
+            let label = Labelled {
+                title: &violation.message,
+                rule: Some(violation.rule.name()),
+                help: violation.help.as_deref(),
+                span: violation.span,
+            };
+            self.draw(label, output)?;
+        }
+        Ok(())
+    }
+
+    /// The words of a statement in one line, comments left out.
+    pub(super) fn one_line(&self, span: Span) -> String {
+        let mut text = String::new();
+        let mut end = span.start;
+        for token in Lexer::of(self.module.source(), span) {
+            if token.span.start > end {
+                text.push(' ');
+            }
+            text.push_str(self.module.text(token.span));
+            end = token.span.end;
+        }
+        text
+    }
+}

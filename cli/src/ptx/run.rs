@@ -1,0 +1,243 @@
+//! `ptx run`: executes the loads of a function and shows what every lane did.
+
+mod set_up;
+mod show;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use warpload::lane::LaneMask;
+use warpload_ptx::{
+    Environment, Function, Load, Opcode, Registers, RunErrorKind, Unit, check_as, integer,
+};
+
+use self::show::Shown;
+use super::file::{File, with_file};
+use crate::diagnostic::{self, Labelled};
+use crate::io::{self, Output};
+use crate::tmem::memory::{Contents, LaneModeName, read_contents};
+use crate::{Format, Progress, Status};
+
+/// Execute the loads of PTX functions and show what every lane did
+///
+/// Executes the loads of one function in the order of the text, branches or not. A loaded
+/// register has its value for the loads behind it. Other instructions are not executed: a
+/// register that one of them writes has the value that --set gives it, or none.
+///
+/// Variables lie in the order of their declarations with their initial values, those of global
+/// memory from 0x80000000 on; the first parameter has the address 0, byte 0x140 of constant bank 0.
+///
+/// Misaligned addresses are rounded down to the access size without a fault (`replay` reports them
+/// by default).
+///
+/// Exit status 1 where a load is illegal or needs a value that is not known; the other loads are
+/// executed nevertheless.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Values are constant expressions as PTX writes them: 0x1000+16*lane, (lane&3)<<4, 0x3f800000, and
+1.5 for .f32 and .f64. `lane` is the lane's number, 0 to 31; 32 expressions with commas between
+are one for each lane. A predicate's value without `lane` is a mask, bit n for lane n; with it, a
+condition: lane<16.
+
+Examples:
+  warpload ptx run kernel.ptx --parameter in=0x10000000 --image memory.json
+  warpload ptx run kernel.ptx --set '%rd4=0x80000000+4*lane' --set '%p1=0xffff0000'
+  warpload ptx run gemm.ptx --set '%r7=0x00200000' --warp 1 --tensor-memory pattern:hash
+  warpload ptx run kernel.ptx --place table=0x20000000 --active 0x1 --format json")]
+pub(crate) struct Arguments {
+    /// Modules; `-` is standard input
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+
+    /// The function to execute; may be left out where a module has one
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+
+    /// What memory holds: a manifest, see docs/vectors.md
+    #[arg(long, value_name = "MANIFEST")]
+    image: Option<PathBuf>,
+
+    /// The value of a register, in each lane: '%rd1=0x1000+16*lane'
+    ///
+    /// It stands for what instructions compute that are not executed; a load changes it.
+    #[arg(long, value_name = "REGISTER=VALUE", value_parser = pair)]
+    set: Vec<Pair>,
+
+    /// The value of a parameter, or its elements with commas between: n=4, a=0x10000000
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    parameter: Vec<Pair>,
+
+    /// The address of a variable in its space: table=0x20000000
+    #[arg(long, value_name = "NAME=ADDRESS", value_parser = pair)]
+    place: Vec<Pair>,
+
+    /// The lanes that take part, bit n for lane n
+    #[arg(long, value_name = "MASK", value_parser = mask, default_value = "0xffffffff")]
+    active: LaneMask,
+
+    /// What tensor memory holds: a file, or pattern:NAME, as for `tmem run`
+    #[arg(long, value_name = "FILE", value_parser = read_contents)]
+    tensor_memory: Option<Contents>,
+
+    /// The warp's number in its block, which decides what it may read of tensor memory
+    #[arg(long, value_name = "W", default_value_t = 0, requires = "tensor_memory")]
+    warp: u32,
+
+    /// What the lane of an address of tensor memory means
+    #[arg(long, value_enum, default_value_t, requires = "tensor_memory")]
+    lane_mode: LaneModeName,
+
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// `NAME=VALUE`.
+#[derive(Clone)]
+struct Pair {
+    name: String,
+    value: String,
+}
+
+fn pair(text: &str) -> Result<Pair, String> {
+    let (name, value) = text.split_once('=').ok_or("expected a name, `=` and a value")?;
+    Ok(Pair { name: name.trim().to_owned(), value: value.trim().to_owned() })
+}
+
+fn mask(text: &str) -> Result<LaneMask, String> {
+    let mask = integer(text).and_then(|mask| u32::try_from(mask).ok());
+    mask.map(LaneMask::from_bits).ok_or_else(|| "expected a mask of 32 bits".to_owned())
+}
+
+pub(crate) fn execute(
+    arguments: &Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let mut status = Status::Done;
+    for path in &arguments.files {
+        let run = |file: &File<'_>, output: &mut Output| run_file(arguments, file, output);
+        status = status.max(match with_file(path, progress, output, run) {
+            Ok(status) => status,
+            Err(error) if io::is_output_error(&error) => return Err(error),
+            Err(error) => {
+                let status = output.raise(Status::Unreadable);
+                output.flush()?;
+                diagnostic::error(format_args!("{error:#}"));
+                status
+            }
+        });
+    }
+    Ok(status)
+}
+
+fn run_file(arguments: &Arguments, file: &File<'_>, output: &mut Output) -> anyhow::Result<Status> {
+    let function = file.function(arguments.function.as_deref())?;
+    let Some((environment, registers)) = file.set_up(function, arguments, output)? else {
+        return Ok(Status::Failed);
+    };
+    let mut shown = Shown::new(arguments.format, file);
+    let status = file.run(&environment, registers, function, &mut shown, output)?;
+    shown.end(output)?;
+    Ok(status)
+}
+
+impl<'f> File<'f> {
+    /// The function that is asked for, or the only one.
+    fn function(&self, name: Option<&str>) -> anyhow::Result<&'f Function> {
+        let Self { name: file, module, .. } = self;
+        let mut bodies = module.functions().iter().filter(|function| function.body.is_some());
+        let names = || {
+            let bodies = module.functions().iter().filter(|function| function.body.is_some());
+            let names: Vec<&str> = bodies.map(|function| module.text(function.name)).collect();
+            names.join(", ")
+        };
+        if let Some(name) = name {
+            let found = module.function(name).filter(|function| function.body.is_some());
+            return found
+                .with_context(|| format!("{file}: no function {name}; it has {}", names()));
+        }
+        match (bodies.next(), bodies.next()) {
+            (Some(only), None) => Ok(only),
+            (None, _) => bail!("{file}: no function with a body"),
+            _ => bail!("{file}: several functions: `--function` says which one: {}", names()),
+        }
+    }
+
+    /// Executes the legal loads and shows each.
+    fn run(
+        &self,
+        environment: &Environment<'f>,
+        mut registers: Registers,
+        function: &Function,
+        shown: &mut Shown<'_>,
+        output: &mut Output,
+    ) -> anyhow::Result<Status> {
+        let body = self.module.body(function);
+        let mut verdicts =
+            check_as(self.module, Unit::Part).filter(|verdict| !verdict.is_legal()).peekable();
+        let mut status = Status::Done;
+        for statement in body {
+            while verdicts.next_if(|verdict| verdict.span.start < statement.span.start).is_some() {}
+            let illegal = verdicts.next_if(|verdict| verdict.span == statement.span);
+            let load = self.module.load(statement);
+            if let Some(verdict) = illegal {
+                status = output.raise(Status::Failed);
+                environment.pass(statement, &mut registers);
+                if let Some(load) = &load {
+                    let first = verdict.violations.first();
+                    let message = first.map_or("illegal", |violation| &violation.message);
+                    shown.failed(load, message, output)?;
+                }
+                self.draw_verdict(&verdict, output)?;
+                continue;
+            }
+            let Some(load) = load else {
+                environment.pass(statement, &mut registers);
+                continue;
+            };
+            match environment.load(&load, &mut registers) {
+                Ok(executed) => shown.executed(&load, &executed, environment, output)?,
+                Err(error) => {
+                    status = output.raise(Status::Failed);
+                    environment.pass(statement, &mut registers);
+                    shown.failed(&load, &error.kind.to_string(), output)?;
+                    let (title, help) = (error.kind.to_string(), help(&load, &error.kind));
+                    let help = help.as_deref();
+                    let label = Labelled { title: &title, rule: None, help, span: error.span };
+                    self.draw(label, output)?;
+                }
+            }
+        }
+        Ok(status)
+    }
+}
+
+/// What would give a load the value that it needs.
+fn help(load: &Load, error: &RunErrorKind) -> Option<String> {
+    match error {
+        RunErrorKind::NoValue { register, is_predicate: true, .. } => {
+            Some(format!("`--set '{register}=0xffffffff'` makes it true in every lane"))
+        }
+        RunErrorKind::NoValue { register, .. } if load.opcode != Opcode::Ld => {
+            Some(format!("`--set '{register}=0'` gives it one: lane << 16 | column"))
+        }
+        RunErrorKind::NoValue { register, .. } => {
+            Some(format!("`--set '{register}=0x1000+4*lane'` gives it one in every lane"))
+        }
+        RunErrorKind::NoParameter { parameter } => {
+            Some(format!("`--parameter {parameter}=0x1000` gives it one"))
+        }
+        RunErrorKind::NoInitialValue { .. } => {
+            Some("`--image MANIFEST` may have its bytes".to_owned())
+        }
+        RunErrorKind::NoTensorMemory => Some(
+            "`--tensor-memory FILE` says what it holds, or `--tensor-memory pattern:hash`"
+                .to_owned(),
+        ),
+        RunErrorKind::AddressesDiffer { register, first, .. } => {
+            Some(format!("`--set '{register}={first:#x}'` gives all lanes one"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,155 @@
+//! What the loads execute on: memory, variables, parameters and registers as the arguments say.
+
+use anyhow::{Context, bail};
+use warpload::image::Mapping;
+use warpload::lane::LaneMask;
+use warpload::machine::Machine;
+use warpload_ptx::tensor_memory::Rules;
+use warpload_ptx::{
+    Array, Declaration, DeclarationId, Environment, Function, Placement, PlacementError, Registers,
+    ScalarType, StateSpace, WarpTensorMemory, bits_of, lane_bits,
+};
+
+use super::{Arguments, Pair};
+use crate::diagnostic::Labelled;
+use crate::io::{self, Output};
+use crate::ptx::file::File;
+
+impl<'f> File<'f> {
+    /// What the function executes on; nothing where its variables cannot be had.
+    pub(super) fn set_up(
+        &self,
+        function: &'f Function,
+        arguments: &Arguments,
+        output: &mut Output,
+    ) -> anyhow::Result<Option<(Environment<'f>, Registers)>> {
+        let machine = match &arguments.image {
+            Some(manifest) => io::open_image(manifest, Mapping::default())?,
+            None => Machine::default(),
+        };
+        let placed = self.environment(machine, function, arguments)?;
+        let mut environment = match placed {
+            Ok(environment) => environment,
+            Err(error) => {
+                let Some(span) = error.span() else { bail!("{}: {error}", self.name) };
+                let title = error.to_string();
+                self.draw(Labelled { title: &title, rule: None, help: None, span }, output)?;
+                return Ok(None);
+            }
+        };
+        environment.active = arguments.active;
+        if let Some(contents) = &arguments.tensor_memory {
+            let rules = Rules { lane_mode: arguments.lane_mode.mode(), ..Rules::default() };
+            let (memory, warp) = (contents.memory()?, arguments.warp);
+            environment.tensor = Some(WarpTensorMemory { memory, warp, rules });
+        }
+        Ok(Some((environment, self.registers(function, &arguments.set)?)))
+    }
+
+    fn environment(
+        &self,
+        machine: Machine,
+        function: &'f Function,
+        arguments: &Arguments,
+    ) -> anyhow::Result<Result<Environment<'f>, PlacementError>> {
+        let mut placement = match Placement::of(self.module, Some(function)) {
+            Ok(placement) => placement,
+            Err(error) => return Ok(Err(error.into())),
+        };
+        self.place_variables(&mut placement, function, arguments)?;
+        Ok(placement.onto(machine))
+    }
+
+    /// The parameters' values and the addresses of variables.
+    fn place_variables(
+        &self,
+        placement: &mut Placement<'_>,
+        function: &Function,
+        arguments: &Arguments,
+    ) -> anyhow::Result<()> {
+        for (i, Pair { name, value }) in arguments.place.iter().enumerate() {
+            once("place", name, &arguments.place[..i])?;
+            let wrong = || format!("{}: --place {name}={value}", self.name);
+            let address = bits_of(value, ScalarType::B64).with_context(wrong)?;
+            for (id, _) in self.variables(function, name).with_context(wrong)? {
+                placement.place(id, address as u64);
+            }
+        }
+        for (i, Pair { name, value }) in arguments.parameter.iter().enumerate() {
+            once("parameter", name, &arguments.parameter[..i])?;
+            let wrong = || format!("{}: --parameter {name}={value}", self.name);
+            for (id, declared) in self.variables(function, name).with_context(wrong)? {
+                if declared.space != StateSpace::Param {
+                    bail!("{}: `{name}` is a .{} variable", wrong(), declared.space.name());
+                }
+                placement.set_parameter(id, &elements(value, declared).with_context(wrong)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn variables(
+        &self,
+        function: &Function,
+        name: &str,
+    ) -> anyhow::Result<Vec<(DeclarationId, &'f Declaration)>> {
+        let ids = self.module.variables_named(Some(function), name).into_iter();
+        let found: Vec<_> = ids.filter_map(|id| Some((id, self.module.declaration(id)?))).collect();
+        if found.is_empty() {
+            bail!("no variable or parameter `{name}` in {}", self.module.text(function.name));
+        }
+        Ok(found)
+    }
+
+    fn registers(&self, function: &Function, sets: &[Pair]) -> anyhow::Result<Registers> {
+        let mut registers = Registers::new();
+        for (i, Pair { name, value }) in sets.iter().enumerate() {
+            once("set", name, &sets[..i])?;
+            let wrong = || format!("{}: --set {name}={value}", self.name);
+            let found = self.module.registers_named(function, name);
+            if found.is_empty() {
+                let function = self.module.text(function.name);
+                bail!("{}: no register `{name}` in {function}", wrong());
+            }
+            for register in found {
+                let declared = self.module.declaration(register.declaration);
+                let scalar = declared.map_or(ScalarType::Other, |declared| declared.scalar);
+                let is_mask = !value.contains("lane") && !value.contains(',');
+                if scalar == ScalarType::Pred && is_mask {
+                    let lanes = bits_of(value, ScalarType::B32).with_context(wrong)?;
+                    registers.set_predicate(register, LaneMask::from_bits(lanes as u32));
+                } else {
+                    registers.set(register, lane_bits(value, scalar).with_context(wrong)?);
+                }
+            }
+        }
+        Ok(registers)
+    }
+}
+
+/// Refuses a name that an option had before: which value is meant nobody knows.
+fn once(option: &str, name: &str, before: &[Pair]) -> anyhow::Result<()> {
+    if before.iter().any(|pair| pair.name == name) {
+        bail!("--{option} {name} is given twice");
+    }
+    Ok(())
+}
+
+/// The bytes of a parameter out of its elements' values.
+fn elements(text: &str, declared: &Declaration) -> anyhow::Result<Vec<u8>> {
+    let size = declared.scalar.bytes().context("its type has no size")? as usize;
+    let count = match declared.array {
+        Array::Single => 1,
+        Array::Of(count) => count,
+        Array::Unknown | Array::TooMany => u64::MAX,
+    };
+    let count = count.saturating_mul(u64::from(declared.vector));
+    let mut bytes = Vec::new();
+    for (i, element) in text.split(',').enumerate() {
+        if i as u64 >= count {
+            bail!("more values than its {count}");
+        }
+        bytes.extend(&bits_of(element, declared.scalar)?.to_le_bytes()[..size]);
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,286 @@
+//! What `ptx run` prints of each load.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use warpload::lane::{LANES, LaneMask, LaneValues};
+use warpload::load::LaneFaults;
+use warpload::vector::LANE_FAULTS;
+use warpload_ptx::{
+    Environment, Executed, Load, Opcode, Position, Register, RegisterValue, TensorExecuted,
+};
+
+use crate::Format;
+use crate::io::Output;
+use crate::name::cell;
+use crate::ptx::file::File;
+use crate::run::table::faults;
+use crate::tmem::table;
+
+/// Prints loads one by one, or collects them for one object of JSON.
+pub(super) struct Shown<'s> {
+    format: Format,
+    file: &'s File<'s>,
+    loads: Vec<LoadJson>,
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct FileJson<'f> {
+    file: &'f str,
+    loads: &'f [LoadJson],
+}
+
+#[derive(Serialize)]
+struct LoadJson {
+    line: u32,
+    column: u32,
+    text: String,
+    /// The lanes that executed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executing: Option<String>,
+    registers: Values,
+    lane_faults: Masks,
+    /// The lanes whose outcome is undefined, by the qualifier that is not for their memory.
+    #[serde(skip_serializing_if = "Masks::is_empty")]
+    undefined: Masks,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tensor_fault: Option<TensorFaultJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// Why a load of tensor memory loaded nothing.
+#[derive(Serialize)]
+struct TensorFaultJson {
+    code: &'static str,
+    message: String,
+}
+
+/// Registers by name with 32 values, null where a lane has none.
+#[derive(Default)]
+struct Values(Vec<(String, RegisterValue)>);
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, held) in &self.0 {
+            let lanes = (0..LANES).map(|lane| held.lane(lane).map(|value| format!("{value:#x}")));
+            map.serialize_entry(name, &lanes.collect::<Vec<_>>())?;
+        }
+        map.end()
+    }
+}
+
+/// Lanes by name: of each kind of fault that there is, or of each qualifier.
+#[derive(Default)]
+struct Masks(Vec<(String, LaneMask)>);
+
+impl Masks {
+    fn of(faults: &LaneFaults) -> Self {
+        let masks = LANE_FAULTS.map(|name| (name.to_owned(), faults.lanes(name)));
+        Self(masks.into_iter().filter(|(_, lanes)| !lanes.is_empty()).collect())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Masks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let masks = self.0.iter().map(|(name, lanes)| (name, format!("{lanes:#x}")));
+        serializer.collect_map(masks)
+    }
+}
+
+impl<'s> Shown<'s> {
+    pub(super) fn new(format: Format, file: &'s File<'s>) -> Self {
+        Self { format, file, loads: Vec::new(), count: 0 }
+    }
+
+    /// A load that was executed.
+    pub(super) fn executed(
+        &mut self,
+        load: &Load,
+        executed: &Executed,
+        environment: &Environment<'_>,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        if self.format == Format::Text {
+            let heading = self.heading(load);
+            output.line(format_args!("{heading}"))?;
+            let lanes = executed.executing.count();
+            let active = environment.active;
+            output
+                .line(format_args!("{lanes} of {LANES} lanes execute (active {active:#010x})"))?;
+            let table = match &executed.tensor {
+                Some(tensor) => self.tensor(executed, tensor),
+                None if load.opcode == Opcode::Ld => self.table(executed),
+                None => return Ok(()),
+            };
+            output.line("")?;
+            output.bytes(table.as_bytes())?;
+            output.bytes(faults(&executed.faults).as_bytes())?;
+            return Ok(());
+        }
+        let named = executed.written.iter();
+        let registers = named.map(|(register, held)| (self.name(*register), held.clone()));
+        let registers = Values(registers.collect());
+        let lane_faults = Masks::of(&executed.faults);
+        let executing = Some(format!("{:#x}", executed.executing));
+        let fault = executed.tensor.and_then(|tensor| tensor.fault);
+        let tensor_fault =
+            fault.map(|fault| TensorFaultJson { code: fault.code(), message: fault.to_string() });
+        let named = executed.undefined.iter().map(|undefined| {
+            (self.file.module.text(undefined.qualifier).to_owned(), undefined.lanes)
+        });
+        let undefined = Masks(named.collect());
+        let executed =
+            |json| LoadJson { executing, registers, lane_faults, undefined, tensor_fault, ..json };
+        self.keep(load, executed);
+        Ok(())
+    }
+
+    /// A load that was not.
+    pub(super) fn failed(
+        &mut self,
+        load: &Load,
+        error: &str,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        if self.format == Format::Text {
+            let heading = self.heading(load);
+            output.line(format_args!("{heading}\nnot executed: {error}"))?;
+            return Ok(());
+        }
+        let error = Some(error.to_owned());
+        self.keep(load, |json| LoadJson { error, ..json });
+        Ok(())
+    }
+
+    /// What stands behind the last load.
+    pub(super) fn end(self, output: &mut Output) -> anyhow::Result<()> {
+        if self.format == Format::Json {
+            output.json(&FileJson { file: self.file.name, loads: &self.loads })?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, load: &Load, with: impl FnOnce(LoadJson) -> LoadJson) {
+        let Position { line, column } = self.file.lines.position(load.span.start);
+        let text = self.file.one_line(load.span);
+        let (executing, tensor_fault, error) = (None, None, None);
+        let (registers, lane_faults) = (Values::default(), Masks::default());
+        self.loads.push(with(LoadJson {
+            line,
+            column,
+            text,
+            executing,
+            registers,
+            lane_faults,
+            undefined: Masks::default(),
+            tensor_fault,
+            error,
+        }));
+    }
+
+    /// The place and the text of a load, a line apart from the load before it.
+    fn heading(&mut self, load: &Load) -> String {
+        let Position { line, column } = self.file.lines.position(load.span.start);
+        let text = self.file.one_line(load.span);
+        let apart = if self.count > 0 { "\n" } else { "" };
+        self.count += 1;
+        format!("{apart}{}:{line}:{column}: {text}", self.file.name)
+    }
+
+    fn name(&self, register: Register) -> String {
+        self.file.module.register_name(register)
+    }
+
+    /// What the warp reads of tensor memory, and the registers; or the fault.
+    fn tensor(&self, executed: &Executed, tensor: &TensorExecuted) -> String {
+        let heading = table::heading(&tensor.load, tensor.issue);
+        if let Some(fault) = tensor.fault {
+            return format!("{heading}\nfault: {}: {fault}\n", fault.code());
+        }
+        let columns: Vec<(String, LaneValues)> = executed
+            .written
+            .iter()
+            .map(|(register, held)| (self.name(*register), held.values.map(|value| value as u32)))
+            .collect();
+        let columns: Vec<(&str, &LaneValues)> =
+            columns.iter().map(|(name, values)| (name.as_str(), values)).collect();
+        format!("{heading}\n{}", table::of_threads(&columns))
+    }
+
+    /// A row for each lane: its address, the memory, what the registers hold, what went wrong.
+    /// Lanes that follow each other and have equal rows share one.
+    fn table(&self, executed: &Executed) -> String {
+        let mut heading = String::from("address             space  ");
+        let columns: Vec<(usize, &RegisterValue)> = executed
+            .written
+            .iter()
+            .map(|(register, held)| {
+                let declared = self.file.module.declaration(register.declaration);
+                let bits = declared.and_then(|declared| declared.scalar.bits()).unwrap_or(128);
+                let name = cell(&self.name(*register));
+                let width = (2 + bits.div_ceil(4) as usize).max(name.chars().count());
+                heading += &format!("  {name:<width$}");
+                (width, held)
+            })
+            .collect();
+        let mut rows: Vec<(usize, usize, String)> = Vec::new();
+        for lane in 0..LANES {
+            let row = self.row(executed, &columns, lane);
+            match rows.last_mut().filter(|(_, _, known)| *known == row) {
+                Some((_, last, _)) => *last = lane,
+                None => rows.push((lane, lane, row)),
+            }
+        }
+        let lanes: Vec<String> = rows.iter().map(|(first, last, _)| lanes(*first, *last)).collect();
+        let width = lanes.iter().map(String::len).max().unwrap_or(0).max("lane".len());
+        let mut text = format!("{:<width$}  {}\n", "lane", heading.trim_end());
+        for (lanes, (_, _, row)) in lanes.iter().zip(&rows) {
+            text += &format!("{lanes:>width$}  {row}\n");
+        }
+        text
+    }
+
+    /// What a lane did: the row without its number.
+    fn row(&self, executed: &Executed, columns: &[(usize, &RegisterValue)], lane: usize) -> String {
+        let mut row = if executed.executing.contains(lane) {
+            let space = executed.spaces[lane].map_or("-", |space| space.name());
+            format!("{:#018x}  {space:<8}", executed.addresses[lane])
+        } else {
+            format!("{:<18}  {:<8}", "-", "-")
+        };
+        // `constant` is a letter longer than the heading's column.
+        row.truncate(row.trim_end().len());
+        row = format!("{row:<27}");
+        for (width, held) in columns {
+            match held.lane(lane) {
+                Some(value) => row += &format!("  {value:#0width$x}"),
+                None => row += &format!("  {:<width$}", "-"),
+            }
+        }
+        let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
+        let of_qualifiers = executed.undefined.iter().filter(|one| one.lanes.contains(lane));
+        let qualifiers: Vec<&str> =
+            of_qualifiers.map(|one| self.file.module.text(one.qualifier)).collect();
+        let space = executed.spaces[lane].map_or("this", |space| space.name());
+        let undefined = (!qualifiers.is_empty())
+            .then(|| format!("undefined: {} on {space} memory", qualifiers.join(" and ")));
+        let names: Vec<String> =
+            of_lane.map(|fault| fault.kind.name().to_owned()).chain(undefined).collect();
+        if !names.is_empty() {
+            row += &format!("  <- {}", names.join(", "));
+        }
+        row.truncate(row.trim_end().len());
+        row
+    }
+}
+
+/// `7`, `0-31`.
+fn lanes(first: usize, last: usize) -> String {
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
+}

@@ -1,0 +1,65 @@
+//! What Tensor Memory holds, a file or a pattern, and what the lane of an address means.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::ValueEnum;
+use warpload_ptx::tensor_memory::{LaneMode, MEMORY_BYTES, Pattern, TensorMemory};
+
+use crate::Progress;
+use crate::io;
+
+/// Where the contents come from.
+#[derive(Clone)]
+pub(crate) enum Contents {
+    Pattern(Pattern),
+    File(PathBuf),
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(crate) enum LaneModeName {
+    /// A lane that the warp may read; else the load faults
+    #[default]
+    Strict,
+    /// A lane modulo 32 among those that the warp may read
+    Wrap,
+}
+
+impl LaneModeName {
+    pub(crate) fn mode(self) -> LaneMode {
+        match self {
+            Self::Strict => LaneMode::Strict,
+            Self::Wrap => LaneMode::Wrap,
+        }
+    }
+}
+
+/// `pattern:NAME`, or else the name of a file.
+pub(crate) fn read_contents(text: &str) -> Result<Contents, String> {
+    let Some(name) = text.strip_prefix("pattern:") else { return Ok(Contents::File(text.into())) };
+    Pattern::from_name(name).map(Contents::Pattern).ok_or_else(|| {
+        format!("no such pattern; there are {}", Pattern::ALL.map(Pattern::name).join(", "))
+    })
+}
+
+impl Contents {
+    pub(crate) fn memory(&self) -> anyhow::Result<TensorMemory> {
+        match self {
+            Self::Pattern(pattern) => Ok(TensorMemory::filled(*pattern)),
+            Self::File(path) => read_file(path).with_context(|| io::name(path)),
+        }
+    }
+}
+
+fn read_file(path: &Path) -> anyhow::Result<TensorMemory> {
+    // One byte more than there should be tells a longer file, however long it is.
+    let limit = MEMORY_BYTES as u64 + 1;
+    let mut bytes = Vec::new();
+    let mut file = io::open(path, Progress::Never)?.take(limit);
+    file.read_to_end(&mut bytes).context("cannot be read")?;
+    if bytes.len() > MEMORY_BYTES {
+        anyhow::bail!("more than {MEMORY_BYTES} bytes, which is what Tensor Memory has");
+    }
+    Ok(TensorMemory::from_bytes(&bytes)?)
+}

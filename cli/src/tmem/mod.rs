@@ -1,0 +1,46 @@
+//! `tmem`: loads from Tensor Memory. One file a subcommand, and the drawings of `map`.
+
+mod grid;
+mod map;
+pub(crate) mod memory;
+mod palette;
+mod picture;
+mod run;
+pub(crate) mod table;
+mod test;
+
+use clap::Subcommand;
+
+use super::io::Output;
+use super::{Progress, Status};
+
+/// Execute loads from Tensor Memory (tcgen05.ld) and show what they read
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload tmem test cases.jsonl
+  warpload tmem run 'tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr];' --warp 0 --taddr 0
+  warpload tmem map 16x256b x4")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Test(test::Arguments),
+    Run(run::Arguments),
+    Map(map::Arguments),
+}
+
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    match arguments.command {
+        Command::Test(command) => test::execute(command, progress, output),
+        Command::Run(command) => run::execute(command, output),
+        Command::Map(command) => map::execute(command, output),
+    }
+}

@@ -1,0 +1,185 @@
+//! `tmem run`: executes one load.
+
+use warpload::lane::{LANES, LaneValues};
+use warpload_ptx::tensor_memory::cases::digest;
+use warpload_ptx::tensor_memory::{
+    Issue, Registers, Rules, TensorAddress, TensorFault, execute as load,
+};
+use warpload_ptx::{Lines, Span, WrittenTensorLoad, read_load};
+
+use super::memory::{Contents, LaneModeName, read_contents};
+use super::table;
+use crate::diagnostic::{self, Labelled};
+use crate::io::Output;
+use crate::{Format, Status};
+
+/// Execute one load from Tensor Memory and show the registers of the 32 threads
+///
+/// A load that breaks a rule, of the assembler or of addresses, is exit status 1.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Memory:
+  FILE is 262144 bytes: the 32-bit cells of Tensor Memory, each with its low byte first, lane after
+  lane, the 512 columns of a lane side by side. `-` is standard input.
+  pattern:lane*65536+col   each cell holds its own address (the default)
+  pattern:packid           low halves that all differ, their complements above them
+  pattern:hash             well-mixed bits
+  pattern:f32rand          ordinary numbers as binary32
+  pattern:f32special       NaNs, infinities, zeroes and subnormal numbers, by lane
+
+Examples:
+  warpload tmem run 'tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr];' --warp 0 --taddr 0
+  warpload tmem run 'tcgen05.ld.red.sync.aligned.16x32bx2.x2.max.f32 {a, b}, m, [t], 16;' \\
+      --warp 5 --taddr 0x00200040 --memory pattern:f32rand")]
+pub(crate) struct Arguments {
+    /// The instruction as PTX writes it
+    instruction: String,
+
+    /// The warp's number in its thread block; its value modulo 4 says which lanes it may read
+    #[arg(long, value_name = "W")]
+    warp: u32,
+
+    /// What the address register holds, decimal or 0x: lane << 16 | column
+    #[arg(long, value_name = "A", value_parser = read_address)]
+    taddr: TensorAddress,
+
+    /// What Tensor Memory holds: a file, or pattern:NAME
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = read_contents,
+        default_value = "pattern:lane*65536+col"
+    )]
+    memory: Contents,
+
+    /// What the lane of an address means
+    #[arg(long, value_enum, default_value_t)]
+    lane_mode: LaneModeName,
+
+    /// Also refuse odd columns where hardware is known, or taken, to want even ones
+    #[arg(long)]
+    hardware_alignment: bool,
+
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+fn read_address(text: &str) -> Result<TensorAddress, String> {
+    let value = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    value.map(TensorAddress).map_err(|_| "expected 32 bits, decimal or 0x hexadecimal".to_owned())
+}
+
+/// The registers, in the words of test cases.
+#[derive(serde::Serialize)]
+struct LoadedJson<'l> {
+    instruction: String,
+    n: usize,
+    regs: Vec<Vec<u32>>,
+    redval: Option<&'l LaneValues>,
+    sha256: String,
+}
+
+/// Why there are none, in the words of test cases.
+#[derive(serde::Serialize)]
+struct RefusedJson {
+    error: &'static str,
+    code: &'static str,
+    message: String,
+}
+
+pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    let text = &arguments.instruction;
+    let written = match written(text) {
+        Ok(written) => written,
+        Err(error) => return illegal(text, &error, arguments.format, output),
+    };
+    let memory = arguments.memory.memory()?;
+    let address = arguments.taddr.plus(written.address_offset);
+    let issue = Issue { warp: arguments.warp, address };
+    let rules = Rules {
+        lane_mode: arguments.lane_mode.mode(),
+        hardware_alignment: arguments.hardware_alignment,
+        ..Rules::default()
+    };
+    let mut registers = Registers::new();
+    if let Err(fault) = load(&written.load, issue, &memory, &rules, &mut registers) {
+        return refuse(fault, arguments.format, output);
+    }
+    match arguments.format {
+        Format::Text => {
+            let load = &written.load;
+            output.line(format_args!("{load}\n{}", table::heading(load, issue)))?;
+            let data = registers.data().iter();
+            let data = written.registers.iter().map(|name| name.text(text)).zip(data);
+            let reduced = written.reduced.map(|name| name.text(text)).zip(registers.reduced());
+            let columns: Vec<(&str, &LaneValues)> = data.chain(reduced).collect();
+            output.bytes(table::of_threads(&columns).as_bytes())?;
+        }
+        Format::Json => output.json(&LoadedJson {
+            instruction: written.load.to_string(),
+            n: registers.data().len(),
+            regs: (0..LANES)
+                .map(|thread| registers.data().iter().map(|row| row[thread]).collect())
+                .collect(),
+            redval: registers.reduced(),
+            sha256: digest(&registers),
+        })?,
+    }
+    Ok(Status::Done)
+}
+
+/// Why an instruction is not executed, and where.
+struct Illegal {
+    code: &'static str,
+    message: String,
+    span: Span,
+}
+
+fn written(text: &str) -> Result<WrittenTensorLoad, Illegal> {
+    let syntax = |message, span| Illegal { code: "syntax", message, span };
+    let load = read_load(text).map_err(|error| syntax(error.kind.to_string(), error.span))?;
+    if let Some(guard) = load.guard {
+        let message = "a guard; `ptx run` executes guarded loads".to_owned();
+        return Err(syntax(message, guard.register));
+    }
+    load.tensor_load(text).map_err(|error| Illegal {
+        code: error.code(),
+        message: error.to_string(),
+        span: error.span,
+    })
+}
+
+fn illegal(
+    text: &str,
+    illegal: &Illegal,
+    format: Format,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let status = output.raise(Status::Failed);
+    let &Illegal { code, ref message, span } = illegal;
+    let rule = Some(code).filter(|code| *code != "syntax");
+    let label = Labelled { title: message, rule, help: None, span };
+    diagnostic::in_source("<argument>", text, &Lines::of(text), label);
+    if format == Format::Json {
+        output.json(&RefusedJson { error: "assemble", code, message: message.clone() })?;
+    }
+    Ok(status)
+}
+
+fn refuse(fault: TensorFault, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+    let status = output.raise(Status::Failed);
+    output.flush()?;
+    diagnostic::error(format_args!("{}: {fault}", fault.code()));
+    if let TensorFault::LaneSlab { .. } = fault {
+        diagnostic::note("the option is `--lane-mode wrap`");
+    }
+    if format == Format::Json {
+        let (code, message) = (fault.code(), fault.to_string());
+        output.json(&RefusedJson { error: "undefined", code, message })?;
+    }
+    Ok(status)
+}

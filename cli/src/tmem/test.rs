@@ -1,0 +1,54 @@
+//! `tmem test`: checks test cases.
+
+use std::path::PathBuf;
+
+use warpload_ptx::tensor_memory::Registers;
+use warpload_ptx::tensor_memory::cases::{Case, Confidence, PatternMemories};
+
+use crate::io::Output;
+use crate::suite::{self, Kind, Tested};
+use crate::{Format, Progress, Status};
+
+/// Check test cases of loads from Tensor Memory
+///
+/// Executes each case and compares with what it expects: registers, a fault, or the rule that the
+/// assembler refuses it by. Failures are shown as expected and got; the last line counts. A line
+/// that is no case fails, a file that cannot be read counts as one failure; the others are checked
+/// all the same. The format of cases is described in docs/tensor-memory.md.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  warpload tmem test ptx/tests/tensor_memory/cases.jsonl")]
+pub(crate) struct Arguments {
+    /// Files of cases, one JSON object a line
+    #[arg(required = true)]
+    file: Vec<PathBuf>,
+
+    /// Leave out cases that no source states, but that were inferred
+    #[arg(long)]
+    skip_inferred: bool,
+
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let Arguments { file, skip_inferred, format } = arguments;
+    let memories = PatternMemories::default();
+    let mut registers = Registers::new();
+    let kind = Kind { one: "case", many: "cases", key: "id", shown: usize::MAX };
+    suite::test_files(kind, &file, format, progress, output, |line| {
+        let case = Case::from_json(line)?;
+        if skip_inferred && case.confidence == Confidence::Inferred {
+            return Ok(None);
+        }
+        let differences = case.check(&memories, &mut registers);
+        let differences = differences.iter().map(ToString::to_string).collect();
+        Ok(Some(Tested { name: case.id, differences }))
+    })
+}

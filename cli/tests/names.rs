@@ -1,0 +1,65 @@
+//! Names from inputs in text output: shortened in tables, without a panic, and never more than text.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+
+fn table(arguments: &[&str], file: &str, text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(file), text).unwrap();
+    let mut command = common::warpload();
+    let output = command.current_dir(folder.path()).args(arguments).arg(file).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// No line is forged, and nothing but text reaches a terminal.
+#[test]
+fn names_are_only_text() {
+    let evil = "\\n2000 passed, 0 failed\\n\\u001b[31m\\u0007\\u009b\\u202e";
+    let vector = format!("{{\"name\": \"{evil}\", \"instruction\": \"LD R4, [R2]\"}}");
+    let access = format!(
+        "[{{\"grid_launch_id\": 0, \"instr_opcode\": \"LDG{evil}\", \"addrs\": [{}]}}]",
+        ["4096"; 32].join(",")
+    );
+    for (arguments, text) in
+        [(&["run"][..], &vector), (&["run", "--all"], &vector), (&["replay"], &access)]
+    {
+        let shown = table(arguments, "input", text);
+        assert!(shown.contains("\\n2000 passed"), "{shown}");
+        assert!(shown.lines().all(|line| !line.starts_with("2000")), "{shown}");
+        assert!(shown.chars().all(|c| c == '\n' || !c.is_control()), "{shown}");
+        assert!(!shown.contains('\u{202e}'), "{shown}");
+    }
+}
+
+fn assert_short(table: &str) {
+    assert!(table.contains('…'));
+    let longest = table.lines().map(|line| line.chars().count()).max();
+    assert!(longest < Some(300), "{longest:?}");
+}
+
+#[test]
+fn opcodes_and_kernels_of_a_replay() {
+    let long = "A".repeat(65_000);
+    let trace = format!(
+        "-kernel name = {long}\n-accelsim tracer version = 3\n#BEGIN_TB\nthread block = 0,0,0\n\
+         warp = 0\ninsts = 1\n0010 1 1 R1 LDG.{long} 1 R2 4 0 0x100\n#END_TB\n"
+    );
+    assert_short(&table(&["replay"], "trace", &trace));
+    assert_short(&table(&["info"], "trace", &trace));
+}
+
+#[test]
+fn registers_of_ptx() {
+    let long = "%".to_owned() + &"r".repeat(65_600);
+    let module = format!(
+        ".version 8.8\n.target sm_90\n.address_size 64\n.global .u32 g;\n\
+         .entry k() {{ .reg .u32 {long};\nld.global.u32 {long},\n[g]; }}\n"
+    );
+    let shown = table(&["ptx", "run"], "module.ptx", &module);
+    let rows: String =
+        shown.lines().filter(|line| !line.contains("ld.")).collect::<Vec<_>>().join("\n");
+    assert_short(&rows);
+}

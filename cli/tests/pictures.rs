@@ -1,0 +1,129 @@
+//! The pictures of docs/tensor-memory.md, and what `tmem map` draws.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use warpload_ptx::tensor_memory::{CellOffset, Shape};
+
+/// The pictures: shape, repeats, packed.
+const PICTURES: [(Shape, &str, bool); 6] = [
+    (Shape::S32x32b, "x4", false),
+    (Shape::S16x64b, "x4", false),
+    (Shape::S16x128b, "x4", false),
+    (Shape::S16x256b, "x4", false),
+    (Shape::S16x32bx2, "x8", false),
+    (Shape::S16x64b, "x4", true),
+];
+
+fn map(arguments: &[&str]) -> String {
+    let mut command = common::warpload();
+    let output = command.args(["tmem", "map"]).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn svg(shape: Shape, num: &str, pack: bool) -> String {
+    let pack: &[&str] = if pack { &["--pack"] } else { &[] };
+    map(&[&[shape.name(), num, "--svg", "-"], pack].concat())
+}
+
+/// `WARPLOAD_DRAW=1 cargo test --test tensor_memory pictures` draws them anew.
+#[test]
+fn pictures_of_the_documentation_are_what_the_command_draws() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/tensor-memory");
+    let page = fs::read_to_string(format!("{folder}.md")).unwrap();
+    let mut names = BTreeSet::new();
+    for (shape, num, pack) in PICTURES {
+        let name = format!("{shape}.{num}{}.svg", if pack { ".pack" } else { "" });
+        let path = format!("{folder}/{name}");
+        let drawn = svg(shape, num, pack);
+        if std::env::var_os("WARPLOAD_DRAW").is_some() {
+            fs::write(&path, &drawn).unwrap();
+        }
+        assert!(fs::read_to_string(&path).unwrap() == drawn, "{path} is not what is drawn now");
+        assert!(page.contains(&format!("tensor-memory/{name}")), "{name} is not in the page");
+        names.insert(name);
+    }
+    let files = fs::read_dir(folder).unwrap();
+    let files: BTreeSet<_> =
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(files, names);
+}
+
+/// The table of the page, row for row, is that of the code.
+#[test]
+fn the_table_of_the_documentation() {
+    let page = include_str!("../../docs/tensor-memory.md");
+    for shape in Shape::ALL {
+        let layout = shape.layout();
+        let thread = layout.thread.map(|step| step.to_string()).join(" | ");
+        let register: Vec<String> = layout.register.iter().map(ToString::to_string).collect();
+        let register = if register.is_empty() { "–".to_owned() } else { register.join(", ") };
+        let row = format!("| `.{shape}` | {thread} | {register} | {} |", layout.repeat_columns);
+        assert!(page.contains(&row), "expected the row\n{row}");
+    }
+}
+
+#[test]
+fn svg_is_whole_and_stands_alone() {
+    for (shape, num, pack) in [
+        (Shape::S16x256b, "x32", true),
+        (Shape::S32x32b, "1", false),
+        (Shape::S16x32bx2, "x2", true),
+    ] {
+        let svg = svg(shape, num, pack);
+        assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 "));
+        assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
+        assert_eq!(svg.matches("<g ").count(), svg.matches("</g>").count());
+        assert!(svg.contains("@media (prefers-color-scheme:dark)"));
+        for reference in ["url(", "@import", "href", "<script", "<image"] {
+            assert!(!svg.contains(reference), "{reference}");
+        }
+    }
+}
+
+/// Every cell of the text is at its lane and column.
+#[test]
+fn text_has_each_cell_in_its_place() {
+    let text = map(&["16x128b", "x16"]);
+    let mut count = 0;
+    let mut columns: Vec<usize> = Vec::new();
+    for line in text.lines().skip(3) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let numbers: Option<Vec<usize>> = words.iter().map(|word| word.parse().ok()).collect();
+        if let Some(numbers) = numbers
+            && numbers.len() > 1
+        {
+            columns = numbers;
+        } else if let Some(lane) = words.first().and_then(|lane| lane.parse().ok()) {
+            assert_eq!(words.len(), columns.len() + 1);
+            for (word, column) in words[1..].iter().zip(&columns) {
+                let (thread, register) = word.split_once('.').unwrap();
+                let cell = CellOffset { second_half: false, lane, column: *column };
+                let owner = (thread.parse().unwrap(), register.parse().unwrap());
+                assert_eq!(owner, Shape::S16x128b.owner(cell));
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(count, 16 * 64);
+}
+
+/// Without a terminal there is no colour.
+#[test]
+fn colour_is_for_terminals() {
+    assert!(!map(&["32x32b", "x2"]).contains('\x1b'));
+}
+
+#[test]
+fn files_appear_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("map.svg");
+    assert_eq!(map(&["16x64b", "x1", "--svg", path.to_str().unwrap()]), "");
+    assert_eq!(fs::read_to_string(&path).unwrap(), svg(Shape::S16x64b, "x1", false));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}

@@ -1,0 +1,168 @@
+//! The command on traces: files it cannot write or read, shards through files, modes of files.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::samples::{grouped, random_items, write};
+
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+pub(crate) fn command(arguments: &[&str]) -> Command {
+    let mut command = crate::common::warpload();
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+pub(crate) fn warpload(arguments: &[&str]) -> Ran {
+    let output = command(arguments).output().unwrap();
+    Ran {
+        status: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// What is in a folder.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn outputs_that_cannot_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(at("trace"), grouped(5, "", &["0010 1 0 LDG 0 4 0 0x1 0"])).unwrap();
+    fs::write(at("bad"), "-kernel name = k\nwhat\n").unwrap();
+    fs::create_dir(at("folder")).unwrap();
+    for (input, output, expected) in [
+        ("trace", "missing/out.wlt", "out.wlt: cannot be written: "),
+        ("trace", "folder", "folder: is a folder; expected the name of the file to write"),
+        ("missing", "out.wlt", "missing: cannot be read: "),
+        ("folder", "out.wlt", "folder: is a folder; expected a file"),
+        ("bad", "out.wlt", "bad:2:1: expected a header line"),
+    ] {
+        let ran = warpload(&["import", &at(input), "-o", &at(output)]);
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{output}");
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+        assert_eq!(names(folder.path()), ["bad", "folder", "trace"]);
+        assert!(names(&folder.path().join("folder")).is_empty());
+    }
+    assert_eq!(warpload(&["import", &at("trace"), "-o", "-"]).status, 2);
+    assert_eq!(warpload(&["import", "-", "-o", &at("out.wlt")]).status, 2);
+}
+
+/// A pipe gives less at once than a file; what is in it is told by content all the same.
+#[test]
+fn traces_on_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let text = grouped(5, "", &["0010 1 0 LDG 0 4 0 0x1000 0"]);
+    fs::write(at("trace"), &text).unwrap();
+    assert_eq!(warpload(&["import", &at("trace"), "-o", &at("out.wlt")]).status, 0);
+    let binary = fs::read(at("out.wlt")).unwrap();
+    let replay = ["--fill", "address", "--format", "json"];
+    let expected = warpload(&[&["replay", &at("trace")], &replay[..]].concat()).stdout;
+    let piped = |arguments: &[&str], input: &[u8]| {
+        let mut child = command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // One that is refused at its beginning may not be read to its end.
+        let _ = input.chunks(5).try_for_each(|part| stdin.write_all(part));
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        let [stdout, stderr] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.code(), stdout, stderr)
+    };
+    for input in [text.as_bytes(), &binary] {
+        let (status, stdout, _) = piped(&[&["replay", "-"], &replay[..]].concat(), input);
+        assert_eq!((status, &*stdout), (Some(0), &*expected));
+    }
+    let (status, _, stderr) = piped(&["replay", "-"], b"-kernel name = k\nwhat\n");
+    assert!(status == Some(2) && stderr.contains("standard input:2:1: "), "{stderr}");
+    assert_eq!(piped(&["import", "-", "-o", &at("piped.wlt")], text.as_bytes()).0, Some(0));
+    let ran = warpload(&[&["replay", &at("piped.wlt")], &replay[..]].concat());
+    assert_eq!(ran.stdout, expected);
+    let (status, stdout, _) = piped(&["info", "-"], &binary);
+    assert!(status == Some(0) && stdout.starts_with("binary trace by "), "{stdout}");
+    assert_eq!(piped(&["info", "-"], b"{}").0, Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_output_follows_the_umask() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(at("trace"), grouped(5, "", &[])).unwrap();
+    fs::write(at("usual"), "").unwrap();
+    assert_eq!(warpload(&["import", &at("trace"), "-o", &at("out.wlt")]).status, 0);
+    let mode = |name| fs::metadata(at(name)).unwrap().permissions().mode();
+    assert_eq!(mode("out.wlt"), mode("usual"));
+}
+
+#[test]
+fn damage_is_reported_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.wlt");
+    let mut bytes = write(&random_items(20, 100));
+    bytes[70] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let ran = warpload(&["replay", path.to_str().unwrap()]);
+    assert_eq!(ran.status, 2);
+    let expected = "trace.wlt: damaged: the block at byte offset 64 does not match its checksum";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+}
+
+/// Shards and threads through files and the command, byte for byte; text traces too.
+#[test]
+fn shards_through_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(at("binary"), write(&random_items(21, 3000))).unwrap();
+    let lines = ["0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x100 4 0", "0020 1 0 STG 0 4 0 0x1 0"];
+    fs::write(at("text"), grouped(5, "", &lines.repeat(50))).unwrap();
+    for trace in ["binary", "text"] {
+        let replay = |more: &[&str]| {
+            let all = ["replay", &at(trace), "--fill", "address", "--format", "json"];
+            let ran = warpload(&[&all, more].concat());
+            // Random expected values do not hold.
+            assert_eq!(ran.status, i32::from(trace == "binary"), "{}", ran.stderr);
+            ran.stdout
+        };
+        let whole = replay(&["--threads", "1"]);
+        assert_eq!(replay(&["--threads", "2"]), whole);
+        let mut files = Vec::new();
+        for shard in ["2/3", "0/3", "1/3"] {
+            let file = at(&format!("{}.json", shard.replace('/', "-")));
+            fs::write(&file, replay(&["--shard", shard])).unwrap();
+            files.push(file);
+        }
+        let files: Vec<&str> = files.iter().map(|file| &**file).collect();
+        let merge = |files: &[&str]| warpload(&[&["merge"], files].concat());
+        assert_eq!(merge(&files).stdout, whole);
+        for (files, expected) in [
+            (&files[..2], "these are shards [0, 2] of 3; expected each from 0 to 2 once"),
+            (&[files[0], files[1], files[2], files[2]][..], "these are shards [0, 1, 1, 2] of 3"),
+            (&[&*at("binary")], "no summary of a replay"),
+        ] {
+            let ran = merge(files);
+            assert_eq!((ran.status, &*ran.stdout), (2, ""));
+            assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The command on traces: what it writes, where, and what is left when it is ended.
+
+#![allow(clippy::unwrap_used)]
+
+mod command;
+#[path = "../common/mod.rs"]
+mod common;
+mod kill;
+mod memory;
+#[cfg(unix)]
+mod outputs;
+#[path = "../../../tests/trace/random.rs"]
+mod random;
+#[path = "../../../tests/trace/samples.rs"]
+#[allow(dead_code, reason = "the tests of the library use the rest")]
+mod samples;
+mod values;

@@ -1,0 +1,377 @@
+//! Constant expressions: what offsets, immediates and initial values are written with.
+
+use super::lexer::TokenKind;
+use super::words::Words;
+use super::{ScalarType, SyntaxError};
+
+/// The value of a constant expression.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Constant {
+    /// 64 bits, and whether they count as unsigned. [PTX ISA, Constant Expressions]
+    Integer {
+        /// Two's complement.
+        bits: u64,
+        /// Whether the value is a `.u64`; else it is a `.s64`.
+        is_unsigned: bool,
+    },
+    /// A float, or what an assembler does not take for an integer: floats and integers in one
+    /// expression, a float as a condition, a cast to another type than `.s64` and `.u64`.
+    Float(f64),
+}
+
+/// Parentheses and signs inside one another.
+const MAX_DEPTH: usize = 64;
+
+/// What `WARP_SZ` stands for.
+pub(super) const WARP_SIZE: u64 = 32;
+
+/// Reads an integer in any of PTX's notations: `12`, `0x1F`, `017`, `0b101`, each also with `U`.
+/// Returns `None` for anything else, numbers of more than 64 bits included.
+///
+/// ```
+/// use warpload_ptx::integer;
+///
+/// assert_eq!(["12", "0x1fU", "017", "0b101"].map(integer), [12, 31, 15, 5].map(Some));
+/// assert_eq!(["1.5", "09", "0f3F800000", "18446744073709551616"].map(integer), [None; 4]);
+/// ```
+pub fn integer(text: &str) -> Option<u64> {
+    let (digits, radix) = notation(text);
+    // `from_str_radix` takes a sign.
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_number { u64::from_str_radix(digits, radix).ok() } else { None }
+}
+
+/// The digits of an integer without prefix and suffix, and their radix.
+fn notation(text: &str) -> (&str, u32) {
+    let digits = text.strip_suffix('U').unwrap_or(text);
+    match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
+        [b'0', b'b' | b'B', ..] => (&digits[2..], 2),
+        [b'0', _, ..] => (&digits[1..], 8),
+        _ => (digits, 10),
+    }
+}
+
+/// [`integer`] modulo 2^64, as ptxas reads it: a number is refused only if its digits without the
+/// last one make 2^63 or more.
+fn wrapping_integer(text: &str) -> Option<u64> {
+    let (digits, radix) = notation(text);
+    if digits.is_empty() {
+        return None;
+    }
+    digits.chars().try_fold(0_u64, |value, digit| {
+        let digit = digit.to_digit(radix)?;
+        let is_small = value <= i64::MAX as u64;
+        is_small.then(|| value.wrapping_mul(u64::from(radix)).wrapping_add(u64::from(digit)))
+    })
+}
+
+/// Reads a number: an integer, or a float as `1.5`, `2e5`, `0f3F800000` or `0d3FF0000000000000`.
+pub(super) fn number(text: &str) -> Option<Constant> {
+    if let Some(bits) = wrapping_integer(text) {
+        let is_unsigned = text.ends_with('U') || bits > i64::MAX as u64;
+        return Some(Constant::Integer { bits, is_unsigned });
+    }
+    let (prefix, digits) = text.split_at_checked(2)?;
+    match (prefix, digits.len()) {
+        ("0f" | "0F", 8) => {
+            let bits = u32::from_str_radix(digits, 16).ok()?;
+            Some(Constant::Float(f64::from(f32::from_bits(bits))))
+        }
+        ("0d" | "0D", 16) => {
+            let bits = u64::from_str_radix(digits, 16).ok()?;
+            Some(Constant::Float(f64::from_bits(bits)))
+        }
+        // `09` is no float either.
+        _ if text.contains(['.', 'e', 'E']) => text.parse().ok().map(Constant::Float),
+        _ => None,
+    }
+}
+
+/// Reads a whole expression and stops in front of what is no part of one.
+///
+/// # Errors
+/// The word that cannot stand in a constant expression.
+pub(super) fn constant(words: &mut Words<'_>) -> Result<Constant, SyntaxError> {
+    conditional(words, 0)
+}
+
+fn conditional(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
+    let condition = binary(words, 0, depth)?;
+    if !words.took_mark(b'?') {
+        return Ok(condition);
+    }
+    if depth >= MAX_DEPTH {
+        return Err(words.expected("a shorter expression"));
+    }
+    let yes = conditional(words, depth + 1)?;
+    words.take_mark(b':', "`:`")?;
+    let no = conditional(words, depth + 1)?;
+    let chosen = if condition.is_true() { yes } else { no };
+    let are_integers = [condition, yes, no].iter().all(|value| value.integer().is_some());
+    Ok(if are_integers { chosen } else { Constant::Float(chosen.float()) })
+}
+
+/// Operators with how tightly they bind, the longer of two spellings first. [PTX ISA, Operator
+/// Precedence]
+const OPERATORS: [(&[u8], usize); 18] = [
+    (b"||", 0),
+    (b"&&", 1),
+    (b"==", 5),
+    (b"!=", 5),
+    (b"<=", 6),
+    (b">=", 6),
+    (b"<<", 7),
+    (b">>", 7),
+    (b"|", 2),
+    (b"^", 3),
+    (b"&", 4),
+    (b"<", 6),
+    (b">", 6),
+    (b"+", 8),
+    (b"-", 8),
+    (b"*", 9),
+    (b"/", 9),
+    (b"%", 9),
+];
+
+/// The operator that the next words make, if any.
+fn operator(words: &Words<'_>) -> Option<(&'static [u8], usize)> {
+    let TokenKind::Punctuation(first) = words.kind() else { return None };
+    let mut ahead = words.clone();
+    let end = ahead.advance().span.end;
+    let second = match ahead.kind() {
+        TokenKind::Punctuation(second) if ahead.span().start == end => Some(second),
+        _ => None,
+    };
+    OPERATORS.into_iter().find(|(spelling, _)| match spelling {
+        [only] => *only == first,
+        [one, two] => *one == first && Some(*two) == second,
+        _ => false,
+    })
+}
+
+fn binary(words: &mut Words<'_>, lowest: usize, depth: usize) -> Result<Constant, SyntaxError> {
+    let mut left = unary(words, depth)?;
+    while let Some((spelling, level)) = operator(words).filter(|(_, level)| *level >= lowest) {
+        let error = words.expected("a divisor that is not 0");
+        for _ in spelling {
+            words.advance();
+        }
+        // Levels go up to 9: no deeper than that.
+        let right = binary(words, level + 1, depth)?;
+        left = apply(spelling, left, right).ok_or(error)?;
+    }
+    Ok(left)
+}
+
+fn unary(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
+    if depth >= MAX_DEPTH {
+        return Err(words.expected("a shorter expression"));
+    }
+    let TokenKind::Punctuation(mark) = words.kind() else { return primary(words) };
+    if !matches!(mark, b'+' | b'-' | b'~' | b'!' | b'(') {
+        return Err(words.expected("a constant"));
+    }
+    words.advance();
+    if mark == b'(' {
+        // A cast: `(.s64)` or `(.u64)`; others are read and are no integers.
+        let cast = words.text();
+        if words.kind() == TokenKind::Dotted {
+            if ScalarType::from_name(cast.trim_start_matches('.')).is_none() {
+                return Err(words.expected("`.s64` or `.u64`"));
+            }
+            words.advance();
+            words.take_mark(b')', "`)`")?;
+            let value = unary(words, depth + 1)?;
+            return Ok(match (value.integer(), cast) {
+                (Some(bits), ".s64" | ".u64") => {
+                    Constant::Integer { bits, is_unsigned: cast == ".u64" }
+                }
+                _ => Constant::Float(value.float()),
+            });
+        }
+        let inner = conditional(words, depth + 1)?;
+        words.take_mark(b')', "`)`")?;
+        return Ok(inner);
+    }
+    let value = unary(words, depth + 1)?;
+    match (mark, value) {
+        (b'+', value) => Ok(value),
+        (b'!', Constant::Integer { .. }) => Ok(truth(!value.is_true())),
+        (b'-', Constant::Float(value)) => Ok(Constant::Float(-value)),
+        (b'-', Constant::Integer { bits, is_unsigned }) => {
+            Ok(Constant::Integer { bits: bits.wrapping_neg(), is_unsigned })
+        }
+        (_, Constant::Integer { bits, is_unsigned }) => {
+            Ok(Constant::Integer { bits: !bits, is_unsigned })
+        }
+        (_, Constant::Float(_)) => Ok(Constant::Float(f64::NAN)),
+    }
+}
+
+fn primary(words: &mut Words<'_>) -> Result<Constant, SyntaxError> {
+    let value = match words.kind() {
+        TokenKind::Number => number(words.text()),
+        TokenKind::Word if words.text() == "WARP_SZ" => {
+            Some(Constant::Integer { bits: WARP_SIZE, is_unsigned: false })
+        }
+        _ => None,
+    };
+    let value = value.ok_or_else(|| words.expected("a constant"))?;
+    words.advance();
+    Ok(value)
+}
+
+fn truth(is_true: bool) -> Constant {
+    Constant::Integer { bits: u64::from(is_true), is_unsigned: false }
+}
+
+impl Constant {
+    /// The bits of an integer.
+    pub fn integer(self) -> Option<u64> {
+        match self {
+            Self::Integer { bits, .. } => Some(bits),
+            Self::Float(_) => None,
+        }
+    }
+
+    /// The value as a float.
+    pub fn float(self) -> f64 {
+        match self {
+            Self::Integer { bits, is_unsigned: true } => bits as f64,
+            Self::Integer { bits, .. } => bits as i64 as f64,
+            Self::Float(value) => value,
+        }
+    }
+
+    fn is_true(self) -> bool {
+        self.float() != 0.0
+    }
+}
+
+/// Returns the value, `None` for a division by zero.
+fn apply(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
+    let (
+        Constant::Integer { bits: a, is_unsigned: left_unsigned },
+        Constant::Integer { bits: b, is_unsigned: right_unsigned },
+    ) = (left, right)
+    else {
+        let (a, b) = (left.float(), right.float());
+        // What is not a number was made of floats and integers.
+        let is_one = left.integer().is_some() || right.integer().is_some();
+        return apply_floats(operator, a, b, !is_one && !a.is_nan() && !b.is_nan());
+    };
+    let is_unsigned = left_unsigned || right_unsigned;
+    let order = if is_unsigned { a.cmp(&b) } else { (a as i64).cmp(&(b as i64)) };
+    let bits = match operator {
+        b"||" => return Some(truth(left.is_true() || right.is_true())),
+        b"&&" => return Some(truth(left.is_true() && right.is_true())),
+        b"==" => return Some(truth(order.is_eq())),
+        b"!=" => return Some(truth(order.is_ne())),
+        b"<" => return Some(truth(order.is_lt())),
+        b"<=" => return Some(truth(order.is_le())),
+        b">" => return Some(truth(order.is_gt())),
+        b">=" => return Some(truth(order.is_ge())),
+        b"|" => a | b,
+        b"^" => a ^ b,
+        b"&" => a & b,
+        // Of the second operand the lowest six bits count.
+        b"<<" => a.wrapping_shl(b as u32),
+        b">>" if left_unsigned => a.wrapping_shr(b as u32),
+        b">>" => (a as i64).wrapping_shr(b as u32) as u64,
+        b"+" => a.wrapping_add(b),
+        b"-" => a.wrapping_sub(b),
+        b"*" => a.wrapping_mul(b),
+        b"/" if is_unsigned => a.checked_div(b)?,
+        b"%" if is_unsigned => a.checked_rem(b)?,
+        b"/" if b != 0 => (a as i64).wrapping_div(b as i64) as u64,
+        b"%" if b != 0 => (a as i64).wrapping_rem(b as i64) as u64,
+        _ => return None,
+    };
+    Some(Constant::Integer { bits, is_unsigned })
+}
+
+/// `are_alike` is false for a float and an integer, which are not compared.
+fn apply_floats(operator: &[u8], a: f64, b: f64, are_alike: bool) -> Option<Constant> {
+    let value = match operator {
+        b"==" if are_alike => return Some(truth(a == b)),
+        b"!=" if are_alike => return Some(truth(a != b)),
+        b"<" if are_alike => return Some(truth(a < b)),
+        b"<=" if are_alike => return Some(truth(a <= b)),
+        b">" if are_alike => return Some(truth(a > b)),
+        b">=" if are_alike => return Some(truth(a >= b)),
+        b"+" => a + b,
+        b"-" => a - b,
+        b"*" => a * b,
+        b"/" if b == 0.0 => return None,
+        b"/" => a / b,
+        _ => f64::NAN,
+    };
+    Some(Constant::Float(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Span;
+    use super::*;
+
+    fn value(text: &str) -> Option<Constant> {
+        let mut words = Words::new(text, Span { start: 0, end: text.len() as u32 });
+        let value = constant(&mut words).ok();
+        value.filter(|_| words.kind() == TokenKind::End)
+    }
+
+    #[test]
+    fn expressions_have_the_values_of_c() {
+        for (text, expected) in [
+            ("4+4*2", 12),
+            ("-(4)+ +1", -3),
+            ("1<<4|3", 19),
+            ("7/2-7 % 4", 0),
+            ("-7/2", -3),
+            ("-8>>1", -4),
+            ("3>2?10:20", 10),
+            ("0?1:0?2:3", 3),
+            ("!0&&~0", 1),
+            ("(.s64)0x10U", 16),
+            ("WARP_SZ*2", 64),
+            ("1.5<2.0", 1),
+            ("(1.5<2.5)?1:2", 1),
+            ("0xffffffffffffffff", -1),
+            ("18446744073709551616", 0),
+            ("0x1000000000000000012", 0x12),
+            ("92233720368547758079", -1),
+            ("1<<64", 1),
+            ("1<<-1", i64::MIN),
+            ("-8>>65", -4),
+        ] {
+            let bits = value(text).and_then(Constant::integer);
+            assert_eq!(bits.map(|bits| bits as i64), Some(expected), "{text}");
+        }
+        assert_eq!(value("0f3F800000"), Some(Constant::Float(1.0)));
+        for text in
+            ["1.5<2", "!1.5", "~1.5", "1.5?1:2", "1?1:2.5", "1.5&&1", "(.s64)1.5", "(.s32)4"]
+        {
+            assert!(matches!(value(text), Some(Constant::Float(_))), "{text}");
+        }
+        for text in [
+            "1/0", "1%0U", "%r1", "4+", "()", "(4", "(.foo)4", "1.5/0.0", "09", "0x", "08", "0b2",
+            "1 2", "",
+        ] {
+            assert_eq!(value(text), None, "{text}");
+        }
+        for overflow in ["92233720368547758080", "0x80000000000000000", "99999999999999999999"] {
+            assert_eq!(value(overflow), None, "{overflow}");
+        }
+    }
+
+    #[test]
+    fn deep_expressions_end() {
+        assert_eq!(value(&"(".repeat(100_000)), None);
+        assert_eq!(value(&"-".repeat(100_000)), None);
+        assert_eq!(value(&format!("1{}", "?1:1".repeat(100_000))), None);
+        let sum = format!("1{}", "+1".repeat(100_000));
+        assert_eq!(value(&sum).and_then(Constant::integer), Some(100_001));
+    }
+}

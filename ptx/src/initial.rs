@@ -1,0 +1,340 @@
+//! What variables hold when a program begins.
+
+use super::expression::{Constant, constant};
+use super::lexer::TokenKind;
+use super::module::{Declaration, Module};
+use super::words::Words;
+use super::{ScalarType, Span, SyntaxError, TypeClass};
+
+/// The values that a variable begins with. What none is for is zero.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InitialValue {
+    /// The values in the order of the text.
+    pub values: Vec<PlacedValue>,
+    /// Bytes up to the end of the last value: the size of an array without one.
+    pub bytes: u64,
+}
+
+/// A value and its place in the variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlacedValue {
+    /// Bytes from the start of the variable.
+    pub offset: u64,
+    /// The value.
+    pub value: Initializer,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// One value that a variable begins with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Initializer {
+    /// A number; [`Constant::bits`] makes it one of the variable's type.
+    Number(Constant),
+    /// The address of a variable or function: `name+8`, `generic(name)`, `0xff(name)`.
+    Address {
+        /// The name.
+        name: Span,
+        /// What is added, in bytes, modulo 2^64.
+        offset: u64,
+        /// Whether it is the generic address; else the one in the variable's state space.
+        is_generic: bool,
+        /// Which byte of the address alone is meant, as a mask.
+        mask: Option<u64>,
+    },
+}
+
+/// Braces inside one another: more than any array has dimensions.
+const MAX_DEPTH: usize = 16;
+
+impl Module<'_> {
+    /// Reads the initial value of a variable; nothing where it has none.
+    ///
+    /// ```
+    /// use warpload_ptx::{Initializer, read};
+    ///
+    /// let source = ".version 8.8\n.target sm_50\n.global .u32 t[2][3] = {{1, 2}, {3+1}};";
+    /// let module = read(source)?;
+    /// let value = module.initial_value(&module.declarations()[0]).expect("one").expect("legal");
+    /// let places: Vec<u64> = value.values.iter().map(|value| value.offset).collect();
+    /// assert_eq!(places, [0, 4, 12]);
+    /// # Ok::<(), warpload_ptx::ReadError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The place of what is no value, or of one too many.
+    pub fn initial_value(
+        &self,
+        declaration: &Declaration,
+    ) -> Option<Result<InitialValue, SyntaxError>> {
+        declaration.initial.map(|span| self.read_initial(declaration, span))
+    }
+
+    /// The lengths in brackets behind a variable's name; 0 for empty brackets.
+    pub fn dimensions(&self, declaration: &Declaration) -> Vec<u64> {
+        let end = declaration.initial.map_or(self.source().len() as u32, |span| span.start);
+        let mut words = Words::new(self.source(), Span { start: declaration.name.end, end });
+        let mut dimensions = Vec::new();
+        while words.took_mark(b'[') {
+            let length = constant(&mut words).ok().and_then(Constant::integer);
+            dimensions.push(length.unwrap_or(0));
+            if !words.took_mark(b']') {
+                break;
+            }
+        }
+        dimensions
+    }
+
+    fn read_initial(
+        &self,
+        declaration: &Declaration,
+        span: Span,
+    ) -> Result<InitialValue, SyntaxError> {
+        let mut dimensions = self.dimensions(declaration);
+        if declaration.vector > 1 {
+            dimensions.push(u64::from(declaration.vector));
+        }
+        let mut list = List {
+            size: u64::from(declaration.scalar.bytes().unwrap_or(1)),
+            strides: strides(&dimensions),
+            open: Vec::new(),
+            next: 0,
+            value: InitialValue::default(),
+        };
+        let mut words = Words::new(self.source(), span);
+        loop {
+            if words.is_mark(b'{') {
+                list.enter(&words)?;
+                words.advance();
+                if !words.is_mark(b'}') {
+                    continue;
+                }
+            } else {
+                list.place(&mut words)?;
+            }
+            while words.is_mark(b'}') {
+                list.leave(&words)?;
+                words.advance();
+            }
+            if words.kind() == TokenKind::End && list.open.is_empty() {
+                return Ok(list.value);
+            }
+            words.take_mark(b',', "`,` or `}`")?;
+        }
+    }
+}
+
+/// How many values a pair of braces stands for, the outermost first; 0 for as many as there are.
+fn strides(dimensions: &[u64]) -> Vec<u64> {
+    let mut stride = 1_u64;
+    let mut strides: Vec<u64> = dimensions
+        .iter()
+        .rev()
+        .map(|length| {
+            stride = stride.saturating_mul(*length);
+            stride
+        })
+        .collect();
+    strides.reverse();
+    strides
+}
+
+/// The values read so far.
+struct List {
+    /// Bytes of a value.
+    size: u64,
+    strides: Vec<u64>,
+    /// Where the braces that are open began, as numbers of values.
+    open: Vec<u64>,
+    /// The number of the next value.
+    next: u64,
+    value: InitialValue,
+}
+
+impl List {
+    fn enter(&mut self, words: &Words<'_>) -> Result<(), SyntaxError> {
+        if self.open.len() >= MAX_DEPTH.min(self.strides.len().max(1)) {
+            return Err(words.expected("no more braces than the variable has dimensions"));
+        }
+        self.open.push(self.next);
+        Ok(())
+    }
+
+    fn leave(&mut self, words: &Words<'_>) -> Result<(), SyntaxError> {
+        let start = self.open.pop().ok_or_else(|| words.expected("`,`"))?;
+        let stride = self.strides.get(self.open.len()).copied().unwrap_or(1);
+        if stride > 0 {
+            self.next = start.saturating_add(stride);
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, words: &mut Words<'_>) -> Result<(), SyntaxError> {
+        let span = words.span();
+        let end = match self.open.last() {
+            Some(start) => {
+                let stride = self.strides.get(self.open.len() - 1).copied().unwrap_or(1);
+                if stride == 0 { u64::MAX } else { start.saturating_add(stride) }
+            }
+            None => 1,
+        };
+        let offset = self.next.checked_mul(self.size).filter(|_| self.next < end);
+        let offset = offset.ok_or_else(|| words.expected("no more values than elements"))?;
+        let value = initializer(words)?;
+        self.value.values.push(PlacedValue { offset, value, span });
+        self.value.bytes = self.value.bytes.max(offset.saturating_add(self.size));
+        self.next += 1;
+        Ok(())
+    }
+}
+
+/// A constant expression, or an address in one of its forms.
+fn initializer(words: &mut Words<'_>) -> Result<Initializer, SyntaxError> {
+    let is_address = words.kind() == TokenKind::Word && words.text() != "WARP_SZ";
+    if is_address {
+        return address(words, None);
+    }
+    // `0xff00(name)`: one byte of an address.
+    let mut ahead = words.clone();
+    let mask = super::integer(ahead.text());
+    ahead.advance();
+    if mask.is_some() && ahead.took_mark(b'(') {
+        *words = ahead;
+        let value = address(words, mask)?;
+        words.take_mark(b')', "`)`")?;
+        return Ok(value);
+    }
+    constant(words).map(Initializer::Number)
+}
+
+fn address(words: &mut Words<'_>, mask: Option<u64>) -> Result<Initializer, SyntaxError> {
+    if words.kind() != TokenKind::Word {
+        return Err(words.expected("a variable"));
+    }
+    let is_generic = words.text() == "generic";
+    let mut name = words.span();
+    words.advance();
+    if is_generic {
+        words.take_mark(b'(', "`(`")?;
+        if words.kind() != TokenKind::Word {
+            return Err(words.expected("a variable"));
+        }
+        name = words.span();
+        words.advance();
+        words.take_mark(b')', "`)`")?;
+    }
+    let mut offset = 0;
+    if words.is_mark(b'+') || words.is_mark(b'-') {
+        let error = words.expected("an integer behind this");
+        offset = constant(words)?.integer().ok_or(error)?;
+    }
+    Ok(Initializer::Address { name, offset, is_generic, mask })
+}
+
+impl Constant {
+    /// The value as bits of a type, in the low ones; nothing for types without numbers, and for
+    /// floats in integers.
+    pub fn bits(self, scalar: ScalarType) -> Option<u64> {
+        let bits = scalar.bits()?;
+        match (scalar, scalar.class(), self) {
+            (ScalarType::F64, ..) => Some(self.float().to_bits()),
+            (ScalarType::F32, ..) => Some(u64::from((self.float() as f32).to_bits())),
+            (ScalarType::B64, _, Self::Float(value)) => Some(value.to_bits()),
+            (ScalarType::B32, _, Self::Float(value)) => Some(u64::from((value as f32).to_bits())),
+            (
+                _,
+                TypeClass::Bits | TypeClass::Unsigned | TypeClass::Signed,
+                Self::Integer { bits: value, .. },
+            ) => Some(value & (u64::MAX >> (64 - bits.min(64)))),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+    use super::*;
+
+    fn value(declaration: &str) -> Result<InitialValue, SyntaxError> {
+        let source = format!(".version 8.8\n.target sm_50\n{declaration};");
+        let module = read(&source).expect("readable");
+        module.initial_value(module.declarations().last().expect("one")).expect("a value")
+    }
+
+    fn offsets(declaration: &str) -> Vec<u64> {
+        let value = value(declaration).expect("legal");
+        value.values.iter().map(|placed| placed.offset).collect()
+    }
+
+    #[test]
+    fn values_lie_where_their_braces_say() {
+        assert_eq!(offsets(".const .f64 x = 1.5"), [0]);
+        assert_eq!(offsets(".global .u16 x[2][2][2] = {{{1}, {2}}, {{3, 4}}}"), [0, 4, 8, 10]);
+        assert_eq!(offsets(".global .v2 .u32 x[2] = {{1, 2}, {3}}"), [0, 4, 8]);
+        assert_eq!(offsets(".global .u8 x[3] = {}"), Vec::<u64>::new());
+        assert_eq!(value(".global .u32 x[] = {1, 2, 3}").map(|value| value.bytes), Ok(12));
+    }
+
+    #[test]
+    fn values_without_a_place_are_errors() {
+        for (wrong, at) in [
+            ("x[2] = {1, 2, 3}", "3}"),
+            ("x = {1, 2}", "2}"),
+            ("x[2] = {{1, 2}}", "{1"),
+            ("x[2] = {1 2}", "2}"),
+            ("x[2] = {1,}", "};"),
+            ("x[2] = 1 2", "2;"),
+            ("x = ", ";"),
+        ] {
+            let source = format!(".version 8.8\n.target sm_50\n.global .u32 {wrong};");
+            let module = read(&source).expect(wrong);
+            let value = module.initial_value(&module.declarations()[0]).expect("a value");
+            let error = value.expect_err(wrong);
+            let rest = &source[error.span.start as usize..];
+            assert!(rest.starts_with(at), "{wrong}: {rest}");
+        }
+        // Brackets without an end, or an end alone, are nothing that can be read.
+        for wrong in ["x[2] = {1", "x[2] = {1}}", "x[2] = (1"] {
+            let source = format!(".version 8.8\n.target sm_50\n.global .u32 {wrong};");
+            assert!(read(&source).is_err(), "{wrong}");
+        }
+        assert_eq!(offsets(".global .u32 x[2] = 1, y = 2"), [0]);
+    }
+
+    #[test]
+    fn addresses_are_names_with_what_is_around_them() {
+        let value = value(".global .u64 p[] = {g, generic(g)+8, 0xff(g), g+-4, 7}").expect("legal");
+        let what: Vec<_> = value
+            .values
+            .iter()
+            .map(|placed| match placed.value {
+                Initializer::Number(number) => (number.integer(), false, None),
+                Initializer::Address { offset, is_generic, mask, .. } => {
+                    (Some(offset), is_generic, mask)
+                }
+            })
+            .collect();
+        let minus = 4_u64.wrapping_neg();
+        assert_eq!(
+            what,
+            [
+                (Some(0), false, None),
+                (Some(8), true, None),
+                (Some(0), false, Some(0xff)),
+                (Some(minus), false, None),
+                (Some(7), false, None),
+            ]
+        );
+    }
+
+    #[test]
+    fn constants_become_bits_of_a_type() {
+        let minus = Constant::Integer { bits: u64::MAX, is_unsigned: false };
+        assert_eq!(minus.bits(ScalarType::S16), Some(0xffff));
+        assert_eq!(minus.bits(ScalarType::F32), Some(u64::from((-1.0_f32).to_bits())));
+        assert_eq!(Constant::Float(1.0).bits(ScalarType::B32), Some(0x3f80_0000));
+        assert_eq!(Constant::Float(1.0).bits(ScalarType::U32), None);
+        assert_eq!(minus.bits(ScalarType::Pred), None);
+    }
+}

@@ -1,0 +1,289 @@
+//! Where the variables of a module lie, and the bytes that they begin with.
+//!
+//! Each space is laid out on its own, in the order of the declarations, each variable at the next
+//! multiple of its alignment: the module's variables first, then those of the one function that is
+//! looked at. Dynamic shared memory, `.extern .shared .b8 d[]`, begins behind all other shared
+//! variables, whatever the order; all of its names are one address. Parameters lie in a space of
+//! their own. What a linker or a driver would
+//! make of a module is not public; a caller who knows better gives addresses.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::module::{Array, Declaration, DeclarationId, Function, Linkage, Module, Role};
+use super::{Initializer, Span, StateSpace};
+
+/// No space of variables is larger, in bytes.
+pub const MAX_SPACE: u64 = 1 << 32;
+
+/// No initial value ends further behind the beginning of its variable.
+const MAX_INITIAL: u64 = 1 << 26;
+
+/// Where variables lie, each in its own space: those of a module, or of a module and one of its
+/// functions.
+#[derive(Clone, Debug, Default)]
+pub struct Layout<'m> {
+    /// The module's, of a function's layout.
+    outer: Option<&'m Layout<'m>>,
+    places: HashMap<DeclarationId, Placed>,
+    sizes: [u64; SPACES.len()],
+    /// Dynamic shared memory, the module's included, with the alignment that each name asks for.
+    dynamic: Vec<(DeclarationId, u64)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    offset: u64,
+    bytes: u64,
+}
+
+/// The spaces that have variables.
+const SPACES: [StateSpace; 5] = [
+    StateSpace::Const,
+    StateSpace::Global,
+    StateSpace::Local,
+    StateSpace::Param,
+    StateSpace::Shared,
+];
+
+/// Why variables cannot be laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// The variables of a space have more than 4 GiB.
+    #[error("more than 4 GiB of .{} variables", .space.name())]
+    TooLarge {
+        /// The space.
+        space: StateSpace,
+        /// The variable that does not fit.
+        name: Span,
+    },
+    /// How long an array is, and so where all behind it lie, cannot be told.
+    #[error("the length of this array is that of its initial value, which cannot be read")]
+    Length(Span),
+}
+
+impl LayoutError {
+    /// Where.
+    pub fn span(self) -> Span {
+        match self {
+            Self::TooLarge { name, .. } | Self::Length(name) => name,
+        }
+    }
+}
+
+impl<'m> Layout<'m> {
+    /// Lays out the variables of the module.
+    ///
+    /// ```
+    /// use warpload_ptx::{Layout, StateSpace, read};
+    ///
+    /// let module = read(".version 8.0\n.target sm_50\n.address_size 64\n
+    ///     .global .u8 a; .global .align 8 .b32 b[3]; .global .u16 c;")?;
+    /// let layout = Layout::of(&module)?;
+    /// let places: Vec<_> = module.declarations_with_ids().map(|d| layout.offset(d.0)).collect();
+    /// assert_eq!(places, [Some(0), Some(8), Some(20)]);
+    /// assert_eq!(layout.size(StateSpace::Global), 22);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LayoutError`] where the variables of a space have more than 4 GiB, or the length of an
+    /// array cannot be read.
+    pub fn of(module: &Module<'_>) -> Result<Self, LayoutError> {
+        let mut layout = Self::default();
+        for (id, declaration) in module.declarations_with_ids() {
+            if declaration.role == Role::Module {
+                layout.add(module, id, declaration)?;
+            }
+        }
+        layout.place_dynamic();
+        Ok(layout)
+    }
+
+    /// Lays out the variables and parameters of a function behind those of the module.
+    ///
+    /// # Errors
+    /// [`LayoutError`] where the variables of a space have more than 4 GiB, or the length of an
+    /// array cannot be read.
+    pub fn with_function(
+        &'m self,
+        module: &Module<'_>,
+        function: &Function,
+    ) -> Result<Self, LayoutError> {
+        let mut layout = Self {
+            outer: Some(self),
+            places: HashMap::new(),
+            sizes: self.sizes,
+            dynamic: self.dynamic.clone(),
+        };
+        // What a function declares stands together.
+        let first = function.parameters.start.min(function.returns.start);
+        let own = module.declarations_from(first).take_while(|(_, declaration)| {
+            let around = module.function_of(declaration.scope);
+            around.is_some_and(|around| std::ptr::eq(around, function))
+        });
+        for (id, declaration) in own {
+            layout.add(module, id, declaration)?;
+        }
+        layout.place_dynamic();
+        Ok(layout)
+    }
+
+    fn add(
+        &mut self,
+        module: &Module<'_>,
+        id: DeclarationId,
+        declaration: &Declaration,
+    ) -> Result<(), LayoutError> {
+        let Some(space) = space_index(declaration.space) else { return Ok(()) };
+        if is_dynamic(declaration) {
+            self.dynamic.push((id, declaration.alignment()));
+            return Ok(());
+        }
+        let too_large = LayoutError::TooLarge { space: SPACES[space], name: declaration.name };
+        let bytes = size(module, declaration)?.ok_or(too_large)?;
+        let offset = self.sizes[space].next_multiple_of(declaration.alignment());
+        let end = offset.checked_add(bytes).filter(|end| *end <= MAX_SPACE);
+        self.sizes[space] = end.ok_or(too_large)?;
+        self.places.insert(id, Placed { offset, bytes });
+        Ok(())
+    }
+
+    /// Behind all shared variables that are known so far, the module's anew for each function.
+    fn place_dynamic(&mut self) {
+        let alignment = self.dynamic.iter().map(|(_, alignment)| *alignment).max();
+        let Some(alignment) = alignment else { return };
+        let offset = self.size(StateSpace::Shared).next_multiple_of(alignment);
+        self.places.extend(self.dynamic.iter().map(|(id, _)| (*id, Placed { offset, bytes: 0 })));
+    }
+
+    /// The offset of a variable in its space, in bytes; nothing where it was not laid out.
+    pub fn offset(&self, id: DeclarationId) -> Option<u64> {
+        self.placed(id).map(|placed| placed.offset)
+    }
+
+    /// The bytes that a variable takes, an array without a length those of its initial value;
+    /// nothing where it was not laid out.
+    pub fn bytes(&self, id: DeclarationId) -> Option<u64> {
+        self.placed(id).map(|placed| placed.bytes)
+    }
+
+    fn placed(&self, id: DeclarationId) -> Option<Placed> {
+        let outer = || self.outer.and_then(|outer| outer.placed(id));
+        self.places.get(&id).copied().or_else(outer)
+    }
+
+    /// How many bytes the variables of a space take, gaps included.
+    pub fn size(&self, space: StateSpace) -> u64 {
+        space_index(space).map_or(0, |index| self.sizes[index])
+    }
+}
+
+/// Whether the launch says how large it is.
+fn is_dynamic(declaration: &Declaration) -> bool {
+    let Declaration { space, linkage, array, .. } = declaration;
+    (*space, *linkage, *array) == (StateSpace::Shared, Linkage::Extern, Array::Unknown)
+}
+
+/// The bytes of a variable, 0 where its type has no size here; nothing for 2^64 or more.
+fn size(module: &Module<'_>, declaration: &Declaration) -> Result<Option<u64>, LayoutError> {
+    Ok(match declaration.array {
+        // As long as its initial value.
+        Array::Unknown => {
+            let initial = module.initial_value(declaration).transpose();
+            let initial = initial.map_err(|_| LayoutError::Length(declaration.name))?;
+            Some(initial.map_or(0, |initial| initial.bytes))
+        }
+        Array::TooMany => None,
+        Array::Single | Array::Of(_) if declaration.element_bytes().is_none() => Some(0),
+        Array::Single | Array::Of(_) => declaration.bytes(),
+    })
+}
+
+/// The address of a variable: in its space, or its generic one.
+type Addresses<'a> = &'a dyn Fn(DeclarationId, bool) -> Option<u64>;
+
+/// What a variable begins with.
+#[derive(Debug, Default)]
+pub(super) struct InitialBytes {
+    /// From the variable's first byte on; zero behind the last one.
+    pub(super) bytes: Vec<u8>,
+    /// Those that are not known, and where the text asks for them.
+    pub(super) unknown: Vec<(Range<u64>, Span)>,
+}
+
+/// The bytes that a variable of `size` bytes begins with. `address` says of a variable what its
+/// name stands for, the address in its space or, where the second argument is true, its generic
+/// one.
+pub(super) fn initial_bytes(
+    module: &Module<'_>,
+    declaration: &Declaration,
+    size: u64,
+    address: Addresses<'_>,
+) -> InitialBytes {
+    let mut initial = InitialBytes::default();
+    let values = match module.initial_value(declaration) {
+        None => return initial,
+        Some(Ok(value)) => value.values,
+        Some(Err(error)) => {
+            initial.unknown.push((0..size, error.span));
+            return initial;
+        }
+    };
+    let width = declaration.scalar.bytes().map_or(size, u64::from);
+    for placed in values {
+        let end = placed.offset.saturating_add(width).min(size);
+        let range = placed.offset..end;
+        // A value that lies behind the end is read by nobody.
+        if range.is_empty() {
+            continue;
+        }
+        match element(module, declaration, placed.value, address) {
+            Some(value) if end <= MAX_INITIAL && end - placed.offset == width && width <= 16 => {
+                let range = range.start as usize..end as usize;
+                initial.bytes.resize(initial.bytes.len().max(range.end), 0);
+                let value = u128::from(value).to_le_bytes();
+                initial.bytes[range].copy_from_slice(&value[..width as usize]);
+            }
+            _ => initial.unknown.push((range, placed.span)),
+        }
+    }
+    initial
+}
+
+/// One value as the lowest bytes of a number.
+fn element(
+    module: &Module<'_>,
+    declaration: &Declaration,
+    value: Initializer,
+    address: Addresses<'_>,
+) -> Option<u64> {
+    match value {
+        Initializer::Number(number) => number.bits(declaration.scalar),
+        Initializer::Address { name, offset, is_generic, mask } => {
+            let symbol = module.find(declaration.scope, module.text(name))?;
+            let address = address(symbol.id, is_generic)?.wrapping_add(offset);
+            // One byte of the address, at the mask's place.
+            Some(mask.map_or(address, |mask| (address & mask) >> (mask.trailing_zeros() & 63)))
+        }
+    }
+}
+
+fn space_index(space: StateSpace) -> Option<usize> {
+    SPACES.iter().position(|known| *known == space)
+}
+
+impl Module<'_> {
+    /// Every declaration with the id that names it.
+    pub fn declarations_with_ids(&self) -> impl Iterator<Item = (DeclarationId, &Declaration)> {
+        self.declarations_from(0)
+    }
+
+    fn declarations_from(
+        &self,
+        first: usize,
+    ) -> impl Iterator<Item = (DeclarationId, &Declaration)> {
+        let rest = self.declarations.get(first..).unwrap_or_default();
+        (first as u32..).map(DeclarationId).zip(rest)
+    }
+}

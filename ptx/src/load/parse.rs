@@ -1,0 +1,265 @@
+//! One statement to a load.
+
+use super::{
+    Address, AddressForm, Element, ElementKind, Load, Offset, Opcode, Operand, OperandKind,
+    Qualifier, QualifierKind,
+};
+use crate::expression::constant;
+use crate::lexer::TokenKind;
+use crate::module::{Instruction, Statement};
+use crate::words::Words;
+use crate::{Span, SyntaxError};
+
+/// More qualifiers than any load has.
+const MAX_QUALIFIERS: usize = 64;
+
+/// More operands, or elements of a vector, than any load has.
+const MAX_ELEMENTS: usize = 1024;
+
+/// What stands behind an operand.
+pub(crate) const COMMA_OR_SEMICOLON: &str = "`,` or `;`";
+
+/// Reads a statement as a load; nothing where it is another instruction.
+pub(super) fn load(source: &str, statement: &Statement, instruction: &Instruction) -> Option<Load> {
+    let mut words = Words::new(source, instruction.tail);
+    let (opcode, opcode_span) = opcode(source, instruction.mnemonic, &mut words)?;
+    let mut load = Load {
+        span: statement.span,
+        scope: statement.scope,
+        opcode,
+        opcode_span,
+        guard: instruction.guard,
+        qualifiers: Vec::new(),
+        operands: Vec::new(),
+        fault: None,
+    };
+    let parsed = qualifiers(&mut load, &mut words).and_then(|()| operands(&mut load, &mut words));
+    load.fault = parsed.err().or(instruction.fault);
+    Some(load)
+}
+
+/// Takes the second operand for an address, as PTX 1.0 and 1.1 write it: without brackets.
+pub(super) fn bracket_address(load: &mut Load) {
+    let Some(operand) = load.operands.get_mut(1) else { return };
+    let (base, offset) = match operand.kind {
+        OperandKind::Name => (Some(operand.span), None),
+        OperandKind::Sum(name, offset) => (Some(name), Some(offset)),
+        OperandKind::Constant(value) => (None, Some(Offset { value, span: operand.span })),
+        _ => return,
+    };
+    let form = AddressForm::Bracketed;
+    let address = Address { form, base, index: None, offset, unified: None };
+    operand.kind = OperandKind::Address(address);
+}
+
+/// Which load it is. `tcgen05.ld` and `tcgen05.ld.red` are written without blanks; `.red` elsewhere
+/// is a wrong qualifier.
+fn opcode(source: &str, mnemonic: Span, words: &mut Words<'_>) -> Option<(Opcode, Span)> {
+    let follows = |words: &Words<'_>, end, text| words.text() == text && words.span().start == end;
+    match mnemonic.text(source) {
+        "ld" => Some((Opcode::Ld, mnemonic)),
+        "tcgen05" if follows(words, mnemonic.end, ".ld") => {
+            let span = mnemonic.to(words.advance().span);
+            if follows(words, span.end, ".red") {
+                return Some((Opcode::TensorLdRed, span.to(words.advance().span)));
+            }
+            Some((Opcode::TensorLd, span))
+        }
+        _ => None,
+    }
+}
+
+fn qualifiers(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError> {
+    while words.kind() == TokenKind::Dotted {
+        if load.qualifiers.len() == MAX_QUALIFIERS {
+            return Err(words.expected("fewer qualifiers"));
+        }
+        let text = words.text().trim_start_matches('.');
+        let kind = match load.opcode {
+            Opcode::Ld => QualifierKind::of_ld(text),
+            Opcode::TensorLd | Opcode::TensorLdRed => QualifierKind::of_tensor_ld(text),
+        };
+        load.qualifiers.push(Qualifier { kind, span: words.advance().span });
+    }
+    Ok(())
+}
+
+fn operands(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError> {
+    if words.kind() == TokenKind::End {
+        return Ok(());
+    }
+    loop {
+        if words.kind() == TokenKind::Word && words.text() == "_" && !load.operands.is_empty() {
+            return Err(words.expected("an operand that is not `_`"));
+        }
+        load.operands.push(operand(words)?);
+        if words.kind() == TokenKind::End {
+            return Ok(());
+        }
+        if load.operands.len() == MAX_ELEMENTS {
+            return Err(words.expected("fewer operands"));
+        }
+        words.take_mark(b',', COMMA_OR_SEMICOLON)?;
+    }
+}
+
+fn operand(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
+    let start = words.span();
+    match words.kind() {
+        TokenKind::Punctuation(b'{') => vector(words),
+        TokenKind::Punctuation(b'[') => bracketed(words),
+        TokenKind::Word if words.text() == "WARP_SZ" => constant_operand(words),
+        TokenKind::Word => named(words),
+        TokenKind::Punctuation(b'-' | b'!') => {
+            let mut ahead = words.clone();
+            ahead.advance();
+            if ahead.kind() != TokenKind::Word || ahead.text() == "WARP_SZ" {
+                return constant_operand(words);
+            }
+            words.advance();
+            let span = start.to(words.advance().span);
+            Ok(Operand { kind: OperandKind::Other, span })
+        }
+        TokenKind::Number | TokenKind::Punctuation(b'(' | b'~' | b'+') => constant_operand(words),
+        _ => Err(words.expected("an operand")),
+    }
+}
+
+fn constant_operand(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
+    let Offset { value, span } = expression(words)?;
+    Ok(Operand { kind: OperandKind::Constant(value), span })
+}
+
+/// A constant expression with its place.
+fn expression(words: &mut Words<'_>) -> Result<Offset, SyntaxError> {
+    let mut span = words.span();
+    let mut behind = words.clone();
+    let value = constant(words)?;
+    // The last word of the expression is the one in front of the current.
+    while behind.span().start < words.span().start && behind.kind() != TokenKind::End {
+        span = span.to(behind.advance().span);
+    }
+    Ok(Offset { value, span })
+}
+
+/// What begins with a name: a register, one of its elements, an element of an array.
+fn named(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
+    let is_sink = words.text() == "_";
+    let name = words.advance().span;
+    match words.kind() {
+        TokenKind::Punctuation(b'[') => {
+            words.advance();
+            let mut address = inside(words, AddressForm::Indexed)?;
+            let end = words.take_mark(b']', "`]`")?;
+            // What stands first in the brackets is an index: `a[%r1+4]`.
+            address.index = address.base.replace(name);
+            let span = name.to(postfix(words, &mut address)?.unwrap_or(end));
+            Ok(Operand { kind: OperandKind::Address(address), span })
+        }
+        TokenKind::Punctuation(b'|') => {
+            words.advance();
+            if words.kind() != TokenKind::Word {
+                return Err(words.expected("a predicate register"));
+            }
+            Ok(Operand { kind: OperandKind::Other, span: name.to(words.advance().span) })
+        }
+        TokenKind::Punctuation(b'+') => {
+            words.advance();
+            let offset = expression(words)?;
+            let span = name.to(offset.span);
+            Ok(Operand { kind: OperandKind::Sum(name, offset), span })
+        }
+        TokenKind::Dotted => {
+            if !is_component(words) {
+                return Err(words.expected(COMMA_OR_SEMICOLON));
+            }
+            let span = name.to(words.advance().span);
+            Ok(Operand { kind: OperandKind::Component(name), span })
+        }
+        _ if is_sink => Ok(Operand { kind: OperandKind::Sink, span: name }),
+        _ => Ok(Operand { kind: OperandKind::Name, span: name }),
+    }
+}
+
+/// Whether an element of a vector register is meant: `.x` of `Q.x`.
+fn is_component(words: &Words<'_>) -> bool {
+    words.kind() == TokenKind::Dotted
+        && matches!(words.text(), ".x" | ".y" | ".z" | ".w" | ".r" | ".g" | ".b" | ".a")
+}
+
+fn vector(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
+    let start = words.advance().span;
+    let mut elements = Vec::new();
+    loop {
+        if words.kind() == TokenKind::Word && words.text() != "WARP_SZ" {
+            let is_sink = words.text() == "_";
+            let name = words.advance().span;
+            elements.push(if is_component(words) {
+                let span = name.to(words.advance().span);
+                Element { kind: ElementKind::Component(name), span }
+            } else {
+                let kind = if is_sink { ElementKind::Sink } else { ElementKind::Name };
+                Element { kind, span: name }
+            });
+        } else {
+            if words.is_mark(b'{') {
+                return Err(words.expected("a register or `_`"));
+            }
+            let Offset { value, span } = expression(words)?;
+            elements.push(Element { kind: ElementKind::Constant(value), span });
+        }
+        if words.is_mark(b'}') {
+            let span = start.to(words.advance().span);
+            return Ok(Operand { kind: OperandKind::Vector(elements), span });
+        }
+        if elements.len() == MAX_ELEMENTS {
+            return Err(words.expected("fewer elements"));
+        }
+        words.take_mark(b',', "`,` or `}`")?;
+    }
+}
+
+fn bracketed(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
+    let start = words.advance().span;
+    let mut address = inside(words, AddressForm::Bracketed)?;
+    let end = words.take_mark(b']', "`]`")?;
+    let span = start.to(postfix(words, &mut address)?.unwrap_or(end));
+    Ok(Operand { kind: OperandKind::Address(address), span })
+}
+
+/// What stands between brackets: a name, a name and a constant, or a constant.
+fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<Address, SyntaxError> {
+    let mut address = Address { form, base: None, index: None, offset: None, unified: None };
+    if words.kind() != TokenKind::Word || words.text() == "WARP_SZ" {
+        if !matches!(
+            words.kind(),
+            TokenKind::Word
+                | TokenKind::Number
+                | TokenKind::Punctuation(b'+' | b'-' | b'~' | b'!' | b'(')
+        ) {
+            return Err(words.expected("an address: a register, a variable or a constant"));
+        }
+        address.offset = Some(expression(words)?);
+        return Ok(address);
+    }
+    if words.text() == "_" {
+        return Err(words.expected("an address: a register, a variable or a constant"));
+    }
+    address.base = Some(words.advance().span);
+    if words.took_mark(b'+') {
+        address.offset = Some(expression(words)?);
+    } else if words.is_mark(b'-') {
+        return Err(words.expected("`+` or `]`; a negative offset is written `+-4`"));
+    } else if !words.is_mark(b']') {
+        return Err(words.expected("`+` or `]`"));
+    }
+    Ok(address)
+}
+
+/// `.unified` behind an address; its place.
+fn postfix(words: &mut Words<'_>, address: &mut Address) -> Result<Option<Span>, SyntaxError> {
+    if words.kind() == TokenKind::Dotted && words.text() == ".unified" {
+        address.unified = Some(words.advance().span);
+    }
+    Ok(address.unified)
+}

@@ -1,0 +1,91 @@
+//! One statement without a module around it.
+
+use super::{Load, parse};
+use crate::lexer::TokenKind;
+use crate::module::{Guard, Instruction, ScopeId, Statement, StatementKind};
+use crate::words::Words;
+use crate::{Lines, Position, ReadError, ReadErrorKind, Span};
+
+/// Reads the text of one load; the `;` at its end may be left out. Spans are places in the text.
+/// There are no declarations: what names stand for is not known, and [`Load::scope`] is the scope
+/// around all functions.
+///
+/// ```
+/// use warpload_ptx::{Opcode, read_load};
+///
+/// let text = "@!%p1 ld.global.u32 %r1, [%rd1+-8]";
+/// let load = read_load(text)?;
+/// assert_eq!(load.opcode, Opcode::Ld);
+/// assert_eq!(load.address().map(|address| address.displacement() as i64), Some(-8));
+///
+/// let error = read_load("ld.global.u32 %r1, [%rd1-8];").unwrap_err();
+/// assert_eq!((error.position.column, error.span.range()), (25, 24..25));
+/// # Ok::<(), warpload_ptx::ReadError>(())
+/// ```
+///
+/// # Errors
+/// [`ReadError`] at the first place that cannot belong to a load, and where a second statement
+/// begins. Loads that no rule allows are read.
+pub fn read_load(text: &str) -> Result<Load, ReadError> {
+    let error = |(kind, span): Fault| {
+        let position = Lines::of(text).position(span.start);
+        ReadError { kind, span, position }
+    };
+    let Ok(end) = u32::try_from(text.len()) else {
+        let position = Position { line: 1, column: 1 };
+        return Err(ReadError { kind: ReadErrorKind::TooLarge, span: Span::default(), position });
+    };
+    let (span, instruction) = statement(text, Span { start: 0, end }).map_err(error)?;
+    let kind = StatementKind::Instruction(instruction);
+    let statement = Statement { span, scope: ScopeId::MODULE, kind };
+    let load = parse::load(text, &statement, &instruction).ok_or_else(|| {
+        let qualifiers = instruction.qualifiers(text);
+        let opcode = qualifiers.fold(instruction.mnemonic, |opcode, token| opcode.to(token.span));
+        error((ReadErrorKind::Expected(LOADS), opcode))
+    })?;
+    match load.fault {
+        Some(fault) => Err(error((ReadErrorKind::Expected(fault.expected), fault.span))),
+        None => Ok(load),
+    }
+}
+
+/// The instructions that are loads.
+const LOADS: &str = "`ld`, `tcgen05.ld` or `tcgen05.ld.red`";
+
+/// What is wrong, and where.
+type Fault = (ReadErrorKind, Span);
+
+/// A guard and an instruction, up to the semicolon or the end.
+fn statement(text: &str, whole: Span) -> Result<(Span, Instruction), Fault> {
+    let mut words = Words::new(text, whole);
+    let start = words.span();
+    let mut guard = None;
+    if words.took_mark(b'@') {
+        let is_negated = words.took_mark(b'!');
+        let register = word(&mut words, "a predicate register")?;
+        guard = Some(Guard { register, is_negated });
+    }
+    let mnemonic = word(&mut words, LOADS)?;
+    let mut tail = Span { start: mnemonic.end, end: mnemonic.end };
+    while words.kind() != TokenKind::End && !words.is_mark(b';') {
+        if let TokenKind::Bad(error) = words.kind() {
+            return Err((ReadErrorKind::Lexical(error), words.span()));
+        }
+        tail = tail.to(words.advance().span);
+    }
+    if words.took_mark(b';') && words.kind() != TokenKind::End {
+        let rest = Span { start: words.span().start, end: text.trim_end().len() as u32 };
+        return Err((ReadErrorKind::Expected("nothing behind the load"), rest));
+    }
+    let instruction = Instruction { guard, mnemonic, tail, fault: None };
+    Ok((start.to(mnemonic).to(tail), instruction))
+}
+
+/// A word that is a name.
+fn word(words: &mut Words<'_>, expected: &'static str) -> Result<Span, Fault> {
+    match words.kind() {
+        TokenKind::Word => Ok(words.advance().span),
+        TokenKind::Bad(error) => Err((ReadErrorKind::Lexical(error), words.span())),
+        _ => Err((ReadErrorKind::Expected(expected), words.span())),
+    }
+}

@@ -1,0 +1,256 @@
+//! What a name stands for where it is written.
+//!
+//! Declarations are found by their text and function: a name is looked up in the scopes that
+//! declare it and in no other, however many braces stand around it.
+
+use std::collections::HashMap;
+
+use super::Span;
+use super::module::{Declaration, DeclarationId, FunctionId, Module, ScopeId, Symbol};
+
+/// Every name that is declared in a function, or outside of all, with the scopes that declare it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names<'s> {
+    places: HashMap<(Option<FunctionId>, &'s str), Places>,
+    /// From a declaration that is `.extern` to the definition that follows it.
+    definitions: HashMap<DeclarationId, DeclarationId>,
+}
+
+/// The scopes of one function that declare one name, in their order, each once.
+type Places = Vec<(ScopeId, DeclarationId)>;
+
+impl<'s> Names<'s> {
+    /// Notes a declaration, and returns the earlier one of that name in its scope, which stays.
+    pub(super) fn declare(
+        &mut self,
+        function: Option<FunctionId>,
+        scope: ScopeId,
+        name: &'s str,
+        id: DeclarationId,
+    ) -> Option<DeclarationId> {
+        let places = self.places.entry((function, name)).or_default();
+        match places.binary_search_by_key(&scope, |place| place.0) {
+            Ok(at) => places.get(at).map(|place| place.1),
+            Err(at) => {
+                places.insert(at, (scope, id));
+                None
+            }
+        }
+    }
+
+    /// Notes that a variable that is declared `.extern` is defined later.
+    pub(super) fn define(&mut self, declared: DeclarationId, defined: DeclarationId) {
+        self.definitions.entry(declared).or_insert(defined);
+    }
+
+    /// Returns the definition that follows an `.extern` declaration.
+    pub(super) fn definition(&self, declared: DeclarationId) -> Option<DeclarationId> {
+        self.definitions.get(&declared).copied()
+    }
+}
+
+impl Module<'_> {
+    /// Returns the declaration that a name refers to, anywhere in a scope: the one in the innermost
+    /// enclosing scope. Registers of a run (`%r7` of `%r<9>`) are found too.
+    pub fn find(&self, scope: ScopeId, name: &str) -> Option<Symbol<'_>> {
+        self.look_up(scope, name, u32::MAX)
+    }
+
+    /// Returns the declaration that the name at `name` refers to: [`Self::find`] among the
+    /// declarations before it.
+    ///
+    /// ```
+    /// use warpload_ptx::{ScalarType, read};
+    ///
+    /// let module = read(".version 8.8\n.target sm_90
+    ///     .entry k() {
+    ///         .reg .u32 %r1; .reg .u64 %rd1;
+    ///         { ld.global.u32 %r1, [%rd1]; .reg .f32 %rd1; }
+    ///     }")?;
+    /// let load = module.loads().next().ok_or("no load")?;
+    /// let base = load.address().and_then(|address| address.base).ok_or("no base")?;
+    /// let scalar = |symbol: warpload_ptx::Symbol<'_>| symbol.declaration.scalar;
+    /// assert_eq!(module.find_at(load.scope, base).map(scalar), Some(ScalarType::U64));
+    /// assert_eq!(module.find(load.scope, "%rd1").map(scalar), Some(ScalarType::F32));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn find_at(&self, scope: ScopeId, name: Span) -> Option<Symbol<'_>> {
+        self.look_up(scope, self.text(name), name.start)
+    }
+
+    /// Returns the symbol of a name among the declarations before a byte of the text.
+    fn look_up(&self, scope: ScopeId, name: &str, before: u32) -> Option<Symbol<'_>> {
+        let function = self.scopes.get(scope.0 as usize)?.function;
+        let inside = function.and_then(|_| self.find_in(function, scope, name, before));
+        inside.or_else(|| self.find_in(None, ScopeId::MODULE, name, before))
+    }
+
+    /// [`Self::look_up`] among the declarations of a function, or of none.
+    fn find_in(
+        &self,
+        function: Option<FunctionId>,
+        scope: ScopeId,
+        name: &str,
+        before: u32,
+    ) -> Option<Symbol<'_>> {
+        let of_run = numbered(name).map(|(prefix, number)| (prefix, Some(number)));
+        let mut best: Option<(ScopeId, Symbol<'_>)> = None;
+        for (text, number) in std::iter::once((name, None)).chain(of_run) {
+            #[cfg(test)]
+            tests::count_step();
+            let Some(places) = self.names.places.get(&(function, text)) else { continue };
+            let is_meant = |declared: &Declaration| {
+                let is_one = match (number, declared.count) {
+                    (Some(number), Some(count)) => number < count,
+                    (number, count) => number.is_none() && count.is_none(),
+                };
+                is_one && declared.name.start < before
+            };
+            let Some((found, id)) = self.innermost(places, scope, is_meant) else { continue };
+            // Of scopes inside one another the inner one has the higher id.
+            if best.as_ref().is_none_or(|best| found > best.0) {
+                let id = self.names.definition(id).unwrap_or(id);
+                best = Some((found, Symbol { id, declaration: self.declaration(id)?, number }));
+            }
+        }
+        best.map(|(_, symbol)| symbol)
+    }
+
+    /// Returns the run that `name` would be a register of if it had more of them: its name and
+    /// how many it has.
+    pub(super) fn run_without<'n>(&self, scope: ScopeId, name: &'n str) -> Option<(&'n str, u32)> {
+        let function = self.scopes.get(scope.0 as usize)?.function;
+        let (prefix, _) = numbered(name)?;
+        let places = self.names.places.get(&(function, prefix))?;
+        let (_, id) = self.innermost(places, scope, |declared| declared.count.is_some())?;
+        Some((prefix, self.declaration(id)?.count?))
+    }
+
+    /// The place that `is_meant` of those that are around a scope, the innermost one.
+    fn innermost(
+        &self,
+        mut places: &[(ScopeId, DeclarationId)],
+        mut scope: ScopeId,
+        is_meant: impl Fn(&Declaration) -> bool,
+    ) -> Option<(ScopeId, DeclarationId)> {
+        loop {
+            #[cfg(test)]
+            tests::count_step();
+            // A scope's parent has a lower id than the scope.
+            places = places.get(..places.partition_point(|place| place.0 <= scope))?;
+            let (&(near, id), before) = places.split_last()?;
+            while scope > near {
+                #[cfg(test)]
+                tests::count_step();
+                scope = self.parent(scope)?;
+            }
+            if scope == near {
+                if self.declaration(id).is_some_and(&is_meant) {
+                    return Some((near, id));
+                }
+                places = before;
+                scope = self.parent(scope)?;
+            }
+        }
+    }
+
+    fn parent(&self, scope: ScopeId) -> Option<ScopeId> {
+        self.scopes.get(scope.0 as usize)?.parent
+    }
+}
+
+/// Splits a name into what comes before its last digits, and their value: the run that it may be
+/// a register of, and its number there. `%r012` is number 12 of `%r<..>`, never 2 of `%r01<..>`.
+fn numbered(name: &str) -> Option<(&str, u32)> {
+    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = name.get(prefix.len()..)?;
+    Some((prefix, digits.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use crate::{ScopeId, check, read};
+
+    thread_local! {
+        /// The steps of look-ups of this thread: texts that were hashed, scopes that were passed.
+        static STEPS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    pub(super) fn count_step() {
+        STEPS.set(STEPS.get() + 1);
+    }
+
+    /// Names that nobody declares, below as many braces as there may be: no look-up a brace.
+    #[test]
+    fn names_in_deep_braces_cost_nothing() {
+        const LOADS: usize = 2000;
+        let source = format!(
+            ".version 8.8\n.target sm_90\n.entry k() {{ {} {} {} }}",
+            "{".repeat(256),
+            "ld.global.u32 %r12345678901234567890, [%rd12345678901234567890];\n".repeat(LOADS),
+            "}".repeat(256),
+        );
+        let module = read(&source).expect("readable");
+        let before = STEPS.get();
+        assert_eq!(check(&module).filter(|verdict| verdict.is_legal()).count(), 0);
+        let steps = STEPS.get() - before;
+        // A few for each of two names; one a brace or a digit would be many times as many.
+        assert!((1..20 * LOADS as u64).contains(&steps), "{steps}");
+    }
+
+    /// What each name stands for where the body's last statement is: its type and number.
+    fn found(body: &str, names: &[&str]) -> Vec<Option<(String, Option<u32>)>> {
+        let source =
+            format!(".version 8.8\n.target sm_90\n.global .u8 g;\n.entry k() {{ {body} ret; }}");
+        let module = read(&source).expect("a module");
+        let scope = module.statements().last().map_or(ScopeId::MODULE, |last| last.scope);
+        let one = |name: &&str| {
+            let symbol = module.find(scope, name)?;
+            Some((symbol.declaration.scalar.to_string(), symbol.number))
+        };
+        names.iter().map(one).collect()
+    }
+
+    #[test]
+    fn the_innermost_declaration_counts() {
+        let is = |scalar: &str, number| Some((scalar.to_owned(), number));
+        // An inner scope that has been left does not count, also where its id is the next one.
+        let body = ".reg .b16 a; { .reg .b32 a; .reg .b32 b; } .reg .b64 c; {.reg .f32 g;}";
+        assert_eq!(
+            found(body, &["a", "b", "c", "g"]),
+            [is("b16", None), None, is("b64", None), is("u8", None)]
+        );
+        // A run is passed over for a number that it does not have, and for its bare name. All
+        // digits at the end are the number: `%r1<4>` has no register that can be named.
+        let body = ".reg .b16 %r<20>; .reg .b32 %r1<4>;";
+        assert_eq!(
+            found(body, &["%r12", "%r19", "%r20", "%r", "%r010", "%r0000000000019"]),
+            [
+                is("b16", Some(12)),
+                is("b16", Some(19)),
+                None,
+                None,
+                is("b16", Some(10)),
+                is("b16", Some(19))
+            ]
+        );
+    }
+
+    #[test]
+    fn definitions_stand_for_what_is_extern() {
+        let source = ".version 8.8\n.target sm_90\n.extern .global .u32 m[];
+            .visible .global .u32 m[4];\n.visible .global .u32 n;\n.extern .global .u32 n;";
+        let module = read(source).expect("a module");
+        let ids: Vec<_> = module.declarations_with_ids().map(|found| found.0).collect();
+        let find = |name| module.find(ScopeId::MODULE, name).map(|symbol| symbol.id);
+        assert_eq!([find("m"), find("n")], [Some(ids[1]), Some(ids[2])]);
+    }
+
+    #[test]
+    fn declarations_behind_inner_scopes_are_found() {
+        let body = "{ .reg .b32 a; { .reg .b64 a; } } .reg .b16 a;";
+        assert_eq!(found(body, &["a"]), [Some(("b16".to_owned(), None))]);
+    }
+}

@@ -1,0 +1,382 @@
+//! What the registers of a function hold, from one instruction to the next.
+//!
+//! A register that a single instruction writes holds that value wherever it is read. Others are
+//! followed from one label that code jumps to up to the next.
+
+use std::collections::{HashMap, HashSet};
+
+use super::sources::{Source, sources};
+use super::value::{Conversion, Root, Term, Value, Values, Width};
+use crate::layout::Layout;
+use crate::meaning::{
+    Base, CONST_BANK, LoadSpace, Meaning, PARAMETER_BANK, PARAMETER_BASE, Place, Register,
+};
+use crate::module::{
+    DeclarationId, Function, FunctionKind, Instruction, Module, Role, Statement, StatementKind,
+};
+use crate::operands::Operands;
+use crate::{ScalarType, StateSpace, TypeClass};
+
+/// The registers of a function at one place in it.
+pub(super) struct Flow<'m, 's> {
+    module: &'m Module<'s>,
+    function: &'m Function,
+    layout: &'m Layout<'m>,
+    /// Whether the assembler looks at how values are computed.
+    is_optimized: bool,
+    uses: Uses<'s>,
+    values: Values,
+    /// What each register holds, and the block that it was written in.
+    registers: HashMap<Register, (Value, u32)>,
+    block: u32,
+}
+
+/// How often the registers of a function are read and written, and where code jumps to.
+#[derive(Default)]
+struct Uses<'s> {
+    reads: HashMap<Register, u32>,
+    writes: HashMap<Register, u32>,
+    targets: HashSet<&'s str>,
+    /// Whether some jump may lead to any label.
+    is_indirect: bool,
+}
+
+impl<'s> Uses<'s> {
+    fn of(module: &Module<'s>, function: &Function) -> Self {
+        let mut uses = Self::default();
+        let body = module.body(function);
+        for (i, statement) in body.iter().enumerate() {
+            let StatementKind::Instruction(instruction) = &statement.kind else { continue };
+            let operands = Operands::of(module, statement.scope, instruction);
+            for register in operands.writes {
+                *uses.writes.entry(register).or_default() += 1;
+            }
+            for register in operands.reads {
+                *uses.reads.entry(register).or_default() += 1;
+            }
+            match module.text(instruction.mnemonic) {
+                "brx" => uses.is_indirect = true,
+                "bra" => {
+                    let next = body.get(i + 1).map(|next| next.kind);
+                    let goes_to_next = |name| match next {
+                        Some(StatementKind::Label(label)) => module.text(label) == name,
+                        _ => false,
+                    };
+                    // A jump to the next statement has no effect.
+                    uses.targets
+                        .extend(operands.others.iter().filter(|name| !goes_to_next(**name)));
+                }
+                _ => {}
+            }
+        }
+        uses
+    }
+}
+
+impl<'m, 's> Flow<'m, 's> {
+    pub(super) fn new(
+        module: &'m Module<'s>,
+        function: &'m Function,
+        layout: &'m Layout<'m>,
+        is_optimized: bool,
+    ) -> Self {
+        Self {
+            module,
+            function,
+            layout,
+            is_optimized,
+            uses: Uses::of(module, function),
+            values: Values::default(),
+            registers: HashMap::new(),
+            block: 0,
+        }
+    }
+
+    /// Passes a label, and returns whether code jumps to it.
+    pub(super) fn label(&mut self, name: &str) -> bool {
+        let is_target = self.uses.is_indirect || self.uses.targets.contains(name);
+        self.block += u32::from(is_target);
+        is_target
+    }
+
+    /// Passes an instruction that is not a load of known meaning.
+    pub(super) fn instruction(&mut self, statement: &Statement, instruction: &Instruction) {
+        let computed = if self.is_optimized && instruction.guard.is_none() {
+            self.computed(statement, instruction)
+        } else {
+            None
+        };
+        let operands = Operands::of(self.module, statement.scope, instruction);
+        let [register] = operands.writes[..] else {
+            for register in operands.writes {
+                self.forget(register);
+            }
+            return;
+        };
+        let value = computed.unwrap_or_else(|| self.values.opaque(0));
+        self.set(register, value);
+    }
+
+    /// Passes a load.
+    pub(super) fn load(&mut self, meaning: &Meaning) {
+        let bytes = meaning.bytes() / u32::from(meaning.elements.max(1));
+        let known = match meaning.guard {
+            None if self.is_optimized => self.bank_offset(meaning),
+            _ => None,
+        };
+        for (i, register) in meaning.destinations.iter().enumerate() {
+            let Some(register) = *register else { continue };
+            match known {
+                Some((bank, offset)) if bytes >= 4 => {
+                    let value =
+                        self.values.bank(bank, offset.wrapping_add(i64::from(bytes) * i as i64));
+                    self.set(register, value);
+                }
+                _ => {
+                    self.forget(register);
+                }
+            }
+        }
+    }
+
+    /// The bank and the offset that a load reads from, where they are known.
+    fn bank_offset(&mut self, meaning: &Meaning) -> Option<(u8, i64)> {
+        let address = self.address(meaning.address);
+        let offset = address.constant;
+        match (meaning.space, address.root) {
+            (LoadSpace::Const, None) => Some((CONST_BANK, offset)),
+            (LoadSpace::Param, None) if self.function.kind == FunctionKind::Entry => {
+                Some((PARAMETER_BANK, offset.wrapping_add(PARAMETER_BASE as i64)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a register holds.
+    pub(super) fn register(&mut self, register: Register) -> Value {
+        let is_written_once = self.uses.writes.get(&register).is_none_or(|count| *count == 1);
+        match self.registers.get(&register) {
+            Some((value, block)) if is_written_once || *block == self.block => *value,
+            _ => self.forget(register),
+        }
+    }
+
+    /// The value of an address.
+    pub(super) fn address(&mut self, place: Place) -> Value {
+        let base = match place.base {
+            Base::Zero => Value::number(0),
+            Base::Register(register) => {
+                let term = self.register_term(register);
+                let offset = Value::number(place.offset);
+                return self.values.sum(term, shared(offset), Width::Bits64);
+            }
+            Base::Variable(id) => self.variable(id),
+            Base::Indexed(id, index) => {
+                let declaration = self.module.declaration(id);
+                let bytes = declaration.and_then(|known| known.element_bytes()).unwrap_or(1);
+                let index = self.register(index);
+                let scaled = self.values.product(index, bytes as i64);
+                let address = self.variable(id);
+                self.values.sum(shared(scaled), shared(address), Width::Bits32)
+            }
+        };
+        base.offset(place.offset)
+    }
+
+    /// The address of a variable.
+    fn variable(&mut self, id: DeclarationId) -> Value {
+        let Some(declaration) = self.module.declaration(id) else { return self.values.opaque(0) };
+        let alignment = declaration.alignment();
+        let offset = self.layout.offset(id).and_then(|offset| i64::try_from(offset).ok());
+        let is_of_kernel =
+            declaration.role == Role::Parameter && self.function.kind == FunctionKind::Entry;
+        match (declaration.space, offset) {
+            (StateSpace::Global, _) => self.values.global(id, alignment),
+            (StateSpace::Local, _) => self.values.local(id, alignment),
+            (StateSpace::Shared | StateSpace::Const, Some(offset)) => Value::symbol(offset),
+            (StateSpace::Param, Some(offset)) if is_of_kernel => Value::symbol(offset),
+            _ => self.values.opaque(0),
+        }
+    }
+
+    /// The local variable that an address is in.
+    pub(super) fn local_variable(&self, address: Value) -> Option<DeclarationId> {
+        self.values.local_variable(address)
+    }
+
+    /// Whether a root lies in a constant bank.
+    pub(super) fn is_in_bank(&self, root: Root) -> bool {
+        self.values.is_in_bank(root)
+    }
+
+    /// The low bits of a root that are known to be 0.
+    pub(super) fn zero_bits(&self, root: Root) -> u32 {
+        self.values.zero_bits(root)
+    }
+
+    fn set(&mut self, register: Register, value: Value) {
+        self.registers.insert(register, (value, self.block));
+    }
+
+    /// Sets a register to a value of which nothing is known.
+    fn forget(&mut self, register: Register) -> Value {
+        let value = self.values.opaque(0);
+        self.set(register, value);
+        value
+    }
+
+    /// Returns the types among an instruction's qualifiers, and the others.
+    fn qualifiers(&self, instruction: &Instruction) -> (Vec<ScalarType>, Vec<&'s str>) {
+        let (mut types, mut names) = (Vec::new(), Vec::new());
+        for word in instruction.qualifiers(self.module.source()) {
+            let name = self.module.text(word.span);
+            match name.strip_prefix('.').and_then(ScalarType::from_name) {
+                Some(scalar) => types.push(scalar),
+                None => names.push(name),
+            }
+        }
+        (types, names)
+    }
+
+    /// What an instruction computes, if the assembler follows it.
+    fn computed(&mut self, statement: &Statement, instruction: &Instruction) -> Option<Value> {
+        let (types, names) = self.qualifiers(instruction);
+        let operands = sources(self.module, statement.scope, instruction)?;
+        let scalar = *types.first().filter(|scalar| is_integer(**scalar))?;
+        let width = Width::of(scalar.bits()?);
+        match (self.module.text(instruction.mnemonic), &names[..], &operands[..]) {
+            ("mov", [], [of]) => Some(self.term(*of)?.value),
+            ("add", [], [a, b]) => {
+                let (a, b) = (self.term(*a)?, self.term(*b)?);
+                Some(self.values.sum(a, b, width))
+            }
+            ("sub", [], [a, b]) => {
+                let (a, b) = (self.term(*a)?, self.term(*b)?.value);
+                let negated = Value::number(width.wrap(b.constant.wrapping_neg()));
+                b.root.is_none().then(|| self.values.sum(a, shared(negated), width))
+            }
+            ("shl", [], [a, by]) => {
+                let (a, by) = (self.term(*a)?.value, self.term(*by)?.value);
+                let factor = 1_i64.checked_shl(u32::try_from(by.constant).ok()?)?;
+                let is_short = by.root.is_none() && by.constant < i64::from(scalar.bits()?);
+                is_short.then(|| self.multiplied(a, factor, width))
+            }
+            ("mul", [".lo"], [a, b]) => {
+                let (a, factor) = factors(self.term(*a)?.value, self.term(*b)?.value)?;
+                Some(self.multiplied(a, factor, width))
+            }
+            ("mul", [".wide"], [a, b]) => self.wide(scalar, *a, *b),
+            ("mad", [".lo"], [a, b, c]) => {
+                let (a, factor) = factors(self.term(*a)?.value, self.term(*b)?.value)?;
+                let c = self.term(*c)?;
+                Some(match width {
+                    Width::Bits32 => self.values.multiply_add(a, factor, c),
+                    Width::Bits64 => {
+                        let value = self.values.long_product(a, factor);
+                        self.values.sum(Term { value, is_single: true }, c, width)
+                    }
+                })
+            }
+            ("mad", [".wide"], [a, b, c]) => {
+                let product = self.wide(scalar, *a, *b)?;
+                let c = self.term(*c)?.value;
+                Some(self.values.add_product(product, c))
+            }
+            ("and", [], [a, b]) => {
+                let masks = [self.term(*a)?.value, self.term(*b)?.value];
+                let mask = masks.iter().find(|value| value.root.is_none())?;
+                Some(self.values.opaque(mask.constant.trailing_zeros()))
+            }
+            ("cvt", [], [of]) => {
+                let from = *types.get(1).filter(|scalar| is_integer(**scalar))?;
+                let value = self.term(*of)?.value;
+                self.converted(value, from, scalar)
+            }
+            ("cvta", names, [of]) => {
+                let value = self.term(*of)?.value;
+                Some(self.address_converted(value, names))
+            }
+            _ => None,
+        }
+    }
+
+    fn multiplied(&mut self, value: Value, factor: i64, width: Width) -> Value {
+        match width {
+            Width::Bits32 => self.values.product(value, factor),
+            Width::Bits64 => self.values.long_product(value, factor),
+        }
+    }
+
+    /// `mul.wide` of operands of this type.
+    fn wide(&mut self, scalar: ScalarType, a: Source, b: Source) -> Option<Value> {
+        let (a, factor) = factors(self.term(a)?.value, self.term(b)?.value)?;
+        let (conversion, factor) = match (scalar.bits()?, scalar.class()) {
+            (32, TypeClass::Signed) => (Conversion::SignExtend, i64::from(factor as i32)),
+            (32, _) => (Conversion::ZeroExtend, i64::from(factor as u32)),
+            _ => return None,
+        };
+        let extended = self.values.converted(a, conversion);
+        Some(self.values.wide_product(extended, factor))
+    }
+
+    fn converted(&mut self, value: Value, from: ScalarType, to: ScalarType) -> Option<Value> {
+        let conversion = match (from.bits()?, to.bits()?) {
+            (32, 64) if from.class() == TypeClass::Signed => Conversion::SignExtend,
+            (32, 64) => Conversion::ZeroExtend,
+            (64, 32) => Conversion::Truncate,
+            (from, to) if from == to => return Some(value),
+            _ => return None,
+        };
+        Some(self.values.converted(value, conversion))
+    }
+
+    /// `cvta`. Global addresses are generic ones.
+    fn address_converted(&mut self, value: Value, names: &[&str]) -> Value {
+        let space = |name: &str| match name.strip_prefix('.')?.split("::").next()? {
+            "shared" => Some(StateSpace::Shared),
+            "local" => Some(StateSpace::Local),
+            "const" => Some(StateSpace::Const),
+            "param" => Some(StateSpace::Param),
+            _ => None,
+        };
+        let Some(space) = names.iter().find_map(|name| space(name)) else { return value };
+        let is_to = names.contains(&".to");
+        let conversion =
+            if is_to { Conversion::ToSpace(space) } else { Conversion::FromSpace(space) };
+        self.values.converted(value, conversion)
+    }
+
+    /// An operand.
+    fn term(&mut self, source: Source) -> Option<Term> {
+        match source {
+            Source::Number(number) => Some(shared(Value::number(number))),
+            Source::Variable(id, offset) => Some(shared(self.variable(id).offset(offset))),
+            Source::Register(register) => Some(self.register_term(register)),
+            Source::Other => None,
+        }
+    }
+
+    fn register_term(&mut self, register: Register) -> Term {
+        let is_single = self.uses.reads.get(&register) == Some(&1);
+        Term { value: self.register(register), is_single }
+    }
+}
+
+/// A value that does not become one instruction with what uses it.
+fn shared(value: Value) -> Term {
+    Term { value, is_single: false }
+}
+
+/// A value and the number that it is multiplied with.
+fn factors(a: Value, b: Value) -> Option<(Value, i64)> {
+    match (a.root, b.root) {
+        (_, None) => Some((a, b.constant)),
+        (None, _) => Some((b, a.constant)),
+        _ => None,
+    }
+}
+
+fn is_integer(scalar: ScalarType) -> bool {
+    matches!(scalar.class(), TypeClass::Signed | TypeClass::Unsigned | TypeClass::Bits)
+        && matches!(scalar.bits(), Some(32 | 64))
+}

@@ -1,0 +1,97 @@
+//! Where a lowered load reads: a base register and a displacement.
+
+use warpload::encoding::{Immediate, Reg};
+
+use super::Binding;
+use super::registers::Source;
+use super::select::Selector;
+use super::value::Value;
+use crate::meaning::Place;
+
+/// Where an instruction reads: `[base+displacement]`.
+#[derive(Clone, Copy)]
+pub(super) struct Operand {
+    pub(super) base: Reg,
+    pub(super) displacement: i64,
+}
+
+/// The address of a piece, as it is written and as it is computed.
+#[derive(Clone, Copy)]
+pub(super) struct Address {
+    pub(super) place: Place,
+    pub(super) value: Value,
+    /// Bytes from the load's first.
+    pub(super) piece: i64,
+}
+
+impl Address {
+    pub(super) fn offset(self, bytes: i64) -> Self {
+        let place = Place { offset: self.place.offset.wrapping_add(bytes), ..self.place };
+        Self { place, value: self.value.offset(bytes), ..self }
+    }
+
+    pub(super) fn of_piece(self, bytes: i64) -> Self {
+        Self { piece: bytes, ..self.offset(bytes) }
+    }
+
+    /// The address in a space of 32 bits.
+    pub(super) fn in_32_bits(self) -> Self {
+        Self { value: self.value.in_32_bits(), ..self }
+    }
+}
+
+/// The bits of a displacement of `LDG`, `LDL` and `LDS`.
+pub(super) const DISPLACEMENT_BITS: u32 = 24;
+/// Those of one of `LDC`.
+pub(super) const CONSTANT_BITS: u32 = 16;
+
+impl Selector<'_, '_> {
+    /// An address in a space of 32 bits, from zero if it is known and an immediate.
+    pub(super) fn narrow(&mut self, address: Address, bindings: &mut Vec<Binding>) -> Operand {
+        let known = self.known(address).map(|known| i64::from(known as u32));
+        match known.filter(|known| *known <= Immediate::<24>::MAX_UNSIGNED as i64) {
+            Some(displacement) => Operand { base: Reg::RZ, displacement },
+            None => self.based(address.in_32_bits(), false, DISPLACEMENT_BITS, bindings),
+        }
+    }
+
+    /// A base in a register, and as the displacement the low bits of the constant that is added to
+    /// it; at level 0 that of a piece in its load.
+    pub(super) fn based(
+        &mut self,
+        address: Address,
+        is_wide: bool,
+        bits: u32,
+        bindings: &mut Vec<Binding>,
+    ) -> Operand {
+        let words = if is_wide { 2 } else { 1 };
+        let displacement = match self.is_optimized() {
+            true => sign_extended(address.value.constant, bits),
+            false => address.piece,
+        };
+        let constant = address.value.constant.wrapping_sub(displacement);
+        let base = self.numbers.of(Source::Value(address.value.root, constant), words);
+        let place = address.place;
+        let place = Place { offset: place.offset.wrapping_sub(displacement), ..place };
+        let binding = Binding::Address { register: base, is_wide, place };
+        // The pieces of one load share their base.
+        if !bindings.contains(&binding) {
+            bindings.push(binding);
+        }
+        Operand { base, displacement }
+    }
+}
+
+/// The low bits of a number, as a signed one.
+pub(super) fn sign_extended(number: i64, bits: u32) -> i64 {
+    let unused = 64 - bits;
+    number << unused >> unused
+}
+
+pub(super) fn immediate(operand: Operand) -> Option<Immediate<24>> {
+    if operand.base.is_zero() {
+        Immediate::from_unsigned(u64::try_from(operand.displacement).ok()?)
+    } else {
+        Immediate::from_signed(operand.displacement)
+    }
+}

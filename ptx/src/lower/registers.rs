@@ -1,0 +1,106 @@
+//! Numbers for the registers of lowered loads.
+//!
+//! Not a register allocator: registers are numbered in the order of their first use, from R2 (R1 is
+//! the base of local memory), and predicates from P0. When the numbers run out they start again, and
+//! earlier ones are forgotten.
+
+use std::collections::HashMap;
+
+use warpload::encoding::{Pred, Reg};
+
+use super::value::Root;
+
+const FIRST: u8 = 2;
+/// R254 is the last register; the last whole group of four ends before it.
+const END: u8 = 252;
+
+/// What has a number.
+#[derive(Default)]
+pub(super) struct Numbers {
+    general: Numbering,
+    predicates: Numbering,
+}
+
+/// What a register of the lowered code holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Source {
+    /// A value: a root and a constant that is added to it.
+    Value(Option<Root>, i64),
+    /// A generic address that was formed in a block, or its predicate.
+    Formed(Option<Root>, i64, u32),
+}
+
+#[derive(Default)]
+struct Numbering {
+    numbers: HashMap<Source, u8>,
+    next: u8,
+}
+
+impl Numbering {
+    /// `count` numbers from a multiple of it on, between `first` and `end`.
+    fn take(&mut self, count: u8, first: u8, end: u8) -> u8 {
+        let mut number = self.next.max(first).next_multiple_of(count);
+        if number > end - count {
+            self.numbers.clear();
+            number = first.next_multiple_of(count);
+        }
+        self.next = number + count;
+        number
+    }
+
+    fn make_room(&mut self, count: u8, end: u8) {
+        if self.next > end - count {
+            self.numbers.clear();
+            self.next = 0;
+        }
+    }
+}
+
+/// What one load takes at most: a pair for the address of each of its pieces, and four registers for
+/// what each loads.
+const ROOM: u8 = 32;
+/// Its guard and its Plg.
+const PREDICATES: u8 = 2;
+
+impl Numbers {
+    /// Starts again if the numbers that are left might not be enough for one load, so that all that
+    /// it takes are different.
+    pub(super) fn make_room(&mut self) {
+        self.general.make_room(ROOM, END);
+        self.predicates.make_room(PREDICATES, Pred::PT.number());
+    }
+
+    /// `count` new registers, 1, 2 or 4.
+    pub(super) fn fresh(&mut self, count: u8) -> Reg {
+        Reg::new(self.general.take(count, FIRST, END))
+    }
+
+    /// The registers of what has some, or new ones.
+    pub(super) fn of(&mut self, source: Source, count: u8) -> Reg {
+        if let Some(known) = self.general.numbers.get(&source) {
+            return Reg::new(*known);
+        }
+        let register = self.fresh(count);
+        self.set(source, register);
+        register
+    }
+
+    pub(super) fn set(&mut self, source: Source, register: Reg) {
+        self.general.numbers.insert(source, register.number());
+    }
+
+    /// The predicate of what has one, or a new one.
+    pub(super) fn predicate(&mut self, source: Source) -> Pred {
+        if let Some(known) = self.predicates.numbers.get(&source) {
+            return Pred::new(*known).unwrap_or(Pred::PT);
+        }
+        let predicate = self.fresh_predicate();
+        self.predicates.numbers.insert(source, predicate.number());
+        predicate
+    }
+
+    /// A new predicate.
+    pub(super) fn fresh_predicate(&mut self) -> Pred {
+        Pred::new(self.predicates.take(1, 0, Pred::PT.number())).unwrap_or(Pred::PT)
+    }
+}

@@ -1,0 +1,236 @@
+//! One load to its instructions.
+
+use warpload::encoding::{Guard, Reg, Size};
+
+use super::anchors::Anchors;
+use super::flow::Flow;
+use super::operand::Address;
+use super::piece::{Piece, pieces};
+use super::registers::{Numbers, Source};
+use super::sources;
+use super::spaces::bank;
+use super::uniform::Uniformity;
+use super::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
+use crate::layout::Layout;
+use crate::meaning::{LoadSpace, Meaning, Place};
+use crate::module::{Function, FunctionKind, Instruction as Ptx, Module, Role, Statement};
+use crate::{CacheOp, Load, Opcode, Order, QualifierKind, StateSpace, TypeClass};
+
+/// What is known at a load.
+pub(super) struct Selector<'m, 's> {
+    pub(super) module: &'m Module<'s>,
+    pub(super) function: &'m Function,
+    pub(super) layout: &'m Layout<'m>,
+    pub(super) level: OptimizationLevel,
+    /// `None` at level 0, where nothing is known of addresses.
+    pub(super) uniformity: Option<Uniformity>,
+    pub(super) flow: Flow<'m, 's>,
+    pub(super) anchors: Anchors,
+    pub(super) numbers: Numbers,
+}
+
+impl Selector<'_, '_> {
+    pub(super) fn load(&mut self, load: Load) -> Result<LoweredLoad, LowerErrorKind> {
+        if load.opcode != Opcode::Ld {
+            return Err(LowerErrorKind::Tensor);
+        }
+        let meaning = self.module.meaning(&load)?;
+        let is_ordered = |kind: &QualifierKind| {
+            matches!(
+                kind,
+                QualifierKind::Order(Order::Relaxed | Order::Acquire) | QualifierKind::Mmio
+            )
+        };
+        if load.qualifiers.iter().any(|qualifier| is_ordered(&qualifier.kind)) {
+            return Err(LowerErrorKind::Ordered);
+        }
+        let mut lowered = LoweredLoad { load, instructions: Vec::new(), bindings: Vec::new() };
+        self.numbers.make_room();
+        let value = self.flow.address(meaning.address);
+        let address = Address { place: meaning.address, value, piece: 0 };
+        let root = value.root.filter(|_| self.is_optimized());
+        let is_aligned = root.is_some_and(|root| self.flow.zero_bits(root) >= 3);
+        for piece in pieces(&meaning, is_aligned.then_some(value.constant)) {
+            self.piece(&meaning, address.of_piece(piece.offset), &piece, &mut lowered)?;
+        }
+        self.flow.load(&meaning);
+        self.keep_destinations(&meaning, &lowered);
+        Ok(lowered)
+    }
+
+    /// Passes an instruction that may be a generic store, which forms its address as loads do.
+    pub(super) fn store(&mut self, statement: &Statement, instruction: &Ptx) {
+        if self.module.text(instruction.mnemonic) != "st" || instruction.guard.is_some() {
+            return;
+        }
+        let is_space = |name: &str| {
+            let name = name.trim_start_matches('.').split("::").next();
+            name.and_then(StateSpace::from_name).is_some()
+        };
+        let mut qualifiers = instruction.qualifiers(self.module.source());
+        if qualifiers.any(|word| is_space(self.module.text(word.span))) {
+            return;
+        }
+        if let Some(place) = sources::address(self.module, statement.scope, instruction) {
+            let value = self.flow.address(place);
+            self.anchors.of(value, |root| self.flow.is_in_bank(root));
+        }
+    }
+
+    pub(super) fn is_optimized(&self) -> bool {
+        self.level > OptimizationLevel::O0
+    }
+
+    /// The address itself, where the assembler knows it.
+    pub(super) fn known(&self, address: Address) -> Option<i64> {
+        let is_known = self.is_optimized() && address.value.root.is_none();
+        is_known.then_some(address.value.constant)
+    }
+
+    fn piece(
+        &mut self,
+        meaning: &Meaning,
+        address: Address,
+        piece: &Piece<'_>,
+        lowered: &mut LoweredLoad,
+    ) -> Result<(), LowerErrorKind> {
+        if self.is_operand(meaning, address, piece) {
+            lowered.bindings.extend(self.constant_operand(meaning.space, address, piece));
+            return Ok(());
+        }
+        let too_wide = LowerErrorKind::TooWide { bytes: piece.bytes };
+        let size = self.size(meaning, address, piece).ok_or(too_wide)?;
+        let guard = self.guard(meaning, &mut lowered.bindings);
+        let bindings = &mut lowered.bindings;
+        let instruction = match meaning.space {
+            LoadSpace::Generic => self.generic(meaning, address, size, bindings),
+            LoadSpace::Global => self.global(meaning, address, size, bindings),
+            LoadSpace::Local => self.local(address, size, bindings),
+            LoadSpace::Shared => self.shared(address, size, bindings),
+            LoadSpace::Const | LoadSpace::Param => {
+                self.constant(meaning.space, address, size, bindings)
+            }
+        };
+        let destination = self.destination(size, piece, lowered);
+        lowered.instructions.push(instruction.ok_or(too_wide)?.with(guard, destination));
+        Ok(())
+    }
+
+    /// Whether a piece becomes an operand of what uses it, and no instruction: a constant whose
+    /// place is known, and parameters that are in registers.
+    fn is_operand(&self, meaning: &Meaning, address: Address, piece: &Piece<'_>) -> bool {
+        match meaning.space {
+            LoadSpace::Param if !self.is_kernel_parameter(address.place) => true,
+            LoadSpace::Const | LoadSpace::Param => {
+                let is_word =
+                    |known: i64| piece.bytes >= 4 || self.is_low_part(meaning, known, piece);
+                self.known(address).is_some_and(is_word)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the low bits of an aligned word are loaded, and the rest is set to zero.
+    fn is_low_part(&self, meaning: &Meaning, known: i64, piece: &Piece<'_>) -> bool {
+        let register = piece.elements.first().copied().flatten();
+        let declared = register.and_then(|register| self.module.declaration(register.declaration));
+        let bits = declared.and_then(|declared| declared.scalar.bits());
+        known % 4 == 0
+            && meaning.scalar.class() != TypeClass::Signed
+            && bits.is_some_and(|bits| bits >= 32)
+    }
+
+    fn constant_operand(
+        &self,
+        space: LoadSpace,
+        address: Address,
+        piece: &Piece<'_>,
+    ) -> Option<Binding> {
+        let (bank, first) = bank(space);
+        let offset = self
+            .known(address)
+            .filter(|_| space == LoadSpace::Const || self.is_kernel_parameter(address.place))?;
+        // Far outside of the bank the operand means nothing anyway.
+        let offset = offset.wrapping_add(first) as u32;
+        Some(Binding::Constant { bank, offset, elements: piece.elements.to_vec() })
+    }
+
+    fn is_kernel_parameter(&self, place: Place) -> bool {
+        let variable = self.module.variable_of(place);
+        self.function.kind == FunctionKind::Entry
+            && variable.is_none_or(|variable| variable.role == Role::Parameter)
+    }
+
+    /// The size of a piece; its sign is seen to later where it is a constant of a known place.
+    fn size(&self, meaning: &Meaning, address: Address, piece: &Piece<'_>) -> Option<Size> {
+        let is_constant = matches!(meaning.space, LoadSpace::Const | LoadSpace::Param);
+        let is_known = is_constant && self.known(address).is_some();
+        let is_signed = meaning.scalar.class() == TypeClass::Signed && !is_known;
+        Some(match (piece.bytes, is_signed) {
+            (1, false) => Size::U8,
+            (1, true) => Size::S8,
+            (2, false) => Size::U16,
+            (2, true) => Size::S16,
+            (4, _) => Size::B32,
+            (8, _) => Size::B64,
+            (16, _) if self.is_uniform_wide(meaning) => Size::U128,
+            (16, _) => Size::B128,
+            _ => return None,
+        })
+    }
+
+    /// Whether a load of 128 bits has the form for one address in the whole warp: a default or
+    /// `.ca` load, from level 1 on, of 64-bit addresses.
+    fn is_uniform_wide(&self, meaning: &Meaning) -> bool {
+        matches!(meaning.space, LoadSpace::Generic | LoadSpace::Global)
+            && matches!(meaning.cache, None | Some(CacheOp::Ca))
+            && !meaning.is_volatile
+            && self.is_wide()
+            && self.uniformity.as_ref().is_some_and(|known| known.is_uniform(meaning.address.base))
+    }
+
+    /// Whether addresses have 64 bits.
+    pub(super) fn is_wide(&self) -> bool {
+        self.module.address_size.is_none_or(|size| size.bits != 32)
+    }
+
+    fn guard(&mut self, meaning: &Meaning, bindings: &mut Vec<Binding>) -> Guard {
+        let Some((register, negated)) = meaning.guard else { return Guard::ALWAYS };
+        let held = self.flow.register(register);
+        let predicate = self.numbers.predicate(Source::Value(held.root, held.constant));
+        let binding = Binding::Guard { predicate, register };
+        if !bindings.contains(&binding) {
+            bindings.push(binding);
+        }
+        Guard { pred: predicate, negated }
+    }
+
+    /// New registers for the next instruction to write.
+    fn destination(&mut self, size: Size, piece: &Piece<'_>, lowered: &mut LoweredLoad) -> Reg {
+        let count = size.registers();
+        let register = self.numbers.fresh(count as u8);
+        let (instruction, elements) = (lowered.instructions.len(), piece.elements.to_vec());
+        lowered.bindings.push(Binding::Destination { instruction, register, count, elements });
+        register
+    }
+
+    /// Keeps the numbers of what was loaded.
+    fn keep_destinations(&mut self, meaning: &Meaning, lowered: &LoweredLoad) {
+        let element_bytes = meaning.bytes() / u32::from(meaning.elements);
+        for binding in &lowered.bindings {
+            let Binding::Destination { register: first, elements, .. } = binding else { continue };
+            for (i, element) in elements.iter().enumerate() {
+                let Some(register) = *element else { continue };
+                let declared = self.module.declaration(register.declaration);
+                let bits = declared.and_then(|declared| declared.scalar.bits());
+                // Elements that are no whole register of their own are taken apart by further code.
+                if element_bytes >= 4 && bits == Some(8 * element_bytes) {
+                    let words = i as u8 * (element_bytes / 4) as u8;
+                    let held = self.flow.register(register);
+                    let source = Source::Value(held.root, held.constant);
+                    self.numbers.set(source, Reg::new(first.number() + words));
+                }
+            }
+        }
+    }
+}

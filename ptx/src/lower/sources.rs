@@ -1,0 +1,90 @@
+//! The operands that an instruction computes its result from.
+
+use crate::expression::constant;
+use crate::lexer::TokenKind;
+use crate::meaning::{Base, Place, Register};
+use crate::module::{DeclarationId, Instruction, Module, ScopeId};
+use crate::words::Words;
+use crate::{Span, StateSpace};
+
+/// One operand.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source {
+    Register(Register),
+    Number(i64),
+    /// The address of a variable, and bytes to add to it.
+    Variable(DeclarationId, i64),
+    /// Anything else.
+    Other,
+}
+
+/// The operands after the first one; `None` if there are none.
+pub(super) fn sources(
+    module: &Module<'_>,
+    scope: ScopeId,
+    instruction: &Instruction,
+) -> Option<Vec<Source>> {
+    let mut depth = 0_usize;
+    let comma = instruction.operands(module.source()).find(|token| {
+        match token.kind {
+            TokenKind::Punctuation(b'{' | b'(' | b'[') => depth += 1,
+            TokenKind::Punctuation(b'}' | b')' | b']') => depth = depth.saturating_sub(1),
+            kind => return depth == 0 && kind == TokenKind::Punctuation(b','),
+        }
+        false
+    })?;
+    let rest = Span { start: comma.span.end, end: instruction.tail.end };
+    let mut words = Words::new(module.source(), rest);
+    let mut found = vec![source(module, scope, &mut words)];
+    while words.took_mark(b',') {
+        found.push(source(module, scope, &mut words));
+    }
+    (words.kind() == TokenKind::End).then_some(found)
+}
+
+/// Reads one operand. After one of another kind the rest is not read.
+fn source(module: &Module<'_>, scope: ScopeId, words: &mut Words<'_>) -> Source {
+    if words.kind() != TokenKind::Word {
+        let number = constant(words).ok().and_then(|constant| constant.integer());
+        return number.map_or(Source::Other, |bits| Source::Number(bits as i64));
+    }
+    let symbol = module.find(scope, words.text());
+    words.advance();
+    match symbol {
+        None => Source::Other,
+        Some(symbol) if symbol.declaration.space == StateSpace::Register => {
+            Source::Register(Register::of(symbol))
+        }
+        Some(symbol) => match offset(words) {
+            Some(offset) => Source::Variable(symbol.id, offset),
+            None => Source::Other,
+        },
+    }
+}
+
+/// Reads `+8`; 0 if nothing is added.
+fn offset(words: &mut Words<'_>) -> Option<i64> {
+    if !words.took_mark(b'+') {
+        return Some(0);
+    }
+    let offset = constant(words).ok()?.integer()?;
+    Some(offset as i64)
+}
+
+/// The address in an instruction's brackets, if it begins with a register.
+pub(super) fn address(
+    module: &Module<'_>,
+    scope: ScopeId,
+    instruction: &Instruction,
+) -> Option<Place> {
+    let is_open = |kind| kind == TokenKind::Punctuation(b'[');
+    let open = instruction.operands(module.source()).find(|token| is_open(token.kind))?;
+    let inside = Span { start: open.span.end, end: instruction.tail.end };
+    let mut words = Words::new(module.source(), inside);
+    match source(module, scope, &mut words) {
+        Source::Register(register) => {
+            Some(Place { base: Base::Register(register), offset: offset(&mut words)? })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,167 @@
+//! The instruction of each memory.
+
+use warpload::encoding::{
+    Bits, CacheOp as SassCacheOp, Immediate, Instruction, Ld, Ldc, Ldg, Ldl, Lds, LimitedSize, Reg,
+    SignedImmediate, Size,
+};
+
+use super::Binding;
+use super::operand::{
+    Address, CONSTANT_BITS, DISPLACEMENT_BITS, Operand, immediate, sign_extended,
+};
+use super::registers::Source;
+use super::select::Selector;
+use crate::CacheOp;
+use crate::meaning::{CONST_BANK, LoadSpace, Meaning, PARAMETER_BANK, PARAMETER_BASE, Place};
+
+/// The register from whose value on local variables lie.
+const FRAME: Reg = Reg::new(1);
+
+impl Selector<'_, '_> {
+    /// `LD`: an address that is formed in registers, together with its Plg. From level 1 on later
+    /// accesses take a displacement from it.
+    pub(super) fn generic(
+        &mut self,
+        meaning: &Meaning,
+        address: Address,
+        size: Size,
+        bindings: &mut Vec<Binding>,
+    ) -> Option<Instruction> {
+        let words = if self.is_wide() { 2 } else { 1 };
+        let Address { place, value, .. } = address;
+        let (base, plg, constant) = if self.is_optimized() && meaning.guard.is_none() {
+            let constant = self.anchors.of(value, |root| self.flow.is_in_bank(root));
+            let source = Source::Formed(value.root, constant, self.anchors.block());
+            (self.numbers.of(source, words), self.numbers.predicate(source), constant)
+        } else {
+            (self.numbers.fresh(words), self.numbers.fresh_predicate(), value.constant)
+        };
+        let displacement = value.constant.wrapping_sub(constant);
+        let place = Place { offset: place.offset.wrapping_sub(displacement), ..place };
+        bindings.push(Binding::Address { register: base, is_wide: words == 2, place });
+        bindings.push(Binding::Plg { predicate: plg, place });
+        Some(Instruction::from(Ld {
+            plg,
+            cache: cache(meaning),
+            size,
+            extended: words == 2,
+            immediate: Immediate::from_signed(displacement)?,
+            base,
+            ..Ld::default()
+        }))
+    }
+
+    pub(super) fn global(
+        &mut self,
+        meaning: &Meaning,
+        address: Address,
+        size: Size,
+        bindings: &mut Vec<Binding>,
+    ) -> Option<Instruction> {
+        let is_immediate = |known: &i64| (0..=Immediate::<24>::MAX_UNSIGNED as i64).contains(known);
+        let operand = match self.known(address).filter(is_immediate) {
+            Some(displacement) => Operand { base: Reg::RZ, displacement },
+            None => self.based(address, self.is_wide(), DISPLACEMENT_BITS, bindings),
+        };
+        Some(Instruction::from(Ldg {
+            size,
+            cache: if meaning.is_non_coherent { SassCacheOp::Ci } else { cache(meaning) },
+            extended: self.is_wide(),
+            immediate: immediate(operand)?,
+            base: operand.base,
+            ..Ldg::default()
+        }))
+    }
+
+    pub(super) fn local(
+        &mut self,
+        address: Address,
+        size: Size,
+        bindings: &mut Vec<Binding>,
+    ) -> Option<Instruction> {
+        let operand = match self.frame_offset(address) {
+            Some(displacement) => {
+                bindings.push(Binding::Frame { register: FRAME });
+                Operand { base: FRAME, displacement }
+            }
+            None => self.narrow(address, bindings),
+        };
+        Some(Instruction::from(Ldl {
+            size: LimitedSize::new(size)?,
+            immediate: immediate(operand)?,
+            base: operand.base,
+            ..Ldl::default()
+        }))
+    }
+
+    /// The displacement of a local variable from [`FRAME`].
+    fn frame_offset(&self, address: Address) -> Option<i64> {
+        let variable = self.flow.local_variable(address.value).filter(|_| self.is_optimized())?;
+        let offset = i64::try_from(self.layout.offset(variable)?).ok()?;
+        let displacement = offset.checked_add(address.value.constant)?;
+        (sign_extended(displacement, DISPLACEMENT_BITS) == displacement).then_some(displacement)
+    }
+
+    pub(super) fn shared(
+        &mut self,
+        address: Address,
+        size: Size,
+        bindings: &mut Vec<Binding>,
+    ) -> Option<Instruction> {
+        let operand = self.narrow(address, bindings);
+        Some(Instruction::from(Lds {
+            size: LimitedSize::new(size)?,
+            // The assembler sets it on every shared load.
+            uniform: true,
+            immediate: immediate(operand)?,
+            base: operand.base,
+            ..Lds::default()
+        }))
+    }
+
+    pub(super) fn constant(
+        &mut self,
+        space: LoadSpace,
+        address: Address,
+        size: Size,
+        bindings: &mut Vec<Binding>,
+    ) -> Option<Instruction> {
+        let (bank, first) = bank(space);
+        // The space begins in the bank at `first`, which the displacement includes.
+        let in_bank = if self.is_optimized() { address.offset(first) } else { address };
+        let in_bank = in_bank.in_32_bits();
+        let is_immediate = |known: &i64| sign_extended(*known, CONSTANT_BITS) == *known;
+        let operand = match self.known(in_bank).filter(is_immediate) {
+            Some(displacement) => Operand { base: Reg::RZ, displacement },
+            None => self.based(in_bank, false, CONSTANT_BITS, bindings),
+        };
+        let displacement = match self.is_optimized() {
+            true => operand.displacement,
+            false => operand.displacement.checked_add(first)?,
+        };
+        Some(Instruction::from(Ldc {
+            size: LimitedSize::new(size)?,
+            bank: Bits::new(bank)?,
+            immediate: SignedImmediate(Immediate::from_signed(displacement)?),
+            base: operand.base,
+            ..Ldc::default()
+        }))
+    }
+}
+
+/// The constant bank of a space, and where the space begins in it.
+pub(super) fn bank(space: LoadSpace) -> (u8, i64) {
+    match space {
+        LoadSpace::Param => (PARAMETER_BANK, PARAMETER_BASE as i64),
+        _ => (CONST_BANK, 0),
+    }
+}
+
+fn cache(meaning: &Meaning) -> SassCacheOp {
+    match meaning.cache {
+        _ if meaning.is_volatile => SassCacheOp::Cv,
+        None | Some(CacheOp::Ca | CacheOp::Cs) => SassCacheOp::Ca,
+        Some(CacheOp::Cg | CacheOp::Lu) => SassCacheOp::Cg,
+        Some(CacheOp::Cv) => SassCacheOp::Cv,
+    }
+}

@@ -1,0 +1,315 @@
+//! What a legal load means: its memory, what it reads and where that goes, with every name looked
+//! up. Both [`run`](super::run) and [`lower`](super::lower) begin here.
+
+use super::lexer::{Lexer, TokenKind};
+use super::module::{Declaration, DeclarationId, Module, ScopeId};
+use super::special::special_register;
+use super::{
+    Address, AddressForm, CacheOp, ElementKind, Load, Opcode, OperandKind, Order, QualifierKind,
+    ScalarType, Span, StateSpace, Symbol,
+};
+
+/// The constant bank of `.const` variables.
+pub const CONST_BANK: u8 = 3;
+
+/// The constant bank of a kernel's parameters.
+pub const PARAMETER_BANK: u8 = 0;
+
+/// Where the first parameter lies in its bank, as on SM 5.x. Addresses of parameters, which are a
+/// space of their own, begin with 0 here.
+pub const PARAMETER_BASE: u64 = 0x140;
+
+/// A load with its names looked up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Meaning {
+    /// The memory; a generic load whose address is a variable has that variable's.
+    pub space: LoadSpace,
+    /// The type of one element.
+    pub scalar: ScalarType,
+    /// How many elements are loaded, 1 to 8.
+    pub elements: u8,
+    /// What the cache operator says, `.volatile` included.
+    pub cache: Option<CacheOp>,
+    /// `.nc`.
+    pub is_non_coherent: bool,
+    /// `.volatile`.
+    pub is_volatile: bool,
+    /// Where each element goes, the first one first; nothing for a sink.
+    pub destinations: Vec<Option<Register>>,
+    /// Where the first element is.
+    pub address: Place,
+    /// The guard, and whether it is negated.
+    pub guard: Option<(Register, bool)>,
+}
+
+impl Meaning {
+    /// How many bytes a lane reads, 1 to 32. Its address is aligned to as many.
+    pub fn bytes(&self) -> u32 {
+        self.scalar.bytes().unwrap_or(1) * u32::from(self.elements)
+    }
+}
+
+/// The memory that a load reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LoadSpace {
+    /// Generic addresses, whose memory the windows decide.
+    Generic,
+    /// Global memory.
+    Global,
+    /// The lane's local memory.
+    Local,
+    /// The CTA's shared memory.
+    Shared,
+    /// Constants of the module.
+    Const,
+    /// Parameters of the function.
+    Param,
+}
+
+/// A register, or an element of a vector register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Register {
+    /// Its declaration.
+    pub declaration: DeclarationId,
+    /// Its number in a run of registers, else 0.
+    pub number: u32,
+    /// Its place in a vector register, else 0.
+    pub component: u8,
+}
+
+/// An address: a base and bytes to add to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// What is added to.
+    pub base: Base,
+    /// Bytes, added modulo 2^64.
+    pub offset: i64,
+}
+
+/// What an address begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// Nothing: the offset is the address.
+    Zero,
+    /// A register.
+    Register(Register),
+    /// A variable or parameter.
+    Variable(DeclarationId),
+    /// A variable and a register that counts its elements.
+    Indexed(DeclarationId, Register),
+}
+
+/// Why a load has no meaning; [`check`](super::check) says more of most of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MeaningError {
+    /// It is a load of tensor memory.
+    #[error("a load of tensor memory, which no other load is like")]
+    Tensor,
+    /// A name stands for nothing.
+    #[error("this name is not declared")]
+    Undeclared(Span),
+    /// A name stands for a special register.
+    #[error("a special register, whose value is not known here")]
+    Special(Span),
+    /// It is not a load as it should be written.
+    #[error("not a legal load: `ptx check` says why")]
+    Illegal(Span),
+}
+
+impl MeaningError {
+    /// Where, but for loads of tensor memory.
+    pub fn span(self) -> Option<Span> {
+        match self {
+            Self::Tensor => None,
+            Self::Undeclared(span) | Self::Special(span) | Self::Illegal(span) => Some(span),
+        }
+    }
+}
+
+impl Register {
+    /// The register of a symbol that stands alone.
+    pub(super) fn of(symbol: Symbol<'_>) -> Self {
+        let number = symbol.number.unwrap_or(0);
+        Self { declaration: symbol.id, number, component: 0 }
+    }
+}
+
+impl Module<'_> {
+    /// What a load means.
+    ///
+    /// ```
+    /// use warpload_ptx::{LoadSpace, ScalarType, read};
+    ///
+    /// let module = read(".version 8.0\n.target sm_50\n.address_size 64\n.shared .b32 tile[64];\n
+    ///     .entry k() { .reg .f32 %f<3>; ld.v2.f32 {%f1, _}, [tile+8]; ret; }")?;
+    /// let load = module.loads().next().expect("one load");
+    /// let meaning = module.meaning(&load)?;
+    /// // Generic as it is written, but the variable is shared.
+    /// assert_eq!(meaning.space, LoadSpace::Shared);
+    /// assert_eq!((meaning.scalar, meaning.bytes()), (ScalarType::F32, 8));
+    /// assert_eq!(meaning.destinations[1], None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MeaningError`] where the load is not written as one, or names what is not declared. Not
+    /// every illegal load is found: that is what [`check`](super::check) is for.
+    pub fn meaning(&self, load: &Load) -> Result<Meaning, MeaningError> {
+        if load.opcode != Opcode::Ld {
+            return Err(MeaningError::Tensor);
+        }
+        let illegal = MeaningError::Illegal(load.span);
+        let address = load.address().filter(|_| load.fault.is_none()).ok_or(illegal)?;
+        let address = self.place(load.scope, address, illegal)?;
+        let written = match load.space() {
+            None => LoadSpace::Generic,
+            Some((space, _)) => load_space(space).ok_or(illegal)?,
+        };
+        let of_variable = self.variable_of(address).and_then(|known| load_space(known.space));
+        let space = match written {
+            LoadSpace::Generic => of_variable.unwrap_or(written),
+            _ => written,
+        };
+        let cache = load.first(|kind| match kind {
+            QualifierKind::Cache(cache) => Some(cache),
+            _ => None,
+        });
+        let guard = load.guard.map(|guard| {
+            let register = self.register(load.scope, guard.register)?;
+            Ok((register, guard.is_negated))
+        });
+        Ok(Meaning {
+            space,
+            scalar: load.scalar().filter(|scalar| scalar.bytes().is_some()).ok_or(illegal)?,
+            elements: load.elements(),
+            cache: cache.map(|found| found.0),
+            is_non_coherent: load.has(QualifierKind::NonCoherent),
+            is_volatile: load.has(QualifierKind::Order(Order::Volatile)),
+            destinations: self.destinations(load, illegal)?,
+            address,
+            guard: guard.transpose()?,
+        })
+    }
+
+    /// The variable that an address begins with.
+    pub fn variable_of(&self, place: Place) -> Option<&Declaration> {
+        match place.base {
+            Base::Variable(id) | Base::Indexed(id, _) => self.declaration(id),
+            Base::Zero | Base::Register(_) => None,
+        }
+    }
+
+    fn symbol(&self, scope: ScopeId, name: Span) -> Result<Symbol<'_>, MeaningError> {
+        let is_special = special_register(self.text(name)).is_some();
+        let error = if is_special { MeaningError::Special } else { MeaningError::Undeclared };
+        self.find_at(scope, name).ok_or(error(name))
+    }
+
+    /// The register of a name.
+    pub(super) fn register(&self, scope: ScopeId, name: Span) -> Result<Register, MeaningError> {
+        let symbol = self.symbol(scope, name)?;
+        match symbol.declaration.space {
+            StateSpace::Register => Ok(Register::of(symbol)),
+            _ => Err(MeaningError::Illegal(name)),
+        }
+    }
+
+    /// Returns the register that is written at a place: a name, or `Q.x`.
+    pub(super) fn register_written(
+        &self,
+        scope: ScopeId,
+        written: Span,
+    ) -> Result<Register, MeaningError> {
+        let mut words = Lexer::of(self.source(), written);
+        let name = words.token().span;
+        let element = words.token();
+        let register = self.register(scope, name)?;
+        if element.kind != TokenKind::Dotted {
+            return Ok(register);
+        }
+        let letter = self.text(element.span).bytes().last();
+        let component = letter.and_then(component).ok_or(MeaningError::Illegal(written))?;
+        Ok(Register { component, ..register })
+    }
+
+    fn place(
+        &self,
+        scope: ScopeId,
+        address: &Address,
+        illegal: MeaningError,
+    ) -> Result<Place, MeaningError> {
+        let offset = address.displacement() as i64;
+        let Some(name) = address.base else { return Ok(Place { base: Base::Zero, offset }) };
+        let symbol = self.symbol(scope, name)?;
+        let offset = match address.form {
+            AddressForm::Bracketed => offset,
+            AddressForm::Indexed => {
+                let bytes = symbol.declaration.element_bytes().ok_or(illegal)?;
+                offset.wrapping_mul(bytes as i64)
+            }
+        };
+        let is_register = symbol.declaration.space == StateSpace::Register;
+        let index = address.index.map(|index| self.register(scope, index)).transpose()?;
+        let base = match (is_register, index) {
+            (true, None) => Base::Register(Register::of(symbol)),
+            (true, Some(_)) => return Err(illegal),
+            (false, None) => Base::Variable(symbol.id),
+            (false, Some(index)) => Base::Indexed(symbol.id, index),
+        };
+        Ok(Place { base, offset })
+    }
+
+    fn destinations(
+        &self,
+        load: &Load,
+        illegal: MeaningError,
+    ) -> Result<Vec<Option<Register>>, MeaningError> {
+        let operand = load.destination().ok_or(illegal)?;
+        let register = |name| self.register(load.scope, name).map(Some);
+        let of_vector = |span, name| {
+            let component = self.text(span).bytes().last().and_then(component).ok_or(illegal)?;
+            Ok(Some(Register { component, ..self.register(load.scope, name)? }))
+        };
+        let destinations = match &operand.kind {
+            OperandKind::Name => {
+                let symbol = self.symbol(load.scope, operand.span)?;
+                let first = self.register(load.scope, operand.span)?;
+                let components = 0..symbol.declaration.vector;
+                components.map(|component| Some(Register { component, ..first })).collect()
+            }
+            OperandKind::Component(name) => vec![of_vector(operand.span, *name)?],
+            OperandKind::Vector(elements) => {
+                let elements = elements.iter().map(|element| match element.kind {
+                    ElementKind::Name => register(element.span),
+                    ElementKind::Component(name) => of_vector(element.span, name),
+                    ElementKind::Sink => Ok(None),
+                    ElementKind::Constant(_) => Err(illegal),
+                });
+                elements.collect::<Result<_, _>>()?
+            }
+            _ => return Err(illegal),
+        };
+        if destinations.len() == usize::from(load.elements()) {
+            Ok(destinations)
+        } else {
+            Err(illegal)
+        }
+    }
+}
+
+/// The place of `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a` in a vector register.
+pub(super) fn component(letter: u8) -> Option<u8> {
+    let place = b"xyzw".iter().chain(b"rgba").position(|known| *known == letter)?;
+    Some(place as u8 % 4)
+}
+
+fn load_space(space: StateSpace) -> Option<LoadSpace> {
+    match space {
+        StateSpace::Global => Some(LoadSpace::Global),
+        StateSpace::Local => Some(LoadSpace::Local),
+        StateSpace::Shared => Some(LoadSpace::Shared),
+        StateSpace::Const => Some(LoadSpace::Const),
+        StateSpace::Param => Some(LoadSpace::Param),
+        StateSpace::Register | StateSpace::Texture => None,
+    }
+}

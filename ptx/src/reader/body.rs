@@ -1,0 +1,177 @@
+//! The statements of a body.
+
+use std::ops::Range;
+
+use super::{Fault, MAX_DEPTH, Reader, Step};
+use crate::lexer::{LexicalError, TokenKind};
+use crate::module::{Guard, Instruction, Linkage, Statement, StatementKind};
+use crate::{LATEST, ReadErrorKind, Span, SyntaxError};
+
+/// The directives that a body may have and that loads do not depend on.
+const PASSED_OVER: [&str; 5] =
+    [".alias", ".branchtargets", ".callprototype", ".calltargets", ".pragma"];
+
+impl Reader<'_> {
+    /// All statements up to the brace that closes the body, the opening one current.
+    pub(super) fn body(&mut self) -> Step<Range<usize>> {
+        let first = self.module.statements.len();
+        self.advance();
+        let mut depth = 0;
+        loop {
+            let span = self.current.span;
+            match self.current.kind {
+                TokenKind::Punctuation(b'{') if depth == MAX_DEPTH => {
+                    return Err(self.fault(ReadErrorKind::TooDeep));
+                }
+                TokenKind::Punctuation(b'{') => {
+                    depth += 1;
+                    self.push(span, StatementKind::Enter);
+                    self.enter();
+                    self.advance();
+                }
+                TokenKind::Punctuation(b'}') if depth == 0 => break,
+                TokenKind::Punctuation(b'}') => {
+                    depth -= 1;
+                    self.leave();
+                    self.push(span, StatementKind::Leave);
+                    self.advance();
+                }
+                TokenKind::Dotted => self.body_directive()?,
+                TokenKind::Word => self.word_statement(span, None)?,
+                TokenKind::Punctuation(b'@') => self.guarded(span)?,
+                TokenKind::Bad(error) if error != LexicalError::Stray => {
+                    return Err(self.expected("`}`"));
+                }
+                TokenKind::End => return Err(self.expected("`}`")),
+                _ => self.malformed(span, "a statement")?,
+            }
+        }
+        self.advance();
+        Ok(first..self.module.statements.len())
+    }
+
+    fn push(&mut self, span: Span, kind: StatementKind) {
+        self.module.statements.push(Statement { span, scope: self.scope, kind });
+    }
+
+    fn body_directive(&mut self) -> Step {
+        match self.word() {
+            ".reg" | ".local" | ".shared" | ".param" | ".const" | ".global" | ".tex" => {
+                let start = self.current.span;
+                match self.declarations(Linkage::Internal) {
+                    // The rest of the body can be read all the same.
+                    Err(Fault { kind: ReadErrorKind::Expected(expected), span }) => {
+                        let Passed { tail, .. } = self.pass_statement()?;
+                        let error = SyntaxError { expected, span };
+                        self.push(start.to(span).to(tail), StatementKind::Malformed(error));
+                        Ok(())
+                    }
+                    declared => declared,
+                }
+            }
+            ".loc" => {
+                self.pass_location();
+                Ok(())
+            }
+            ".file" => {
+                self.pass_file();
+                Ok(())
+            }
+            ".target" => self.target(),
+            name if PASSED_OVER.contains(&name) || self.module.version > LATEST => {
+                self.pass_statement().map(|_| ())
+            }
+            _ => self.malformed(self.current.span, "a statement"),
+        }
+    }
+
+    /// A label or an instruction that begins with the current word. `start` is where the
+    /// statement does.
+    fn word_statement(&mut self, start: Span, guard: Option<Guard>) -> Step {
+        let mnemonic = self.current.span;
+        self.advance();
+        if self.is_mark(b':') {
+            if guard.is_some() {
+                return self.malformed(start, "an instruction behind the guard");
+            }
+            self.advance();
+            self.push(mnemonic, StatementKind::Label(mnemonic));
+            return Ok(());
+        }
+        let Passed { tail, fault } = self.pass_statement()?;
+        let instruction = Instruction { guard, mnemonic, tail, fault };
+        self.push(start.to(mnemonic).to(tail), StatementKind::Instruction(instruction));
+        Ok(())
+    }
+
+    /// `@%p` or `@!%p` and its instruction.
+    fn guarded(&mut self, start: Span) -> Step {
+        self.advance();
+        let is_negated = self.took_mark(b'!');
+        if self.current.kind != TokenKind::Word {
+            return self.malformed(start, "a predicate register");
+        }
+        let register = self.current.span;
+        self.advance();
+        if self.current.kind != TokenKind::Word {
+            return self.malformed(start, "an instruction behind the guard");
+        }
+        self.word_statement(start, Some(Guard { register, is_negated }))
+    }
+
+    /// Keeps what is no statement, up to its semicolon, as an error at the current word.
+    fn malformed(&mut self, start: Span, expected: &'static str) -> Step {
+        let error = SyntaxError { expected, span: self.current.span };
+        // Always goes on, also where the word at fault is the semicolon.
+        let Passed { tail, .. } = self.pass_statement()?;
+        self.push(start.to(tail), StatementKind::Malformed(error));
+        Ok(())
+    }
+
+    /// Goes on behind the semicolon of a statement, or in front of the brace that closes the
+    /// scope around it, where the semicolon is missing.
+    fn pass_statement(&mut self) -> Step<Passed> {
+        let first = self.current.span;
+        let mut tail = Span { start: first.start, end: first.start };
+        let mut fault = None;
+        let mut depth = 0_usize;
+        let mut behind_word = false;
+        loop {
+            let span = self.current.span;
+            match self.current.kind {
+                TokenKind::Punctuation(b';') => {
+                    self.advance();
+                    break;
+                }
+                TokenKind::Punctuation(b'{') => depth += 1,
+                TokenKind::Punctuation(b'}') if depth == 0 => {
+                    fault = fault.or(Some(SyntaxError { expected: "`;`", span }));
+                    break;
+                }
+                TokenKind::Punctuation(b'}') => depth -= 1,
+                TokenKind::Punctuation(b'-') if behind_word => {
+                    let expected = "no `-` behind a name (an offset is written `+-4`)";
+                    fault = fault.or(Some(SyntaxError { expected, span }));
+                }
+                TokenKind::Bad(LexicalError::Stray) => {
+                    let expected = "a character that PTX has";
+                    fault = fault.or(Some(SyntaxError { expected, span }));
+                    self.lexer.skip_to(span.end);
+                }
+                TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`;`")),
+                _ => {}
+            }
+            // `WARP_SZ-1` is a constant.
+            behind_word = self.current.kind == TokenKind::Word && self.word() != "WARP_SZ";
+            tail = tail.to(span);
+            self.advance();
+        }
+        Ok(Passed { tail, fault })
+    }
+}
+
+/// A statement that was passed over.
+struct Passed {
+    tail: Span,
+    fault: Option<SyntaxError>,
+}

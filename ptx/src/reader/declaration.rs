@@ -1,0 +1,245 @@
+//! Registers, variables and parameters.
+
+use super::{Reader, Step};
+use crate::expression::{WARP_SIZE, integer};
+use crate::lexer::TokenKind;
+use crate::module::{Array, Declaration, DeclarationId, FunctionKind, Linkage, Role};
+use crate::{KERNEL_PARAMETER_LISTS, ScalarType, Span, StateSpace};
+
+/// What comes before the names.
+struct Prefix {
+    space: StateSpace,
+    scalar: ScalarType,
+    vector: u8,
+    align: Option<u32>,
+    bank: Option<u64>,
+    attributes: Attributes,
+}
+
+/// What is said in the parentheses of `.attribute`.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Attributes {
+    is_unified: bool,
+    is_managed: bool,
+}
+
+impl Reader<'_> {
+    /// A whole declaration, its semicolon included.
+    pub(super) fn declarations(&mut self, linkage: Linkage) -> Step {
+        let prefix = self.prefix()?;
+        let role = self.role(prefix.space);
+        loop {
+            self.declarator(&prefix, role, linkage)?;
+            if !self.took_mark(b',') {
+                break;
+            }
+        }
+        self.take_mark(b';', "`,` or `;`")
+    }
+
+    /// What a variable is that is declared here. Kernels of PTX 1.0 to 1.3 declare their
+    /// parameters in their bodies.
+    fn role(&self, space: StateSpace) -> Role {
+        let Some(function) = self.function else { return Role::Module };
+        let kind = self.module.functions.get(function.index()).map(|function| function.kind);
+        let is_parameter = space == StateSpace::Param
+            && kind == Some(FunctionKind::Entry)
+            && self.module.version < KERNEL_PARAMETER_LISTS;
+        if is_parameter { Role::Parameter } else { Role::Local }
+    }
+
+    /// Parameters in parentheses, the opening one current.
+    pub(super) fn parameters(&mut self, role: Role) -> Step {
+        self.advance();
+        while !self.took_mark(b')') {
+            if self.current.kind != TokenKind::Dotted {
+                return Err(self.expected("`.param`, `.reg` or `)`"));
+            }
+            let prefix = self.prefix()?;
+            self.declarator(&prefix, role, Linkage::Internal)?;
+            if !self.is_mark(b')') {
+                self.take_mark(b',', "`,` or `)`")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `.shared .align 16 .v4 .f32`, in any order behind the space.
+    fn prefix(&mut self) -> Step<Prefix> {
+        let space = StateSpace::from_name(self.word().trim_start_matches('.'));
+        let space = space.ok_or_else(|| self.expected("a state space"))?;
+        self.advance();
+        // `.const[3]`: a bank.
+        let bank = if space == StateSpace::Const && self.is_mark(b'[') {
+            match self.array()? {
+                Array::Of(bank) => Some(bank),
+                _ => Some(u64::MAX),
+            }
+        } else {
+            None
+        };
+        let scalar = ScalarType::Other;
+        let attributes = Attributes::default();
+        let mut prefix = Prefix { space, scalar, vector: 1, align: None, bank, attributes };
+        let mut is_pointer = false;
+        let mut has_type = false;
+        while self.current.kind == TokenKind::Dotted {
+            let name = self.word().trim_start_matches('.');
+            match name {
+                "align" => {
+                    self.advance();
+                    let align = self.number()?;
+                    // Behind `.ptr` it is what the pointer points to that is aligned.
+                    if !is_pointer {
+                        prefix.align = u32::try_from(align).ok().filter(|align| *align > 0);
+                    }
+                    continue;
+                }
+                "attribute" => {
+                    self.advance();
+                    self.attribute(&mut prefix.attributes)?;
+                    continue;
+                }
+                "ptr" => is_pointer = true,
+                "v2" => prefix.vector = 2,
+                "v4" => prefix.vector = 4,
+                "v8" => prefix.vector = 8,
+                _ if is_pointer => {}
+                _ => {
+                    has_type = true;
+                    prefix.scalar = ScalarType::from_name(name).unwrap_or(prefix.scalar);
+                }
+            }
+            self.advance();
+        }
+        if has_type { Ok(prefix) } else { Err(self.expected("a type")) }
+    }
+
+    /// Reads `(.unified(19, 95), .managed)`.
+    pub(super) fn attribute(&mut self, attributes: &mut Attributes) -> Step {
+        self.take_mark(b'(', "`(`")?;
+        let mut depth = 1_usize;
+        while depth > 0 {
+            match self.current.kind {
+                TokenKind::Punctuation(b'(') => depth += 1,
+                TokenKind::Punctuation(b')') => depth -= 1,
+                TokenKind::Dotted => {
+                    attributes.is_unified |= self.word() == ".unified";
+                    attributes.is_managed |= self.word() == ".managed";
+                }
+                TokenKind::Word | TokenKind::Number | TokenKind::Punctuation(b',') => {}
+                _ => return Err(self.expected("`)`")),
+            }
+            self.advance();
+        }
+        Ok(())
+    }
+
+    /// A name with its brackets and its initial value.
+    fn declarator(&mut self, prefix: &Prefix, role: Role, linkage: Linkage) -> Step {
+        let name = self.take(TokenKind::Word, "a name")?;
+        let count = if self.took_mark(b'<') { Some(self.count()?) } else { None };
+        let array = if self.is_mark(b'[') { self.array()? } else { Array::Single };
+        let initial = if self.took_mark(b'=') { Some(self.initial()?) } else { None };
+        let &Prefix { space, scalar, vector, align, bank, attributes } = prefix;
+        let Attributes { is_unified, is_managed } = attributes;
+        self.declare(Declaration {
+            name,
+            space,
+            role,
+            scalar,
+            vector,
+            align,
+            count,
+            array,
+            initial,
+            bank,
+            is_unified,
+            is_managed,
+            linkage,
+            scope: self.scope,
+        });
+        Ok(())
+    }
+
+    fn declare(&mut self, declaration: Declaration) {
+        // A text of 4 GiB has fewer names.
+        let id = DeclarationId(self.module.declarations.len() as u32);
+        let name = declaration.name.text(self.module.source);
+        let scope = declaration.scope;
+        let function = self.module.scopes.get(scope.0 as usize).and_then(|scope| scope.function);
+        if let Some(first) = self.module.names.declare(function, scope, name, id) {
+            let is_extern = |id| {
+                let earlier: Option<&Declaration> = self.module.declaration(id);
+                earlier.is_some_and(|earlier| earlier.linkage == Linkage::Extern)
+            };
+            if is_extern(first) && declaration.linkage != Linkage::Extern {
+                self.module.names.define(first, id);
+            }
+        }
+        self.module.declarations.push(declaration);
+    }
+
+    fn number(&mut self) -> Step<u64> {
+        let number = match self.current.kind {
+            TokenKind::Number => integer(self.word()),
+            TokenKind::Word if self.word() == "WARP_SZ" => Some(WARP_SIZE),
+            _ => None,
+        };
+        let number = number.ok_or_else(|| self.expected("a number"))?;
+        self.advance();
+        Ok(number)
+    }
+
+    fn count(&mut self) -> Step<u32> {
+        let at = self.current;
+        let count = self.number()?;
+        let Ok(count) = u32::try_from(count) else {
+            self.current = at;
+            return Err(self.expected("at most 4294967295 registers"));
+        };
+        self.take_mark(b'>', "`>`")?;
+        Ok(count)
+    }
+
+    /// `[4][8]`, `[]`.
+    fn array(&mut self) -> Step<Array> {
+        let mut elements = Some(1_u64);
+        let mut is_open = false;
+        while self.took_mark(b'[') {
+            if self.took_mark(b']') {
+                is_open = true;
+                continue;
+            }
+            let length = self.number()?;
+            elements = elements.and_then(|elements| elements.checked_mul(length));
+            self.take_mark(b']', "`]`")?;
+        }
+        Ok(match elements {
+            None => Array::TooMany,
+            Some(_) if is_open => Array::Unknown,
+            Some(elements) => Array::Of(elements),
+        })
+    }
+
+    /// The value behind `=`: to the comma or semicolon outside of all brackets.
+    fn initial(&mut self) -> Step<Span> {
+        let mut span = self.current.span;
+        let mut depth = 0_usize;
+        loop {
+            match self.current.kind {
+                TokenKind::Punctuation(b',' | b';') if depth == 0 => return Ok(span),
+                TokenKind::Punctuation(b'{' | b'(') => depth += 1,
+                TokenKind::Punctuation(b'}' | b')') if depth == 0 => {
+                    return Err(self.expected("`,` or `;`"));
+                }
+                TokenKind::Punctuation(b'}' | b')') => depth -= 1,
+                TokenKind::Punctuation(b';') => return Err(self.expected("`}`")),
+                TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`;`")),
+                _ => {}
+            }
+            span = span.to(self.current.span);
+            self.advance();
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Kernels and device functions: what stands in front of their bodies.
+
+use super::declaration::Attributes;
+use super::{Reader, Step};
+use crate::lexer::TokenKind;
+use crate::module::{Function, FunctionId, FunctionKind, Linkage, Role, Scope, ScopeId};
+
+/// The directives that begin something else in a module, not a property of a function.
+const MODULE_DIRECTIVES: [&str; 20] = [
+    ".address_size",
+    ".alias",
+    ".common",
+    ".const",
+    ".entry",
+    ".extern",
+    ".file",
+    ".func",
+    ".global",
+    ".loc",
+    ".local",
+    ".param",
+    ".reg",
+    ".section",
+    ".shared",
+    ".target",
+    ".tex",
+    ".version",
+    ".visible",
+    ".weak",
+];
+
+impl Reader<'_> {
+    /// A definition or a prototype, `.entry` or `.func` current.
+    pub(super) fn function(&mut self, linkage: Linkage) -> Step {
+        let target = self.needs_target()?;
+        let kind = if self.word() == ".entry" { FunctionKind::Entry } else { FunctionKind::Func };
+        self.advance();
+        while self.current.kind == TokenKind::Dotted && self.word() == ".attribute" {
+            self.advance();
+            self.attribute(&mut Attributes::default())?;
+        }
+        let id = FunctionId(self.module.functions.len() as u32);
+        self.function = Some(id);
+        self.enter();
+        let first = self.module.declarations.len();
+        if self.is_mark(b'(') {
+            self.parameters(Role::Return)?;
+        }
+        let behind_returns = self.module.declarations.len();
+        let name = self.take(TokenKind::Word, "the function's name")?;
+        if self.is_mark(b'(') {
+            self.parameters(Role::Parameter)?;
+        }
+        let behind_parameters = self.module.declarations.len();
+        self.module.functions.push(Function {
+            kind,
+            name,
+            linkage,
+            target,
+            scope: self.scope,
+            returns: first..behind_returns,
+            parameters: behind_returns..behind_parameters,
+            body: None,
+        });
+        let has_body = self.function_directives()?;
+        let text = name.text(self.module.source);
+        if has_body {
+            self.module.function_names.insert(text, id);
+            let body = self.body()?;
+            if let Some(function) = self.module.functions.last_mut() {
+                function.body = Some(body);
+            }
+        } else {
+            self.module.function_names.entry(text).or_insert(id);
+        }
+        self.scope = ScopeId::MODULE;
+        self.function = None;
+        Ok(())
+    }
+
+    /// Reads `.maxntid 128, 1, 1 .noreturn` up to the body, whose brace stays current, or past
+    /// the end of a prototype; returns whether there is a body. The semicolon of a prototype may
+    /// be missing: the next directive of the module ends it as well.
+    fn function_directives(&mut self) -> Step<bool> {
+        let mut is_pragma = false;
+        loop {
+            match self.current.kind {
+                TokenKind::Punctuation(b'{') => return Ok(true),
+                TokenKind::Punctuation(b';') if is_pragma => is_pragma = false,
+                TokenKind::Punctuation(b';') => {
+                    self.advance();
+                    return Ok(false);
+                }
+                TokenKind::Dotted if MODULE_DIRECTIVES.contains(&self.word()) => return Ok(false),
+                // `@@DWARF`
+                TokenKind::Punctuation(b'@') | TokenKind::End => return Ok(false),
+                TokenKind::Dotted => is_pragma = self.word() == ".pragma",
+                TokenKind::Number
+                | TokenKind::Word
+                | TokenKind::Quoted
+                | TokenKind::Punctuation(b',' | b'(' | b')') => {}
+                _ => return Err(self.expected("`{` or `;`")),
+            }
+            self.advance();
+        }
+    }
+
+    /// Opens a scope inside the current one.
+    pub(super) fn enter(&mut self) {
+        let scope = Scope { parent: Some(self.scope), function: self.function };
+        self.scope = ScopeId(self.module.scopes.len() as u32);
+        self.module.scopes.push(scope);
+    }
+
+    /// Goes back to the scope around the current one.
+    pub(super) fn leave(&mut self) {
+        let scope = self.module.scopes.get(self.scope.0 as usize);
+        self.scope = scope.and_then(|scope| scope.parent).unwrap_or(ScopeId::MODULE);
+    }
+}

@@ -1,0 +1,317 @@
+//! Reads a module whole: what loads depend on is kept, everything else is passed over.
+//!
+//! Kept are `.version`, `.target` and `.address_size`, declarations, scopes, functions and the
+//! statements of bodies. Passed over are debug information, pragmas, attributes of functions and
+//! directives that are not known here. Nothing is allocated for a word, and braces are counted,
+//! not followed by recursion.
+
+mod body;
+mod declaration;
+mod function;
+
+use super::expression::integer;
+use super::lexer::{Lexer, Token, TokenKind};
+use super::lookup::Names;
+use super::module::{FunctionId, Linkage, Module, Scope, ScopeId};
+use super::{AddressSize, Lines, ReadError, ReadErrorKind, Span, Target, Version};
+
+/// How many braces may stand inside one another; compilers write two or three.
+pub const MAX_DEPTH: usize = 256;
+
+/// Reads a module.
+///
+/// ```
+/// let source = ".version 8.8\n.target sm_90\n.address_size 64\n
+/// .visible .entry k(.param .u64 a)
+/// {
+///     .reg .b64 %rd<3>;
+///     ld.param.u64 %rd1, [a];
+///     ld.global.u64 %rd2, [%rd1+8];
+///     ret;
+/// }";
+/// let module = warpload_ptx::read(source)?;
+/// assert_eq!(module.functions().len(), 1);
+/// assert_eq!(module.loads().count(), 2);
+/// # Ok::<(), warpload_ptx::ReadError>(())
+/// ```
+///
+/// # Errors
+/// [`ReadError`] at the first place that cannot belong to any module. Statements that are wrong in
+/// themselves are kept, as [`StatementKind::Malformed`](super::StatementKind::Malformed) or with
+/// [`Instruction::fault`](super::Instruction::fault).
+pub fn read(source: &str) -> Result<Module<'_>, ReadError> {
+    if u32::try_from(source.len()).is_err() {
+        let position = super::Position { line: 1, column: 1 };
+        return Err(ReadError { kind: ReadErrorKind::TooLarge, span: Span::default(), position });
+    }
+    let mut reader = Reader::new(source);
+    match reader.module() {
+        Ok(()) => Ok(reader.module),
+        Err(Fault { kind, span }) => {
+            let position = Lines::of(source).position(span.start);
+            Err(ReadError { kind, span, position })
+        }
+    }
+}
+
+/// An error whose line has not been counted yet.
+struct Fault {
+    kind: ReadErrorKind,
+    span: Span,
+}
+
+type Step<T = ()> = Result<T, Fault>;
+
+struct Reader<'s> {
+    lexer: Lexer<'s>,
+    /// The word that has been read and not been used.
+    current: Token,
+    module: Module<'s>,
+    header: Header,
+    scope: ScopeId,
+    function: Option<FunctionId>,
+}
+
+/// What has been seen of the directives in front of all others.
+#[derive(Default)]
+struct Header {
+    has_version: bool,
+    target: Option<Target>,
+}
+
+impl<'s> Reader<'s> {
+    fn new(source: &'s str) -> Self {
+        let mut lexer = Lexer::new(source);
+        let current = lexer.token();
+        let module = Module {
+            source,
+            version: Version::new(0, 0),
+            target: Target { sm: 0, reach: super::Reach::Onward },
+            address_size: None,
+            debug: None,
+            has_sections: false,
+            declarations: Vec::new(),
+            scopes: vec![Scope { parent: None, function: None }],
+            functions: Vec::new(),
+            statements: Vec::new(),
+            names: Names::default(),
+            function_names: std::collections::HashMap::new(),
+        };
+        let scope = ScopeId::MODULE;
+        Self { lexer, current, module, header: Header::default(), scope, function: None }
+    }
+
+    fn module(&mut self) -> Step {
+        let mut linkage = Linkage::Internal;
+        loop {
+            let next = std::mem::take(&mut linkage);
+            match self.current.kind {
+                TokenKind::End if self.header.has_version => return self.end(),
+                TokenKind::Punctuation(b';') => self.advance(),
+                // `@@DWARF`, one line each, in modules of PTX 1.x.
+                TokenKind::Punctuation(b'@') => self.pass_line(),
+                TokenKind::Dotted => linkage = self.directive(next)?,
+                _ if !self.header.has_version => {
+                    return Err(self.fault(ReadErrorKind::MissingVersion));
+                }
+                _ => return Err(self.expected("a directive")),
+            }
+        }
+    }
+
+    fn end(&mut self) -> Step {
+        match self.header.target {
+            Some(_) => Ok(()),
+            None => Err(self.fault(ReadErrorKind::MissingTarget)),
+        }
+    }
+
+    /// One directive outside of functions. What it says of the next one's linkage.
+    fn directive(&mut self, linkage: Linkage) -> Step<Linkage> {
+        let name = self.word();
+        if !self.header.has_version && name != ".version" {
+            return Err(self.fault(ReadErrorKind::MissingVersion));
+        }
+        match name {
+            ".version" => self.version()?,
+            ".target" => self.target()?,
+            ".address_size" => self.address_size()?,
+            ".file" => self.pass_file(),
+            ".loc" => self.pass_location(),
+            ".extern" => return Ok(self.took(Linkage::Extern)),
+            ".visible" => return Ok(self.took(Linkage::Visible)),
+            ".weak" => return Ok(self.took(Linkage::Weak)),
+            ".common" => return Ok(self.took(Linkage::Common)),
+            ".entry" | ".func" => self.function(linkage)?,
+            ".const" | ".global" | ".local" | ".param" | ".reg" | ".shared" | ".tex" => {
+                self.needs_target()?;
+                self.declarations(linkage)?;
+            }
+            name => {
+                self.module.has_sections |= name == ".section";
+                self.pass_unknown()?;
+            }
+        }
+        Ok(Linkage::Internal)
+    }
+
+    fn took(&mut self, linkage: Linkage) -> Linkage {
+        self.advance();
+        linkage
+    }
+
+    fn version(&mut self) -> Step {
+        self.advance();
+        let version = Version::parse(self.word());
+        let version = version.ok_or_else(|| self.fault(ReadErrorKind::Version))?;
+        if !self.header.has_version {
+            self.module.version = version;
+        }
+        self.header.has_version = true;
+        self.advance();
+        Ok(())
+    }
+
+    /// `.target sm_90, texmode_unified`: the first name counts.
+    fn target(&mut self) -> Step {
+        self.advance();
+        let target = Target::parse(self.word());
+        let target = target.ok_or_else(|| self.fault(ReadErrorKind::Target))?;
+        if self.header.target.is_none() {
+            self.module.target = target;
+        }
+        self.header.target = Some(target);
+        self.advance();
+        while self.took_mark(b',') {
+            let is_debug = self.word() == "debug";
+            let option = self.take(TokenKind::Word, "an option of `.target`")?;
+            if is_debug {
+                self.module.debug = Some(option);
+            }
+        }
+        Ok(())
+    }
+
+    fn address_size(&mut self) -> Step {
+        self.advance();
+        let span = self.current.span;
+        let bits = match integer(self.word()) {
+            Some(bits @ (32 | 64)) if self.current.kind == TokenKind::Number => bits as u32,
+            _ => return Err(self.fault(ReadErrorKind::AddressSize)),
+        };
+        self.module.address_size = Some(AddressSize { bits, span });
+        self.advance();
+        Ok(())
+    }
+
+    fn needs_target(&mut self) -> Step<Target> {
+        self.header.target.ok_or_else(|| self.fault(ReadErrorKind::MissingTarget))
+    }
+
+    /// `.section .debug_info { ... }`, `.pragma "...";`, and what is not known: to its semicolon
+    /// or the brace that closes it.
+    fn pass_unknown(&mut self) -> Step {
+        self.advance();
+        let mut depth = 0_usize;
+        loop {
+            match self.current.kind {
+                TokenKind::Punctuation(b';') if depth == 0 => break,
+                TokenKind::Punctuation(b'{') => depth += 1,
+                TokenKind::Punctuation(b'}') if depth <= 1 => break,
+                TokenKind::Punctuation(b'}') => depth -= 1,
+                TokenKind::End if depth == 0 => return Err(self.expected("`;`")),
+                TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`}`")),
+                _ => {}
+            }
+            self.advance();
+        }
+        self.advance();
+        Ok(())
+    }
+
+    fn pass_line(&mut self) {
+        // The word that has been read is in the line, unless it ends the text.
+        self.lexer.skip_line();
+        self.advance();
+    }
+
+    /// `.file 1 "folder" "a.c", 1700000000, 1234`.
+    fn pass_file(&mut self) {
+        self.advance();
+        self.pass_numbers();
+        while self.current.kind == TokenKind::Quoted {
+            self.advance();
+        }
+        while self.took_mark(b',') {
+            self.pass_numbers();
+        }
+    }
+
+    /// `.loc 1 7 3, function_name $L__info_string0+8, inlined_at 1 20 5`.
+    fn pass_location(&mut self) {
+        self.advance();
+        self.pass_numbers();
+        while self.took_mark(b',') {
+            let keyword = self.word();
+            self.advance();
+            if keyword == "function_name" {
+                self.advance();
+                while self.took_mark(b'+') {}
+            }
+            self.pass_numbers();
+        }
+    }
+
+    fn pass_numbers(&mut self) {
+        while self.current.kind == TokenKind::Number {
+            self.advance();
+        }
+    }
+
+    fn advance(&mut self) {
+        self.current = self.lexer.token();
+    }
+
+    /// The text of the current word.
+    fn word(&self) -> &'s str {
+        self.current.span.text(self.module.source)
+    }
+
+    fn is_mark(&self, mark: u8) -> bool {
+        self.current.kind == TokenKind::Punctuation(mark)
+    }
+
+    fn took_mark(&mut self, mark: u8) -> bool {
+        let is_mark = self.is_mark(mark);
+        if is_mark {
+            self.advance();
+        }
+        is_mark
+    }
+
+    fn take_mark(&mut self, mark: u8, expected: &'static str) -> Step {
+        if self.took_mark(mark) { Ok(()) } else { Err(self.expected(expected)) }
+    }
+
+    fn take(&mut self, kind: TokenKind, expected: &'static str) -> Step<Span> {
+        let Token { kind: found, span } = self.current;
+        if found != kind {
+            return Err(self.expected(expected));
+        }
+        self.advance();
+        Ok(span)
+    }
+
+    /// The current word is not what must stand here.
+    fn expected(&self, expected: &'static str) -> Fault {
+        self.fault(ReadErrorKind::Expected(expected))
+    }
+
+    fn fault(&self, kind: ReadErrorKind) -> Fault {
+        let Token { kind: found, span } = self.current;
+        match found {
+            TokenKind::Bad(error) => Fault { kind: ReadErrorKind::Lexical(error), span },
+            _ => Fault { kind, span },
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Why a load cannot be executed.
+
+use crate::{MeaningError, Position, Span, TensorLoadErrorKind};
+use warpload::lane::LaneMask;
+
+/// Why a load cannot be executed, and where. What goes wrong in the emulated machine is none of
+/// these: see [`Executed::faults`](super::Executed::faults).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {}, column {}: {kind}", position.line, position.column)]
+pub struct RunError {
+    /// What is missing.
+    pub kind: RunErrorKind,
+    /// The bytes of the module's text that ask for it.
+    pub span: Span,
+    /// Where they begin.
+    pub position: Position,
+}
+
+/// What keeps a load from being executed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunErrorKind {
+    /// The load has no meaning.
+    #[error(transparent)]
+    Meaning(MeaningError),
+    /// A register that the load reads has no value:
+    /// [`Registers::set`](super::Registers::set) gives it one.
+    #[error("register `{register}` has no value{}", .in_lanes(*lanes))]
+    NoValue {
+        /// Its name.
+        register: String,
+        /// The lanes that need one.
+        lanes: LaneMask,
+        /// Whether it is a predicate.
+        is_predicate: bool,
+    },
+    /// The load reads bytes of a parameter, or of what a call returns, that has no value:
+    /// [`Placement::set_parameter`](super::Placement::set_parameter) gives it one, and so does
+    /// a memory with its bytes.
+    #[error("parameter `{parameter}` has no value")]
+    NoParameter {
+        /// Its name.
+        parameter: String,
+    },
+    /// The load reads bytes of a variable whose initial value is not known here: the address of a
+    /// function, or what cannot be read. A memory with its bytes gives it one.
+    #[error(
+        "what `{variable}` begins with is not known: `{value}` in line {line} has no value here"
+    )]
+    NoInitialValue {
+        /// The variable's name.
+        variable: String,
+        /// The word of its initial value.
+        value: String,
+        /// The line of that word.
+        line: u32,
+    },
+    /// The address of a variable that is not laid out: that of another function.
+    #[error("`{0}` lies nowhere in the function that is executed")]
+    Unplaced(String),
+    /// A load of tensor memory that is not written as one.
+    #[error(transparent)]
+    Tensor(TensorLoadErrorKind),
+    /// A load of tensor memory, and there is none: [`Environment::tensor`](super::Environment::tensor)
+    /// is it.
+    #[error("there is no tensor memory to load from")]
+    NoTensorMemory,
+    /// Some lanes do not take part in a load of tensor memory, which a whole warp executes.
+    #[error("all 32 lanes take part in this load (`.sync.aligned`), but not lanes {missing:#010x}")]
+    NotAllLanes {
+        /// The lanes that are not active, or that the guard holds back.
+        missing: LaneMask,
+    },
+    /// Lanes give different addresses of tensor memory.
+    #[error(
+        "`{register}` holds {first:#x} in lane 0 and {other:#x} in lane {lane}; all lanes give one \
+         address"
+    )]
+    AddressesDiffer {
+        /// The address register's name.
+        register: String,
+        /// What it holds in lane 0.
+        first: u32,
+        /// The first lane in which it holds something else.
+        lane: usize,
+        /// What it holds there.
+        other: u32,
+    },
+}
+
+fn in_lanes(lanes: LaneMask) -> String {
+    match lanes {
+        LaneMask::ALL => String::new(),
+        lanes => format!(" in lanes {lanes:#010x}"),
+    }
+}

@@ -1,0 +1,263 @@
+//! A machine's memory with the variables of a module in it.
+
+use std::ops::Range;
+
+use super::hole::{Hole, Holes, not_held};
+use super::placement::{Placement, PlacementError, is_elsewhere};
+use crate::layout::initial_bytes;
+use crate::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE};
+use crate::{Declaration, DeclarationId, Span, StateSpace};
+use warpload::lane::LANES;
+use warpload::memory::{AddressMap, ConfigError, Memory, MemoryBuilder};
+
+/// No more memory is made for the variables of one space, in bytes over all lanes.
+pub(super) const MAX_MADE: u64 = 64 << 20;
+
+/// What is to be added to a memory.
+pub(super) struct Plan<'p, 'm> {
+    pub(super) placement: &'p Placement<'m>,
+    pub(super) map: AddressMap,
+}
+
+/// A variable, its address and its bytes.
+struct Placed<'m> {
+    declaration: &'m Declaration,
+    range: Range<u64>,
+    initial: Vec<u8>,
+}
+
+impl<'m> Plan<'_, 'm> {
+    /// The memory with everything in it, the same one where nothing is added; and the bytes that
+    /// nobody knows.
+    pub(super) fn memory(&self, memory: Memory) -> Result<(Memory, Holes), PlacementError> {
+        use StateSpace::{Const, Global, Local, Param, Shared};
+        let mut holes = self.parameters_without_value();
+        let [consts, globals, locals, shared] =
+            [Const, Global, Local, Shared].map(|space| self.placed(space, &mut holes));
+        let (consts, globals, locals, shared) = (consts?, globals?, locals?, shared?);
+        let holes = Holes::of(holes, &memory);
+        let parameters = self.parameters();
+        let all = [&consts, &globals, &locals, &shared, &parameters];
+        if all.iter().all(|placed| placed.is_empty()) {
+            return Ok((memory, holes));
+        }
+        let mut builder = MemoryBuilder::new(self.map);
+        for allocation in memory.allocations() {
+            builder = builder.global(allocation.base, memory.allocation_bytes(allocation));
+        }
+        for (base, bytes) in missing(&memory, &runs(&globals)?) {
+            builder = builder.global(base, &bytes);
+        }
+        builder = builder.shared(&flat(Shared, memory.shared_bytes(), &shared)?);
+        builder = self.local(builder, &memory, &locals)?;
+        for (bank, held) in memory.constant_banks() {
+            if bank != CONST_BANK && bank != PARAMETER_BANK {
+                builder = builder.constant(bank, held);
+            }
+        }
+        let bank = |bank| memory.constant_bytes(bank);
+        if bank(CONST_BANK).is_some() || !consts.is_empty() {
+            let held = bank(CONST_BANK).unwrap_or_default();
+            builder = builder.constant(CONST_BANK, &flat(Const, held, &consts)?);
+        }
+        if bank(PARAMETER_BANK).is_some() || !parameters.is_empty() {
+            let mut bytes = flat(Param, bank(PARAMETER_BANK).unwrap_or_default(), &parameters)?;
+            // What the caller gives is meant, whatever an image holds.
+            fill(&mut bytes, &parameters);
+            builder = builder.constant(PARAMETER_BANK, &bytes);
+        }
+        match builder.build() {
+            Ok(memory) => Ok((memory, holes)),
+            Err(error) => {
+                let name = self.at_fault(&error);
+                Err(PlacementError::Memory { error, name })
+            }
+        }
+    }
+
+    /// The variable that a memory cannot have.
+    fn at_fault(&self, error: &ConfigError) -> Option<Span> {
+        let of = |space| self.placement.variables(space);
+        let last = |space| of(space).max_by_key(|(_, _, range)| range.end);
+        let found = match error {
+            ConfigError::SharedTooLarge { .. } => last(StateSpace::Shared),
+            ConfigError::LocalTooLarge { .. } => last(StateSpace::Local),
+            ConfigError::ConstantTooLarge { bank: PARAMETER_BANK, .. } => last(StateSpace::Param),
+            ConfigError::ConstantTooLarge { .. } => last(StateSpace::Const),
+            _ => {
+                let windows = [self.map.shared(), self.map.local()];
+                let is_wrong = |range: &Range<u64>| {
+                    let end = 1_u64.checked_shl(self.map.address_bits()).unwrap_or(u64::MAX);
+                    let is_in = |base: u64, size| {
+                        range.start < base.saturating_add(size) && base < range.end
+                    };
+                    range.end > end || windows.iter().any(|window| is_in(window.base, window.size))
+                };
+                let wrong = of(StateSpace::Global).find(|(_, _, range)| is_wrong(range));
+                wrong.or_else(|| last(StateSpace::Global))
+            }
+        };
+        found.map(|(_, declaration, _)| declaration.name)
+    }
+
+    /// The parameters, and the variables that calls return in, whose bytes the caller does not
+    /// give.
+    fn parameters_without_value(&self) -> Vec<Hole> {
+        let given = &self.placement.parameters;
+        let parameters = self.placement.variables(StateSpace::Param);
+        let unset = parameters.filter(|(id, ..)| !given.contains_key(id));
+        let hole = |(declaration, _, range)| {
+            let space = StateSpace::Param;
+            Hole { space, range, declaration, value: None }
+        };
+        unset.map(hole).collect()
+    }
+
+    /// The low part of local memory with the `.local` variables, and the high part.
+    fn local(
+        &self,
+        builder: MemoryBuilder,
+        memory: &Memory,
+        locals: &[Placed<'_>],
+    ) -> Result<MemoryBuilder, PlacementError> {
+        let mut low = Vec::new();
+        let mut high = Vec::new();
+        let mut bytes_per_lane = 0;
+        for lane in 0..LANES {
+            let own = flat(StateSpace::Local, memory.local_low_bytes(lane), locals)?;
+            bytes_per_lane = own.len();
+            low.extend(own);
+            high.extend_from_slice(memory.local_high_bytes(lane));
+        }
+        Ok(builder.local_low(bytes_per_lane, &low).local_high(high.len() / LANES, &high))
+    }
+
+    /// The variables of a space with their initial bytes; those that are not known are holes.
+    fn placed(
+        &self,
+        space: StateSpace,
+        holes: &mut Vec<Hole>,
+    ) -> Result<Vec<Placed<'m>>, PlacementError> {
+        let address = |id, is_generic| self.address(id, is_generic);
+        let variables = self.placement.variables(space);
+        let here = variables.filter(|(_, declaration, _)| !is_elsewhere(declaration));
+        let mut made = 0_u64;
+        let placed = here.map(|(id, declaration, range)| {
+            let size = range.end - range.start;
+            made = made.saturating_add(size);
+            if made > MAX_MADE {
+                return Err(PlacementError::TooMuch { space, name: declaration.name });
+            }
+            let initial = initial_bytes(self.placement.module, declaration, size, &address);
+            holes.extend(initial.unknown.into_iter().map(|(unknown, value)| {
+                let range = range.start + unknown.start..range.start + unknown.end;
+                Hole { space, range, declaration: id, value: Some(value) }
+            }));
+            Ok(Placed { declaration, range, initial: initial.bytes })
+        });
+        placed.collect()
+    }
+
+    /// The parameters that were given.
+    fn parameters(&self) -> Vec<Placed<'m>> {
+        let given = &self.placement.parameters;
+        let variables = self.placement.variables(StateSpace::Param);
+        let placed = variables.filter_map(|(id, declaration, range)| {
+            let mut initial = given.get(&id)?.clone();
+            // Small: a bank has 64 KiB, or the memory is refused.
+            let size = range.end - range.start;
+            initial.resize(size.min(1 << 16).max(initial.len() as u64) as usize, 0);
+            let in_bank = |address: u64| address.saturating_add(PARAMETER_BASE);
+            let range = in_bank(range.start)..in_bank(range.end);
+            Some(Placed { declaration, range, initial })
+        });
+        placed.collect()
+    }
+
+    /// What a variable's name stands for in an initial value.
+    fn address(&self, id: DeclarationId, is_generic: bool) -> Option<u64> {
+        let address = self.placement.address(id)?;
+        let window = match self.placement.module.declaration(id)?.space {
+            _ if !is_generic => 0,
+            StateSpace::Global => 0,
+            StateSpace::Shared => self.map.shared().base,
+            StateSpace::Local => self.map.local().base,
+            _ => return None,
+        };
+        address.checked_add(window)
+    }
+}
+
+/// The bytes of a space that begins with 0: those that are held, and behind them the variables.
+fn flat(
+    space: StateSpace,
+    held: &[u8],
+    variables: &[Placed<'_>],
+) -> Result<Vec<u8>, PlacementError> {
+    let lanes = if space == StateSpace::Local { LANES as u64 } else { 1 };
+    for placed in variables {
+        let name = placed.declaration.name;
+        if placed.range.end > MAX_MADE / lanes {
+            return Err(PlacementError::TooMuch { space, name });
+        }
+    }
+    let end = variables.iter().map(|placed| placed.range.end as usize).max().unwrap_or(0);
+    let mut bytes = vec![0; end.max(held.len())];
+    fill(&mut bytes, variables);
+    bytes[..held.len()].copy_from_slice(held);
+    Ok(bytes)
+}
+
+/// Writes the variables' initial values where they fit.
+fn fill(bytes: &mut [u8], variables: &[Placed<'_>]) {
+    for Placed { range, initial, .. } in variables {
+        let place = bytes.get_mut(range.start as usize..).unwrap_or_default();
+        place.iter_mut().zip(initial).for_each(|(byte, value)| *byte = *value);
+    }
+}
+
+/// Allocations of global memory: variables that follow each other at most an alignment apart
+/// share one, as those of one module do.
+fn runs(globals: &[Placed<'_>]) -> Result<Vec<(u64, Vec<u8>)>, PlacementError> {
+    let mut sorted: Vec<&Placed<'_>> = globals.iter().collect();
+    sorted.sort_by_key(|placed| placed.range.start);
+    let mut runs: Vec<(u64, Vec<u8>)> = Vec::new();
+    let mut made = 0;
+    for Placed { declaration, range, initial, .. } in sorted {
+        let end = |run: &(u64, Vec<u8>)| run.0 + run.1.len() as u64;
+        let aligned = |run: &(u64, Vec<u8>)| {
+            end(run).checked_next_multiple_of(declaration.alignment()) == Some(range.start)
+        };
+        let size = range.end - range.start;
+        let name = declaration.name;
+        let too_much = PlacementError::TooMuch { space: StateSpace::Global, name };
+        let joined = match runs.last_mut() {
+            Some(run) if aligned(run) => run,
+            _ => {
+                runs.push((range.start, Vec::new()));
+                let Some(run) = runs.last_mut() else { continue };
+                run
+            }
+        };
+        made += size + (range.start - end(joined));
+        if made > MAX_MADE {
+            return Err(too_much);
+        }
+        joined.1.resize((range.start - joined.0) as usize, 0);
+        joined.1.extend_from_slice(initial);
+        joined.1.resize((range.end - joined.0) as usize, 0);
+    }
+    Ok(runs)
+}
+
+/// The parts of the runs that no allocation has.
+fn missing(memory: &Memory, runs: &[(u64, Vec<u8>)]) -> Vec<(u64, Vec<u8>)> {
+    let mut missing = Vec::new();
+    for (base, bytes) in runs {
+        for part in not_held(memory, StateSpace::Global, *base..base + bytes.len() as u64) {
+            let of_run = (part.start - base) as usize..(part.end - base) as usize;
+            missing.push((part.start, bytes[of_run].to_vec()));
+        }
+    }
+    missing
+}

@@ -1,0 +1,350 @@
+//! Executes the loads of a module on a memory: docs/ptx-run.md.
+//!
+//! [`Placement`] says where variables lie and what parameters are, and makes an [`Environment`]
+//! of it; that executes one load, or those of a function in the order of the text, on
+//! [`Registers`].
+
+mod access;
+mod error;
+mod hole;
+mod memory;
+mod placement;
+mod registers;
+mod tensor;
+mod undefined;
+mod value;
+
+pub use self::error::{RunError, RunErrorKind};
+pub use self::placement::{GLOBAL_BASE, Placement, PlacementError};
+pub use self::registers::{RegisterValue, Registers};
+pub use self::tensor::{TensorExecuted, WarpTensorMemory};
+pub use self::undefined::Undefined;
+pub use self::value::{ValueError, bits_of, lane_bits};
+use super::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE};
+use super::operands::Operands;
+use super::{
+    Base, Function, Lines, Load, LoadSpace, Meaning, MeaningError, Module, Opcode, Register, Span,
+    Statement, StatementKind, TypeClass,
+};
+use access::Access;
+use hole::Holes;
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::LaneFaults;
+use warpload::machine::{Machine, Misaligned};
+use warpload::memory::{AddressSpace, Memory, Space};
+
+/// What the loads of a module execute on: a memory with its variables in it.
+#[derive(Debug)]
+pub struct Environment<'m> {
+    module: &'m Module<'m>,
+    placement: Placement<'m>,
+    memory: Memory,
+    misaligned: Misaligned,
+    holes: Holes,
+    lines: Lines,
+    /// The lanes that take part; all of them at first.
+    pub active: LaneMask,
+    /// What loads of tensor memory read; nothing at first, and then each of them is an error.
+    pub tensor: Option<WarpTensorMemory>,
+}
+
+/// What one load did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executed {
+    /// The lanes that executed: active, and let through by the guard.
+    pub executing: LaneMask,
+    /// Each lane's address in bytes before rounding, lane 0 first; 0 where the lane does not
+    /// execute. Of a load of tensor memory, its lane and column, see [`TensorExecuted::issue`].
+    pub addresses: [u64; LANES],
+    /// The memory that each lane's address lies in; nothing where the lane does not execute or
+    /// the address lies in none.
+    pub spaces: [Option<Space>; LANES],
+    /// The registers that were written with what they hold now, each once, in the order in
+    /// which the load names them; sinks are left out.
+    pub written: Vec<(Register, RegisterValue)>,
+    /// The faults of single lanes. A lane that is outside wrote zeroes.
+    pub faults: LaneFaults,
+    /// The qualifiers of a generic load that are not for the memory that some lanes read.
+    pub undefined: Vec<Undefined>,
+    /// What is to be said of a load of tensor memory that was executed; nothing of others.
+    pub tensor: Option<TensorExecuted>,
+}
+
+/// One load of a function and what became of it.
+#[derive(Debug)]
+pub struct Step {
+    /// The load as it is written.
+    pub load: Load,
+    /// What it did; after an error the registers that it names have no value.
+    pub result: Result<Executed, RunError>,
+}
+
+impl<'m> Environment<'m> {
+    fn new(placement: Placement<'m>, memory: Memory, misaligned: Misaligned, holes: Holes) -> Self {
+        let module = placement.module;
+        let lines = Lines::of(module.source());
+        let active = LaneMask::ALL;
+        Self { module, placement, memory, misaligned, holes, lines, active, tensor: None }
+    }
+
+    /// The memory with all variables in it.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The machine that SASS of the module executes on: the same memory, and all registers.
+    pub fn into_machine(self) -> Machine {
+        Machine { misaligned: self.misaligned, ..Machine::new(self.memory) }
+    }
+
+    /// Where the variables lie.
+    pub fn placement(&self) -> &Placement<'m> {
+        &self.placement
+    }
+
+    /// Executes the loads of a function in the order of the text, whatever branches there are.
+    /// Other instructions are not executed: what they write has the value that it was
+    /// [set](Registers::set) to, or none. After an error the next load follows.
+    pub fn run<'e>(
+        &'e self,
+        function: &Function,
+        registers: &'e mut Registers,
+    ) -> impl Iterator<Item = Step> + use<'e, 'm> {
+        let module = self.module;
+        module.body(function).iter().filter_map(move |statement| {
+            let Some(load) = module.load(statement) else {
+                self.pass(statement, registers);
+                return None;
+            };
+            let result = self.load(&load, registers);
+            if result.is_err() {
+                self.pass(statement, registers);
+            }
+            Some(Step { load, result })
+        })
+    }
+
+    /// Executes one load. Not every illegal load is refused: [`check`](super::check) finds them.
+    ///
+    /// # Errors
+    /// [`RunError`] where the load has no meaning, or needs a value that nobody gave. Then no
+    /// register has changed.
+    pub fn load(&self, load: &Load, registers: &mut Registers) -> Result<Executed, RunError> {
+        if load.opcode != Opcode::Ld {
+            return self.tensor_load(load, registers);
+        }
+        let meaning = self.module.meaning(load).map_err(|error| {
+            let span = error.span().unwrap_or(load.span);
+            self.error(span, RunErrorKind::Meaning(error))
+        })?;
+        let address = load.address();
+        let spans = Spans {
+            load: load.span,
+            guard: load.guard.map(|guard| guard.register),
+            base: address.and_then(|address| address.base),
+            index: address.and_then(|address| address.index),
+        };
+        let executed = self.execute(&meaning, spans, registers)?;
+        let undefined = undefined::undefined(load, self.module.version, &executed.spaces);
+        Ok(Executed { undefined, ..executed })
+    }
+
+    fn execute(
+        &self,
+        meaning: &Meaning,
+        spans: Spans,
+        registers: &mut Registers,
+    ) -> Result<Executed, RunError> {
+        let bytes = meaning.bytes();
+        if !bytes.is_power_of_two() || bytes > 32 {
+            let illegal = MeaningError::Illegal(spans.load);
+            return Err(self.error(spans.load, RunErrorKind::Meaning(illegal)));
+        }
+        let guard = spans.guard.unwrap_or(spans.load);
+        let executing = self.executing(meaning.guard, guard, registers)?;
+        let addresses = self.addresses(meaning, spans, executing, registers)?;
+        let access = Access { space: address_space(meaning.space), bytes, executing, addresses };
+        self.check_known(&access, meaning.space, spans)?;
+        let from = if meaning.space == LoadSpace::Param { PARAMETER_BASE } else { 0 };
+        let read = access.read(&self.memory, from, self.misaligned);
+        let size = bytes as usize / usize::from(meaning.elements.max(1));
+        for (i, register) in meaning.destinations.iter().enumerate() {
+            let Some(register) = register else { continue };
+            let width = self.width(*register);
+            let value = |lane: usize| {
+                let from = &read.lanes[lane][i * size..(i + 1) * size];
+                extend(from, meaning.scalar.class() == TypeClass::Signed, width)
+            };
+            registers.write(*register, executing, &std::array::from_fn(value));
+        }
+        let written = registers.held(meaning.destinations.iter().flatten());
+        let space =
+            |lane| executing.contains(lane).then(|| access.space_of(&self.memory, lane)).flatten();
+        Ok(Executed {
+            executing,
+            addresses,
+            spaces: std::array::from_fn(space),
+            written,
+            faults: read.faults,
+            undefined: Vec::new(),
+            tensor: None,
+        })
+    }
+
+    /// The lanes that are active and let through by the guard.
+    fn executing(
+        &self,
+        guard: Option<(Register, bool)>,
+        span: Span,
+        registers: &Registers,
+    ) -> Result<LaneMask, RunError> {
+        let Some((guard, is_negated)) = guard else { return Ok(self.active) };
+        let held = self.value(registers, guard, self.active, span)?;
+        let is_true = LaneMask::where_lane(|lane| held.map_or(0, |held| held.values[lane]) != 0);
+        Ok(self.active & if is_negated { !is_true } else { is_true })
+    }
+
+    /// Each executing lane's address before rounding. Addresses of one space have 32 bits, but
+    /// for global and generic ones.
+    fn addresses(
+        &self,
+        meaning: &Meaning,
+        spans: Spans,
+        executing: LaneMask,
+        registers: &Registers,
+    ) -> Result<[u64; LANES], RunError> {
+        let place = meaning.address;
+        let base_span = spans.base.unwrap_or(spans.load);
+        let variable = |id| {
+            let found = self.placement.address(id);
+            let unplaced = || self.error(base_span, RunErrorKind::Unplaced(self.name(base_span)));
+            found.ok_or_else(unplaced)
+        };
+        let (start, register, scale) = match place.base {
+            Base::Zero => (0, None, 0),
+            Base::Register(register) => (0, Some((register, base_span)), 1),
+            Base::Variable(id) => (variable(id)?, None, 0),
+            Base::Indexed(id, index) => {
+                let declaration = self.module.declaration(id);
+                let bytes = declaration.and_then(|known| known.element_bytes()).unwrap_or(1);
+                (variable(id)?, Some((index, spans.index.unwrap_or(spans.load))), bytes)
+            }
+        };
+        let held = match register {
+            Some((register, span)) => self.value(registers, register, executing, span)?,
+            None => None,
+        };
+        let fixed = start.wrapping_add_signed(place.offset);
+        let is_wide = matches!(meaning.space, LoadSpace::Generic | LoadSpace::Global);
+        let mask = if is_wide { u64::MAX } else { u64::from(u32::MAX) };
+        Ok(std::array::from_fn(|lane| {
+            if !executing.contains(lane) {
+                return 0;
+            }
+            // Narrow registers are zero-extended.
+            let own = held.map_or(0, |held| held.values[lane] as u64);
+            fixed.wrapping_add(own.wrapping_mul(scale)) & mask
+        }))
+    }
+
+    /// A register's values, which all of `lanes` must have; nothing where there are no lanes.
+    fn value<'r>(
+        &self,
+        registers: &'r Registers,
+        register: Register,
+        lanes: LaneMask,
+        span: Span,
+    ) -> Result<Option<&'r RegisterValue>, RunError> {
+        let held = registers.get(register);
+        let missing = lanes & !held.map_or(LaneMask::NONE, |held| held.known);
+        if missing.is_empty() {
+            return Ok(held);
+        }
+        let is_predicate = self.width(register) == 1;
+        let register = self.name(span);
+        Err(self.error(span, RunErrorKind::NoValue { register, lanes: missing, is_predicate }))
+    }
+
+    /// Refuses to read bytes that nobody knows.
+    fn check_known(&self, access: &Access, space: LoadSpace, spans: Spans) -> Result<(), RunError> {
+        let Some(hole) = self.holes.read_by(access, space, &self.memory) else { return Ok(()) };
+        let declaration = self.module.declaration(hole.declaration);
+        let name = declaration.map_or(String::new(), |known| self.name(known.name));
+        let kind = match hole.value {
+            None => RunErrorKind::NoParameter { parameter: name },
+            Some(value) => RunErrorKind::NoInitialValue {
+                variable: name,
+                value: self.name(value),
+                line: self.lines.position(value.start).line,
+            },
+        };
+        Err(self.error(spans.base.unwrap_or(spans.load), kind))
+    }
+
+    /// Passes over a statement: what an instruction writes that is not executed is not known
+    /// behind it, but where it was [set](Registers::set).
+    pub fn pass(&self, statement: &Statement, registers: &mut Registers) {
+        let StatementKind::Instruction(instruction) = &statement.kind else { return };
+        let mut lanes = self.active;
+        if let Some(guard) = instruction.guard
+            && let Some(symbol) = self.module.find_at(statement.scope, guard.register)
+            && let Some(held) = registers.get(Register::of(symbol))
+        {
+            let passes = |lane: usize| held.lane(lane) != Some(u128::from(guard.is_negated));
+            lanes = lanes & LaneMask::where_lane(passes);
+        }
+        for register in Operands::of(self.module, statement.scope, instruction).writes {
+            registers.overwrite(register, lanes);
+        }
+    }
+
+    /// A register's width in bits.
+    fn width(&self, register: Register) -> u32 {
+        let declaration = self.module.declaration(register.declaration);
+        declaration.and_then(|known| known.scalar.bits()).unwrap_or(128)
+    }
+
+    fn name(&self, span: Span) -> String {
+        self.module.text(span).to_owned()
+    }
+
+    fn error(&self, span: Span, kind: RunErrorKind) -> RunError {
+        RunError { kind, span, position: self.lines.position(span.start) }
+    }
+}
+
+/// Where the parts of a load stand that can be without a value.
+#[derive(Clone, Copy)]
+struct Spans {
+    load: Span,
+    guard: Option<Span>,
+    base: Option<Span>,
+    index: Option<Span>,
+}
+
+fn address_space(space: LoadSpace) -> AddressSpace {
+    match space {
+        LoadSpace::Generic => AddressSpace::Generic,
+        LoadSpace::Global => AddressSpace::Global,
+        LoadSpace::Local => AddressSpace::Local,
+        LoadSpace::Shared => AddressSpace::Shared,
+        LoadSpace::Const => AddressSpace::Constant { bank: CONST_BANK },
+        LoadSpace::Param => AddressSpace::Constant { bank: PARAMETER_BANK },
+    }
+}
+
+/// Little-endian bytes as a value of `width` bits.
+fn extend(bytes: &[u8], is_signed: bool, width: u32) -> u128 {
+    let value = bytes.iter().rev().fold(0, |value: u128, byte| value << 8 | u128::from(*byte));
+    let unused = 128 - 8 * bytes.len() as u32;
+    let extended = match unused {
+        1..128 if is_signed => ((value << unused) as i128 >> unused) as u128,
+        _ => value,
+    };
+    extended & low_bits(width)
+}
+
+/// That many ones.
+fn low_bits(width: u32) -> u128 {
+    1_u128.checked_shl(width).map_or(u128::MAX, |bit| bit - 1)
+}

@@ -1,0 +1,249 @@
+//! Where variables lie in a machine's memory, and the memory that has them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::Environment;
+use super::memory::Plan;
+use crate::{Declaration, DeclarationId, Function, Layout, LayoutError, Module, Span};
+use crate::{Linkage, StateSpace};
+use warpload::machine::Machine;
+use warpload::memory::ConfigError;
+
+/// The address of the first `.global` variable that no caller places.
+pub const GLOBAL_BASE: u64 = 0x8000_0000;
+
+/// Where the variables of a module and one of its functions lie, each at an address of its own
+/// space, and what the function's parameters are.
+///
+/// ```
+/// use warpload::machine::Machine;
+/// use warpload_ptx::{Placement, Registers, read};
+///
+/// let module = read(".version 8.0\n.target sm_50\n.address_size 64
+///     .global .u32 table[4] = {10, 11, 12, 13};
+///     .entry k(.param .u64 p) {
+///         .reg .b32 %r<2>; .reg .b64 %rd<2>;
+///         ld.param.u64 %rd1, [p];
+///         ld.global.u32 %r1, [%rd1+4];
+///     }")?;
+/// let function = module.function("k").ok_or("no function")?;
+/// let mut placement = Placement::of(&module, Some(function))?;
+/// let [table, p] = ["table", "p"].map(|name| module.variables_named(Some(function), name)[0]);
+/// placement.place(table, 0x1000_0000);
+/// placement.set_parameter(p, &0x1000_0000_u64.to_le_bytes());
+/// let environment = placement.onto(Machine::default())?;
+///
+/// let mut registers = Registers::new();
+/// for step in environment.run(function, &mut registers) {
+///     step.result?;
+/// }
+/// let r1 = module.registers_named(function, "%r1")[0];
+/// assert_eq!(registers.get(r1).map(|held| held.values[31]), Some(11));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Placement<'m> {
+    pub(super) module: &'m Module<'m>,
+    /// The address and the bytes of each variable.
+    addresses: HashMap<DeclarationId, (u64, u64)>,
+    /// Placed by the caller.
+    pub(super) placed: HashMap<DeclarationId, u64>,
+    pub(super) parameters: HashMap<DeclarationId, Vec<u8>>,
+}
+
+/// Why a machine cannot have the variables of a module.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlacementError {
+    /// The variables cannot be laid out.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// Two variables of one space have bytes in common.
+    #[error("two variables at one address: both have byte {address:#x} of their space")]
+    Overlap {
+        /// The first common byte.
+        address: u64,
+        /// The name of the variable that is placed higher.
+        name: Span,
+    },
+    /// The variables of a space need more memory than is made for them.
+    #[error(
+        "more than {} MiB of memory for .{} variables; memory of that size is an image's",
+        super::memory::MAX_MADE >> 20,
+        .space.name()
+    )]
+    TooMuch {
+        /// The space.
+        space: StateSpace,
+        /// The name of a variable that does not fit.
+        name: Span,
+    },
+    /// A variable that was placed reaches beyond the last address.
+    #[error("at {address:#x} the variable reaches beyond the last address")]
+    Beyond {
+        /// Where it was placed.
+        address: u64,
+        /// Its name.
+        name: Span,
+    },
+    /// A variable was placed where its alignment does not allow it.
+    #[error("{address:#x} is no multiple of the variable's alignment, {alignment}")]
+    Misaligned {
+        /// Where it was placed.
+        address: u64,
+        /// Its alignment in bytes.
+        alignment: u64,
+        /// Its name.
+        name: Span,
+    },
+    /// The memory cannot be: windows too small, an allocation inside of one, a bank too large.
+    #[error("{error}")]
+    Memory {
+        /// Why.
+        #[source]
+        error: ConfigError,
+        /// The name of a variable that is too much.
+        name: Option<Span>,
+    },
+}
+
+impl PlacementError {
+    /// Where in the module, but for what is wrong with the memory as a whole.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            Self::Layout(error) => Some(error.span()),
+            Self::Overlap { name, .. }
+            | Self::TooMuch { name, .. }
+            | Self::Beyond { name, .. }
+            | Self::Misaligned { name, .. } => Some(*name),
+            Self::Memory { name, .. } => *name,
+        }
+    }
+}
+
+impl<'m> Placement<'m> {
+    /// Every variable where [`Layout`] puts it; `.global` ones from [`GLOBAL_BASE`] on, and all
+    /// others, parameters too, from address 0 of their space on.
+    ///
+    /// # Errors
+    /// [`LayoutError`] where the variables of a space have more than 4 GiB, or the length of an
+    /// array cannot be read.
+    pub fn of(module: &'m Module<'m>, function: Option<&'m Function>) -> Result<Self, LayoutError> {
+        let outer = Layout::of(module)?;
+        let own = function.map(|function| outer.with_function(module, function)).transpose()?;
+        let layout = own.as_ref().unwrap_or(&outer);
+        let placed = module.declarations_with_ids().filter_map(|(id, declaration)| {
+            let base = if declaration.space == StateSpace::Global { GLOBAL_BASE } else { 0 };
+            Some((id, (base + layout.offset(id)?, layout.bytes(id)?)))
+        });
+        let addresses = placed.collect();
+        let (placed, parameters) = (HashMap::new(), HashMap::new());
+        Ok(Self { module, addresses, placed, parameters })
+    }
+
+    /// A variable's address in its space; nothing for what is none, or another function's. The
+    /// first parameter has the address 0, see [`PARAMETER_BASE`](crate::PARAMETER_BASE).
+    pub fn address(&self, id: DeclarationId) -> Option<u64> {
+        let laid_out = || self.addresses.get(&id).map(|(address, _)| *address);
+        self.placed.get(&id).copied().or_else(laid_out)
+    }
+
+    fn bytes(&self, id: DeclarationId) -> u64 {
+        self.addresses.get(&id).map_or(0, |(_, bytes)| *bytes)
+    }
+
+    /// Puts a variable at an address of its space, in bytes. The others stay where they are.
+    pub fn place(&mut self, id: DeclarationId, address: u64) {
+        self.placed.insert(id, address);
+    }
+
+    /// Gives a parameter its bytes, the one of the lowest address first. What is behind the
+    /// parameter's end is dropped, what is missing is zero.
+    pub fn set_parameter(&mut self, id: DeclarationId, bytes: &[u8]) {
+        let size = usize::try_from(self.bytes(id)).unwrap_or(usize::MAX);
+        let bytes = bytes.get(..size).unwrap_or(bytes);
+        self.parameters.insert(id, bytes.to_vec());
+    }
+
+    /// Adds the variables to a machine, each with its initial value, zeroes without one. A byte
+    /// that the machine's memory has already stays as it is, except for the parameters that were
+    /// given. Variables that are defined elsewhere (`.extern`) get no memory, except in shared
+    /// memory.
+    ///
+    /// Where something is added, all memory is copied.
+    ///
+    /// # Errors
+    /// [`PlacementError`] where two variables overlap, one was placed where it cannot be, or the
+    /// memory cannot be.
+    pub fn onto(self, machine: Machine) -> Result<Environment<'m>, PlacementError> {
+        let Machine { misaligned, memory, .. } = machine;
+        self.check_ends()?;
+        self.check_overlaps()?;
+        self.check_alignment()?;
+        let plan = Plan { placement: &self, map: *memory.map() };
+        let (memory, holes) = plan.memory(memory)?;
+        Ok(Environment::new(self, memory, misaligned, holes))
+    }
+
+    /// The variables that have an address and a size, with the bytes that they take.
+    pub(super) fn variables(
+        &self,
+        space: StateSpace,
+    ) -> impl Iterator<Item = (DeclarationId, &'m Declaration, Range<u64>)> {
+        self.module.declarations_with_ids().filter_map(move |(id, declaration)| {
+            let address = self.address(id).filter(|_| declaration.space == space)?;
+            let bytes = Some(self.bytes(id)).filter(|bytes| *bytes > 0)?;
+            // `check_ends` has refused what saturates.
+            Some((id, declaration, address..address.saturating_add(bytes)))
+        })
+    }
+
+    /// The variables that the caller placed, in the order of the text.
+    fn placed(&self) -> impl Iterator<Item = (DeclarationId, &'m Declaration, u64)> {
+        let all = self.module.declarations_with_ids();
+        all.filter_map(|(id, declaration)| Some((id, declaration, *self.placed.get(&id)?)))
+    }
+
+    fn check_ends(&self) -> Result<(), PlacementError> {
+        for (id, Declaration { name, .. }, address) in self.placed() {
+            if address.checked_add(self.bytes(id)).is_none() {
+                return Err(PlacementError::Beyond { address, name: *name });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_alignment(&self) -> Result<(), PlacementError> {
+        for (_, declaration, address) in self.placed() {
+            let (alignment, name) = (declaration.alignment(), declaration.name);
+            if !address.is_multiple_of(alignment) {
+                return Err(PlacementError::Misaligned { address, alignment, name });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_overlaps(&self) -> Result<(), PlacementError> {
+        use StateSpace::{Const, Global, Local, Param, Shared};
+        for space in [Const, Global, Local, Param, Shared] {
+            let mut ranges: Vec<_> = self.variables(space).collect();
+            ranges.sort_by_key(|(_, _, range)| range.start);
+            for pair in ranges.windows(2) {
+                let (lower, (_, higher, range)) = (&pair[0].2, &pair[1]);
+                if range.start < lower.end {
+                    return Err(PlacementError::Overlap {
+                        address: range.start,
+                        name: higher.name,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the variable's bytes are another module's.
+pub(super) fn is_elsewhere(declaration: &Declaration) -> bool {
+    declaration.linkage == Linkage::Extern && declaration.space != StateSpace::Shared
+}

@@ -1,0 +1,160 @@
+//! Loads of tensor memory: what the whole warp does at once.
+
+use super::{Environment, Executed, Registers, RunError, RunErrorKind, low_bits};
+use crate::tensor_memory::{
+    Issue, Registers as TensorRegisters, Rules, TensorAddress, TensorFault, TensorLoad,
+    TensorMemory, execute,
+};
+use crate::{Load, Register, Span};
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::LaneFaults;
+
+/// Tensor memory as the warp finds it that executes loads.
+///
+/// ```
+/// use warpload::machine::Machine;
+/// use warpload_ptx::{Placement, Registers, WarpTensorMemory, read};
+/// use warpload_ptx::tensor_memory::{Pattern, Rules, TensorMemory};
+///
+/// let module = read(".version 8.8\n.target sm_100a\n.address_size 64
+///     .entry k() {
+///         .reg .b32 %r<3>, taddr;
+///         tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [taddr];
+///     }")?;
+/// let function = module.function("k").ok_or("no function")?;
+/// let mut environment = Placement::of(&module, Some(function))?.onto(Machine::default())?;
+/// let memory = TensorMemory::filled(Pattern::LaneColumn);
+/// environment.tensor = Some(WarpTensorMemory { memory, warp: 1, rules: Rules::default() });
+///
+/// let [taddr, r2] = ["taddr", "%r2"].map(|name| module.registers_named(function, name)[0]);
+/// let mut registers = Registers::new();
+/// registers.set(taddr, [32 << 16 | 8; 32]);
+/// for step in environment.run(function, &mut registers) {
+///     assert_eq!(step.result?.tensor.and_then(|tensor| tensor.fault), None);
+/// }
+/// // Thread 5 owns lane 37; its second register is the second column.
+/// assert_eq!(registers.get(r2).map(|held| held.values[5]), Some(37 << 16 | 9));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct WarpTensorMemory {
+    /// What it holds.
+    pub memory: TensorMemory,
+    /// The warp's number in its thread block, which decides which lanes of the memory it may read.
+    pub warp: u32,
+    /// What loads are checked against.
+    pub rules: Rules,
+}
+
+/// What a load of tensor memory did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TensorExecuted {
+    /// What was to be loaded.
+    pub load: TensorLoad,
+    /// The warp, and the address that all lanes gave, offset included.
+    pub issue: Issue,
+    /// Why nothing was loaded: the registers are as before.
+    pub fault: Option<TensorFault>,
+}
+
+/// The registers of a load, looked up.
+struct Operands {
+    data: Vec<Register>,
+    reduced: Option<Register>,
+    address: Register,
+    guard: Option<(Register, bool)>,
+}
+
+impl Environment<'_> {
+    /// Executes a `tcgen05.ld` or `tcgen05.ld.red`. Where the guard lets no lane through nothing
+    /// happens.
+    pub(super) fn tensor_load(
+        &self,
+        load: &Load,
+        registers: &mut Registers,
+    ) -> Result<Executed, RunError> {
+        let written = load
+            .tensor_load(self.module.source())
+            .map_err(|error| self.error(error.span, RunErrorKind::Tensor(error.kind)))?;
+        let look_up = |name: Span| {
+            let register = self.module.register_written(load.scope, name);
+            register.map_err(|error| self.error(name, RunErrorKind::Meaning(error)))
+        };
+        let guard = load.guard.map(|guard| Ok((look_up(guard.register)?, guard.is_negated)));
+        let operands = Operands {
+            data: written.registers.iter().copied().map(look_up).collect::<Result<_, _>>()?,
+            reduced: written.reduced.map(look_up).transpose()?,
+            address: look_up(written.address)?,
+            guard: guard.transpose()?,
+        };
+        let guard_span = load.guard.map_or(load.span, |guard| guard.register);
+        let executing = self.executing(operands.guard, guard_span, registers)?;
+        let mut executed = Executed {
+            executing,
+            addresses: [0; LANES],
+            spaces: [None; LANES],
+            written: Vec::new(),
+            faults: LaneFaults::default(),
+            undefined: Vec::new(),
+            tensor: None,
+        };
+        if executing.is_empty() {
+            return Ok(executed);
+        }
+        let Some(tensor) = &self.tensor else {
+            return Err(self.error(load.opcode_span, RunErrorKind::NoTensorMemory));
+        };
+        if executing != LaneMask::ALL {
+            let missing = !executing;
+            return Err(self.error(guard_span, RunErrorKind::NotAllLanes { missing }));
+        }
+        let address = self.common_address(operands.address, written.address, registers)?;
+        let address = address.plus(written.address_offset);
+        let issue = Issue { warp: tensor.warp, address };
+        let mut loaded = TensorRegisters::new();
+        let load = written.load;
+        let fault = execute(&load, issue, &tensor.memory, &tensor.rules, &mut loaded).err();
+        executed.addresses = [u64::from(address.0); LANES];
+        executed.tensor = Some(TensorExecuted { load, issue, fault });
+        if fault.is_none() {
+            executed.written = self.keep(&operands, &loaded, registers);
+        }
+        Ok(executed)
+    }
+
+    /// What the address register holds, in all lanes the same.
+    fn common_address(
+        &self,
+        register: Register,
+        span: Span,
+        registers: &Registers,
+    ) -> Result<TensorAddress, RunError> {
+        let held = self.value(registers, register, LaneMask::ALL, span)?;
+        let values = held.map_or([0; LANES], |held| held.values.map(|value| value as u32));
+        let first = values[0];
+        match values.iter().position(|value| *value != first) {
+            None => Ok(TensorAddress(first)),
+            Some(lane) => {
+                let (register, other) = (self.name(span), values[lane]);
+                let kind = RunErrorKind::AddressesDiffer { register, first, lane, other };
+                Err(self.error(span, kind))
+            }
+        }
+    }
+
+    /// Writes what was loaded; each register once, with what it holds then.
+    fn keep(
+        &self,
+        operands: &Operands,
+        loaded: &TensorRegisters,
+        registers: &mut Registers,
+    ) -> Vec<(Register, super::RegisterValue)> {
+        let reduced = operands.reduced.iter().zip(loaded.reduced());
+        let rows = operands.data.iter().zip(loaded.data()).chain(reduced);
+        for (register, row) in rows {
+            let mask = low_bits(self.width(*register));
+            registers.write(*register, LaneMask::ALL, &row.map(|value| u128::from(value) & mask));
+        }
+        registers.held(operands.data.iter().chain(&operands.reduced))
+    }
+}

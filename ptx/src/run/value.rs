@@ -1,0 +1,169 @@
+//! Values of registers and parameters as text.
+
+use crate::expression::{Constant, constant, number};
+use crate::lexer::TokenKind;
+use crate::words::Words;
+use crate::{Lexer, ScalarType, Span, integer};
+use warpload::lane::LANES;
+
+/// Why a text is no value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ValueError {
+    /// Something else stands where only this can.
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        /// What should stand there.
+        expected: &'static str,
+        /// The word at fault, quoted, or that there is none.
+        found: String,
+    },
+    /// More bits than the register or the parameter has.
+    #[error("{value} does not fit in {bits} bits")]
+    TooWide {
+        /// The value.
+        value: String,
+        /// The bits that there are.
+        bits: u32,
+    },
+    /// A fraction for what is no `.f32` and no `.f64`.
+    #[error("{0} is no integer")]
+    Fraction(String),
+    /// Several values, but not one for each lane.
+    #[error("{0} values; expected one, or one for each of the 32 lanes")]
+    Lanes(usize),
+}
+
+/// The bits of a constant expression of PTX as a value of that type. A number with a fraction
+/// is a number and fits `.f32` and `.f64` alone; an integer is bits, of any type, and negative
+/// ones are sign-extended. A hexadecimal number alone may have 128 bits.
+///
+/// ```
+/// use warpload_ptx::{ScalarType, bits_of};
+///
+/// assert_eq!(bits_of("-2", ScalarType::B32), Ok(0xffff_fffe));
+/// assert_eq!(bits_of("0x10+3*4", ScalarType::U64), Ok(28));
+/// assert_eq!(bits_of("1.5", ScalarType::F32), Ok(0x3fc0_0000));
+/// assert!(bits_of("256", ScalarType::U8).is_err());
+/// ```
+///
+/// # Errors
+/// [`ValueError`] where the text is no such expression or the value does not fit.
+pub fn bits_of(text: &str, scalar: ScalarType) -> Result<u128, ValueError> {
+    bits_in_lane(text, scalar, None)
+}
+
+fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u128, ValueError> {
+    let bits = scalar.bits().unwrap_or(128);
+    let wide = text.trim().strip_prefix("0x").filter(|digits| digits.len() > 16);
+    if let Some(wide) = wide.and_then(|digits| u128::from_str_radix(digits, 16).ok()) {
+        return fitting(wide, wide & super::low_bits(bits) == wide, text, bits);
+    }
+    match whole(&expression(text, lane))? {
+        Constant::Float(value) => match scalar {
+            ScalarType::F32 => Ok(u128::from((value as f32).to_bits())),
+            ScalarType::F64 => Ok(u128::from(value.to_bits())),
+            _ => Err(ValueError::Fraction(text.trim().to_owned())),
+        },
+        Constant::Integer { bits: value, is_unsigned: true } => {
+            let value = u128::from(value);
+            fitting(value, value & super::low_bits(bits) == value, text, bits)
+        }
+        Constant::Integer { bits: value, is_unsigned: false } => {
+            let signed = i128::from(value as i64);
+            let cut = signed as u128 & super::low_bits(bits);
+            let is_fitting = match signed {
+                0.. => cut == signed as u128,
+                _ => bits >= 64 || signed >= -(1_i128 << (bits - 1)),
+            };
+            fitting(cut, is_fitting, text, bits)
+        }
+    }
+}
+
+/// The values of a register in the 32 lanes, lane 0 first: one expression, in which `lane` is the
+/// lane's number, or 32 of them with commas between. Each is read as [`bits_of`] reads it.
+///
+/// ```
+/// use warpload_ptx::{ScalarType, lane_bits};
+///
+/// let values = lane_bits("0x1000+16*lane", ScalarType::B64)?;
+/// assert_eq!((values[0], values[31]), (0x1000, 0x11f0));
+/// # Ok::<(), warpload_ptx::ValueError>(())
+/// ```
+///
+/// # Errors
+/// [`ValueError`] where a text is no such expression, a value does not fit, or there are neither
+/// 1 nor 32 of them.
+pub fn lane_bits(text: &str, scalar: ScalarType) -> Result<[u128; LANES], ValueError> {
+    let parts: Vec<&str> = text.split(',').collect();
+    let mut values = [0; LANES];
+    for (lane, value) in values.iter_mut().enumerate() {
+        let part = match parts.as_slice() {
+            [only] => only,
+            parts if parts.len() == LANES => parts[lane],
+            parts => return Err(ValueError::Lanes(parts.len())),
+        };
+        *value = bits_in_lane(part, scalar, Some(lane))?;
+    }
+    Ok(values)
+}
+
+/// The words of an expression, the name `lane` as its number. What PTX takes for a register, `%4`,
+/// is an operator and a number.
+fn expression(text: &str, lane: Option<usize>) -> String {
+    let mut expression = String::with_capacity(text.len());
+    let mut end = 0;
+    for token in Lexer::new(text) {
+        let range = token.span.range();
+        expression.push_str(text.get(end..range.start).unwrap_or_default());
+        end = range.end;
+        let word = token.span.text(text);
+        let (operator, word) = match word.strip_prefix('%').filter(|rest| !rest.is_empty()) {
+            Some(rest) => ("% ", rest),
+            None => ("", word),
+        };
+        expression.push_str(operator);
+        match lane.filter(|_| word == "lane") {
+            Some(lane) => expression += &lane.to_string(),
+            None => expression.push_str(word),
+        }
+    }
+    expression.push_str(text.get(end..).unwrap_or_default());
+    expression
+}
+
+/// A text that is one constant expression.
+fn whole(text: &str) -> Result<Constant, ValueError> {
+    let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let mut words = Words::new(text, Span { start: 0, end });
+    let value = constant(&mut words).map_err(|error| ValueError::Expected {
+        expected: error.expected,
+        found: found(error.span.text(text)),
+    })?;
+    // Modules may have numbers of more than 64 bits, which lose the highest ones.
+    let wraps = Lexer::new(text).map(|token| token.span.text(text)).find(|word| {
+        matches!(number(word), Some(Constant::Integer { .. })) && integer(word).is_none()
+    });
+    if let Some(wide) = wraps {
+        return Err(ValueError::TooWide { value: shown(wide), bits: 64 });
+    }
+    match words.kind() {
+        TokenKind::End => Ok(value),
+        _ => Err(ValueError::Expected { expected: "the end", found: found(words.text()) }),
+    }
+}
+
+fn found(word: &str) -> String {
+    if word.is_empty() { "the end".to_owned() } else { format!("`{}`", shown(word)) }
+}
+
+/// The beginning of what is at fault.
+fn shown(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+fn fitting(value: u128, fits: bool, text: &str, bits: u32) -> Result<u128, ValueError> {
+    let too_wide = || ValueError::TooWide { value: shown(text.trim()), bits };
+    fits.then_some(value).ok_or_else(too_wide)
+}

@@ -1,0 +1,78 @@
+//! Why a load is none of tensor memory that can be executed.
+
+use crate::Span;
+use crate::tensor_memory::IllegalLoad;
+
+/// Why a text is no load of tensor memory, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+pub struct TensorLoadError {
+    /// What is wrong.
+    pub kind: TensorLoadErrorKind,
+    /// The bytes at fault; empty where something is missing.
+    pub span: Span,
+}
+
+/// What is wrong with a load of tensor memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TensorLoadErrorKind {
+    /// Something else was expected here; the words say what.
+    #[error("expected {0}")]
+    Expected(&'static str),
+    /// A qualifier that these loads do not have.
+    #[error("no qualifier of `tcgen05.ld`")]
+    Unknown,
+    /// A second qualifier of one kind.
+    #[error("a second qualifier of this kind")]
+    Duplicate,
+    /// The type of another instruction.
+    #[error("this type cannot stand here; expected {types}")]
+    Type {
+        /// The types that can.
+        types: &'static str,
+    },
+    /// A reduction's operation or modifier without `.red`.
+    #[error("only `tcgen05.ld.red` has an operation")]
+    ReductionWithoutRed,
+    /// The number of data registers is not that of the shape and `.num`.
+    #[error(
+        "{got} data register{}; shape and repeat make it {expected}",
+        if *got == 1 { "" } else { "s" }
+    )]
+    RegisterCount {
+        /// How many the load has.
+        expected: usize,
+        /// How many there are.
+        got: usize,
+    },
+    /// The combination breaks a rule.
+    #[error(transparent)]
+    Illegal(#[from] IllegalLoad),
+}
+
+impl TensorLoadError {
+    /// The code of the rule that an illegal combination breaks, see [`IllegalLoad::code`];
+    /// `syntax` for everything else.
+    pub const fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    pub(super) const fn expected(what: &'static str, span: Span) -> Self {
+        Self { kind: TensorLoadErrorKind::Expected(what), span }
+    }
+
+    pub(super) const fn illegal(illegal: IllegalLoad, span: Span) -> Self {
+        Self { kind: TensorLoadErrorKind::Illegal(illegal), span }
+    }
+}
+
+impl TensorLoadErrorKind {
+    /// The code of the rule, as [`TensorLoadError::code`] has it.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Illegal(illegal) => illegal.code(),
+            _ => "syntax",
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The contents of Tensor Memory.
+//!
+//! # Layout
+//! A warp can read one quarter of the lanes only, its slab of 32. Each slab is laid out by itself,
+//! column after column, the 32 lanes of a column side by side. So a register of a whole warp under
+//! `.32x32b` is one run of 128 bytes, and a whole load of that shape is one run of at most 16 KiB.
+
+use super::pattern::Pattern;
+use warpload::lane::{LANES, LaneValues};
+
+/// How many lanes, or rows, Tensor Memory has.
+pub const TENSOR_LANES: usize = 128;
+
+/// How many columns of 32-bit cells it has.
+pub const COLUMNS: usize = 512;
+
+/// How many lanes a warp may read: those from 32 * (warp mod 4) on.
+pub const SLAB_LANES: usize = LANES;
+
+/// How many bytes all cells are: 256 KiB.
+pub const MEMORY_BYTES: usize = TENSOR_LANES * COLUMNS * 4;
+
+/// The cells of one thread block's Tensor Memory: 128 lanes of 512 columns of 32 bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorMemory {
+    /// The columns of slab 0, those of slab 1, and so on: 4 * 512 columns of 32 lanes.
+    columns: Box<[LaneValues]>,
+}
+
+/// Bytes that are no whole Tensor Memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} bytes; Tensor Memory is {MEMORY_BYTES}")]
+pub struct WrongLength {
+    /// How many bytes there are.
+    pub bytes: usize,
+}
+
+impl TensorMemory {
+    /// Zeroes.
+    pub fn new() -> Self {
+        let slabs = TENSOR_LANES / SLAB_LANES;
+        Self { columns: vec![[0; LANES]; slabs * COLUMNS].into_boxed_slice() }
+    }
+
+    /// The value that `value` gives for each lane, 0..=127, and column, 0..=511.
+    pub fn from_fn(value: impl Fn(usize, usize) -> u32) -> Self {
+        let mut memory = Self::new();
+        for (at, cells) in memory.columns.iter_mut().enumerate() {
+            let (slab, column) = (at / COLUMNS, at % COLUMNS);
+            for (lane, cell) in cells.iter_mut().enumerate() {
+                *cell = value(slab * SLAB_LANES + lane, column);
+            }
+        }
+        memory
+    }
+
+    /// A pattern.
+    pub fn filled(pattern: Pattern) -> Self {
+        Self::from_fn(|lane, column| pattern.value(lane, column))
+    }
+
+    /// Cells as little-endian bytes, lane after lane, the columns of a lane side by side.
+    ///
+    /// # Errors
+    /// [`WrongLength`] where there are not exactly [`MEMORY_BYTES`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, WrongLength> {
+        if bytes.len() != MEMORY_BYTES {
+            return Err(WrongLength { bytes: bytes.len() });
+        }
+        let words = bytes.as_chunks::<4>().0;
+        // There is a word for every cell, as the length says.
+        Ok(Self::from_fn(|lane, column| u32::from_le_bytes(words[lane * COLUMNS + column])))
+    }
+
+    /// A cell, where there is one of this lane and column.
+    pub fn get(&self, lane: usize, column: usize) -> Option<u32> {
+        Some(self.columns[place(lane, column)?][lane % SLAB_LANES])
+    }
+
+    /// Changes a cell, where there is one of this lane and column; says whether there is.
+    pub fn set(&mut self, lane: usize, column: usize, value: u32) -> bool {
+        let place = place(lane, column);
+        if let Some(place) = place {
+            self.columns[place][lane % SLAB_LANES] = value;
+        }
+        place.is_some()
+    }
+
+    /// The columns of the slab that the warps of this number modulo 4 may read.
+    pub(super) fn slab(&self, slab: usize) -> &[LaneValues] {
+        let first = slab % (TENSOR_LANES / SLAB_LANES) * COLUMNS;
+        &self.columns[first..first + COLUMNS]
+    }
+}
+
+impl Default for TensorMemory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Where the 32 cells are that this one is among.
+fn place(lane: usize, column: usize) -> Option<usize> {
+    (lane < TENSOR_LANES && column < COLUMNS).then_some(lane / SLAB_LANES * COLUMNS + column)
+}

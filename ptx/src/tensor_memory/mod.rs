@@ -1,0 +1,49 @@
+//! `tcgen05.ld` and `tcgen05.ld.red`: the loads of SM 10.x from Tensor Memory.
+//!
+//! Tensor Memory is 128 lanes of 512 columns of 32-bit cells, one for each thread block. A load
+//! is done by a whole warp: its [`Shape`] and the repeats of `.num` say which rectangle of cells
+//! is read, and which thread gets which cell in which register. [`Shape::layout`] is the one
+//! table of that; [`execute`], the pictures of `warpload tmem map` and docs/tensor-memory.md are
+//! made from it. What the sources leave open and what is done here: docs/tensor-memory.md. The text of
+//! a load is read by [`ptx`](crate).
+//!
+//! ```
+//! use warpload_ptx::tensor_memory::{
+//!     Form, Issue, Pattern, Registers, Rules, Shape, TensorAddress, TensorLoad, TensorMemory,
+//!     execute,
+//! };
+//!
+//! let memory = TensorMemory::filled(Pattern::LaneColumn);
+//! let load = TensorLoad::new(Form::plain(Shape::S16x128b, 4))?;
+//! // Warp 1 may read lanes 32 to 63; here from lane 48 and column 256 on.
+//! let issue = Issue { warp: 1, address: TensorAddress::new(48, 256) };
+//! let mut registers = Registers::new();
+//! execute(&load, issue, &memory, &Rules::default(), &mut registers)?;
+//! assert_eq!(registers.data().len(), 8);
+//! // Thread 5 is in the second row of fours; odd registers are eight lanes further down.
+//! assert_eq!(registers.data()[0][5], 49 << 16 | 257);
+//! assert_eq!(registers.data()[1][5], 57 << 16 | 257);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod address;
+#[cfg(feature = "json")]
+pub mod cases;
+mod execute;
+mod fault;
+mod instruction;
+mod memory;
+mod pattern;
+mod reduction;
+mod rules;
+mod shape;
+
+pub use address::TensorAddress;
+pub use execute::{Registers, execute};
+pub use fault::{Half, TensorFault};
+pub use instruction::{Form, IllegalLoad, MAX_REGISTERS, Repeat, TensorLoad};
+pub use memory::{COLUMNS, MEMORY_BYTES, SLAB_LANES, TENSOR_LANES, TensorMemory, WrongLength};
+pub use pattern::Pattern;
+pub use reduction::{Operation, Reduction, ReductionType};
+pub use rules::{AllocationError, Allocations, Issue, LaneMode, Rules};
+pub use shape::{CellOffset, Layout, Shape, Step};

@@ -1,0 +1,53 @@
+//! Modules that a compiler wrote: `clang/`, with the sources and the commands.
+
+use std::path::Path;
+
+use warpload_ptx::{FunctionKind, StatementKind, check, read};
+
+/// Where a load stands as a compiler writes one: first in its line, behind a guard or not.
+fn is_load(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let first = words.next().unwrap_or_default();
+    let opcode = if first.starts_with('@') { words.next().unwrap_or_default() } else { first };
+    opcode.starts_with("ld.")
+}
+
+#[test]
+fn compiled_modules_are_read_whole_and_every_load_is_legal() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx/clang");
+    let mut modules = 0;
+    let mut loads = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|extension| extension != "ptx") {
+            continue;
+        }
+        let name = path.display();
+        let source = std::fs::read_to_string(&path).expect("a module");
+        let module = read(&source).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let written = source.lines().filter(|line| is_load(line)).count();
+        let verdicts: Vec<_> = check(&module).collect();
+        assert!(verdicts.iter().all(|verdict| verdict.is_legal()), "{name}: {verdicts:#?}");
+        assert_eq!(verdicts.len(), written, "{name}");
+        // Every instruction begins a line of its own, and is a statement of its own.
+        let instructions = module.statements().iter().filter(|statement| {
+            matches!(&statement.kind, StatementKind::Instruction(i) if i.fault.is_none())
+        });
+        let ends = source.lines().filter(|line| {
+            let code = line.split("//").next().unwrap_or_default().trim();
+            let is_code = line.starts_with('\t') && !code.starts_with(['.', '(', '}']);
+            // Prototypes of calls, and the last of a list of targets of branches.
+            let is_list = code.contains(" : .") || code.starts_with('$');
+            is_code && code.ends_with(';') && !is_list
+        });
+        // A call goes over several lines, of which the last is a lone semicolon.
+        assert_eq!(instructions.count(), ends.count(), "{name}");
+        let is_kernel = |kind| kind == FunctionKind::Entry;
+        let kernels = module.functions().iter().filter(|function| is_kernel(function.kind)).count();
+        assert_eq!(kernels, source.matches(".entry ").count(), "{name}");
+        modules += 1;
+        loads += written;
+    }
+    println!("{modules} modules, {loads} loads");
+    assert_eq!(modules, 12);
+}

@@ -1,0 +1,19 @@
+//! PTX: what is read, and which loads are legal, held to an assembler's verdicts.
+//!
+//! `*.jsonl.xz` are modules with what ptxas said of each: fields `id`, `family`, `instr` (the load),
+//! `accept`, `error`, `ptxas` (12.9 up to PTX 8.8, 13.5 up to 9.5) and `module`. They were made
+//! for this project; ptxas of the CUDA toolkit judged them. `ld_more.jsonl.xz` has modules of every
+//! version with all that stands around loads: no `instr`, and the first two messages of ptxas with
+//! their lines, with `; ` between them.
+
+#![allow(clippy::unwrap_used)]
+#![allow(clippy::print_stdout, reason = "how many rows were compared is worth printing")]
+
+mod clang;
+mod corpus;
+mod edges;
+mod examples;
+mod mutations;
+mod tensor_load;
+mod tensor_rules;
+mod verdicts;

@@ -1,0 +1,11 @@
+//! Loads from Tensor Memory: the cases, the mapping of each shape, and an executor written apart.
+
+#![allow(clippy::unwrap_used)]
+
+mod allocations;
+#[cfg(feature = "json")]
+mod cases;
+mod examples;
+mod execution;
+mod mapping;
+mod naive;

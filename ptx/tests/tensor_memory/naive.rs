@@ -1,0 +1,61 @@
+//! An executor written out of docs/tensor-memory.md's formulas, cell by cell; it shares no code
+//! with the library's.
+
+use warpload_ptx::tensor_memory::{Shape, TensorMemory};
+
+/// Lane and column, counted from the base of the load or of the half, of a thread's register.
+pub(crate) fn place(shape: Shape, t: usize, r: usize) -> (usize, usize) {
+    match shape {
+        Shape::S32x32b => (t, r),
+        Shape::S16x64b => (t / 4 + 8 * (t % 2), (t / 2) % 2 + 2 * r),
+        Shape::S16x128b => (t / 4 + 8 * (r % 2), t % 4 + 4 * (r / 2)),
+        Shape::S16x256b => (t / 4 + 8 * ((r / 2) % 2), r % 2 + 2 * (t % 4) + 8 * (r / 4)),
+        Shape::S16x32bx2 => (if t < 16 { t } else { t - 16 }, r),
+    }
+}
+
+/// How many registers a thread gets from one repeat.
+pub(crate) fn registers(shape: Shape) -> usize {
+    match shape {
+        Shape::S16x128b => 2,
+        Shape::S16x256b => 4,
+        _ => 1,
+    }
+}
+
+/// How many columns one repeat covers, unpacked.
+pub(crate) fn columns(shape: Shape) -> usize {
+    match shape {
+        Shape::S32x32b | Shape::S16x32bx2 => 1,
+        Shape::S16x64b => 2,
+        Shape::S16x128b => 4,
+        Shape::S16x256b => 8,
+    }
+}
+
+/// A load of known-good addresses: `bases` are the lane and column of either half, the same twice
+/// where there is one. Gives rows of registers, as the library does.
+pub(crate) fn load(
+    shape: Shape,
+    num: usize,
+    pack: bool,
+    bases: [(usize, usize); 2],
+    memory: &TensorMemory,
+) -> Vec<[u32; 32]> {
+    let mut rows = vec![[0; 32]; num * registers(shape)];
+    for t in 0..32 {
+        let second = shape == Shape::S16x32bx2 && t >= 16;
+        let (base_lane, base_column) = bases[usize::from(second)];
+        for (r, row) in rows.iter_mut().enumerate() {
+            let (lane, column) = place(shape, t, r);
+            let cell = |column| memory.get(base_lane + lane, column).unwrap();
+            row[t] = if pack {
+                let c = base_column + 2 * column;
+                cell(c) & 0xffff | (cell(c + 1) & 0xffff) << 16
+            } else {
+                cell(base_column + column)
+            };
+        }
+    }
+    rows
+}
