@@ -9,11 +9,11 @@ use std::io::Write;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use warpload::encoding::{Instruction, Reg, parse_line};
-use warpload::image::{self, Mapping};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::{Executor, LaneAddresses, LoadOp, load};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, MemoryBuilder};
+use warpload::suite::image::{self, Mapping};
 use warpload::warp::Warp;
 
 const BASE: u64 = 0x1_0000_0000;

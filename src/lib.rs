@@ -7,8 +7,8 @@
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
 //! - [`file_kind`]: what a file is by its first bytes.
-//! - `json` (feature `json`): strict JSON with the key and the place of an error.
-//! - `vector` and `image` (feature `json`): test vectors and memory images.
+//! - `suite` (feature `json`): test vectors and memory images, and their JSON.
+//! - `trace`, `report` (feature `trace`): traces, their replay, and what is shown of it.
 //!
 //! # The three examples of the instruction's own description
 //!
@@ -98,10 +98,6 @@
 
 pub mod explain;
 pub mod file_kind;
-#[cfg(feature = "json")]
-pub mod image;
-#[cfg(feature = "json")]
-pub mod json;
 pub mod lane;
 pub mod lines;
 pub mod load;
@@ -110,10 +106,10 @@ pub mod memory;
 #[cfg(feature = "trace")]
 pub mod report;
 pub mod sass;
+#[cfg(feature = "json")]
+pub mod suite;
 #[cfg(feature = "trace")]
 pub mod trace;
-#[cfg(feature = "json")]
-pub mod vector;
 pub mod warp;
 
 pub use warpload_encoding as encoding;

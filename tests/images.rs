@@ -9,10 +9,10 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 use warpload::encoding::{Reg, parse_line};
-use warpload::image::{ImageError, Mapping, open};
 use warpload::lane::LANES;
 use warpload::load::{Outcome, execute, reference};
 use warpload::machine::{Machine, Misaligned};
+use warpload::suite::image::{ImageError, Mapping, open};
 use warpload::warp::Warp;
 
 const MAPPINGS: [Mapping; 3] = [Mapping::ReadOnly, Mapping::CopyOnWrite, Mapping::Copy];

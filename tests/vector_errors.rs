@@ -3,8 +3,8 @@
 #![cfg(feature = "json")]
 #![allow(clippy::unwrap_used)]
 
-use warpload::json::JsonError;
-use warpload::vector::Vector;
+use warpload::suite::json::JsonError;
+use warpload::suite::vector::Vector;
 
 fn error(text: &str) -> JsonError {
     Vector::from_json(text).unwrap_err()

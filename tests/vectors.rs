@@ -5,7 +5,7 @@
 
 use warpload::encoding::Reg;
 use warpload::load::Executor;
-use warpload::vector::Vector;
+use warpload::suite::vector::Vector;
 
 /// Every vector of a file, and how many there are.
 fn hold(file: &str, expected: usize) {

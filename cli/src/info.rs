@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use warpload::image::Mapping;
 use warpload::memory::{Allocation, Memory};
+use warpload::suite::image::Mapping;
 use warpload::trace::{BinaryTrace, Contents, TraceSpace};
 
 use super::encode::hexadecimal;

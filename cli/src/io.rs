@@ -9,8 +9,8 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use warpload::file_kind::FileKind;
-use warpload::image::{self, Mapping};
 use warpload::machine::Machine;
+use warpload::suite::image::{self, Mapping};
 
 use super::name::visible;
 use super::{Progress, Status, inputs};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use serde::ser::{SerializeMap, Serializer};
-use warpload::json::JsonError;
 use warpload::lines::{LineError, Lines};
+use warpload::suite::json::JsonError;
 
 use super::io::{self, Output};
 use super::name::visible;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde_json::value::RawValue;
 use warpload::load::{ExecuteError, Executor};
-use warpload::vector::{Difference, Vector};
+use warpload::suite::vector::{Difference, Vector};
 
 use super::io::{self, Output};
 use super::output_file::Target;

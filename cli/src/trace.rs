@@ -6,8 +6,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use warpload::memory::Arena;
+use warpload::trace::binary::MAGIC;
 use warpload::trace::{
-    BinaryTrace, ImportError, ImportEvent, MAGIC, TraceError, TraceWriter, import_from,
+    BinaryTrace, ImportError, ImportEvent, TraceError, TraceWriter, import_from,
 };
 
 use super::io::{self, is_stdin};

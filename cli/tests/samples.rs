@@ -12,9 +12,9 @@ use std::fs;
 use std::process::Output;
 
 use serde_json::Value;
-use warpload::image::{self, Mapping};
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, Window};
+use warpload::suite::image::{self, Mapping};
 use warpload::trace::{BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Summary, replay};
 
 use generic::{BYTES, MANIFEST, TRACE, generate};

@@ -6,9 +6,7 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use warpload::memory::{Arena, Fill};
-use warpload::trace::{
-    BinaryTrace, Data, ReplayError, ReplayOptions, Summary, TraceWriter, import_from, replay,
-};
+use warpload::trace::{BinaryTrace, Data, ReplayError, ReplayOptions, Summary, TraceWriter, import_from, replay};
 
 /// So much of a header that most inputs are read as Accel-Sim's; the input can bring its own.
 const HEADER: &[u8] = b"-kernel name = k\n-shmem base_addr = 0x1000000\n#BEGIN_TB\n\

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use warpload::load::Executor;
-use warpload::vector::Vector;
+use warpload::suite::vector::Vector;
 
 fuzz_target!(|text: &str| {
     if let Ok(vector) = Vector::from_json(text) {

@@ -3,8 +3,8 @@
 use super::rows::Row;
 use super::text::{count, cut, name, of};
 use crate::lane::{LANES, LaneMask};
+use crate::suite::vector::LANE_FAULTS;
 use crate::trace::{Contents, FaultyLoad};
-use crate::vector::LANE_FAULTS;
 
 const CELL: usize = 11;
 

@@ -7,7 +7,7 @@ mod regions;
 
 use warpload::machine::RegisterLimit;
 use warpload::memory::{AddressMap, ConfigError, Memory, MemoryBuilder, Space, Window};
-use warpload::vector::Vector;
+use warpload::suite::vector::Vector;
 
 const SHARED: Window = Window::DEFAULT_SHARED;
 const LOCAL: Window = Window::DEFAULT_LOCAL;

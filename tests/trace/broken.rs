@@ -3,10 +3,8 @@
 
 use bytemuck::{Pod, bytes_of, pod_read_unaligned};
 use warpload::memory::Arena;
-use warpload::trace::{
-    BinaryTrace, Contents, Header, RawBlock, RawRecord, RawSection, ReplayError, Shard, Summary,
-    TraceError,
-};
+use warpload::trace::binary::{Header, RawBlock, RawRecord, RawSection};
+use warpload::trace::{BinaryTrace, Contents, ReplayError, Shard, Summary, TraceError};
 
 use crate::allocator::largest;
 use crate::damage::outcome;

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use warpload::memory::Arena;
-use warpload::trace::{BinaryTrace, Header, RawSection, TraceError};
+use warpload::trace::binary::{Header, RawSection};
+use warpload::trace::{BinaryTrace, TraceError};
 
 use crate::allocator::largest;
 use crate::random::Random;

@@ -4,9 +4,8 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 use warpload::lane::LaneMask;
-use warpload::trace::{
-    Addresses, BinaryTrace, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, NewLoad, Skipped, TraceWriter,
-};
+use warpload::trace::binary::{MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS};
+use warpload::trace::{Addresses, BinaryTrace, NewLoad, Skipped, TraceWriter};
 
 use crate::samples::{
     Form, Item, Load, OPCODES, expected_loads, loads, open, operation, registers, skipped, summary,

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use warpload::lines::{LineError, Lines};
 use warpload::load::{ExecuteError, Executor, LoadOp, Outcome};
-use warpload::vector::{Final, Vector};
+use warpload::suite::vector::{Final, Vector};
 use warpload::warp::Warp;
 
 use super::diagnostic;

@@ -6,7 +6,7 @@ use warpload::load::{
     LaneAddresses, LaneFault, LaneFaults, LoadOp, Outcome, UniformPath, WarpError,
 };
 use warpload::memory::{GenericAddress, LoadMemory};
-use warpload::vector::Vector;
+use warpload::suite::vector::Vector;
 use warpload::warp::Warp;
 
 use crate::name::visible;

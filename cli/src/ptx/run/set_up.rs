@@ -1,9 +1,9 @@
 //! What the loads execute on: memory, variables, parameters and registers as the arguments say.
 
 use anyhow::{Context, bail};
-use warpload::image::Mapping;
 use warpload::lane::LaneMask;
 use warpload::machine::Machine;
+use warpload::suite::image::Mapping;
 use warpload_ptx::tensor_memory::Rules;
 use warpload_ptx::{
     Array, Declaration, DeclarationId, Environment, Function, Placement, PlacementError, Registers,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::LaneFaults;
-use warpload::vector::LANE_FAULTS;
+use warpload::suite::vector::LANE_FAULTS;
 use warpload_ptx::{
     Environment, Executed, Load, Opcode, Position, Register, RegisterValue, TensorExecuted,
 };

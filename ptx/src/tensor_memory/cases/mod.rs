@@ -13,8 +13,8 @@ use super::pattern::Pattern;
 use super::reduction::Reduction;
 use super::rules::{Issue, Rules};
 use super::shape::Shape;
-use warpload::json::{self, JsonError};
 use warpload::lane::{LANES, LaneValues};
+use warpload::suite::json::{self, JsonError};
 
 mod read;
 

@@ -1,8 +1,8 @@
 //! The JSON of a case, and the rules that its keys keep.
 
 use serde::Deserialize;
-use warpload::json::present;
 use warpload::only_objects;
+use warpload::suite::json::present;
 
 use super::{
     Case, Confidence, Expected, ExpectedRegisters, Form, IllegalLoad, Issue, JsonError, LANES,

@@ -13,7 +13,7 @@ use std::error::Error;
 use warpload::encoding::MemorySpace;
 use warpload::load::{Executor, Outcome, UniformPath};
 use warpload::machine::Misaligned;
-use warpload::vector::Vector;
+use warpload::suite::vector::Vector;
 
 use draft::Draft;
 

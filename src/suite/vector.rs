@@ -1,0 +1,318 @@
+//! Test vectors: one instruction executed by one warp, the state before and the state after
+//! (docs/vectors.md).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+use warpload_encoding::{Instruction, Reg, parse_line};
+
+use super::json::initial::Initial;
+use super::json::sources::Files;
+use super::json::values::{
+    Hex32, Lanes, RegisterName, UniqueMap, hexadecimal, only_objects, present,
+};
+use super::json::{self, JsonError};
+use crate::lane::{LANES, LaneMask, LaneValues};
+use crate::load::{ExecuteError, Executor, Outcome};
+use crate::machine::Machine;
+use crate::warp::Warp;
+
+/// The names of the lane faults, in the order in which they are written.
+pub const LANE_FAULTS: [&str; 3] = ["outside_window", "outside_allocation", "misaligned_address"];
+
+/// The names of the warp faults.
+const WARP_FAULTS: [&str; 2] = ["misaligned_register", "out_of_range_register"];
+
+/// One test vector.
+#[derive(Debug)]
+pub struct Vector {
+    /// What it is about.
+    pub name: String,
+    /// The instruction.
+    pub instruction: Instruction,
+    /// What the warp executes on.
+    pub machine: Machine,
+    /// The warp before.
+    pub warp: Warp,
+    /// What should hold after; nothing where the vector has no `final`.
+    pub expected: Option<Final>,
+}
+
+/// What a load changed. Serializes as the vectors' `final`.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Final {
+    /// Registers with their 32 values, lane 0 first: of an outcome, those that changed.
+    pub registers: BTreeMap<Reg, LaneValues>,
+    /// The warp fault's name.
+    pub fault: Option<&'static str>,
+    /// The lanes of each fault, in the order of [`LANE_FAULTS`].
+    pub lane_faults: [LaneMask; 3],
+    /// Whether the broadcast path was taken. `None` of `LDS.U`, whose `.U` decides nothing that can
+    /// be observed.
+    pub broadcast: Option<bool>,
+}
+
+/// One way in which an outcome is not what a vector expects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// A register's value in one lane.
+    Register {
+        /// The register.
+        register: Reg,
+        /// The lane, 0..=31.
+        lane: usize,
+        /// What it should hold.
+        expected: u32,
+        /// What it holds.
+        got: u32,
+    },
+    /// The warp fault.
+    Fault {
+        /// The name of the fault that should have been raised.
+        expected: Option<&'static str>,
+        /// The name of the one that was.
+        got: Option<&'static str>,
+    },
+    /// The lanes with one kind of fault.
+    LaneFaults {
+        /// The fault's name.
+        name: &'static str,
+        /// The lanes that should have it.
+        expected: LaneMask,
+        /// The lanes that have it.
+        got: LaneMask,
+    },
+    /// The broadcast path.
+    Broadcast {
+        /// Whether it should have been taken.
+        expected: bool,
+        /// Whether it was.
+        got: bool,
+    },
+}
+
+impl Vector {
+    /// Reads a vector out of one JSON object.
+    ///
+    /// # Errors
+    /// [`JsonError`] with the key and, where the text is at fault, its position.
+    pub fn from_json(text: &str) -> Result<Self, JsonError> {
+        let json: VectorJson = json::from_str(text)?;
+        let instruction = read_instruction(&json.instruction)?;
+        let (machine, warp) = json.initial.machine_and_warp(Files::Refused).map_err(|error| {
+            JsonError { key: error.key.map(|key| format!("initial.{key}")), ..error }
+        })?;
+        let expected = json.expected.map(FinalJson::read).transpose()?;
+        Ok(Self { name: json.name, instruction, machine, warp, expected })
+    }
+
+    /// Executes the instruction; gives the warp after it and what the load did.
+    ///
+    /// # Errors
+    /// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known.
+    pub fn run(&self, executor: Executor) -> Result<(Warp, Outcome), ExecuteError> {
+        let mut warp = self.warp.clone();
+        let outcome = executor.execute(&self.instruction, &self.machine, &mut warp)?;
+        Ok((warp, outcome))
+    }
+
+    /// What changed between the vector's warp and `after`.
+    pub fn observed(&self, after: &Warp, outcome: &Outcome) -> Final {
+        Final {
+            registers: after
+                .changed_since(&self.warp)
+                .map(|register| (register, *after.register(register)))
+                .collect(),
+            fault: outcome.warp_fault.map(|fault| fault.name()),
+            lane_faults: LANE_FAULTS.map(|name| outcome.lane_faults.lanes(name)),
+            broadcast: (!is_lds_u(&self.instruction)).then_some(outcome.is_broadcast()),
+        }
+    }
+
+    /// Executes the vector and compares with what it expects; nothing where all is equal, or
+    /// where the vector expects nothing.
+    ///
+    /// # Errors
+    /// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known.
+    pub fn check(&self, executor: Executor) -> Result<Vec<Difference>, ExecuteError> {
+        let (after, outcome) = self.run(executor)?;
+        let Some(expected) = &self.expected else { return Ok(Vec::new()) };
+        Ok(self.differences(expected, &self.observed(&after, &outcome)))
+    }
+
+    fn differences(&self, expected: &Final, got: &Final) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        let both: BTreeMap<_, _> = expected.registers.iter().chain(&got.registers).collect();
+        for &register in both.into_keys() {
+            // A register that is not named is unchanged.
+            let held = |side: &Final| {
+                *side.registers.get(&register).unwrap_or(self.warp.register(register))
+            };
+            let (expected, got) = (held(expected), held(got));
+            for lane in (0..LANES).filter(|lane| expected[*lane] != got[*lane]) {
+                let (expected, got) = (expected[lane], got[lane]);
+                differences.push(Difference::Register { register, lane, expected, got });
+            }
+        }
+        if expected.fault != got.fault {
+            differences.push(Difference::Fault { expected: expected.fault, got: got.fault });
+        }
+        for (i, name) in LANE_FAULTS.into_iter().enumerate() {
+            let (expected, got) = (expected.lane_faults[i], got.lane_faults[i]);
+            if expected != got {
+                differences.push(Difference::LaneFaults { name, expected, got });
+            }
+        }
+        let broadcast = |side: &Final| side.broadcast.unwrap_or(false);
+        let (expected, got) = (broadcast(expected), broadcast(got));
+        if expected != got {
+            differences.push(Difference::Broadcast { expected, got });
+        }
+        differences
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Register { register, lane, expected, got } => {
+                write!(f, "{register} lane {lane}: expected {expected:#010x}, got {got:#010x}")
+            }
+            Self::Fault { expected, got } => {
+                let name = |fault: &Option<&'static str>| fault.unwrap_or("none");
+                write!(f, "fault: expected {}, got {}", name(expected), name(got))
+            }
+            Self::LaneFaults { name, expected, got } => {
+                write!(f, "{name}: expected lanes {expected:#010x}, got {got:#010x}")
+            }
+            Self::Broadcast { expected, got } => {
+                write!(f, "broadcast: expected {expected}, got {got}")
+            }
+        }
+    }
+}
+
+impl Serialize for Final {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("final", 4)?;
+        object.serialize_field("registers", &Registers(&self.registers))?;
+        object.serialize_field("fault", &self.fault)?;
+        object.serialize_field("lane_faults", &LaneFaultMasks(&self.lane_faults))?;
+        match self.broadcast {
+            Some(broadcast) => object.serialize_field("broadcast", &broadcast)?,
+            None => object.skip_field("broadcast")?,
+        }
+        object.end()
+    }
+}
+
+struct Registers<'f>(&'f BTreeMap<Reg, LaneValues>);
+
+impl Serialize for Registers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (register, values) in self.0 {
+            map.serialize_entry(&register.to_string(), &values.map(|v| format!("{v:#x}")))?;
+        }
+        map.end()
+    }
+}
+
+/// Only the masks that are not zero.
+struct LaneFaultMasks<'f>(&'f [LaneMask; 3]);
+
+impl Serialize for LaneFaultMasks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, lanes) in LANE_FAULTS.iter().zip(self.0) {
+            if !lanes.is_empty() {
+                map.serialize_entry(name, &format!("{lanes:#x}"))?;
+            }
+        }
+        map.end()
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+struct VectorJson {
+    #[serde(default)]
+    name: String,
+    instruction: String,
+    #[serde(default)]
+    initial: Initial,
+    #[serde(default, rename = "final", deserialize_with = "present")]
+    expected: Option<FinalJson>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
+#[derive(Default)]
+struct FinalJson {
+    registers: UniqueMap<RegisterName, Lanes>,
+    fault: Option<String>,
+    lane_faults: LaneFaultsJson,
+    broadcast: bool,
+}
+
+#[derive(serde::Deserialize, Default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
+struct LaneFaultsJson {
+    #[serde(deserialize_with = "present")]
+    outside_window: Option<Hex32>,
+    #[serde(deserialize_with = "present")]
+    outside_allocation: Option<Hex32>,
+    #[serde(deserialize_with = "present")]
+    misaligned_address: Option<Hex32>,
+}
+
+only_objects!(VectorJson, FinalJson, LaneFaultsJson);
+
+impl FinalJson {
+    fn read(self) -> Result<Final, JsonError> {
+        let fault = match self.fault {
+            None => None,
+            Some(given) => {
+                let known = WARP_FAULTS.into_iter().find(|name| *name == given);
+                Some(known.ok_or_else(|| {
+                    let message = format!("no fault {given:?}; expected null or {WARP_FAULTS:?}");
+                    JsonError::at("final.fault", message)
+                })?)
+            }
+        };
+        let faults = self.lane_faults;
+        let masks = [faults.outside_window, faults.outside_allocation, faults.misaligned_address];
+        Ok(Final {
+            registers: self
+                .registers
+                .0
+                .into_iter()
+                .map(|(RegisterName(register), Lanes(values))| (register, values))
+                .collect(),
+            fault,
+            lane_faults: masks
+                .map(|mask| mask.map_or(LaneMask::NONE, |Hex32(bits)| LaneMask::from_bits(bits))),
+            broadcast: Some(self.broadcast),
+        })
+    }
+}
+
+fn is_lds_u(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Lds(lds) if lds.fields().uniform)
+}
+
+/// A word in hexadecimal, or SASS.
+fn read_instruction(text: &str) -> Result<Instruction, JsonError> {
+    if let Some(word) = hexadecimal(text) {
+        return Instruction::decode(word)
+            .ok_or_else(|| JsonError::at("instruction", format!("{text} is no load")));
+    }
+    let parsed = parse_line(text).map_err(|error| {
+        let at = text.get(error.span.start..error.span.end).unwrap_or_default();
+        let hint = error.hint_in(text).map_or(String::new(), |hint| format!("; {hint}"));
+        let message = format!("{error} at byte {} ({at:?}){hint}", error.span.start);
+        JsonError::at("instruction", message)
+    })?;
+    Ok(parsed.instruction)
+}

@@ -1,0 +1,196 @@
+//! Filling the blocks of a binary trace.
+
+use super::addresses::Addresses;
+use super::format::{
+    FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS,
+    RawNotReplayed, RawRecord, form,
+};
+use crate::lane::LaneMask;
+use crate::trace::operation::{Operation, Skipped};
+
+/// A load on its way into a trace.
+#[derive(Clone, Copy, Debug)]
+pub struct NewLoad<'l> {
+    /// The program counter, in bytes from the start of the function.
+    pub pc: u32,
+    /// The active lanes.
+    pub mask: LaneMask,
+    /// The operation, as [`TraceWriter::operation`](crate::trace::TraceWriter::operation) numbered it.
+    pub operation: u16,
+    /// The active lanes' addresses.
+    pub addresses: Addresses<'l>,
+    /// The lanes whose Plg is true, where that is known.
+    pub plg: Option<LaneMask>,
+    /// The lanes whose guard is true, where that is known.
+    pub guard: Option<LaneMask>,
+    /// The values that the load should give: for each destination register, one for each active
+    /// lane, those of lanes that do not execute not being compared. Nothing where they are not
+    /// known.
+    pub expected: &'l [u32],
+    /// Whether the source's access width was not the opcode's.
+    pub width_disagrees: bool,
+}
+
+impl<'l> NewLoad<'l> {
+    /// Returns a load of which nothing more is known.
+    pub fn new(pc: u32, mask: LaneMask, operation: u16, addresses: Addresses<'l>) -> Self {
+        Self {
+            pc,
+            mask,
+            operation,
+            addresses,
+            plg: None,
+            guard: None,
+            expected: &[],
+            width_disagrees: false,
+        }
+    }
+
+    /// Whether there are as many addresses and expected values as the mask asks for.
+    pub(in crate::trace) fn fits(&self, operation: &Operation) -> bool {
+        let active = self.mask.count() as usize;
+        let has_addresses = match self.addresses {
+            Addresses::Stride { .. } => true,
+            Addresses::Deltas { deltas, .. } => deltas.len() + 1 == active,
+            Addresses::List(list) => list.len() == active,
+        };
+        let values = active * operation.bytes.div_ceil(4) as usize;
+        has_addresses && (self.expected.is_empty() || self.expected.len() == values)
+    }
+}
+
+/// A block that is full, or the last one of its kernel.
+#[derive(Debug, Default)]
+pub(in crate::trace) struct ClosedBlock {
+    pub(in crate::trace) records: Vec<RawRecord>,
+    pub(in crate::trace) not_replayed: Vec<RawNotReplayed>,
+    pub(in crate::trace) payload: Vec<u8>,
+    /// Instructions, skipped ones included.
+    pub(in crate::trace) count: u32,
+    pub(in crate::trace) stores: u16,
+    pub(in crate::trace) atomics: u16,
+}
+
+/// The block that is being filled. All methods give the block that became full, if one did.
+#[derive(Debug, Default)]
+pub(in crate::trace) struct BlockBuilder(ClosedBlock);
+
+impl BlockBuilder {
+    pub(in crate::trace) fn skip(&mut self, kind: Skipped) -> Option<ClosedBlock> {
+        match kind {
+            Skipped::Store => self.0.stores += 1,
+            Skipped::Atomic => self.0.atomics += 1,
+            Skipped::Other => {}
+        }
+        self.count()
+    }
+
+    /// Counts an instruction that is not replayed, under the number of its name.
+    pub(in crate::trace) fn not_replayed(
+        &mut self,
+        name: u16,
+        active: LaneMask,
+    ) -> Option<ClosedBlock> {
+        self.0.not_replayed.push(RawNotReplayed {
+            index: self.0.count,
+            name,
+            // At most 32.
+            lanes: active.count() as u8,
+            reserved: 0,
+        });
+        self.count()
+    }
+
+    pub(in crate::trace) fn load(&mut self, load: &NewLoad<'_>) -> Option<ClosedBlock> {
+        let block = &mut self.0;
+        let mut flags = 0;
+        for (is_set, flag) in [
+            (load.plg.is_some(), FLAG_PLG),
+            (load.guard.is_some(), FLAG_GUARD),
+            (!load.expected.is_empty(), FLAG_EXPECTED),
+            (load.width_disagrees, FLAG_WIDTH),
+        ] {
+            flags |= if is_set { flag } else { 0 };
+        }
+        let payload = block.payload.len() as u32;
+        let form = push_addresses(&mut block.payload, &load.addresses);
+        block.records.push(RawRecord {
+            pc: load.pc,
+            mask: load.mask.bits(),
+            plg: load.plg.unwrap_or_default().bits(),
+            guard: load.guard.unwrap_or_default().bits(),
+            index: block.count,
+            payload,
+            operation: load.operation,
+            stores: block.stores,
+            atomics: block.atomics,
+            form,
+            flags,
+        });
+        for value in load.expected {
+            block.payload.extend_from_slice(&value.to_le_bytes());
+        }
+        pad(&mut block.payload);
+        self.count()
+    }
+
+    /// Returns how many bytes the block takes now; 0 if nothing is in it.
+    pub(in crate::trace) fn bytes(&self) -> usize {
+        let ClosedBlock { records, not_replayed, payload, count, .. } = &self.0;
+        if *count == 0 {
+            return 0;
+        }
+        size_of::<Self>()
+            + size_of_val(&records[..])
+            + size_of_val(&not_replayed[..])
+            + payload.len()
+    }
+
+    fn count(&mut self) -> Option<ClosedBlock> {
+        let block = &mut self.0;
+        block.count += 1;
+        if block.count == MAX_BLOCK_RECORDS || block.records.len() == MAX_BLOCK_LOADS {
+            return self.close();
+        }
+        None
+    }
+
+    pub(in crate::trace) fn close(&mut self) -> Option<ClosedBlock> {
+        let block = std::mem::take(&mut self.0);
+        (block.count > 0).then_some(block)
+    }
+}
+
+/// Appends addresses; gives their form.
+fn push_addresses(payload: &mut Vec<u8>, addresses: &Addresses<'_>) -> u8 {
+    match *addresses {
+        Addresses::Stride { base, stride: 0 } => {
+            payload.extend_from_slice(&base.to_le_bytes());
+            form::UNIFORM
+        }
+        Addresses::Stride { base, stride } => {
+            payload.extend_from_slice(&base.to_le_bytes());
+            payload.extend_from_slice(&stride.to_le_bytes());
+            form::STRIDE
+        }
+        Addresses::Deltas { base, deltas } => {
+            payload.extend_from_slice(&base.to_le_bytes());
+            for delta in deltas {
+                payload.extend_from_slice(&delta.to_le_bytes());
+            }
+            pad(payload);
+            form::DELTAS
+        }
+        Addresses::List(list) => {
+            for address in list {
+                payload.extend_from_slice(&address.to_le_bytes());
+            }
+            form::LIST
+        }
+    }
+}
+
+/// Zeroes up to a multiple of 8 bytes.
+fn pad(payload: &mut Vec<u8>) {
+    payload.resize(payload.len().next_multiple_of(8), 0);
+}

@@ -1,0 +1,120 @@
+//! The contents of a binary trace as JSON (docs/trace-format.md): texts of kernels are in a list of
+//! their own, each once, and kernels have their places in it. In version 1 kernels had the texts.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::format::{Contents, Kernel};
+use crate::trace::operation::Operation;
+
+/// [`Contents`] as they are in the file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawContents {
+    source: String,
+    #[serde(default)]
+    notes: Vec<String>,
+    #[serde(default)]
+    complete: bool,
+    #[serde(default)]
+    names: Vec<Arc<str>>,
+    kernels: Vec<RawKernel>,
+    operations: Vec<Operation>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    not_replayed: Vec<String>,
+    #[serde(default)]
+    allocations: Vec<(u64, u64)>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawKernel {
+    name: RawName,
+    grid: [u32; 3],
+    block: [u32; 3],
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shared_base: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    local_base: Option<u64>,
+    #[serde(default)]
+    header: Vec<(RawName, RawName)>,
+}
+
+/// A text of a kernel: its place in the list of names, or, in version 1, itself.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum RawName {
+    Place(u32),
+    Text(Arc<str>),
+}
+
+/// The list of names as it is made.
+#[derive(Default)]
+struct Places {
+    names: Vec<Arc<str>>,
+    places: FxHashMap<Arc<str>, u32>,
+}
+
+impl Places {
+    fn of(&mut self, name: Arc<str>) -> RawName {
+        let next = self.names.len() as u32;
+        let place = *self.places.entry(Arc::clone(&name)).or_insert(next);
+        if place == next {
+            self.names.push(name);
+        }
+        RawName::Place(place)
+    }
+}
+
+impl From<Contents> for RawContents {
+    fn from(contents: Contents) -> Self {
+        let Contents { source, notes, complete, kernels, operations, not_replayed, allocations } =
+            contents;
+        let mut places = Places::default();
+        let raw_kernel = |kernel: Kernel| {
+            let Kernel { name, grid, block, shared_base, local_base, header } = kernel;
+            let name = places.of(name);
+            let header =
+                header.into_iter().map(|(key, value)| (places.of(key), places.of(value))).collect();
+            RawKernel { name, grid, block, shared_base, local_base, header }
+        };
+        let kernels = kernels.into_iter().map(raw_kernel).collect();
+        let names = places.names;
+        Self { source, notes, complete, names, kernels, operations, not_replayed, allocations }
+    }
+}
+
+impl TryFrom<RawContents> for Contents {
+    type Error = String;
+
+    fn try_from(raw: RawContents) -> Result<Self, String> {
+        let RawContents {
+            source,
+            notes,
+            complete,
+            names,
+            kernels,
+            operations,
+            not_replayed,
+            allocations,
+        } = raw;
+        let text = |name| match name {
+            RawName::Text(text) => Ok(text),
+            RawName::Place(place) => names.get(place as usize).cloned().ok_or_else(|| {
+                format!("a kernel has name {place}; there are {} from 0", names.len())
+            }),
+        };
+        let kernel = |raw: RawKernel| -> Result<Kernel, String> {
+            let RawKernel { name, grid, block, shared_base, local_base, header } = raw;
+            let header = header
+                .into_iter()
+                .map(|(key, value)| Ok((text(key)?, text(value)?)))
+                .collect::<Result<_, String>>()?;
+            Ok(Kernel { name: text(name)?, grid, block, shared_base, local_base, header })
+        };
+        let kernels = kernels.into_iter().map(kernel).collect::<Result<_, String>>()?;
+        Ok(Self { source, notes, complete, kernels, operations, not_replayed, allocations })
+    }
+}

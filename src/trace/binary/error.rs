@@ -1,0 +1,49 @@
+//! What can be wrong with a binary trace.
+
+use std::path::PathBuf;
+
+use super::format::{OLDEST_VERSION, VERSION};
+
+/// Why a binary trace cannot be read. Offsets are bytes from the start of the file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// The file could not be read or written.
+    #[error("{}: cannot be read or written", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The file does not begin as a binary trace does.
+    #[error("no binary trace; expected it to begin with {:?}", "WARPLOAD")]
+    NotATrace,
+    /// A trace of another version of the format.
+    #[error("a binary trace of version {version}; expected version {OLDEST_VERSION} to {VERSION}")]
+    Version {
+        /// The version that the file says.
+        version: u32,
+    },
+    /// A trace from a machine of the other byte order.
+    #[error("a binary trace of the other byte order")]
+    ByteOrder,
+    /// Bytes that are not what their checksum says.
+    #[error("damaged: the {part} at byte offset {offset} does not match its checksum")]
+    Damaged {
+        /// What the bytes are.
+        part: &'static str,
+        /// Where they start.
+        offset: u64,
+    },
+    /// Bytes that match their checksum and yet are no trace.
+    #[error("malformed: the {part} at byte offset {offset}: {message}")]
+    Malformed {
+        /// What the bytes are.
+        part: &'static str,
+        /// Where they start.
+        offset: u64,
+        /// What is wrong, and what was expected.
+        message: String,
+    },
+}

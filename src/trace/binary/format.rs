@@ -1,0 +1,232 @@
+//! The binary trace, field by field; docs/trace-format.md is the same in words.
+//!
+//! ```text
+//! Header | blocks | contents (JSON) | block index | section table
+//! ```
+//! A block belongs to one kernel. It holds its loads as [`RawRecord`]s of 32 bytes, then the
+//! instructions that are counted by name as [`RawNotReplayed`]s of 8 bytes, then the loads'
+//! payloads: addresses, and expected values if there are any. All numbers are little-endian;
+//! every part has a CRC-32.
+
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
+
+use super::contents::RawContents;
+use crate::trace::operation::Operation;
+
+/// The first eight bytes of a binary trace.
+pub const MAGIC: [u8; 8] = *b"WARPLOAD";
+/// The version of the format that is written.
+pub const VERSION: u32 = 2;
+/// The oldest version that is read. It names no instructions that are not replayed.
+pub const OLDEST_VERSION: u32 = 1;
+/// A number that reads otherwise on a machine of the other byte order.
+pub const BYTE_ORDER: u32 = 0x0102_0304;
+
+/// No block holds more loads.
+pub const MAX_BLOCK_LOADS: usize = 4096;
+/// No block stands for more instructions, skipped ones included: counts have 16 bits.
+pub const MAX_BLOCK_RECORDS: u32 = 0xffff;
+
+/// The start of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Header {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// [`VERSION`].
+    pub version: u32,
+    /// [`BYTE_ORDER`].
+    pub byte_order: u32,
+    /// Where the section table lies, in bytes from the start of the file.
+    pub sections_offset: u64,
+    /// How many sections there are.
+    pub section_count: u32,
+    /// The section table's CRC-32.
+    pub sections_crc: u32,
+    /// How many instructions the trace has, skipped ones included.
+    pub records: u64,
+    /// How many loads it has.
+    pub loads: u64,
+    /// Zero.
+    pub reserved: [u8; 12],
+    /// The CRC-32 of the bytes in front of it.
+    pub crc: u32,
+}
+
+/// What a section holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum SectionKind {
+    /// [`Contents`] as JSON.
+    Contents = 1,
+    /// [`RawBlock`]s, in the order of the trace.
+    BlockIndex = 2,
+}
+
+/// One row of the section table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct RawSection {
+    /// A [`SectionKind`]; readers pass over others.
+    pub kind: u32,
+    /// The section's CRC-32.
+    pub crc: u32,
+    /// Where it lies, in bytes from the start of the file.
+    pub offset: u64,
+    /// How many bytes it has.
+    pub length: u64,
+}
+
+/// One row of the block index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct RawBlock {
+    /// Where the block lies, in bytes from the start of the file; a multiple of 8.
+    pub offset: u64,
+    /// The index of its first instruction in the whole trace.
+    pub first_record: u64,
+    /// The number of loads in front of it.
+    pub first_load: u64,
+    /// How many bytes it has; a multiple of 8.
+    pub length: u32,
+    /// Its CRC-32.
+    pub crc: u32,
+    /// How many instructions it stands for, skipped ones included.
+    pub records: u32,
+    /// How many loads it holds.
+    pub loads: u32,
+    /// Its kernel's index in [`Contents::kernels`].
+    pub kernel: u32,
+    /// How many stores were skipped.
+    pub stores: u32,
+    /// How many atomics were skipped.
+    pub atomics: u32,
+    /// How many [`RawNotReplayed`]s it holds; zero in version 1.
+    pub not_replayed: u32,
+}
+
+/// An instruction that reads memory but is not replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct RawNotReplayed {
+    /// The number of instructions in front of it in its block.
+    pub index: u32,
+    /// Its name's index in [`Contents::not_replayed`].
+    pub name: u16,
+    /// The number of its active lanes.
+    pub lanes: u8,
+    /// Zero.
+    pub reserved: u8,
+}
+
+/// One load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct RawRecord {
+    /// The program counter, in bytes from the start of the function.
+    pub pc: u32,
+    /// The active lanes.
+    pub mask: u32,
+    /// The lanes whose Plg is true, where [`FLAG_PLG`] is set.
+    pub plg: u32,
+    /// The lanes whose guard is true, where [`FLAG_GUARD`] is set.
+    pub guard: u32,
+    /// The number of instructions in front of it in its block.
+    pub index: u32,
+    /// Where its payload lies, in bytes from the end of the block's records; a multiple of 8.
+    pub payload: u32,
+    /// Its operation's index in [`Contents::operations`].
+    pub operation: u16,
+    /// The number of stores in front of it in its block.
+    pub stores: u16,
+    /// The number of atomics in front of it in its block.
+    pub atomics: u16,
+    /// One of [`form`].
+    pub form: u8,
+    /// `FLAG_…`, or-ed.
+    pub flags: u8,
+}
+
+/// How a payload holds addresses. `n` is the number of active lanes.
+pub mod form {
+    /// Every active lane has one address: u64.
+    pub const UNIFORM: u8 = 0;
+    /// A base and a stride: u64, i64.
+    pub const STRIDE: u8 = 1;
+    /// A base and `n - 1` deltas, each from the previous active lane: u64, i32 each, zeroes up
+    /// to a multiple of 8 bytes.
+    pub const DELTAS: u8 = 2;
+    /// `n` addresses: u64 each.
+    pub const LIST: u8 = 3;
+}
+
+/// The record's Plg is known.
+pub const FLAG_PLG: u8 = 1;
+/// The record's guard is known.
+pub const FLAG_GUARD: u8 = 2;
+/// Expected values follow the addresses: for each destination register, one u32 for each active
+/// lane, of no meaning where the guard is false; zeroes up to a multiple of 8 bytes.
+pub const FLAG_EXPECTED: u8 = 4;
+/// The trace's access width was not the opcode's.
+pub const FLAG_WIDTH: u8 = 8;
+
+/// All flags that there are; others are refused.
+pub const ALL_FLAGS: u8 = FLAG_PLG | FLAG_GUARD | FLAG_EXPECTED | FLAG_WIDTH;
+
+/// What there is beside the blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "RawContents", try_from = "RawContents")]
+pub struct Contents {
+    /// What wrote the trace, and what it was made from.
+    pub source: String,
+    /// What a reader of results should know: a mask that was inferred, say.
+    pub notes: Vec<String>,
+    /// Whether the trace is known to be whole. Formats without an end mark do not tell.
+    pub complete: bool,
+    /// The kernels, in launch order.
+    pub kernels: Vec<Kernel>,
+    /// The operations, in the order of their first use.
+    pub operations: Vec<Operation>,
+    /// The names of instructions that read memory but are not replayed, in the order of their
+    /// first use: opcodes before their first dot.
+    pub not_replayed: Vec<String>,
+    /// The device memory that the trace names: base and size in bytes.
+    pub allocations: Vec<(u64, u64)>,
+}
+
+/// One launch of a kernel. Texts that launches have in common are held once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name, mangled if the trace has it so.
+    pub name: Arc<str>,
+    /// Thread blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Where the shared window lies in the generic space, if the trace says so.
+    pub shared_base: Option<u64>,
+    /// Where the local window lies.
+    pub local_base: Option<u64>,
+    /// Every line of the header, also those that mean nothing here: key and value.
+    pub header: Vec<(Arc<str>, Arc<str>)>,
+}
+
+impl Kernel {
+    /// Whether the header says that the code is for SM 5.x or 6.x.
+    pub(in crate::trace) fn is_spa5(&self) -> bool {
+        let version = self.header.iter().find(|(key, _)| &**key == "binary version");
+        let version = version.and_then(|(_, value)| value.parse::<u32>().ok());
+        matches!(version, Some(50..=69))
+    }
+}
+
+const _: () = {
+    assert!(size_of::<Header>() == 64);
+    assert!(size_of::<RawSection>() == 24);
+    assert!(size_of::<RawBlock>() == 56);
+    assert!(size_of::<RawRecord>() == 32);
+    assert!(size_of::<RawNotReplayed>() == 8);
+};

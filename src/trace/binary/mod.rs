@@ -1,0 +1,25 @@
+//! The binary trace, field by field (docs/trace-format.md): for those who read or write one without
+//! [`BinaryTrace`] and [`TraceWriter`].
+
+mod addresses;
+mod block;
+mod contents;
+mod error;
+mod format;
+mod names;
+mod reader;
+mod writer;
+
+pub use addresses::Addresses;
+pub use block::NewLoad;
+pub(in crate::trace) use block::{BlockBuilder, ClosedBlock};
+pub use error::TraceError;
+pub use format::{
+    ALL_FLAGS, BYTE_ORDER, Contents, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, Header,
+    Kernel, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION, RawBlock, RawNotReplayed,
+    RawRecord, RawSection, SectionKind, VERSION, form,
+};
+pub use names::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES};
+pub(in crate::trace) use names::{NameError, Names};
+pub use reader::{BinaryTrace, Block, TracedLoad};
+pub use writer::TraceWriter;

@@ -1,0 +1,260 @@
+//! The loads of a block, one after the other.
+
+use bytemuck::pod_read_unaligned;
+
+use crate::lane::{LANES, LaneMask};
+use crate::trace::binary::error::TraceError;
+use crate::trace::binary::format::{
+    ALL_FLAGS, Contents, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, RawBlock, RawNotReplayed,
+    RawRecord, form,
+};
+use crate::trace::operation::Operation;
+
+/// A block whose bytes match their checksum.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'t> {
+    raw: RawBlock,
+    records: &'t [u8],
+    not_replayed: &'t [u8],
+    payload: &'t [u8],
+    contents: &'t Contents,
+}
+
+/// One load of a trace.
+#[derive(Clone, Copy, Debug)]
+pub struct TracedLoad<'t> {
+    /// The number of instructions in front of it in its block.
+    pub index: u32,
+    /// The number of stores in front of it in its block.
+    pub stores: u32,
+    /// The number of atomics in front of it in its block.
+    pub atomics: u32,
+    /// The program counter, in bytes from the start of the function.
+    pub pc: u32,
+    /// The active lanes.
+    pub mask: LaneMask,
+    /// The lanes whose Plg is true, where that is known.
+    pub plg: Option<LaneMask>,
+    /// The lanes whose guard is true, where that is known.
+    pub guard: Option<LaneMask>,
+    /// The operation's index in the trace's contents.
+    pub operation: u16,
+    /// Whether the source's access width was not the opcode's.
+    pub width_disagrees: bool,
+    form: u8,
+    addresses: &'t [u8],
+    expected: &'t [u8],
+}
+
+impl<'t> Block<'t> {
+    /// Checks the bytes of a block.
+    pub(super) fn new(
+        raw: RawBlock,
+        bytes: &'t [u8],
+        contents: &'t Contents,
+    ) -> Result<Self, TraceError> {
+        if crc32fast::hash(bytes) != raw.crc {
+            return Err(TraceError::Damaged { part: "block", offset: raw.offset });
+        }
+        let records = raw.loads as usize * size_of::<RawRecord>();
+        let not_replayed = raw.not_replayed as usize * size_of::<RawNotReplayed>();
+        let parts = bytes
+            .split_at_checked(records)
+            .and_then(|(records, rest)| Some((records, rest.split_at_checked(not_replayed)?)));
+        let (records, (not_replayed, payload)) = parts.ok_or_else(|| {
+            let RawBlock { loads, not_replayed, .. } = raw;
+            let message = format!(
+                "{} bytes do not hold {loads} loads and {not_replayed} other instructions",
+                bytes.len()
+            );
+            malformed(&raw, message)
+        })?;
+        check_order(&raw, records)?;
+        let block = Self { raw, records, not_replayed, payload, contents };
+        block.check_not_replayed()?;
+        Ok(block)
+    }
+
+    /// Checks that the instructions that are not replayed ascend, that none of them is a load, and
+    /// that their names exist.
+    fn check_not_replayed(&self) -> Result<(), TraceError> {
+        let records = self.records.chunks_exact(size_of::<RawRecord>());
+        let mut loads =
+            records.map(|record| pod_read_unaligned::<RawRecord>(record).index).peekable();
+        let mut next = 0;
+        for (i, one) in self.not_replayed().enumerate() {
+            while loads.next_if(|load| *load < one.index).is_some() {}
+            let is_load = loads.peek() == Some(&one.index);
+            let has_name = usize::from(one.name) < self.contents.not_replayed.len();
+            if one.index < next || one.index >= self.raw.records || is_load || !has_name {
+                let message = format!("instruction {i} of those not replayed is inconsistent");
+                return Err(malformed(&self.raw, message));
+            }
+            next = one.index + 1;
+        }
+        Ok(())
+    }
+
+    /// Returns the instructions that read memory but are not replayed, in their order.
+    pub fn not_replayed(&self) -> impl Iterator<Item = RawNotReplayed> + 't {
+        self.not_replayed.chunks_exact(size_of::<RawNotReplayed>()).map(pod_read_unaligned)
+    }
+
+    /// Its row of the index.
+    pub fn raw(&self) -> &RawBlock {
+        &self.raw
+    }
+
+    /// Load number `i` of the block.
+    ///
+    /// # Errors
+    /// [`TraceError::Malformed`] where its record points outside of the block or the contents,
+    /// or has a form or a flag that is not known.
+    #[inline]
+    pub fn load(&self, i: usize) -> Result<TracedLoad<'t>, TraceError> {
+        let start = i * size_of::<RawRecord>();
+        let record = self.records.get(start..start + size_of::<RawRecord>());
+        record.and_then(|record| self.read(&pod_read_unaligned(record))).ok_or_else(|| {
+            let message = format!("the record of load {i} fits neither block nor contents");
+            malformed(&self.raw, message)
+        })
+    }
+
+    #[inline]
+    fn read(&self, record: &RawRecord) -> Option<TracedLoad<'t>> {
+        let operation = self.contents.operations.get(usize::from(record.operation))?;
+        if record.flags & !ALL_FLAGS != 0 {
+            return None;
+        }
+        let mask = LaneMask::from_bits(record.mask);
+        let active = mask.count() as usize;
+        let bytes = match record.form {
+            form::UNIFORM => 8,
+            form::STRIDE => 16,
+            form::DELTAS => (8 + 4 * active.checked_sub(1)?).next_multiple_of(8),
+            form::LIST => 8 * active,
+            _ => return None,
+        };
+        let (addresses, rest) =
+            self.payload.get(record.payload as usize..)?.split_at_checked(bytes)?;
+        let expected = if record.flags & FLAG_EXPECTED != 0 {
+            rest.get(..4 * active * operation.bytes.div_ceil(4) as usize)?
+        } else {
+            &[]
+        };
+        let known = |flag, bits| (record.flags & flag != 0).then_some(LaneMask::from_bits(bits));
+        Some(TracedLoad {
+            index: record.index,
+            stores: u32::from(record.stores),
+            atomics: u32::from(record.atomics),
+            pc: record.pc,
+            mask,
+            plg: known(FLAG_PLG, record.plg),
+            guard: known(FLAG_GUARD, record.guard),
+            operation: record.operation,
+            width_disagrees: record.flags & FLAG_WIDTH != 0,
+            form: record.form,
+            addresses,
+            expected,
+        })
+    }
+
+    /// The operation of a load of this block.
+    pub fn operation(&self, load: &TracedLoad<'_>) -> &'t Operation {
+        &self.contents.operations[usize::from(load.operation)]
+    }
+}
+
+/// The eight bytes at `at`; 0 behind the end.
+#[inline]
+fn word(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |word| u64::from_le_bytes(*word))
+}
+
+/// The four bytes at `at`; 0 behind the end.
+#[inline]
+fn half(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |half| u32::from_le_bytes(*half))
+}
+
+impl TracedLoad<'_> {
+    /// Each lane's address, lane 0 first; 0 where the lane is not active.
+    #[inline]
+    pub fn addresses(&self) -> [u64; LANES] {
+        let base = word(self.addresses, 0);
+        let mut lanes = [0; LANES];
+        match self.form {
+            form::UNIFORM if self.mask == LaneMask::ALL => return [base; LANES],
+            form::UNIFORM => {
+                for lane in self.mask.lanes() {
+                    lanes[lane] = base;
+                }
+            }
+            form::STRIDE => {
+                let stride = word(self.addresses, 8);
+                if self.mask == LaneMask::ALL {
+                    return std::array::from_fn(|lane| {
+                        base.wrapping_add(stride.wrapping_mul(lane as u64))
+                    });
+                }
+                for (i, lane) in (0u64..).zip(self.mask.lanes()) {
+                    lanes[lane] = base.wrapping_add(stride.wrapping_mul(i));
+                }
+            }
+            form::DELTAS => {
+                let mut address = base;
+                for (i, lane) in self.mask.lanes().enumerate() {
+                    lanes[lane] = address;
+                    let delta = half(self.addresses, 8 + 4 * i) as i32;
+                    address = address.wrapping_add_signed(i64::from(delta));
+                }
+            }
+            _ => {
+                for (i, lane) in self.mask.lanes().enumerate() {
+                    lanes[lane] = word(self.addresses, 8 * i);
+                }
+            }
+        }
+        lanes
+    }
+
+    /// The expected values of destination register `register`, one for each active lane; nothing
+    /// where they are not known.
+    pub fn expected(&self, register: usize) -> Option<impl Iterator<Item = u32>> {
+        if self.expected.is_empty() {
+            return None;
+        }
+        let active = self.mask.count() as usize;
+        Some((0..active).map(move |i| half(self.expected, 4 * (register * active + i))))
+    }
+}
+
+/// Checks that the instructions in front of each load are more than those in front of the load
+/// before, and leave room for those that were skipped: the counts of parts of a block then add
+/// up to those of the block.
+fn check_order(block: &RawBlock, records: &[u8]) -> Result<(), TraceError> {
+    let counts = |record: &[u8]| {
+        let record: RawRecord = pod_read_unaligned(record);
+        (record.index, u32::from(record.stores), u32::from(record.atomics))
+    };
+    let end = (block.records, block.stores, block.atomics);
+    let in_front = records.chunks_exact(size_of::<RawRecord>()).map(counts);
+    // What the next load has in front of it at least: the load before.
+    let (mut index, mut stores, mut atomics) = (0, 0, 0);
+    for (i, at) in in_front.chain([end]).enumerate() {
+        let skipped = (at.1.checked_sub(stores)).zip(at.2.checked_sub(atomics));
+        let others =
+            at.0.checked_sub(index).zip(skipped).and_then(|(passed, (stores, atomics))| {
+                passed.checked_sub(stores)?.checked_sub(atomics)
+            });
+        if others.is_none() {
+            return Err(malformed(block, format!("the counts in front of load {i} are too low")));
+        }
+        (index, stores, atomics) = (at.0.saturating_add(1), at.1, at.2);
+    }
+    Ok(())
+}
+
+fn malformed(block: &RawBlock, message: String) -> TraceError {
+    TraceError::Malformed { part: "block", offset: block.offset, message }
+}

@@ -1,0 +1,152 @@
+//! What is checked of a binary trace before any of its blocks is read: header, sections, index.
+
+use bytemuck::pod_read_unaligned;
+
+use crate::trace::binary::error::TraceError;
+use crate::trace::binary::format::{
+    BYTE_ORDER, Contents, Header, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION,
+    RawBlock, RawSection, SectionKind, VERSION,
+};
+use crate::trace::binary::writer::header_crc;
+use crate::trace::operation::Operation;
+
+pub(super) fn read_header(bytes: &[u8]) -> Result<Header, TraceError> {
+    let header = bytes.get(..size_of::<Header>()).ok_or(TraceError::NotATrace)?;
+    let header: Header = pod_read_unaligned(header);
+    if header.magic != MAGIC {
+        return Err(TraceError::NotATrace);
+    }
+    if header.byte_order == BYTE_ORDER.swap_bytes() {
+        return Err(TraceError::ByteOrder);
+    }
+    if header.crc != header_crc(&header) {
+        return Err(TraceError::Damaged { part: "header", offset: 0 });
+    }
+    if !(OLDEST_VERSION..=VERSION).contains(&header.version) {
+        return Err(TraceError::Version { version: header.version });
+    }
+    if header.byte_order != BYTE_ORDER {
+        return Err(TraceError::Malformed {
+            part: "header",
+            offset: 0,
+            message: format!("byte order {:#x}; expected {BYTE_ORDER:#x}", header.byte_order),
+        });
+    }
+    Ok(header)
+}
+
+/// The bytes from `offset` on, where the file has them.
+fn slice<'b>(
+    bytes: &'b [u8],
+    part: &'static str,
+    offset: u64,
+    length: u64,
+) -> Result<&'b [u8], TraceError> {
+    let end = offset.checked_add(length).and_then(|end| usize::try_from(end).ok());
+    let part_bytes = usize::try_from(offset).ok().zip(end);
+    part_bytes.and_then(|(start, end)| bytes.get(start..end)).ok_or_else(|| {
+        let message =
+            format!("{length} bytes from there on lie outside the file of {}", bytes.len());
+        TraceError::Malformed { part, offset, message }
+    })
+}
+
+pub(super) fn read_sections(bytes: &[u8], header: &Header) -> Result<Vec<RawSection>, TraceError> {
+    let part = "section table";
+    let offset = header.sections_offset;
+    let length = u64::from(header.section_count) * size_of::<RawSection>() as u64;
+    let table = slice(bytes, part, offset, length)?;
+    if crc32fast::hash(table) != header.sections_crc {
+        return Err(TraceError::Damaged { part, offset });
+    }
+    Ok(table.chunks_exact(size_of::<RawSection>()).map(pod_read_unaligned).collect())
+}
+
+pub(super) fn find(
+    sections: &[RawSection],
+    header: &Header,
+    kind: SectionKind,
+) -> Result<RawSection, TraceError> {
+    sections.iter().copied().find(|section| section.kind == kind as u32).ok_or_else(|| {
+        TraceError::Malformed {
+            part: "section table",
+            offset: header.sections_offset,
+            message: format!("no section of kind {} ({kind:?})", kind as u32),
+        }
+    })
+}
+
+fn checked<'b>(bytes: &'b [u8], section: &RawSection) -> Result<&'b [u8], TraceError> {
+    let held = slice(bytes, "section", section.offset, section.length)?;
+    if crc32fast::hash(held) != section.crc {
+        return Err(TraceError::Damaged { part: "section", offset: section.offset });
+    }
+    Ok(held)
+}
+
+pub(super) fn read_contents(bytes: &[u8], section: &RawSection) -> Result<Contents, TraceError> {
+    let wrong =
+        |message| TraceError::Malformed { part: "contents", offset: section.offset, message };
+    let mut contents: Contents = serde_json::from_slice(checked(bytes, section)?)
+        .map_err(|error| wrong(error.to_string()))?;
+    for operation in &mut contents.operations {
+        // Earlier writers set it for `LDS.U` too, which has no broadcast path.
+        operation.uniform &= operation.space.has_uniform_form();
+    }
+    let impossible = contents.operations.iter().find(|operation| !operation.is_possible());
+    match impossible {
+        Some(Operation { opcode, bytes, .. }) => {
+            Err(wrong(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8 or 16")))
+        }
+        None => Ok(contents),
+    }
+}
+
+/// The block index, every row of it in agreement with the file, the header and its neighbours.
+pub(super) fn read_index(
+    bytes: &[u8],
+    section: &RawSection,
+    header: &Header,
+    contents: &Contents,
+) -> Result<Vec<RawBlock>, TraceError> {
+    let wrong = |message: String| TraceError::Malformed {
+        part: "block index",
+        offset: section.offset,
+        message,
+    };
+    let rows = checked(bytes, section)?;
+    if rows.len() % size_of::<RawBlock>() != 0 {
+        return Err(wrong(format!("{} bytes are no whole number of rows", rows.len())));
+    }
+    let blocks: Vec<RawBlock> =
+        rows.chunks_exact(size_of::<RawBlock>()).map(pod_read_unaligned).collect();
+    let (mut records, mut loads, mut end) = (0u64, 0u64, size_of::<Header>() as u64);
+    for (i, block) in blocks.iter().enumerate() {
+        slice(bytes, "block", block.offset, u64::from(block.length))?;
+        // Blocks that overlap would make a small file a large amount of work.
+        let is_placed = block.offset >= end && block.offset % 8 == 0 && block.length % 8 == 0;
+        let skipped =
+            u64::from(block.stores) + u64::from(block.atomics) + u64::from(block.not_replayed);
+        let is_consistent = block.first_record == records
+            && block.first_load == loads
+            && block.records <= MAX_BLOCK_RECORDS
+            && block.loads as usize <= MAX_BLOCK_LOADS
+            && u64::from(block.loads) + skipped <= u64::from(block.records)
+            && (block.not_replayed == 0 || header.version > OLDEST_VERSION)
+            && (block.kernel as usize) < contents.kernels.len();
+        if !is_placed || !is_consistent {
+            let RawBlock { offset, .. } = block;
+            return Err(wrong(format!("row {i}, of the block at {offset}, is inconsistent")));
+        }
+        records += u64::from(block.records);
+        loads += u64::from(block.loads);
+        end = block.offset + u64::from(block.length);
+    }
+    if (records, loads) != (header.records, header.loads) {
+        return Err(wrong(format!(
+            "{records} instructions and {loads} loads; the header says {} and {}",
+            header.records, header.loads
+        )));
+    }
+    Ok(blocks)
+}

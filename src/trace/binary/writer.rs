@@ -1,0 +1,263 @@
+//! Writing a binary trace.
+
+use std::borrow::Borrow;
+use std::hash::Hash;
+use std::io::{self, Seek, SeekFrom, Write};
+
+use bytemuck::Zeroable;
+use rustc_hash::FxHashMap;
+
+use super::block::{BlockBuilder, ClosedBlock, NewLoad};
+use super::format::{
+    BYTE_ORDER, Contents, Header, Kernel, MAGIC, RawBlock, RawSection, SectionKind, VERSION,
+};
+use crate::lane::LaneMask;
+use crate::trace::operation::{Operation, Skipped};
+
+/// The note of a trace that may be cut off.
+const END_UNKNOWN: &str = "whether the source is whole is unknown: its format has no end mark";
+
+/// Writes a binary trace from front to back.
+#[derive(Debug)]
+pub struct TraceWriter<W> {
+    output: W,
+    position: u64,
+    contents: Contents,
+    /// Each operation's number.
+    operations: FxHashMap<Operation, u16>,
+    /// The number of the name of each instruction that is not replayed.
+    not_replayed: FxHashMap<String, u16>,
+    index: Vec<RawBlock>,
+    records: u64,
+    loads: u64,
+    block: BlockBuilder,
+}
+
+impl<W: Write + Seek> TraceWriter<W> {
+    /// Begins a trace at the start of `output`.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn new(mut output: W, source: String) -> io::Result<Self> {
+        // The header is known at the end; until then the file is no trace.
+        output.write_all(&[0; size_of::<Header>()])?;
+        Ok(Self {
+            output,
+            position: size_of::<Header>() as u64,
+            contents: Contents { source, complete: true, ..Contents::default() },
+            operations: FxHashMap::default(),
+            not_replayed: FxHashMap::default(),
+            index: Vec::new(),
+            records: 0,
+            loads: 0,
+            block: BlockBuilder::default(),
+        })
+    }
+
+    /// Adds what a reader of results should know; once where it is known already.
+    pub fn note(&mut self, note: &str) {
+        let notes = &mut self.contents.notes;
+        if !notes.iter().any(|known| known == note) {
+            notes.push(note.to_owned());
+        }
+    }
+
+    /// Says that what the trace is made from could have been cut off where it ends, without a way
+    /// to tell.
+    pub fn end_is_unknown(&mut self) {
+        self.contents.complete = false;
+        self.note(END_UNKNOWN);
+    }
+
+    /// Adds device memory that the trace names: bases and sizes in bytes.
+    pub fn allocations(&mut self, allocations: impl IntoIterator<Item = (u64, u64)>) {
+        self.contents.allocations.extend(allocations);
+    }
+
+    /// Numbers an operation; a known one keeps its number. Returns `None` if there are more than
+    /// 65,536.
+    pub fn operation(&mut self, operation: &Operation) -> Option<u16> {
+        number(&mut self.operations, &mut self.contents.operations, operation)
+    }
+
+    /// Numbers the name of an instruction that reads memory but is not replayed; a known name keeps
+    /// its number. Returns `None` if there are more than 65,536.
+    pub fn not_replayed_name(&mut self, name: &str) -> Option<u16> {
+        number(&mut self.not_replayed, &mut self.contents.not_replayed, name)
+    }
+
+    /// Begins the next kernel; what follows belongs to it.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn kernel(&mut self, kernel: Kernel) -> io::Result<()> {
+        self.close_block()?;
+        if !self.index.is_empty() && self.contents.kernels.is_empty() {
+            // What came before has a kernel of its own, one without a name.
+            self.contents.kernels.push(Kernel::default());
+        }
+        self.contents.kernels.push(kernel);
+        Ok(())
+    }
+
+    /// Counts an instruction that is no load.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn skip(&mut self, kind: Skipped) -> io::Result<()> {
+        let full = self.block.skip(kind);
+        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
+    }
+
+    /// Counts an instruction that reads memory but is not replayed, with its active lanes, by the
+    /// number of its name.
+    ///
+    /// # Errors
+    /// Returns those of the output, and [`io::ErrorKind::InvalidInput`] if there is no such name.
+    pub fn not_replayed(&mut self, name: u16, active: LaneMask) -> io::Result<()> {
+        if usize::from(name) >= self.contents.not_replayed.len() {
+            let message = "an instruction whose name has no number";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let full = self.block.not_replayed(name, active);
+        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
+    }
+
+    /// Adds a load.
+    ///
+    /// # Errors
+    /// Those of the output; [`io::ErrorKind::InvalidInput`] where the operation has no such
+    /// number, or where addresses or expected values are not as many as the mask asks for.
+    pub fn load(&mut self, load: &NewLoad<'_>) -> io::Result<()> {
+        let operation = self.contents.operations.get(usize::from(load.operation));
+        if !operation.is_some_and(|operation| operation.is_possible() && load.fits(operation)) {
+            let message = "a load that does not fit its mask, or whose operation has no number";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let full = self.block.load(load);
+        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
+    }
+
+    fn close_block(&mut self) -> io::Result<()> {
+        let rest = self.block.close();
+        rest.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
+    }
+
+    /// How many kernels were begun.
+    pub(in crate::trace) fn kernels(&self) -> usize {
+        self.contents.kernels.len()
+    }
+
+    /// The number of the last kernel. A trace without a kernel line has one all the same.
+    fn last_kernel(&self) -> u32 {
+        (self.contents.kernels.len().max(1) - 1) as u32
+    }
+
+    /// Appends a block of a kernel. Its operations and names must be numbered as this trace's.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub(in crate::trace) fn append(&mut self, kernel: u32, block: &ClosedBlock) -> io::Result<()> {
+        let records: &[u8] = bytemuck::cast_slice(&block.records);
+        let not_replayed: &[u8] = bytemuck::cast_slice(&block.not_replayed);
+        let parts = [records, not_replayed, &block.payload];
+        let mut crc = crc32fast::Hasher::new();
+        parts.iter().for_each(|part| crc.update(part));
+        self.index.push(RawBlock {
+            offset: self.position,
+            first_record: self.records,
+            first_load: self.loads,
+            length: parts.iter().map(|part| part.len()).sum::<usize>() as u32,
+            crc: crc.finalize(),
+            records: block.count,
+            loads: block.records.len() as u32,
+            kernel,
+            stores: u32::from(block.stores),
+            atomics: u32::from(block.atomics),
+            not_replayed: block.not_replayed.len() as u32,
+        });
+        self.records += u64::from(block.count);
+        self.loads += block.records.len() as u64;
+        parts.iter().try_for_each(|part| self.write(part))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.output.write_all(bytes)?;
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn section(&mut self, kind: SectionKind, bytes: &[u8]) -> io::Result<RawSection> {
+        let section = RawSection {
+            kind: kind as u32,
+            crc: crc32fast::hash(bytes),
+            offset: self.position,
+            length: bytes.len() as u64,
+        };
+        self.write(bytes)?;
+        // What follows is aligned to 8 bytes.
+        let padding = self.position.next_multiple_of(8) - self.position;
+        self.write(&[0; 8][..padding as usize])?;
+        Ok(section)
+    }
+
+    /// Writes what is left, and the header last; gives the output back, flushed.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.close_block()?;
+        if self.contents.kernels.is_empty() {
+            self.contents.kernels.push(Kernel::default());
+        }
+        let contents = serde_json::to_vec(&self.contents).map_err(io::Error::from)?;
+        let index = std::mem::take(&mut self.index);
+        let sections = [
+            self.section(SectionKind::Contents, &contents)?,
+            self.section(SectionKind::BlockIndex, bytemuck::cast_slice(&index))?,
+        ];
+        let mut header = Header {
+            magic: MAGIC,
+            version: VERSION,
+            byte_order: BYTE_ORDER,
+            sections_offset: self.position,
+            section_count: sections.len() as u32,
+            sections_crc: crc32fast::hash(bytemuck::cast_slice(&sections)),
+            records: self.records,
+            loads: self.loads,
+            ..Header::zeroed()
+        };
+        header.crc = header_crc(&header);
+        self.write(bytemuck::cast_slice(&sections))?;
+        self.output.seek(SeekFrom::Start(0))?;
+        self.output.write_all(bytemuck::bytes_of(&header))?;
+        self.output.flush()?;
+        Ok(self.output)
+    }
+}
+
+/// Returns the place of `item` in `list`, to which it is added unless it is there: `None` if there is
+/// no number for it.
+fn number<Item, Held>(
+    numbers: &mut FxHashMap<Held, u16>,
+    list: &mut Vec<Held>,
+    item: &Item,
+) -> Option<u16>
+where
+    Item: ToOwned<Owned = Held> + Hash + Eq + ?Sized,
+    Held: Borrow<Item> + Hash + Eq,
+{
+    if let Some(number) = numbers.get(item) {
+        return Some(*number);
+    }
+    let number = u16::try_from(list.len()).ok()?;
+    numbers.insert(item.to_owned(), number);
+    list.push(item.to_owned());
+    Some(number)
+}
+
+/// The CRC-32 of a header's bytes in front of its own.
+pub(super) fn header_crc(header: &Header) -> u32 {
+    let bytes = bytemuck::bytes_of(header);
+    crc32fast::hash(&bytes[..bytes.len() - size_of::<u32>()])
+}

@@ -1,0 +1,162 @@
+//! The groups of instructions in an Accel-Sim trace: thread blocks, and warps in them. What does not
+//! follow their grammar is a file that was cut off or put together wrongly.
+
+use rustc_hash::FxHashSet;
+
+use crate::trace::binary::Kernel;
+
+/// Where in the groups a reader is.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    /// Thread blocks of the grid, and warps of a block; `None` if the header does not say.
+    grid: Option<[u32; 3]>,
+    warps: Option<u64>,
+    /// The thread blocks so far.
+    blocks: FxHashSet<[u32; 3]>,
+    state: State,
+    /// The warps so far of the current thread block.
+    seen_warps: FxHashSet<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum State {
+    /// Outside of a thread block.
+    #[default]
+    Outside,
+    /// After `#BEGIN_TB`.
+    Begun,
+    /// After `thread block =`, or after all instructions of a warp.
+    Block,
+    /// After `warp =`.
+    Warp,
+    /// After `insts =`: that many more instructions.
+    Instructions(u64),
+}
+
+type Grammar = Result<(), String>;
+
+impl Groups {
+    /// The groups of a kernel, of whose grid and blocks zeros say nothing.
+    pub(super) fn of(&Kernel { grid, block, .. }: &Kernel) -> Self {
+        let threads = block.into_iter().map(u64::from).try_fold(1, u64::checked_mul);
+        Self {
+            grid: (grid != [0; 3]).then_some(grid),
+            warps: threads.filter(|threads| *threads > 0).map(|threads| threads.div_ceil(32)),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !matches!(self.state, State::Outside)
+    }
+
+    /// `#BEGIN_TB`
+    pub(super) fn begin(&mut self) -> Grammar {
+        if self.is_open() {
+            return Err("`#BEGIN_TB` inside of a thread block".to_owned());
+        }
+        self.state = State::Begun;
+        self.seen_warps.clear();
+        Ok(())
+    }
+
+    /// `#END_TB`
+    pub(super) fn end(&mut self) -> Grammar {
+        self.close_warp()?;
+        match std::mem::take(&mut self.state) {
+            State::Outside => Err("`#END_TB` outside of a thread block".to_owned()),
+            State::Begun => Err("a thread block without `thread block = x,y,z`".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// `thread block = x,y,z`
+    pub(super) fn block(&mut self, place: [u32; 3]) -> Grammar {
+        let [x, y, z] = place;
+        if !matches!(self.state, State::Begun) {
+            return Err("expected `thread block = x,y,z` once, after `#BEGIN_TB`".to_owned());
+        }
+        self.check_block(place)?;
+        if !self.blocks.insert(place) {
+            return Err(format!("thread block {x},{y},{z} for the second time"));
+        }
+        self.state = State::Block;
+        Ok(())
+    }
+
+    /// `warp = n`
+    pub(super) fn warp(&mut self, warp: u64) -> Grammar {
+        self.close_warp()?;
+        if !matches!(self.state, State::Block) {
+            return Err("`warp = n` outside of a thread block".to_owned());
+        }
+        self.check_warp(warp)?;
+        if !self.seen_warps.insert(warp) {
+            return Err(format!("warp {warp} for the second time in its thread block"));
+        }
+        self.state = State::Warp;
+        Ok(())
+    }
+
+    /// `insts = k`
+    pub(super) fn instructions(&mut self, count: u64) -> Grammar {
+        if !matches!(self.state, State::Warp) {
+            return Err("expected `insts = k` once, after `warp = n`".to_owned());
+        }
+        self.state = State::Instructions(count);
+        Ok(())
+    }
+
+    /// A line with an instruction.
+    #[inline]
+    pub(super) fn instruction(&mut self) -> Grammar {
+        match &mut self.state {
+            State::Instructions(left) if *left > 0 => {
+                *left -= 1;
+                Ok(())
+            }
+            _ => Err("more instructions than `insts` promised".to_owned()),
+        }
+    }
+
+    /// The place of an instruction that is not grouped.
+    #[inline]
+    pub(super) fn check(&self, block: [u32; 3], warp: u64) -> Grammar {
+        self.check_block(block).and_then(|()| self.check_warp(warp))
+    }
+
+    #[inline]
+    fn check_block(&self, [x, y, z]: [u32; 3]) -> Grammar {
+        match self.grid {
+            Some([columns, rows, layers]) if x >= columns || y >= rows || z >= layers => {
+                Err(format!(
+                    "thread block {x},{y},{z} is outside of the grid of {columns} x {rows} x {layers}"
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn check_warp(&self, warp: u64) -> Grammar {
+        match self.warps {
+            Some(warps) if warp >= warps => {
+                Err(format!("warp {warp} is outside of the thread block of {warps} warps"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// All instructions of a warp must be there before what comes next.
+    fn close_warp(&mut self) -> Grammar {
+        match self.state {
+            State::Instructions(0) => self.state = State::Block,
+            State::Instructions(missing) => {
+                return Err(format!("{missing} more instructions were promised"));
+            }
+            State::Warp => return Err("a warp without `insts = k`".to_owned()),
+            _ => {}
+        }
+        Ok(())
+    }
+}

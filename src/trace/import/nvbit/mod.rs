@@ -1,0 +1,101 @@
+//! Reading the traces of NVBit's `mem_trace` tool: its log, and a JSON form of it
+//! (docs/traces.md). Both give 32 addresses and no mask; a lane with address 0 is taken as
+//! inactive.
+
+mod json;
+mod log;
+
+use rustc_hash::FxHashMap;
+
+use super::MAX_KERNELS;
+use super::error::ImportError;
+use super::sink::{Known, Refused, Sink};
+use crate::lane::{LANES, LaneMask};
+use crate::trace::binary::{Addresses, Kernel, NameError, NewLoad};
+
+pub(super) use json::read_json;
+pub(super) use log::read_log;
+
+const NOTE: &str = "the active masks are inferred: lanes with address 0 were taken as inactive";
+
+/// One memory access.
+struct Access<'a> {
+    launch: u64,
+    opcode: &'a str,
+    pc: u32,
+    addresses: [u64; LANES],
+}
+
+/// Hands accesses on, under the kernel of their launch. Launches can run at the same time and their
+/// accesses alternate: each is one kernel.
+struct Reader<'r, 's> {
+    sink: &'r mut Sink<'s>,
+    launches: FxHashMap<u64, Launch>,
+    current: Option<u64>,
+}
+
+/// A launch of a kernel, by its id.
+enum Launch {
+    /// The log names it; no access was found yet.
+    Named(Box<Kernel>),
+    /// It has accesses, under the kernel of that number.
+    Begun(u32),
+}
+
+impl<'r, 's> Reader<'r, 's> {
+    fn new(sink: &'r mut Sink<'s>) -> Result<Self, ImportError> {
+        sink.note(NOTE.to_owned())?;
+        Ok(Self { sink, launches: FxHashMap::default(), current: None })
+    }
+
+    /// Takes a launch. One whose id is known already is another one, of another process say.
+    fn launch(&mut self, launch: u64, kernel: Kernel) -> Result<(), Refused> {
+        self.check_room(launch)?;
+        self.launches.insert(launch, Launch::Named(Box::new(kernel)));
+        self.current = None;
+        Ok(())
+    }
+
+    fn check_room(&self, launch: u64) -> Result<(), Refused> {
+        if self.launches.len() >= MAX_KERNELS && !self.launches.contains_key(&launch) {
+            return Err(Refused::Name(NameError::TooMany));
+        }
+        Ok(())
+    }
+
+    /// Makes the kernel of a launch the current one.
+    fn select(&mut self, launch: u64) -> Result<(), Refused> {
+        let number = match self.launches.remove(&launch) {
+            Some(Launch::Begun(number)) => {
+                self.sink.select(number)?;
+                number
+            }
+            Some(Launch::Named(kernel)) => self.sink.kernel(*kernel)?,
+            None => {
+                self.check_room(launch)?;
+                let name = self.sink.name(&format!("grid launch {launch}"))?;
+                self.sink.kernel(Kernel { name, ..Kernel::default() })?
+            }
+        };
+        self.launches.insert(launch, Launch::Begun(number));
+        self.current = Some(launch);
+        Ok(())
+    }
+
+    fn access(&mut self, access: &Access<'_>) -> Result<(), Refused> {
+        if self.current != Some(access.launch) {
+            self.select(access.launch)?;
+        }
+        let mask = LaneMask::where_lane(|lane| access.addresses[lane] != 0);
+        let operation = match self.sink.known(access.opcode)? {
+            Known::Skipped(kind) => return Ok(self.sink.skip(kind)?),
+            Known::NotReplayed(name) => return Ok(self.sink.not_replayed(name, mask)?),
+            Known::Load { operation, .. } => operation,
+        };
+        let list: Vec<u64> = mask.lanes().map(|lane| access.addresses[lane]).collect();
+        let mut deltas = Vec::new();
+        let addresses = Addresses::shortest(&list, &mut deltas);
+        self.sink.load(&NewLoad::new(access.pc, mask, operation, addresses))?;
+        Ok(())
+    }
+}

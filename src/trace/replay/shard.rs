@@ -1,0 +1,51 @@
+//! Cutting a trace into parts that can be replayed apart.
+
+use crate::trace::binary::RawBlock;
+
+/// One of several parts of a trace, cut at loads; the parts together are the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    index: u64,
+    count: u64,
+}
+
+impl Shard {
+    /// The whole trace.
+    pub(super) const WHOLE: Shard = Shard { index: 0, count: 1 };
+
+    /// Part `index` (from 0) of `count`; nothing where there is no such part.
+    pub fn new(index: u64, count: u64) -> Option<Self> {
+        (index < count).then_some(Self { index, count })
+    }
+
+    /// The part's number, from 0.
+    pub fn index(self) -> u64 {
+        self.index
+    }
+
+    /// How many parts there are.
+    pub fn count(self) -> u64 {
+        self.count
+    }
+
+    /// The loads of the part, by their number in the trace.
+    fn loads(self, all: u64) -> std::ops::Range<u64> {
+        let border = |i: u64| (u128::from(all) * u128::from(i) / u128::from(self.count)) as u64;
+        border(self.index)..border(self.index + 1)
+    }
+
+    /// The loads of a block that belong to the part, by their number in the block; nothing where
+    /// the block does not concern it. A block without loads belongs to one part too.
+    pub(super) fn of_block(self, block: &RawBlock, all: u64) -> Option<std::ops::Range<usize>> {
+        let part = self.loads(all);
+        let first = block.first_load;
+        if block.loads == 0 {
+            let is_last = self.index + 1 == self.count;
+            let is_here = part.contains(&first) || (is_last && first == all);
+            return is_here.then_some(0..0);
+        }
+        let start = part.start.max(first);
+        let end = part.end.min(first + u64::from(block.loads));
+        (start < end).then(|| (start - first) as usize..(end - first) as usize)
+    }
+}

@@ -1,0 +1,320 @@
+//! The summaries of all shards of a replay, merged into the one that the whole replay gives.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::counts::mean;
+use super::{Counts, FaultCounts, FootprintCounts, LdgstsCounts, Partial, PcSummary, Summary};
+use crate::trace::replay::statistics::KEPT;
+
+/// Why summaries cannot be merged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// Nothing to merge.
+    #[error("no summaries")]
+    Nothing,
+    /// A summary that is not a shard's.
+    #[error("summary {index} is not that of a shard; expected the key `partial`")]
+    NotPartial {
+        /// The summary's place, from 0.
+        index: usize,
+    },
+    /// Shards that do not make a whole.
+    #[error("these are shards {given:?} of {of}; expected each from 0 to {last} once")]
+    Incomplete {
+        /// The shards that are there.
+        given: Vec<u64>,
+        /// How many there should be.
+        of: u64,
+        /// The last one's number.
+        last: u64,
+    },
+    /// Summaries of different traces.
+    #[error(
+        "summary {index} is of another trace, or of another replay of it: {given}; expected {expected}"
+    )]
+    OfAnotherTrace {
+        /// The summary's place, from 0.
+        index: usize,
+        /// What it is of.
+        given: String,
+        /// What the first one is of.
+        expected: String,
+    },
+    /// A summary whose parts do not agree with each other.
+    #[error("summary {index} is inconsistent: {message}")]
+    Inconsistent {
+        /// The summary's place, from 0.
+        index: usize,
+        /// What is wrong.
+        message: &'static str,
+    },
+}
+
+impl Summary {
+    /// The summary that a replay of the whole trace gives, out of those of all its shards, in
+    /// any order.
+    ///
+    /// # Errors
+    /// [`MergeError`] where the summaries are not those of all shards of one replay.
+    pub fn merge(shards: Vec<Summary>) -> Result<Summary, MergeError> {
+        let mut parts = Vec::new();
+        for (index, mut summary) in shards.into_iter().enumerate() {
+            let partial = summary.partial.take().ok_or(MergeError::NotPartial { index })?;
+            check_consistent(&summary, &partial)
+                .map_err(|message| MergeError::Inconsistent { index, message })?;
+            parts.push((index, summary, partial));
+        }
+        check_together(&parts)?;
+        parts.sort_by_key(|(_, _, partial)| partial.shard);
+        let mut parts = parts.into_iter();
+        let Some((_, mut whole, mut partial)) = parts.next() else {
+            return Err(MergeError::Nothing);
+        };
+        let mut per_pc = PerPc::default();
+        per_pc.add(std::mem::take(&mut whole.per_pc), &partial);
+        for (_, mut summary, other) in parts {
+            per_pc.add(std::mem::take(&mut summary.per_pc), &other);
+            add_counts(&mut whole.counts, &summary.counts);
+            for (kernel, other) in whole.kernels.iter_mut().zip(&summary.kernels) {
+                add_counts(&mut kernel.counts, &other.counts);
+            }
+            for (to, from) in [(&mut partial.pages, other.pages), (&mut partial.lines, other.lines)]
+            {
+                for (to, from) in to.iter_mut().zip(from) {
+                    to.extend(from);
+                }
+            }
+            whole.first_faults.extend(summary.first_faults);
+            whole.first_mismatches.extend(summary.first_mismatches);
+            whole.digest = add_digests(whole.digest, summary.digest);
+        }
+        whole.first_faults.truncate(KEPT);
+        whole.first_mismatches.truncate(KEPT);
+        whole.per_pc = per_pc.rows();
+        set_footprints(&mut whole, &partial);
+        Ok(whole)
+    }
+}
+
+/// How many numbers runs hold that may overlap. Sorts them.
+fn distinct(ranges: &mut [(u64, u64)]) -> u64 {
+    ranges.sort_unstable();
+    let (mut count, mut next) = (0u64, 0);
+    for &(first, last) in ranges.iter() {
+        let first = first.max(next);
+        if first <= last {
+            count = count.saturating_add(last - first).saturating_add(1);
+            next = last.saturating_add(1);
+        }
+    }
+    count
+}
+
+fn set_footprints(whole: &mut Summary, partial: &Partial) {
+    let all = |kernels: &[Vec<(u64, u64)>]| distinct(&mut kernels.concat());
+    whole.counts.footprint =
+        FootprintCounts { pages: all(&partial.pages), lines: all(&partial.lines) };
+    let sets = partial.pages.iter().zip(&partial.lines);
+    for (kernel, (pages, lines)) in whole.kernels.iter_mut().zip(sets) {
+        kernel.counts.footprint = FootprintCounts {
+            pages: distinct(&mut pages.clone()),
+            lines: distinct(&mut lines.clone()),
+        };
+    }
+}
+
+/// Checks that the parts are all shards of one replay, each once.
+fn check_together(parts: &[(usize, Summary, Partial)]) -> Result<(), MergeError> {
+    let (_, first, partial) = parts.first().ok_or(MergeError::Nothing)?;
+    for (index, summary, other) in parts {
+        let is_same = other.replay == partial.replay
+            && summary.kernels.len() == first.kernels.len()
+            && (summary.complete, &summary.notes) == (first.complete, &first.notes)
+            && summary.digest.is_some() == first.digest.is_some();
+        if !is_same {
+            return Err(MergeError::OfAnotherTrace {
+                index: *index,
+                given: other.replay.clone(),
+                expected: partial.replay.clone(),
+            });
+        }
+        if other.of != partial.of {
+            let message = "it counts the shards differently than the first";
+            return Err(MergeError::Inconsistent { index: *index, message });
+        }
+    }
+    let of = partial.of;
+    let mut given: Vec<u64> = parts.iter().map(|(_, _, partial)| partial.shard).collect();
+    given.sort_unstable();
+    if !given.iter().copied().eq(0..of) {
+        return Err(MergeError::Incomplete { given, of, last: of.saturating_sub(1) });
+    }
+    Ok(())
+}
+
+fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
+    let kernels = summary.kernels.len();
+    if partial.per_pc.len() != summary.per_pc.len() {
+        return Err("`per_pc` and `partial` differ in length");
+    }
+    if partial.pages.len() != kernels || partial.lines.len() != kernels {
+        return Err("`kernels` and `partial` differ in length");
+    }
+    check_sums(summary, partial)?;
+    if summary.digest.as_deref().is_some_and(|digest| hexadecimal(digest).is_none()) {
+        return Err("`digest` is not hexadecimal");
+    }
+    if summary.per_pc.iter().any(|row| pc(row).is_none()) {
+        return Err("a `pc` is not hexadecimal with `0x`");
+    }
+    Ok(())
+}
+
+/// Checks that the counts of the whole are the sums of its kernels', and these those of their rows.
+fn check_sums(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
+    let whole = &summary.counts;
+    let mut sum = Counts { footprint: whole.footprint, ..Counts::default() };
+    // Known or not, as the whole's are.
+    let is_known =
+        |counts: &Counts| (counts.skipped.not_replayed.is_some(), counts.ldgsts.is_some());
+    if summary.kernels.iter().any(|kernel| is_known(&kernel.counts) != is_known(whole)) {
+        return Err("what is not replayed is known of a part and not of the whole");
+    }
+    sum.skipped.not_replayed = whole.skipped.not_replayed.as_ref().map(|_| BTreeMap::new());
+    sum.ldgsts = whole.ldgsts.map(|_| LdgstsCounts::default());
+    for kernel in &summary.kernels {
+        add_counts(&mut sum, &kernel.counts);
+    }
+    if sum != *whole {
+        return Err("the counts of the whole are not the sums of its kernels'");
+    }
+    let mut rows = vec![[0u64; 4]; summary.kernels.len()];
+    for (row, &(kernel, _, sectors)) in summary.per_pc.iter().zip(&partial.per_pc) {
+        let sums =
+            rows.get_mut(kernel).ok_or("a row of `per_pc` is of a kernel that is not there")?;
+        for (to, from) in sums.iter_mut().zip([row.loads, row.lanes, row.ideal_sectors, sectors]) {
+            add(to, from);
+        }
+    }
+    for (kernel, sums) in summary.kernels.iter().zip(rows) {
+        let Counts { loads, lanes, ideal_sectors, sectors, .. } = kernel.counts;
+        if sums != [loads, lanes, ideal_sectors, sectors] {
+            return Err("the counts of a kernel are not the sums of its rows of `per_pc`");
+        }
+    }
+    Ok(())
+}
+
+fn hexadecimal(digits: &str) -> Option<u64> {
+    u64::from_str_radix(digits, 16).ok()
+}
+
+fn pc(row: &PcSummary) -> Option<u64> {
+    hexadecimal(row.pc.strip_prefix("0x")?)
+}
+
+fn add_digests(one: Option<String>, other: Option<String>) -> Option<String> {
+    let sum = hexadecimal(&one?)?.wrapping_add(hexadecimal(&other?)?);
+    Some(format!("{sum:016x}"))
+}
+
+/// Adds what a summary says. One that was made up can say anything; it must not end the process.
+fn add(to: &mut u64, from: u64) {
+    *to = to.saturating_add(from);
+}
+
+fn add_counts(to: &mut Counts, from: &Counts) {
+    let Counts { skipped, by_space, lane_faults, uniform, .. } = to;
+    for (to, from) in [
+        (&mut to.records, from.records),
+        (&mut to.loads, from.loads),
+        (&mut skipped.store, from.skipped.store),
+        (&mut skipped.atomic, from.skipped.atomic),
+        (&mut skipped.other, from.skipped.other),
+        (&mut to.lanes, from.lanes),
+        (&mut to.bytes, from.bytes),
+        (&mut by_space.global, from.by_space.global),
+        (&mut by_space.local, from.by_space.local),
+        (&mut by_space.shared, from.by_space.shared),
+        (&mut by_space.constant, from.by_space.constant),
+        (&mut by_space.unresolved, from.by_space.unresolved),
+        (&mut to.sectors, from.sectors),
+        (&mut to.lines, from.lines),
+        (&mut to.ideal_sectors, from.ideal_sectors),
+        (&mut uniform.broadcast, from.uniform.broadcast),
+        (&mut uniform.divergent, from.uniform.divergent),
+        (&mut to.width_disagreements, from.width_disagreements),
+        (&mut to.checked, from.checked),
+        (&mut to.mismatches, from.mismatches),
+    ] {
+        add(to, from);
+    }
+    add_fault_counts(lane_faults, &from.lane_faults);
+    add_by_name(&mut to.by_opcode, &from.by_opcode);
+    add_not_replayed(to, from);
+}
+
+fn add_by_name<Name: Clone + Ord>(to: &mut BTreeMap<Name, u64>, from: &BTreeMap<Name, u64>) {
+    for (name, count) in from {
+        add(to.entry(name.clone()).or_default(), *count);
+    }
+}
+
+/// Adds what is not replayed. It is unknown of the whole if it is of a part.
+fn add_not_replayed(to: &mut Counts, from: &Counts) {
+    match (&mut to.skipped.not_replayed, &from.skipped.not_replayed) {
+        (Some(to), Some(from)) => add_by_name(to, from),
+        (to, _) => *to = None,
+    }
+    match (&mut to.ldgsts, &from.ldgsts) {
+        (Some(to), Some(from)) => {
+            add(&mut to.records, from.records);
+            add(&mut to.lanes, from.lanes);
+        }
+        (to, _) => *to = None,
+    }
+}
+
+fn add_fault_counts(to: &mut FaultCounts, from: &FaultCounts) {
+    add(&mut to.outside_window, from.outside_window);
+    add(&mut to.outside_allocation, from.outside_allocation);
+    add(&mut to.misaligned_address, from.misaligned_address);
+}
+
+/// The rows of program counters by kernel, program counter and operation, each with its sectors
+/// added up.
+#[derive(Default)]
+struct PerPc(BTreeMap<(usize, u64, u16), (PcSummary, u64)>);
+
+impl PerPc {
+    fn add(&mut self, rows: Vec<PcSummary>, partial: &Partial) {
+        for (row, &(kernel, operation, sectors)) in rows.into_iter().zip(&partial.per_pc) {
+            match self.0.entry((kernel, pc(&row).unwrap_or(u64::MAX), operation)) {
+                Entry::Vacant(place) => {
+                    place.insert((row, sectors));
+                }
+                Entry::Occupied(mut place) => {
+                    let (to, sum) = place.get_mut();
+                    add(sum, sectors);
+                    add(&mut to.loads, row.loads);
+                    add(&mut to.lanes, row.lanes);
+                    add(&mut to.ideal_sectors, row.ideal_sectors);
+                    add_fault_counts(&mut to.lane_faults, &row.lane_faults);
+                    to.sectors.min = to.sectors.min.min(row.sectors.min);
+                    to.sectors.max = to.sectors.max.max(row.sectors.max);
+                }
+            }
+        }
+    }
+
+    /// The rows, each with its mean anew: one that was read from JSON can differ in its last bit.
+    fn rows(self) -> Vec<PcSummary> {
+        let with_mean = |(mut row, sum): (PcSummary, u64)| {
+            row.sectors.mean = mean(sum, row.loads);
+            row
+        };
+        self.0.into_values().map(with_mean).collect()
+    }
+}

@@ -1,0 +1,260 @@
+//! A second walk over a trace, for the pictures of a report: what a replay has no need to collect.
+//! Its memory does not grow with the trace, and what it finds does not depend on the threads.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use roaring::RoaringTreemap;
+
+use super::heat::HeatMap;
+use super::shard::Shard;
+use super::statistics::SECTOR;
+use super::windows::maps;
+use super::worker::{fault_row, lane_addresses, load_op};
+use super::{Data, ReplayError, ReplayOptions, Replayed};
+use crate::lane::{LANES, LaneMask};
+use crate::load::{Loaded, load};
+use crate::machine::Misaligned;
+use crate::memory::{AddressMap, Fill, FilledMemory, GenericAddress, LoadMemory};
+use crate::trace::binary::{BinaryTrace, Block, RawBlock, TraceError, TracedLoad};
+
+/// How many faulty loads are kept.
+pub const MAX_FAULTY_LOADS: usize = 48;
+/// How many kernels have a heat map of their own.
+pub const MAX_SURVEYED_KERNELS: usize = 6;
+
+/// Columns and rows of the heat map of the whole trace, at most.
+const WHOLE: (usize, usize) = (200, 128);
+/// The same for a single kernel.
+const KERNEL: (usize, usize) = (160, 64);
+
+/// What a second walk over a trace found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Survey {
+    /// All that was replayed.
+    pub whole: HeatMap,
+    /// The kernels that touch most sectors, in launch order, each with its number; none where
+    /// the trace has a single kernel.
+    pub kernels: Vec<(usize, HeatMap)>,
+    /// Each kernel's instructions, as far as they were replayed.
+    pub records: Vec<Range<u64>>,
+    /// For each kernel, program counter and operation, the first load with a lane fault; the
+    /// first few of them, in the order of the trace.
+    pub faulty: Vec<FaultyLoad>,
+}
+
+/// A load with lane faults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultyLoad {
+    /// The instruction's index in the trace.
+    pub record: u64,
+    /// The kernel's number.
+    pub kernel: usize,
+    /// The program counter.
+    pub pc: u32,
+    /// The operation's number.
+    pub operation: u16,
+    /// The executing lanes.
+    pub executing: LaneMask,
+    /// The lanes of each fault, in the order of [`crate::suite::vector::LANE_FAULTS`].
+    pub faults: [LaneMask; 3],
+    /// Each lane's address before rounding; of no meaning where the lane does not execute.
+    pub addresses: [u64; LANES],
+}
+
+/// Walks over what was replayed once more. `replayed` must be the replay of the same trace with
+/// the same options. The threads are those of the current rayon pool.
+///
+/// # Errors
+/// [`ReplayError`] where a block is damaged, or a kernel's windows cannot be.
+pub fn survey(
+    trace: &BinaryTrace,
+    options: &ReplayOptions<'_>,
+    replayed: &Replayed,
+) -> Result<Survey, ReplayError> {
+    let maps = maps(trace, options)?;
+    let shard = options.shard.unwrap_or(Shard::WHOLE);
+    let blocks: Vec<(RawBlock, Range<usize>)> = trace
+        .blocks()
+        .iter()
+        .filter_map(|raw| Some((*raw, shard.of_block(raw, trace.loads())?)))
+        .collect();
+    let blank = Survey::blank(trace, &blocks, replayed)?;
+    let survey: Result<Survey, TraceError> = blocks
+        .par_iter()
+        .try_fold(
+            || blank.clone(),
+            |mut survey, (raw, part)| {
+                let block = trace.block(raw)?;
+                let map = maps[raw.kernel as usize];
+                let fill = |fill| FilledMemory { map, fill };
+                match options.data {
+                    Data::Image(memory) => survey.block(&block, part, memory, &map)?,
+                    Data::Fill(rule) => survey.block(&block, part, &fill(rule), &map)?,
+                    Data::Absent => survey.block(&block, part, &fill(Fill::Zero), &map)?,
+                }
+                Ok(survey)
+            },
+        )
+        .try_reduce(
+            || blank.clone(),
+            |mut survey, other| {
+                survey.add(other);
+                Ok(survey)
+            },
+        );
+    Ok(survey?)
+}
+
+/// The instructions that a part of a block stands for.
+fn part_records(
+    trace: &BinaryTrace,
+    raw: &RawBlock,
+    part: &Range<usize>,
+) -> Result<Range<u64>, TraceError> {
+    let all = raw.loads as usize;
+    if part.start == 0 && part.end == all {
+        return Ok(raw.first_record..raw.first_record + u64::from(raw.records));
+    }
+    let block = trace.block(raw)?;
+    let record = |load: usize| Ok(raw.first_record + u64::from(block.load(load)?.index));
+    let start = if part.start == 0 { raw.first_record } else { record(part.start)? };
+    let end =
+        if part.end == all { raw.first_record + u64::from(raw.records) } else { record(part.end)? };
+    Ok(start..end)
+}
+
+impl Survey {
+    /// The maps' axes, nothing counted.
+    fn blank(
+        trace: &BinaryTrace,
+        blocks: &[(RawBlock, Range<usize>)],
+        replayed: &Replayed,
+    ) -> Result<Self, TraceError> {
+        let mut whole: Option<Range<u64>> = None;
+        let mut records: Vec<Option<Range<u64>>> = vec![None; replayed.kernels.len()];
+        for (raw, part) in blocks {
+            let more = part_records(trace, raw, part)?;
+            for range in [&mut whole, &mut records[raw.kernel as usize]] {
+                let start = range.as_ref().map_or(more.start, |range| range.start);
+                *range = Some(start..more.end);
+            }
+        }
+        let records: Vec<Range<u64>> = records.into_iter().map(Option::unwrap_or_default).collect();
+        let mut pages = RoaringTreemap::new();
+        for kernel in &replayed.kernels {
+            pages |= &kernel.footprint.pages;
+        }
+        let kernels = busiest(replayed).into_iter().map(|kernel| {
+            let pages = &replayed.kernels[kernel].footprint.pages;
+            (kernel, HeatMap::new(records[kernel].clone(), pages, KERNEL.0, KERNEL.1))
+        });
+        Ok(Self {
+            whole: HeatMap::new(whole.unwrap_or_default(), &pages, WHOLE.0, WHOLE.1),
+            kernels: kernels.collect(),
+            records: records.clone(),
+            faulty: Vec::new(),
+        })
+    }
+
+    fn block<M: LoadMemory>(
+        &mut self,
+        block: &Block<'_>,
+        part: &Range<usize>,
+        memory: &M,
+        map: &AddressMap,
+    ) -> Result<(), TraceError> {
+        let kernel = block.raw().kernel as usize;
+        let own = self.kernels.iter().position(|(of, _)| *of == kernel);
+        let known = |faulty: &FaultyLoad| (faulty.kernel, faulty.pc, faulty.operation);
+        let mut seen: BTreeSet<_> = self.faulty.iter().map(known).collect();
+        for i in part.clone() {
+            let traced = block.load(i)?;
+            let operation = block.operation(&traced);
+            let op = load_op(operation);
+            let lanes = lane_addresses(operation, &traced, map);
+            let mut values = [[0; LANES]; 4];
+            let loaded = load(op, &lanes, memory, Misaligned::Report, &mut values);
+            let record = block.raw().first_record + u64::from(traced.index);
+            let rounded =
+                |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.bytes).0;
+            self.touch(own, record, loaded.global.lanes().map(rounded));
+            if !loaded.faults.is_empty()
+                && self.faulty.len() < MAX_FAULTY_LOADS
+                && seen.insert((kernel, traced.pc, traced.operation))
+            {
+                let lanes = (lanes.executing, lanes.addresses);
+                self.faulty.push(faulty_load(record, kernel, &traced, lanes, &loaded));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the distinct sectors of one load.
+    fn touch(&mut self, own: Option<usize>, record: u64, rounded: impl Iterator<Item = u64>) {
+        let mut sectors = [0; LANES];
+        let mut count = 0;
+        for (place, address) in sectors.iter_mut().zip(rounded) {
+            *place = address / SECTOR;
+            count += 1;
+        }
+        sectors[..count].sort_unstable();
+        let mut last = None;
+        for sector in &sectors[..count] {
+            if last != Some(sector) {
+                last = Some(sector);
+                self.whole.touch(record, sector * SECTOR, 1);
+                if let Some(own) = own {
+                    self.kernels[own].1.touch(record, sector * SECTOR, 1);
+                }
+            }
+        }
+    }
+
+    /// `other` comes behind what was walked so far.
+    fn add(&mut self, other: Self) {
+        self.whole.add(&other.whole);
+        for ((_, to), (_, from)) in self.kernels.iter_mut().zip(&other.kernels) {
+            to.add(from);
+        }
+        for faulty in other.faulty {
+            let same = |known: &FaultyLoad| {
+                (known.kernel, known.pc, known.operation)
+                    == (faulty.kernel, faulty.pc, faulty.operation)
+            };
+            // What is among the first few of all is among the first few of its part.
+            if self.faulty.len() < MAX_FAULTY_LOADS && !self.faulty.iter().any(same) {
+                self.faulty.push(faulty);
+            }
+        }
+    }
+}
+
+/// The kernels that touch most sectors, in launch order; none where there is only one kernel.
+fn busiest(replayed: &Replayed) -> Vec<usize> {
+    if replayed.kernels.len() < 2 {
+        return Vec::new();
+    }
+    let loading = |kernel: &usize| replayed.kernels[*kernel].loads > 0;
+    let mut kernels: Vec<usize> = (0..replayed.kernels.len()).filter(loading).collect();
+    kernels.sort_by_key(|&kernel| std::cmp::Reverse(replayed.kernels[kernel].traffic.sectors));
+    kernels.truncate(MAX_SURVEYED_KERNELS);
+    kernels.sort_unstable();
+    kernels
+}
+
+fn faulty_load(
+    record: u64,
+    kernel: usize,
+    traced: &TracedLoad<'_>,
+    (executing, addresses): (LaneMask, [u64; LANES]),
+    loaded: &Loaded,
+) -> FaultyLoad {
+    let mut faults = [LaneMask::NONE; 3];
+    for fault in &loaded.faults {
+        faults[fault_row(fault.kind)].insert(fault.lane);
+    }
+    let (pc, operation) = (traced.pc, traced.operation);
+    FaultyLoad { record, kernel, pc, operation, executing, faults, addresses }
+}
