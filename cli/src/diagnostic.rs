@@ -6,7 +6,7 @@ use std::io::Write;
 use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level, Report, Snippet, Title};
 use warpload::encoding::{Alias, ParseError};
-use warpload_ptx::{Lines, Span};
+use warpload_ptx::syntax::{Lines, Span};
 
 use super::name;
 

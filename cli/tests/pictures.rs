@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 
-use warpload_ptx::tensor_memory::{CellOffset, Shape};
+use warpload_ptx::tensor::{CellOffset, Shape};
 
 /// The pictures: shape, repeats, packed.
 const PICTURES: [(Shape, &str, bool); 6] = [

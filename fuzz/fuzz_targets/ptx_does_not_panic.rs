@@ -8,7 +8,7 @@ use warpload::memory::{AddressMap, MemoryBuilder};
 use warpload::ptx::{
     OptimizationLevel, Placement, Registers, WarpTensorMemory, check, lower, read, read_load,
 };
-use warpload::tensor_memory::{Rules, TensorMemory};
+use warpload_ptx::tensor::{Rules, TensorMemory};
 
 fuzz_target!(|text: &str| {
     // The text as one load alone.

@@ -6,7 +6,8 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use warpload_ptx::{Lexer, check, read};
+use warpload_ptx::syntax::Lexer;
+use warpload_ptx::{check, read};
 
 /// What a compiler wrote, unoptimized and with debug information.
 const MODULE: &str = include_str!("../tests/ptx/clang/structures-O0-g.ptx");

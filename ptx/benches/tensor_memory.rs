@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use warpload::lane::{LANES, LaneValues};
-use warpload_ptx::tensor_memory::{
+use warpload_ptx::tensor::{
     Form, Issue, MAX_REGISTERS, Operation, Pattern, Reduction, ReductionType, Registers, Rules,
     Shape, TensorAddress, TensorLoad, TensorMemory, execute,
 };

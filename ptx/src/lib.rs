@@ -1,11 +1,12 @@
 //! PTX: what a module holds as far as its loads depend on it, and which loads are legal.
 //!
 //! [`read`] reads a module whole. [`Module::loads`] gives its loads as they are written, legal or
-//! not; [`check`] judges them. Everything keeps its place in the text as a [`Span`], and names are
+//! not; [`check`] judges them. Everything keeps its place in the text as a [`Span`](syntax::Span), and names are
 //! looked up with [`Module::find`] where they are written. docs/ptx.md lists the rules.
 //!
 //! ```
-//! use warpload_ptx::{ScalarType, StateSpace, check, read};
+//! use warpload_ptx::syntax::{ScalarType, StateSpace};
+//! use warpload_ptx::{check, read};
 //!
 //! let source = ".version 8.8\n.target sm_90\n.address_size 64
 //! .entry k(.param .u64 in) {
@@ -28,57 +29,18 @@
 //! # Ok::<(), warpload_ptx::ReadError>(())
 //! ```
 
-mod error;
-mod expression;
-mod initial;
-mod layout;
-mod lexer;
-mod load;
-mod lookup;
-mod lower;
-mod meaning;
-mod module;
-mod names;
-mod operands;
-mod reader;
-mod rules;
-mod run;
-mod span;
-mod special;
-mod tensor;
-pub mod tensor_memory;
-mod types;
-mod words;
+pub mod lower;
+pub mod meaning;
+pub mod module;
+pub mod rules;
+pub mod run;
+pub mod syntax;
+pub mod tensor;
 
-pub use self::error::{ReadError, ReadErrorKind, SyntaxError};
-pub use self::expression::{Constant, integer};
-pub use self::initial::{InitialValue, Initializer, PlacedValue};
-pub use self::layout::{Layout, LayoutError, MAX_SPACE};
-pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
-pub use self::load::{
-    Address, AddressForm, CacheOp, Element, ElementKind, Eviction, Level, Load, Offset, Opcode,
-    Operand, OperandKind, Order, Qualifier, QualifierKind, Scope as SyncScope, read_load,
-};
-pub use self::lower::{Binding, LowerError, LowerErrorKind, LoweredLoad, OptimizationLevel, lower};
-pub use self::meaning::{
-    Base, CONST_BANK, LoadSpace, Meaning, MeaningError, PARAMETER_BANK, PARAMETER_BASE, Place,
-    Register,
-};
-pub use self::module::{
-    AddressSize, Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Guard,
-    Instruction, Linkage, Module, Role, Scope, ScopeId, Statement, StatementKind, Symbol,
-};
-pub use self::reader::{MAX_DEPTH, read};
-pub use self::rules::{Rule, Unit, Verdict, Violation, check, check_as};
-pub use self::run::{
-    Environment, Executed, GLOBAL_BASE, Placement, PlacementError, RegisterValue, Registers,
-    RunError, RunErrorKind, Step, TensorExecuted, Undefined, ValueError, WarpTensorMemory, bits_of,
-    lane_bits,
-};
-pub use self::span::{Lines, Position, Span};
-pub use self::tensor::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};
-use self::types::{KERNEL_PARAMETER_LISTS, LATEST};
-pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};
+pub use self::lower::lower;
+pub use self::module::{Module, ReadError, read};
+pub use self::rules::{Verdict, check, check_as};
+pub use self::syntax::load::{Load, read_load};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

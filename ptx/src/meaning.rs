@@ -1,13 +1,12 @@
 //! What a legal load means: its memory, what it reads and where that goes, with every name looked
-//! up. Both [`run`](super::run) and [`lower`](super::lower) begin here.
+//! up. Both [`run`](crate::run) and [`lower`](crate::lower::lower) begin here.
 
-use super::lexer::{Lexer, TokenKind};
-use super::module::{Declaration, DeclarationId, Module, ScopeId};
-use super::special::special_register;
-use super::{
+use crate::module::{Declaration, DeclarationId, Module, ScopeId, Symbol};
+use crate::syntax::load::{
     Address, AddressForm, CacheOp, ElementKind, Load, Opcode, OperandKind, Order, QualifierKind,
-    ScalarType, Span, StateSpace, Symbol,
 };
+use crate::syntax::special::special_register;
+use crate::syntax::{Lexer, ScalarType, Span, StateSpace, TokenKind};
 
 /// The constant bank of `.const` variables.
 pub const CONST_BANK: u8 = 3;
@@ -99,7 +98,7 @@ pub enum Base {
     Indexed(DeclarationId, Register),
 }
 
-/// Why a load has no meaning; [`check`](super::check) says more of most of them.
+/// Why a load has no meaning; [`check`](crate::rules::check) says more of most of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MeaningError {
     /// It is a load of tensor memory.
@@ -128,7 +127,7 @@ impl MeaningError {
 
 impl Register {
     /// The register of a symbol that stands alone.
-    pub(super) fn of(symbol: Symbol<'_>) -> Self {
+    pub(crate) fn of(symbol: Symbol<'_>) -> Self {
         let number = symbol.number.unwrap_or(0);
         Self { declaration: symbol.id, number, component: 0 }
     }
@@ -138,7 +137,9 @@ impl Module<'_> {
     /// What a load means.
     ///
     /// ```
-    /// use warpload_ptx::{LoadSpace, ScalarType, read};
+    /// use warpload_ptx::meaning::LoadSpace;
+    /// use warpload_ptx::syntax::ScalarType;
+    /// use warpload_ptx::read;
     ///
     /// let module = read(".version 8.0\n.target sm_50\n.address_size 64\n.shared .b32 tile[64];\n
     ///     .entry k() { .reg .f32 %f<3>; ld.v2.f32 {%f1, _}, [tile+8]; ret; }")?;
@@ -153,7 +154,7 @@ impl Module<'_> {
     ///
     /// # Errors
     /// [`MeaningError`] where the load is not written as one, or names what is not declared. Not
-    /// every illegal load is found: that is what [`check`](super::check) is for.
+    /// every illegal load is found: that is what [`check`](crate::rules::check) is for.
     pub fn meaning(&self, load: &Load) -> Result<Meaning, MeaningError> {
         if load.opcode != Opcode::Ld {
             return Err(MeaningError::Tensor);
@@ -206,7 +207,7 @@ impl Module<'_> {
     }
 
     /// The register of a name.
-    pub(super) fn register(&self, scope: ScopeId, name: Span) -> Result<Register, MeaningError> {
+    pub(crate) fn register(&self, scope: ScopeId, name: Span) -> Result<Register, MeaningError> {
         let symbol = self.symbol(scope, name)?;
         match symbol.declaration.space {
             StateSpace::Register => Ok(Register::of(symbol)),
@@ -215,7 +216,7 @@ impl Module<'_> {
     }
 
     /// Returns the register that is written at a place: a name, or `Q.x`.
-    pub(super) fn register_written(
+    pub(crate) fn register_written(
         &self,
         scope: ScopeId,
         written: Span,
@@ -298,7 +299,7 @@ impl Module<'_> {
 }
 
 /// The place of `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a` in a vector register.
-pub(super) fn component(letter: u8) -> Option<u8> {
+pub(crate) fn component(letter: u8) -> Option<u8> {
     let place = b"xyzw".iter().chain(b"rgba").position(|known| *known == letter)?;
     Some(place as u8 % 4)
 }

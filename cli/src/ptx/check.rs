@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use warpload_ptx::{Unit, Verdict, check_as};
+use warpload_ptx::rules::Unit;
+use warpload_ptx::{Verdict, check_as};
 
 use super::file::{File, with_file};
 use crate::io::Output;

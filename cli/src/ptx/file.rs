@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use warpload::lines::Lines as BoundedLines;
-use warpload_ptx::{Lexer, Lines, Module, Span, Verdict, read};
+use warpload_ptx::syntax::{Lexer, Lines, Span};
+use warpload_ptx::{Module, Verdict, read};
 
 use crate::diagnostic::{self, Labelled};
 use crate::io::{self, Output};

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use warpload::encoding::Instruction;
-use warpload_ptx::{
-    Base, Binding, LowerError, LoweredLoad, OptimizationLevel, Place, Register, Rule, Span,
-    StateSpace, Unit, Verdict, check_as, lower,
-};
+use warpload_ptx::lower::{Binding, LowerError, LoweredLoad, OptimizationLevel};
+use warpload_ptx::meaning::{Base, Place, Register};
+use warpload_ptx::rules::{Rule, Unit};
+use warpload_ptx::syntax::{Span, StateSpace};
+use warpload_ptx::{Verdict, check_as, lower};
 
 use super::file::{File, with_file};
 use crate::diagnostic::Labelled;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use warpload_ptx::tensor_memory::TensorLoad;
+use warpload_ptx::tensor::TensorLoad;
 
 use super::map::{Panel, headings, memory_columns, panels, steps};
 use super::palette;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anstream::{AutoStream, ColorChoice};
 use warpload::lane::LANES;
-use warpload_ptx::tensor_memory::{CellOffset, Form, Shape, Step, TensorLoad};
+use warpload_ptx::tensor::{CellOffset, Form, Shape, Step, TensorLoad};
 
 use super::{grid, picture};
 use crate::io::{self, Output};

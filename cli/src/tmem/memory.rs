@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
-use warpload_ptx::tensor_memory::{LaneMode, MEMORY_BYTES, Pattern, TensorMemory};
+use warpload_ptx::tensor::{LaneMode, MEMORY_BYTES, Pattern, TensorMemory};
 
 use crate::Progress;
 use crate::io;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use warpload::lane::LANES;
-use warpload_ptx::tensor_memory::TensorLoad;
+use warpload_ptx::tensor::TensorLoad;
 
 use super::map::{Panel, headings, memory_columns, panels, steps, width};
 use super::palette;

@@ -1,11 +1,11 @@
 //! `tmem run`: executes one load.
 
 use warpload::lane::{LANES, LaneValues};
-use warpload_ptx::tensor_memory::cases::digest;
-use warpload_ptx::tensor_memory::{
-    Issue, Registers, Rules, TensorAddress, TensorFault, execute as load,
-};
-use warpload_ptx::{Lines, Span, WrittenTensorLoad, read_load};
+use warpload_ptx::read_load;
+use warpload_ptx::syntax::{Lines, Span};
+use warpload_ptx::tensor::WrittenTensorLoad;
+use warpload_ptx::tensor::cases::digest;
+use warpload_ptx::tensor::{Issue, Registers, Rules, TensorAddress, TensorFault, execute as load};
 
 use super::memory::{Contents, LaneModeName, read_contents};
 use super::table;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use warpload::lane::{LANES, LaneValues};
-use warpload_ptx::tensor_memory::{Issue, TensorLoad};
+use warpload_ptx::tensor::{Issue, TensorLoad};
 
 use crate::name::cell;
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use warpload_ptx::tensor_memory::Registers;
-use warpload_ptx::tensor_memory::cases::{Case, Confidence, PatternMemories};
+use warpload_ptx::tensor::Registers;
+use warpload_ptx::tensor::cases::{Case, Confidence, PatternMemories};
 
 use crate::io::Output;
 use crate::suite::{self, Kind, Tested};

@@ -7,15 +7,15 @@ use std::collections::{HashMap, HashSet};
 
 use super::sources::{Source, sources};
 use super::value::{Conversion, Root, Term, Value, Values, Width};
-use crate::layout::Layout;
 use crate::meaning::{
     Base, CONST_BANK, LoadSpace, Meaning, PARAMETER_BANK, PARAMETER_BASE, Place, Register,
 };
+use crate::module::Layout;
+use crate::module::operands::Operands;
 use crate::module::{
     DeclarationId, Function, FunctionKind, Instruction, Module, Role, Statement, StatementKind,
 };
-use crate::operands::Operands;
-use crate::{ScalarType, StateSpace, TypeClass};
+use crate::syntax::{ScalarType, StateSpace, TypeClass};
 
 /// The registers of a function at one place in it.
 pub(super) struct Flow<'m, 's> {

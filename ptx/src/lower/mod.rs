@@ -23,10 +23,10 @@ use self::flow::Flow;
 use self::registers::Numbers;
 use self::select::Selector;
 use self::uniform::Uniformity;
-use super::layout::{Layout, LayoutError};
-use super::meaning::{MeaningError, Place, Register};
-use super::module::{Function, Module, Statement, StatementKind};
-use super::{Load, Span};
+use crate::meaning::{MeaningError, Place, Register};
+use crate::module::{Function, Layout, LayoutError, Module, Statement, StatementKind};
+use crate::syntax::Span;
+use crate::syntax::load::Load;
 
 /// How much the assembler optimizes, as ptxas counts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -157,7 +157,8 @@ impl LowerErrorKind {
 /// Lowers every load of a module, in the order of the text.
 ///
 /// ```
-/// use warpload_ptx::{OptimizationLevel, lower, read};
+/// use warpload_ptx::lower::OptimizationLevel;
+/// use warpload_ptx::{lower, read};
 ///
 /// let module = read(".version 8.0\n.target sm_50\n.address_size 64\n
 ///     .entry k(.param .u64 a) {

@@ -11,10 +11,10 @@ use super::sources;
 use super::spaces::bank;
 use super::uniform::Uniformity;
 use super::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
-use crate::layout::Layout;
 use crate::meaning::{LoadSpace, Meaning, Place};
-use crate::module::{Function, FunctionKind, Instruction as Ptx, Module, Role, Statement};
-use crate::{CacheOp, Load, Opcode, Order, QualifierKind, StateSpace, TypeClass};
+use crate::module::{Function, FunctionKind, Instruction as Ptx, Layout, Module, Role, Statement};
+use crate::syntax::load::{CacheOp, Load, Opcode, Order, QualifierKind};
+use crate::syntax::{StateSpace, TypeClass};
 
 /// What is known at a load.
 pub(super) struct Selector<'m, 's> {

@@ -1,11 +1,11 @@
 //! The operands that an instruction computes its result from.
 
-use crate::expression::constant;
-use crate::lexer::TokenKind;
 use crate::meaning::{Base, Place, Register};
 use crate::module::{DeclarationId, Instruction, Module, ScopeId};
-use crate::words::Words;
-use crate::{Span, StateSpace};
+use crate::syntax::TokenKind;
+use crate::syntax::expression::constant;
+use crate::syntax::words::Words;
+use crate::syntax::{Span, StateSpace};
 
 /// One operand.
 #[derive(Clone, Copy, Debug)]

@@ -11,8 +11,8 @@ use super::operand::{
 };
 use super::registers::Source;
 use super::select::Selector;
-use crate::CacheOp;
 use crate::meaning::{CONST_BANK, LoadSpace, Meaning, PARAMETER_BANK, PARAMETER_BASE, Place};
+use crate::syntax::load::CacheOp;
 
 /// The register from whose value on local variables lie.
 const FRAME: Reg = Reg::new(1);

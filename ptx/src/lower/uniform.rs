@@ -14,10 +14,10 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::meaning::{Base, LoadSpace, Meaning, Register};
+use crate::module::operands::Operands;
 use crate::module::{
     DeclarationId, Function, FunctionKind, Instruction, Module, Role, Statement, StatementKind,
 };
-use crate::operands::Operands;
 
 /// How often a body is gone over before what is left counts as not uniform. Each time decides all
 /// registers whose definitions stand in order; real code needs two or three.

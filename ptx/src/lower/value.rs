@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 
-use crate::StateSpace;
 use crate::module::DeclarationId;
+use crate::syntax::StateSpace;
 
 /// What a value is computed from, whatever constant is added to it. Equal roots are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,10 +1,10 @@
 //! Where a load reads.
 
 use super::{Findings, Judged, Rule, Unit, gates, is_integer};
-use crate::load::{Address, AddressForm, Offset, OperandKind};
 use crate::module::{Array, Declaration, Linkage};
-use crate::special::SpecialRegister;
-use crate::{ScalarType, Span, StateSpace};
+use crate::syntax::load::{Address, AddressForm, Offset, OperandKind};
+use crate::syntax::special::SpecialRegister;
+use crate::syntax::{ScalarType, Span, StateSpace};
 
 /// [PTX ISA, "Addresses as Operands"; `ld`, Description].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {

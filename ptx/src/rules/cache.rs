@@ -2,8 +2,8 @@
 
 use super::gates::cache_name;
 use super::{Findings, Judged, Rule};
-use crate::load::{AddressForm, CacheOp, Level, OperandKind, Order, QualifierKind as Q};
-use crate::{Span, StateSpace, TypeClass};
+use crate::syntax::load::{AddressForm, CacheOp, Level, OperandKind, Order, QualifierKind as Q};
+use crate::syntax::{Span, StateSpace, TypeClass};
 
 /// [`ld` and `ld.global.nc`, Syntax and Description].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {

@@ -4,11 +4,11 @@
 use super::address::is_unresolved;
 use super::gates::{needs_target, needs_version};
 use super::{Findings, Rule, Unit, Verdict, Violation};
-use crate::lexer::{Lexer, TokenKind};
 use crate::module::{
     Array, Declaration, DeclarationId, Function, FunctionKind, Linkage, Module, Role,
 };
-use crate::{KERNEL_PARAMETER_LISTS, ScalarType, Span, StateSpace, Target, Version};
+use crate::syntax::types::KERNEL_PARAMETER_LISTS;
+use crate::syntax::{Lexer, ScalarType, Span, StateSpace, Target, TokenKind, Version};
 
 /// A kind of declaration, and from which `.version` and `.target` on it can be used.
 struct Gate {

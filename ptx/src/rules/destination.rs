@@ -1,11 +1,11 @@
 //! Where the loaded values go.
 
 use super::{Findings, Judged, Rule, gates, is_integer};
-use crate::load::{
+use crate::module::Declaration;
+use crate::syntax::load::{
     AddressForm, Element, ElementKind, Load, Operand, OperandKind, QualifierKind as Q,
 };
-use crate::module::Declaration;
-use crate::{ScalarType, Span, TypeClass};
+use crate::syntax::{ScalarType, Span, TypeClass};
 
 /// Operands a load has without and with a cache policy.
 const OPERANDS: std::ops::RangeInclusive<usize> = 2..=3;

@@ -1,10 +1,10 @@
 //! From which `.version` and `.target` on a feature can be used: one table.
 
 use super::{Findings, Judged, Rule};
-use crate::load::{CacheOp, Level, Opcode, Order, QualifierKind as Q, Scope};
 use crate::module::Module;
-use crate::special::SpecialRegister;
-use crate::{Reach, ScalarType, Span, StateSpace, Target, Version, Window};
+use crate::syntax::load::{CacheOp, Level, Opcode, Order, QualifierKind as Q, Scope};
+use crate::syntax::special::SpecialRegister;
+use crate::syntax::{Reach, ScalarType, Span, StateSpace, Target, Version, Window};
 
 /// A feature, and where it stands in a load that uses it.
 struct Gate {

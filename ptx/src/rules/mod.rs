@@ -17,13 +17,14 @@ mod violation;
 use std::collections::HashSet;
 
 pub use self::violation::{Rule, Violation};
-use super::lexer::{Lexer, TokenKind};
-use super::load::{COMMA_OR_SEMICOLON, Load, Opcode, QualifierKind};
-use super::module::{
+use crate::module::{
     Declaration, DeclarationId, Function, Instruction, Module, Statement, StatementKind, Symbol,
 };
-use super::special::{SpecialRegister, special_register};
-use super::{ScalarType, Span, StateSpace, SyntaxError, Target, TypeClass, Version};
+use crate::syntax::load::{COMMA_OR_SEMICOLON, Load, Opcode, QualifierKind};
+use crate::syntax::special::{SpecialRegister, special_register};
+use crate::syntax::{
+    Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, TokenKind, TypeClass, Version,
+};
 
 /// The first version that only ptxas 13.5 compiles. What it refuses and 12.9 takes is refused from
 /// this version on.
@@ -319,7 +320,7 @@ impl<'j> Judged<'j> {
 
     /// The first register that the load names, of those that `which` picks.
     fn named_register(&self, which: impl Fn(&Declaration) -> bool) -> Option<Span> {
-        use super::load::{ElementKind, OperandKind};
+        use crate::syntax::load::{ElementKind, OperandKind};
         let is_one = |name: &Span| self.register(*name).is_some_and(&which);
         self.load.operands.iter().find_map(|operand| match &operand.kind {
             OperandKind::Name => Some(operand.span).filter(is_one),

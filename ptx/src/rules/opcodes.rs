@@ -2,7 +2,8 @@
 
 use super::{Findings, Rule};
 use crate::module::{Instruction, Module, Statement};
-use crate::{LATEST, Version};
+use crate::syntax::Version;
+use crate::syntax::types::LATEST;
 
 /// The first words of the instructions of PTX, sorted. [PTX ISA, Instruction Set]
 const OPCODES: [&str; 131] = [

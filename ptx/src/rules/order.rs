@@ -2,8 +2,8 @@
 
 use super::gates::cache_name;
 use super::{Findings, Judged, Rule};
-use crate::load::{Order, QualifierKind as Q, Scope};
-use crate::{Span, StateSpace};
+use crate::syntax::load::{Order, QualifierKind as Q, Scope};
+use crate::syntax::{Span, StateSpace};
 
 /// [`ld`, Syntax and Description]: what goes with which order.
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {

@@ -1,9 +1,9 @@
 //! Parameters: of kernels, of functions, and the variables that calls pass them in.
 
 use super::{Findings, Judged, LATER_ASSEMBLER, Rule};
-use crate::load::{AddressForm, QualifierKind as Q};
 use crate::module::{FunctionKind, Role, Symbol};
-use crate::{Span, StateSpace, Window};
+use crate::syntax::load::{AddressForm, QualifierKind as Q};
+use crate::syntax::{Span, StateSpace, Window};
 
 /// [`ld`, Description; PTX ISA, "Parameter State Space"].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {

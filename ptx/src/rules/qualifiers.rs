@@ -1,8 +1,8 @@
 //! Which qualifiers stand together at all, whatever they say.
 
 use super::{Findings, Judged, Rule};
-use crate::load::{Eviction, Level, Opcode, QualifierKind as Q};
-use crate::{ScalarType, Span};
+use crate::syntax::load::{Eviction, Level, Opcode, QualifierKind as Q};
+use crate::syntax::{ScalarType, Span};
 
 /// The kinds of qualifiers of which a load has one at most.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use super::address::is_tensor_address;
 use super::destination::mixed;
 use super::{Findings, Judged, LATER_ASSEMBLER, Rule};
-use crate::load::{
+use crate::syntax::load::{
     AddressForm, Element, ElementKind, Opcode, Operand, OperandKind, QualifierKind as Q,
 };
-use crate::tensor_memory::{MAX_REGISTERS, Repeat, Shape};
-use crate::{ScalarType, Span};
+use crate::syntax::{ScalarType, Span};
+use crate::tensor::{MAX_REGISTERS, Repeat, Shape};
 
 /// [`tcgen05.ld`, Syntax and Description].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Span;
+use crate::syntax::Span;
 
 /// A rule that a load breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]

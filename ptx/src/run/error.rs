@@ -1,6 +1,8 @@
 //! Why a load cannot be executed.
 
-use crate::{MeaningError, Position, Span, TensorLoadErrorKind};
+use crate::meaning::MeaningError;
+use crate::syntax::{Position, Span};
+use crate::tensor::TensorLoadErrorKind;
 use warpload::lane::LaneMask;
 
 /// Why a load cannot be executed, and where. What goes wrong in the emulated machine is none of

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::access::Access;
-use crate::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE};
-use crate::{DeclarationId, LoadSpace, Span, StateSpace};
+use crate::meaning::{CONST_BANK, LoadSpace, PARAMETER_BANK, PARAMETER_BASE};
+use crate::module::DeclarationId;
+use crate::syntax::{Span, StateSpace};
 use warpload::memory::{Allocation, Memory, Space};
 
 /// Bytes that no load can read.

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::hole::{Hole, Holes, not_held};
 use super::placement::{Placement, PlacementError, is_elsewhere};
-use crate::layout::initial_bytes;
 use crate::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE};
-use crate::{Declaration, DeclarationId, Span, StateSpace};
+use crate::module::{Declaration, DeclarationId, initial_bytes};
+use crate::syntax::{Span, StateSpace};
 use warpload::lane::LANES;
 use warpload::memory::{AddressMap, ConfigError, Memory, MemoryBuilder};
 

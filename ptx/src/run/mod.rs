@@ -20,12 +20,13 @@ pub use self::registers::{RegisterValue, Registers};
 pub use self::tensor::{TensorExecuted, WarpTensorMemory};
 pub use self::undefined::Undefined;
 pub use self::value::{ValueError, bits_of, lane_bits};
-use super::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE};
-use super::operands::Operands;
-use super::{
-    Base, Function, Lines, Load, LoadSpace, Meaning, MeaningError, Module, Opcode, Register, Span,
-    Statement, StatementKind, TypeClass,
+use crate::meaning::{
+    Base, CONST_BANK, LoadSpace, Meaning, MeaningError, PARAMETER_BANK, PARAMETER_BASE, Register,
 };
+use crate::module::operands::Operands;
+use crate::module::{Function, Module, Statement, StatementKind};
+use crate::syntax::load::{Load, Opcode};
+use crate::syntax::{Lines, Span, TypeClass};
 use access::Access;
 use hole::Holes;
 use warpload::lane::{LANES, LaneMask};
@@ -124,7 +125,7 @@ impl<'m> Environment<'m> {
         })
     }
 
-    /// Executes one load. Not every illegal load is refused: [`check`](super::check) finds them.
+    /// Executes one load. Not every illegal load is refused: [`check`](crate::rules::check) finds them.
     ///
     /// # Errors
     /// [`RunError`] where the load has no meaning, or needs a value that nobody gave. Then no

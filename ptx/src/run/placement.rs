@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::Environment;
 use super::memory::Plan;
-use crate::{Declaration, DeclarationId, Function, Layout, LayoutError, Module, Span};
-use crate::{Linkage, StateSpace};
+use crate::module::{Declaration, DeclarationId, Function, Layout, LayoutError, Linkage, Module};
+use crate::syntax::{Span, StateSpace};
 use warpload::machine::Machine;
 use warpload::memory::ConfigError;
 
@@ -18,7 +18,8 @@ pub const GLOBAL_BASE: u64 = 0x8000_0000;
 ///
 /// ```
 /// use warpload::machine::Machine;
-/// use warpload_ptx::{Placement, Registers, read};
+/// use warpload_ptx::run::{Placement, Registers};
+/// use warpload_ptx::read;
 ///
 /// let module = read(".version 8.0\n.target sm_50\n.address_size 64
 ///     .global .u32 table[4] = {10, 11, 12, 13};
@@ -143,7 +144,7 @@ impl<'m> Placement<'m> {
     }
 
     /// A variable's address in its space; nothing for what is none, or another function's. The
-    /// first parameter has the address 0, see [`PARAMETER_BASE`](crate::PARAMETER_BASE).
+    /// first parameter has the address 0, see [`PARAMETER_BASE`](crate::meaning::PARAMETER_BASE).
     pub fn address(&self, id: DeclarationId) -> Option<u64> {
         let laid_out = || self.addresses.get(&id).map(|(address, _)| *address);
         self.placed.get(&id).copied().or_else(laid_out)

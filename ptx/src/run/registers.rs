@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::Register;
+use crate::meaning::Register;
 use warpload::lane::{LANES, LaneMask};
 
 /// A register's values.

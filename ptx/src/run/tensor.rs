@@ -1,11 +1,13 @@
 //! Loads of tensor memory: what the whole warp does at once.
 
 use super::{Environment, Executed, Registers, RunError, RunErrorKind, low_bits};
-use crate::tensor_memory::{
+use crate::meaning::Register;
+use crate::syntax::Span;
+use crate::syntax::load::Load;
+use crate::tensor::{
     Issue, Registers as TensorRegisters, Rules, TensorAddress, TensorFault, TensorLoad,
     TensorMemory, execute,
 };
-use crate::{Load, Register, Span};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaults;
 
@@ -13,8 +15,9 @@ use warpload::load::LaneFaults;
 ///
 /// ```
 /// use warpload::machine::Machine;
-/// use warpload_ptx::{Placement, Registers, WarpTensorMemory, read};
-/// use warpload_ptx::tensor_memory::{Pattern, Rules, TensorMemory};
+/// use warpload_ptx::run::{Placement, Registers, WarpTensorMemory};
+/// use warpload_ptx::read;
+/// use warpload_ptx::tensor::{Pattern, Rules, TensorMemory};
 ///
 /// let module = read(".version 8.8\n.target sm_100a\n.address_size 64
 ///     .entry k() {

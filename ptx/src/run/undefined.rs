@@ -1,6 +1,7 @@
 //! Generic loads on memory that the documents do not grant them: [`Undefined`].
 
-use crate::{Load, Order, QualifierKind, ScalarType, Span, Version};
+use crate::syntax::load::{Load, Order, QualifierKind};
+use crate::syntax::{ScalarType, Span, Version};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Space;
 
@@ -18,7 +19,7 @@ pub struct Undefined {
 const VOLATILE_LOCAL: Version = Version::new(9, 1);
 
 /// Returns the qualifiers that are not for the memory of some lane. Loads with a state space have
-/// none: [`check`](crate::check) refuses them.
+/// none: [`check`](crate::rules::check) refuses them.
 pub(super) fn undefined(
     load: &Load,
     version: Version,
@@ -28,7 +29,7 @@ pub(super) fn undefined(
         return Vec::new();
     }
     let bits = load.scalar().and_then(ScalarType::bits);
-    let of_qualifier = |qualifier: &crate::Qualifier| {
+    let of_qualifier = |qualifier: &crate::syntax::load::Qualifier| {
         let is_granted = granted(qualifier.kind, bits, version)?;
         let is_outside = |lane: usize| spaces[lane].is_some_and(|space| !is_granted(space));
         Some(Undefined { qualifier: qualifier.span, lanes: LaneMask::where_lane(is_outside) })

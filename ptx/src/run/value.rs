@@ -1,9 +1,9 @@
 //! Values of registers and parameters as text.
 
-use crate::expression::{Constant, constant, number};
-use crate::lexer::TokenKind;
-use crate::words::Words;
-use crate::{Lexer, ScalarType, Span, integer};
+use crate::syntax::TokenKind;
+use crate::syntax::expression::{Constant, constant, number};
+use crate::syntax::words::Words;
+use crate::syntax::{Lexer, ScalarType, Span, integer};
 use warpload::lane::LANES;
 
 /// Why a text is no value.
@@ -39,7 +39,8 @@ pub enum ValueError {
 /// ones are sign-extended. A hexadecimal number alone may have 128 bits.
 ///
 /// ```
-/// use warpload_ptx::{ScalarType, bits_of};
+/// use warpload_ptx::syntax::ScalarType;
+/// use warpload_ptx::run::bits_of;
 ///
 /// assert_eq!(bits_of("-2", ScalarType::B32), Ok(0xffff_fffe));
 /// assert_eq!(bits_of("0x10+3*4", ScalarType::U64), Ok(28));
@@ -85,11 +86,12 @@ fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u
 /// lane's number, or 32 of them with commas between. Each is read as [`bits_of`] reads it.
 ///
 /// ```
-/// use warpload_ptx::{ScalarType, lane_bits};
+/// use warpload_ptx::syntax::ScalarType;
+/// use warpload_ptx::run::lane_bits;
 ///
 /// let values = lane_bits("0x1000+16*lane", ScalarType::B64)?;
 /// assert_eq!((values[0], values[31]), (0x1000, 0x11f0));
-/// # Ok::<(), warpload_ptx::ValueError>(())
+/// # Ok::<(), warpload_ptx::run::ValueError>(())
 /// ```
 ///
 /// # Errors

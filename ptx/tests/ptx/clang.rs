@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use warpload_ptx::{FunctionKind, StatementKind, check, read};
+use warpload_ptx::module::{FunctionKind, StatementKind};
+use warpload_ptx::{check, read};
 
 /// Where a load stands as a compiler writes one: first in its line, behind a guard or not.
 fn is_load(line: &str) -> bool {

@@ -4,7 +4,8 @@
 mod loads;
 mod reading;
 
-use warpload_ptx::{Rule, Unit, check_as, read};
+use warpload_ptx::rules::{Rule, Unit};
+use warpload_ptx::{check_as, read};
 
 /// The rules that a module breaks, in the order of the text.
 fn broken(module: &str) -> Vec<Rule> {

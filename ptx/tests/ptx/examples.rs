@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use warpload_ptx::{Unit, check, check_as, read};
+use warpload_ptx::rules::Unit;
+use warpload_ptx::{check, check_as, read};
 
 use super::corpus::rows;
 

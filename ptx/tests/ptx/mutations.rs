@@ -2,7 +2,10 @@
 //! at a place in the text.
 
 use warpload::machine::Machine;
-use warpload_ptx::{Lines, OptimizationLevel, Placement, Span, check, lower, read};
+use warpload_ptx::lower::OptimizationLevel;
+use warpload_ptx::run::Placement;
+use warpload_ptx::syntax::{Lines, Span};
+use warpload_ptx::{check, lower, read};
 
 /// How many broken modules are tried; `fuzz/` tries more.
 const MUTATIONS: u64 = 5_000;

@@ -1,7 +1,9 @@
 //! The text of a `tcgen05.ld` alone: what is taken, and where errors point.
 
 use proptest::prelude::*;
-use warpload_ptx::{Span, WrittenTensorLoad, read_load};
+use warpload_ptx::read_load;
+use warpload_ptx::syntax::Span;
+use warpload_ptx::tensor::WrittenTensorLoad;
 
 /// Reads a load; else the code of the rule, the message and the place.
 fn written(text: &str) -> Result<WrittenTensorLoad, (String, Span)> {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use warpload_ptx::tensor_memory::{
+use warpload_ptx::rules::Rule;
+use warpload_ptx::syntax::load::Opcode;
+use warpload_ptx::tensor::{
     Form, IllegalLoad, Operation, Reduction, ReductionType, Shape, TensorLoad,
 };
-use warpload_ptx::{Opcode, Rule, check, read};
+use warpload_ptx::{check, read};
 
 use super::corpus::rows;
 

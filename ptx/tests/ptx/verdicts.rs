@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use warpload_ptx::{Rule, Violation, check, read};
+use warpload_ptx::rules::{Rule, Violation};
+use warpload_ptx::{check, read};
 
 use super::corpus::{Row, rows};
 

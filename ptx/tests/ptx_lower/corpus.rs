@@ -4,7 +4,8 @@ use std::io::Read;
 
 use serde_json::Value;
 use warpload::encoding::{Instruction, parse_line};
-use warpload_ptx::{OptimizationLevel, lower, read};
+use warpload_ptx::lower::OptimizationLevel;
+use warpload_ptx::{lower, read};
 
 /// A module, and the loads that ptxas made of it.
 pub(crate) struct Row {

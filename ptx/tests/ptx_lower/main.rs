@@ -9,7 +9,8 @@ mod kernels;
 use warpload::encoding::Instruction;
 use warpload::load::{LoadOp, register_fault};
 use warpload::machine::RegisterLimit;
-use warpload_ptx::{Binding, OptimizationLevel, lower, read};
+use warpload_ptx::lower::{Binding, OptimizationLevel};
+use warpload_ptx::{lower, read};
 
 use corpus::{Row, forms, level, lowered, sorted_forms};
 

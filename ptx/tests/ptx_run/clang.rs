@@ -1,7 +1,8 @@
 //! Modules that a compiler wrote: every load of every function is executed, or says what it needs.
 
 use warpload::machine::Machine;
-use warpload_ptx::{Placement, Registers, RunErrorKind, read};
+use warpload_ptx::read;
+use warpload_ptx::run::{Placement, Registers, RunErrorKind};
 
 #[test]
 fn loads_of_compiled_modules_execute_or_say_what_they_need() {

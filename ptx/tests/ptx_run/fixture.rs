@@ -3,10 +3,11 @@
 use warpload::lane::{LANES, LaneMask};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, MemoryBuilder};
-use warpload_ptx::{
-    Executed, Function, Module, Placement, PlacementError, RegisterValue, Registers, RunError,
-    lane_bits, read,
+use warpload_ptx::module::Function;
+use warpload_ptx::run::{
+    Executed, Placement, PlacementError, RegisterValue, Registers, RunError, lane_bits,
 };
+use warpload_ptx::{Module, read};
 
 /// Global memory begins here and has 256 bytes, byte i holding i.
 pub(crate) const GLOBAL: u64 = 0x1000_0000;

@@ -8,10 +8,10 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::execute;
 use warpload::machine::Machine;
 use warpload::warp::Warp;
-use warpload_ptx::{
-    Base, Binding, Executed, LoweredLoad, Module, OptimizationLevel, PARAMETER_BASE, Place,
-    Placement, Register, Registers, check, lower, read,
-};
+use warpload_ptx::lower::{Binding, LoweredLoad, OptimizationLevel};
+use warpload_ptx::meaning::{Base, PARAMETER_BASE, Place, Register};
+use warpload_ptx::run::{Executed, Placement, Registers};
+use warpload_ptx::{Module, check, lower, read};
 
 use crate::property::{Choices, address, machine, memories};
 use crate::reference::Memories;

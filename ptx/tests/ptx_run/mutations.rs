@@ -2,8 +2,10 @@
 
 use warpload::lane::LANES;
 use warpload::machine::Machine;
-use warpload_ptx::tensor_memory::{Rules, TensorMemory};
-use warpload_ptx::{Module, Placement, Register, Registers, WarpTensorMemory, read};
+use warpload_ptx::meaning::Register;
+use warpload_ptx::run::{Placement, Registers, WarpTensorMemory};
+use warpload_ptx::tensor::{Rules, TensorMemory};
+use warpload_ptx::{Module, read};
 
 const LOADS: &str = include_str!("../ptx/mutations/loads.ptx");
 const DECLARATIONS: &str = include_str!("../ptx/mutations/declarations.ptx");

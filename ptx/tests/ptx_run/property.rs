@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use warpload::lane::{LANES, LaneMask};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, MemoryBuilder, Window};
-use warpload_ptx::{Executed, Placement, Register, RegisterValue, Registers, check, read};
+use warpload_ptx::meaning::Register;
+use warpload_ptx::run::{Executed, Placement, RegisterValue, Registers};
+use warpload_ptx::{check, read};
 
 use crate::reference::{Load, Memories};
 

@@ -1,7 +1,7 @@
 //! Guards, the active mask, and registers without values.
 
 use warpload::lane::LaneMask;
-use warpload_ptx::RunErrorKind;
+use warpload_ptx::run::RunErrorKind;
 
 use crate::fixture::{Case, machine};
 

@@ -2,12 +2,11 @@
 
 use warpload::lane::LaneMask;
 use warpload::machine::Machine;
-use warpload_ptx::tensor_memory::{
-    LaneMode, Pattern, Rules, TensorAddress, TensorFault, TensorMemory,
+use warpload_ptx::read;
+use warpload_ptx::run::{
+    Executed, Placement, Registers, RunErrorKind, WarpTensorMemory, lane_bits,
 };
-use warpload_ptx::{
-    Executed, Placement, Registers, RunErrorKind, WarpTensorMemory, lane_bits, read,
-};
+use warpload_ptx::tensor::{LaneMode, Pattern, Rules, TensorAddress, TensorFault, TensorMemory};
 
 /// What the loads of a function did, and its registers.
 struct Ran {

@@ -1,6 +1,7 @@
 //! How bytes become register values: types, widening, vectors, sinks.
 
-use warpload_ptx::{ScalarType, bits_of, lane_bits};
+use warpload_ptx::run::{bits_of, lane_bits};
+use warpload_ptx::syntax::ScalarType;
 
 use crate::fixture::{Case, GLOBAL, machine};
 

@@ -2,7 +2,7 @@
 
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
-use warpload_ptx::RunErrorKind;
+use warpload_ptx::run::RunErrorKind;
 
 use crate::fixture::{Case, Ran, local, machine, shared};
 

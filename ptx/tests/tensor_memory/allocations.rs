@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use warpload_ptx::tensor_memory::{
+use warpload_ptx::tensor::{
     Form, Issue, Operation, Pattern, Reduction, ReductionType, Registers, Rules, Shape,
     TensorAddress, TensorLoad, TensorMemory, execute,
 };

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use warpload_ptx::tensor_memory::cases::{Case, Expected, PatternMemories};
-use warpload_ptx::tensor_memory::{IllegalLoad, Registers, Shape};
+use warpload_ptx::tensor::cases::{Case, Expected, PatternMemories};
+use warpload_ptx::tensor::{IllegalLoad, Registers, Shape};
 
 const CASES: &str = include_str!("cases.jsonl");
 

@@ -1,10 +1,11 @@
 //! The three examples of the instruction's own description.
 
-use warpload_ptx::tensor_memory::{
+use warpload_ptx::tensor::WrittenTensorLoad;
+use warpload_ptx::tensor::{
     Issue, Operation, Pattern, ReductionType, Registers, Rules, Shape, TensorAddress, TensorMemory,
     execute,
 };
-use warpload_ptx::{WrittenTensorLoad, check, read, read_load};
+use warpload_ptx::{check, read, read_load};
 
 /// The load, read alone; in a module it is legal, too.
 fn written(text: &str) -> WrittenTensorLoad {

@@ -2,7 +2,7 @@
 //! warp and base lane, and drawn columns and half offsets.
 
 use proptest::prelude::*;
-use warpload_ptx::tensor_memory::{
+use warpload_ptx::tensor::{
     Allocations, Form, Issue, LaneMode, Operation, Pattern, Reduction, ReductionType, Registers,
     Repeat, Rules, Shape, TensorAddress, TensorFault, TensorLoad, TensorMemory, execute,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use warpload_ptx::tensor_memory::{CellOffset, Form, Repeat, Shape, TensorLoad};
+use warpload_ptx::tensor::{CellOffset, Form, Repeat, Shape, TensorLoad};
 
 use super::naive;
 

@@ -1,7 +1,7 @@
 //! An executor written out of docs/tensor-memory.md's formulas, cell by cell; it shares no code
 //! with the library's.
 
-use warpload_ptx::tensor_memory::{Shape, TensorMemory};
+use warpload_ptx::tensor::{Shape, TensorMemory};
 
 /// Lane and column, counted from the base of the load or of the half, of a thread's register.
 pub(crate) fn place(shape: Shape, t: usize, r: usize) -> (usize, usize) {

@@ -7,9 +7,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use warpload::lane::LaneMask;
-use warpload_ptx::{
-    Environment, Function, Load, Opcode, Registers, RunErrorKind, Unit, check_as, integer,
-};
+use warpload_ptx::module::Function;
+use warpload_ptx::rules::Unit;
+use warpload_ptx::run::{Environment, Registers, RunErrorKind};
+use warpload_ptx::syntax::integer;
+use warpload_ptx::syntax::load::Opcode;
+use warpload_ptx::{Load, check_as};
 
 use self::show::Shown;
 use super::file::{File, with_file};

@@ -4,11 +4,12 @@ use anyhow::{Context, bail};
 use warpload::lane::LaneMask;
 use warpload::machine::Machine;
 use warpload::suite::image::Mapping;
-use warpload_ptx::tensor_memory::Rules;
-use warpload_ptx::{
-    Array, Declaration, DeclarationId, Environment, Function, Placement, PlacementError, Registers,
-    ScalarType, StateSpace, WarpTensorMemory, bits_of, lane_bits,
+use warpload_ptx::module::{Array, Declaration, DeclarationId, Function};
+use warpload_ptx::run::{
+    Environment, Placement, PlacementError, Registers, WarpTensorMemory, bits_of, lane_bits,
 };
+use warpload_ptx::syntax::{ScalarType, StateSpace};
+use warpload_ptx::tensor::Rules;
 
 use super::{Arguments, Pair};
 use crate::diagnostic::Labelled;

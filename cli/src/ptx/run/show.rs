@@ -5,9 +5,11 @@ use serde::ser::{SerializeMap, Serializer};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::LaneFaults;
 use warpload::suite::vector::LANE_FAULTS;
-use warpload_ptx::{
-    Environment, Executed, Load, Opcode, Position, Register, RegisterValue, TensorExecuted,
-};
+use warpload_ptx::Load;
+use warpload_ptx::meaning::Register;
+use warpload_ptx::run::{Environment, Executed, RegisterValue, TensorExecuted};
+use warpload_ptx::syntax::Position;
+use warpload_ptx::syntax::load::Opcode;
 
 use crate::Format;
 use crate::io::Output;

@@ -1,6 +1,6 @@
 //! Qualifiers and operands.
 
-use warpload_ptx::{Rule, Unit};
+use warpload_ptx::rules::{Rule, Unit};
 
 use super::*;
 

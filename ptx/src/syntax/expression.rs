@@ -2,7 +2,7 @@
 
 use super::lexer::TokenKind;
 use super::words::Words;
-use super::{ScalarType, SyntaxError};
+use crate::syntax::{ScalarType, SyntaxError};
 
 /// The value of a constant expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,13 +23,13 @@ pub enum Constant {
 const MAX_DEPTH: usize = 64;
 
 /// What `WARP_SZ` stands for.
-pub(super) const WARP_SIZE: u64 = 32;
+pub(crate) const WARP_SIZE: u64 = 32;
 
 /// Reads an integer in any of PTX's notations: `12`, `0x1F`, `017`, `0b101`, each also with `U`.
 /// Returns `None` for anything else, numbers of more than 64 bits included.
 ///
 /// ```
-/// use warpload_ptx::integer;
+/// use warpload_ptx::syntax::integer;
 ///
 /// assert_eq!(["12", "0x1fU", "017", "0b101"].map(integer), [12, 31, 15, 5].map(Some));
 /// assert_eq!(["1.5", "09", "0f3F800000", "18446744073709551616"].map(integer), [None; 4]);
@@ -67,7 +67,7 @@ fn wrapping_integer(text: &str) -> Option<u64> {
 }
 
 /// Reads a number: an integer, or a float as `1.5`, `2e5`, `0f3F800000` or `0d3FF0000000000000`.
-pub(super) fn number(text: &str) -> Option<Constant> {
+pub(crate) fn number(text: &str) -> Option<Constant> {
     if let Some(bits) = wrapping_integer(text) {
         let is_unsigned = text.ends_with('U') || bits > i64::MAX as u64;
         return Some(Constant::Integer { bits, is_unsigned });
@@ -92,7 +92,7 @@ pub(super) fn number(text: &str) -> Option<Constant> {
 ///
 /// # Errors
 /// The word that cannot stand in a constant expression.
-pub(super) fn constant(words: &mut Words<'_>) -> Result<Constant, SyntaxError> {
+pub(crate) fn constant(words: &mut Words<'_>) -> Result<Constant, SyntaxError> {
     conditional(words, 0)
 }
 

@@ -1,8 +1,8 @@
 //! What is to be known of instructions that are not loads: the registers that they write and read.
 
-use super::lexer::TokenKind;
-use super::module::{Instruction, Module};
-use super::{Register, ScopeId, Span, StateSpace};
+use crate::meaning::Register;
+use crate::module::{Instruction, Module, ScopeId};
+use crate::syntax::{Span, StateSpace, TokenKind};
 
 /// Instructions whose first operand is a register that they only read.
 const READERS: [&str; 6] = ["bar", "barrier", "brx", "nanosleep", "setmaxnreg", "stackrestore"];
@@ -10,17 +10,17 @@ const READERS: [&str; 6] = ["bar", "barrier", "brx", "nanosleep", "setmaxnreg", 
 /// The registers of one instruction, its guard's left out. Of a vector register all components are
 /// named.
 #[derive(Debug, Default)]
-pub(super) struct Operands<'s> {
+pub(crate) struct Operands<'s> {
     /// Those of the first operand, addresses left out: what is written, whatever the instruction.
-    pub(super) writes: Vec<Register>,
+    pub(crate) writes: Vec<Register>,
     /// All others.
-    pub(super) reads: Vec<Register>,
+    pub(crate) reads: Vec<Register>,
     /// Names that are declared nowhere, such as those of special registers.
-    pub(super) others: Vec<&'s str>,
+    pub(crate) others: Vec<&'s str>,
 }
 
 impl<'s> Operands<'s> {
-    pub(super) fn of(module: &Module<'s>, scope: ScopeId, instruction: &Instruction) -> Self {
+    pub(crate) fn of(module: &Module<'s>, scope: ScopeId, instruction: &Instruction) -> Self {
         let source = module.source();
         let mut outputs = outputs(module, instruction);
         let (mut braces, mut brackets) = (0_usize, 0_usize);

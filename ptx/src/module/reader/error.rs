@@ -1,10 +1,9 @@
 //! What can be wrong with a module's text.
 
-use super::lexer::LexicalError;
-use super::{Position, Span};
+use crate::syntax::{LexicalError, Position, Span};
 
 /// Why a module could not be read, and where. Loads that no rule allows are no such errors:
-/// [`check`](super::check) finds them.
+/// [`check`](crate::rules::check) finds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {kind}", position.line, position.column)]
 pub struct ReadError {
@@ -42,18 +41,9 @@ pub enum ReadErrorKind {
     #[error("expected `.target` in front of this")]
     MissingTarget,
     /// Braces in braces.
-    #[error("more than {} braces inside one another", super::reader::MAX_DEPTH)]
+    #[error("more than {} braces inside one another", super::MAX_DEPTH)]
     TooDeep,
     /// A text whose places do not fit in 32 bits.
     #[error("larger than 4 GiB")]
     TooLarge,
-}
-
-/// What is wrong with one statement: the rest of the module can still be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SyntaxError {
-    /// What should have stood there.
-    pub expected: &'static str,
-    /// The word at fault.
-    pub span: Span,
 }

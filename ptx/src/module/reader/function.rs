@@ -2,8 +2,8 @@
 
 use super::declaration::Attributes;
 use super::{Reader, Step};
-use crate::lexer::TokenKind;
 use crate::module::{Function, FunctionId, FunctionKind, Linkage, Role, Scope, ScopeId};
+use crate::syntax::TokenKind;
 
 /// The directives that begin something else in a module, not a property of a function.
 const MODULE_DIRECTIVES: [&str; 20] = [

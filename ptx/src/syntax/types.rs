@@ -186,11 +186,11 @@ pub struct Version {
 }
 
 /// The last version whose instructions and directives are known here.
-pub(super) const LATEST: Version = Version::new(9, 5);
+pub(crate) const LATEST: Version = Version::new(9, 5);
 
 /// The first version in which kernels have a list of parameters behind their names. Before it they
 /// declare them in their bodies.
-pub(super) const KERNEL_PARAMETER_LISTS: Version = Version::new(1, 4);
+pub(crate) const KERNEL_PARAMETER_LISTS: Version = Version::new(1, 4);
 
 impl Version {
     /// A version out of its two numbers.

@@ -1,7 +1,7 @@
 //! The qualifiers of loads.
 
-use crate::tensor_memory::{Operation, Repeat, Shape};
-use crate::{ScalarType, Span, StateSpace, Window};
+use crate::syntax::{ScalarType, Span, StateSpace, Window};
+use crate::tensor::{Operation, Repeat, Shape};
 
 /// A qualifier and where it stands, its dot included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,20 @@
 //! One statement without a module around it.
 
 use super::{Load, parse};
-use crate::lexer::TokenKind;
-use crate::module::{Guard, Instruction, ScopeId, Statement, StatementKind};
-use crate::words::Words;
-use crate::{Lines, Position, ReadError, ReadErrorKind, Span};
+use crate::module::{
+    Guard, Instruction, ReadError, ReadErrorKind, ScopeId, Statement, StatementKind,
+};
+use crate::syntax::lexer::TokenKind;
+use crate::syntax::words::Words;
+use crate::syntax::{Lines, Position, Span};
 
 /// Reads the text of one load; the `;` at its end may be left out. Spans are places in the text.
 /// There are no declarations: what names stand for is not known, and [`Load::scope`] is the scope
 /// around all functions.
 ///
 /// ```
-/// use warpload_ptx::{Opcode, read_load};
+/// use warpload_ptx::syntax::load::Opcode;
+/// use warpload_ptx::read_load;
 ///
 /// let text = "@!%p1 ld.global.u32 %r1, [%rd1+-8]";
 /// let load = read_load(text)?;

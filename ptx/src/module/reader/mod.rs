@@ -7,13 +7,13 @@
 
 mod body;
 mod declaration;
+mod error;
 mod function;
 
-use super::expression::integer;
-use super::lexer::{Lexer, Token, TokenKind};
+pub use self::error::{ReadError, ReadErrorKind};
 use super::lookup::Names;
-use super::module::{FunctionId, Linkage, Module, Scope, ScopeId};
-use super::{AddressSize, Lines, ReadError, ReadErrorKind, Span, Target, Version};
+use crate::module::{AddressSize, FunctionId, Linkage, Module, Scope, ScopeId};
+use crate::syntax::{Lexer, Lines, Span, Target, Token, TokenKind, Version, integer};
 
 /// How many braces may stand inside one another; compilers write two or three.
 pub const MAX_DEPTH: usize = 256;
@@ -37,11 +37,11 @@ pub const MAX_DEPTH: usize = 256;
 ///
 /// # Errors
 /// [`ReadError`] at the first place that cannot belong to any module. Statements that are wrong in
-/// themselves are kept, as [`StatementKind::Malformed`](super::StatementKind::Malformed) or with
-/// [`Instruction::fault`](super::Instruction::fault).
+/// themselves are kept, as [`StatementKind::Malformed`](crate::module::StatementKind::Malformed) or with
+/// [`Instruction::fault`](crate::module::Instruction::fault).
 pub fn read(source: &str) -> Result<Module<'_>, ReadError> {
     if u32::try_from(source.len()).is_err() {
-        let position = super::Position { line: 1, column: 1 };
+        let position = crate::syntax::Position { line: 1, column: 1 };
         return Err(ReadError { kind: ReadErrorKind::TooLarge, span: Span::default(), position });
     }
     let mut reader = Reader::new(source);
@@ -86,7 +86,7 @@ impl<'s> Reader<'s> {
         let module = Module {
             source,
             version: Version::new(0, 0),
-            target: Target { sm: 0, reach: super::Reach::Onward },
+            target: Target { sm: 0, reach: crate::syntax::Reach::Onward },
             address_size: None,
             debug: None,
             has_sections: false,

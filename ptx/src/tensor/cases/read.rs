@@ -8,10 +8,10 @@ use super::{
     Case, Confidence, Expected, ExpectedRegisters, Form, IllegalLoad, Issue, JsonError, LANES,
     LaneValues, Pattern, Reduction, Rules, Shape, TensorLoad,
 };
-use crate::tensor_memory::address::TensorAddress;
-use crate::tensor_memory::instruction::MAX_REGISTERS;
-use crate::tensor_memory::reduction::{Operation, ReductionType};
-use crate::tensor_memory::rules::{Allocations, LaneMode};
+use crate::tensor::address::TensorAddress;
+use crate::tensor::instruction::MAX_REGISTERS;
+use crate::tensor::reduction::{Operation, ReductionType};
+use crate::tensor::rules::{Allocations, LaneMode};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]

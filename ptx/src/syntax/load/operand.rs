@@ -1,7 +1,7 @@
 //! The operands of loads.
 
-use crate::Span;
-use crate::expression::Constant;
+use crate::syntax::Span;
+use crate::syntax::expression::Constant;
 
 /// An operand and where it stands.
 #[derive(Clone, Debug, PartialEq)]

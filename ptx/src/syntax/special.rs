@@ -1,18 +1,18 @@
 //! Special registers: which there are, what they hold, and from which version and target on.
 
-use super::ScalarType;
+use crate::syntax::ScalarType;
 
 /// A predefined, read-only register such as `%laneid`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SpecialRegister {
+pub(crate) struct SpecialRegister {
     /// The type of one element.
-    pub(super) scalar: ScalarType,
+    pub(crate) scalar: ScalarType,
     /// Whether it is a vector, of which only elements such as `%tid.x` have a value.
-    pub(super) is_vector: bool,
+    pub(crate) is_vector: bool,
     /// The version that it needs; 1.0 knows it if there is none.
-    pub(super) version: Option<(u8, u8)>,
+    pub(crate) version: Option<(u8, u8)>,
     /// The target that it needs, if any.
-    pub(super) sm: Option<u32>,
+    pub(crate) sm: Option<u32>,
 }
 
 type Needs = Option<((u8, u8), u32)>;
@@ -74,7 +74,7 @@ const NUMBERED: [(&str, &str, u32, ScalarType, Needs); 3] = [
 ];
 
 /// Returns the special register of a name, `None` if there is none.
-pub(super) fn special_register(name: &str) -> Option<SpecialRegister> {
+pub(crate) fn special_register(name: &str) -> Option<SpecialRegister> {
     let one = REGISTERS.binary_search_by_key(&name, |row| row.0).ok();
     let (scalar, is_vector, needs) = match one.and_then(|at| REGISTERS.get(at)) {
         Some((_, scalar, is_vector, needs)) => (*scalar, *is_vector, *needs),

@@ -1,46 +1,46 @@
 //! The words of one statement, read one after the other.
 
 use super::lexer::{Lexer, Token, TokenKind};
-use super::{Span, SyntaxError};
+use crate::syntax::{Span, SyntaxError};
 
 /// A place in a part of a module, one word ahead.
 #[derive(Clone, Debug)]
-pub(super) struct Words<'s> {
+pub(crate) struct Words<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
     current: Token,
 }
 
 impl<'s> Words<'s> {
-    pub(super) fn new(source: &'s str, part: Span) -> Self {
+    pub(crate) fn new(source: &'s str, part: Span) -> Self {
         let mut lexer = Lexer::of(source, part);
         let current = lexer.token();
         Self { source, lexer, current }
     }
 
-    pub(super) fn kind(&self) -> TokenKind {
+    pub(crate) fn kind(&self) -> TokenKind {
         self.current.kind
     }
 
-    pub(super) fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         self.current.span
     }
 
-    pub(super) fn text(&self) -> &'s str {
+    pub(crate) fn text(&self) -> &'s str {
         self.current.span.text(self.source)
     }
 
-    pub(super) fn advance(&mut self) -> Token {
+    pub(crate) fn advance(&mut self) -> Token {
         let token = self.current;
         self.current = self.lexer.token();
         token
     }
 
-    pub(super) fn is_mark(&self, mark: u8) -> bool {
+    pub(crate) fn is_mark(&self, mark: u8) -> bool {
         self.current.kind == TokenKind::Punctuation(mark)
     }
 
-    pub(super) fn took_mark(&mut self, mark: u8) -> bool {
+    pub(crate) fn took_mark(&mut self, mark: u8) -> bool {
         let is_mark = self.is_mark(mark);
         if is_mark {
             self.advance();
@@ -48,7 +48,7 @@ impl<'s> Words<'s> {
         is_mark
     }
 
-    pub(super) fn take_mark(
+    pub(crate) fn take_mark(
         &mut self,
         mark: u8,
         expected: &'static str,
@@ -57,7 +57,7 @@ impl<'s> Words<'s> {
     }
 
     /// An error at the current word.
-    pub(super) fn expected(&self, expected: &'static str) -> SyntaxError {
+    pub(crate) fn expected(&self, expected: &'static str) -> SyntaxError {
         SyntaxError { expected, span: self.current.span }
     }
 }

@@ -4,11 +4,11 @@ use super::{
     Address, AddressForm, Element, ElementKind, Load, Offset, Opcode, Operand, OperandKind,
     Qualifier, QualifierKind,
 };
-use crate::expression::constant;
-use crate::lexer::TokenKind;
 use crate::module::{Instruction, Statement};
-use crate::words::Words;
-use crate::{Span, SyntaxError};
+use crate::syntax::expression::constant;
+use crate::syntax::lexer::TokenKind;
+use crate::syntax::words::Words;
+use crate::syntax::{Span, SyntaxError};
 
 /// More qualifiers than any load has.
 const MAX_QUALIFIERS: usize = 64;

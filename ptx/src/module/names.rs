@@ -1,7 +1,8 @@
 //! Names of registers and variables in a whole function, for callers that have only the names.
 
-use super::meaning::component;
-use super::{DeclarationId, Function, Module, Register, ScopeId, StateSpace, Symbol};
+use crate::meaning::{Register, component};
+use crate::module::{DeclarationId, Function, Module, ScopeId, Symbol};
+use crate::syntax::StateSpace;
 
 impl Module<'_> {
     /// The registers of that name in a function, `Q.x` for an element of a vector register. More

@@ -1,6 +1,6 @@
 //! The words of PTX: a lexer over bytes, without an allocation.
 
-use super::Span;
+use crate::syntax::Span;
 
 /// One word of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub enum LexicalError {
 /// Reads words one after the other.
 ///
 /// ```
-/// use warpload_ptx::{Lexer, TokenKind};
+/// use warpload_ptx::syntax::{Lexer, TokenKind};
 ///
 /// let source = "ld.L2::64B /* hint */ %r1, [a+-4];";
 /// let words: Vec<&str> = Lexer::new(source).map(|token| token.span.text(source)).collect();
@@ -112,12 +112,12 @@ impl<'s> Lexer<'s> {
     }
 
     /// Continues after a word that no module can hold, of which `end` is the end.
-    pub(super) fn skip_to(&mut self, end: u32) {
+    pub(crate) fn skip_to(&mut self, end: u32) {
         self.position = (end as usize).min(self.bytes.len());
     }
 
     /// Goes on behind the line in which the next word would have been looked for.
-    pub(super) fn skip_line(&mut self) {
+    pub(crate) fn skip_line(&mut self) {
         let rest = self.bytes.get(self.position..).unwrap_or_default();
         self.position += memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
     }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{Fault, MAX_DEPTH, Reader, Step};
-use crate::lexer::{LexicalError, TokenKind};
-use crate::module::{Guard, Instruction, Linkage, Statement, StatementKind};
-use crate::{LATEST, ReadErrorKind, Span, SyntaxError};
+use crate::module::{Guard, Instruction, Linkage, ReadErrorKind, Statement, StatementKind};
+use crate::syntax::types::LATEST;
+use crate::syntax::{LexicalError, Span, SyntaxError, TokenKind};
 
 /// The directives that a body may have and that loads do not depend on.
 const PASSED_OVER: [&str; 5] =

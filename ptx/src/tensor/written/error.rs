@@ -1,7 +1,7 @@
 //! Why a load is none of tensor memory that can be executed.
 
-use crate::Span;
-use crate::tensor_memory::IllegalLoad;
+use crate::syntax::Span;
+use crate::tensor::IllegalLoad;
 
 /// Why a text is no load of tensor memory, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,10 +1,10 @@
 //! What variables hold when a program begins.
 
-use super::expression::{Constant, constant};
-use super::lexer::TokenKind;
-use super::module::{Declaration, Module};
-use super::words::Words;
-use super::{ScalarType, Span, SyntaxError, TypeClass};
+use crate::module::{Declaration, Module};
+use crate::syntax::TokenKind;
+use crate::syntax::expression::{Constant, constant};
+use crate::syntax::words::Words;
+use crate::syntax::{ScalarType, Span, SyntaxError, TypeClass};
 
 /// The values that a variable begins with. What none is for is zero.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,7 +51,8 @@ impl Module<'_> {
     /// Reads the initial value of a variable; nothing where it has none.
     ///
     /// ```
-    /// use warpload_ptx::{Initializer, read};
+    /// use warpload_ptx::module::Initializer;
+    /// use warpload_ptx::read;
     ///
     /// let source = ".version 8.8\n.target sm_50\n.global .u32 t[2][3] = {{1, 2}, {3+1}};";
     /// let module = read(source)?;
@@ -196,7 +197,7 @@ fn initializer(words: &mut Words<'_>) -> Result<Initializer, SyntaxError> {
     }
     // `0xff00(name)`: one byte of an address.
     let mut ahead = words.clone();
-    let mask = super::integer(ahead.text());
+    let mask = crate::syntax::integer(ahead.text());
     ahead.advance();
     if mask.is_some() && ahead.took_mark(b'(') {
         *words = ahead;

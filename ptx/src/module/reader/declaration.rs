@@ -1,10 +1,11 @@
 //! Registers, variables and parameters.
 
 use super::{Reader, Step};
-use crate::expression::{WARP_SIZE, integer};
-use crate::lexer::TokenKind;
 use crate::module::{Array, Declaration, DeclarationId, FunctionKind, Linkage, Role};
-use crate::{KERNEL_PARAMETER_LISTS, ScalarType, Span, StateSpace};
+use crate::syntax::TokenKind;
+use crate::syntax::expression::{WARP_SIZE, integer};
+use crate::syntax::types::KERNEL_PARAMETER_LISTS;
+use crate::syntax::{ScalarType, Span, StateSpace};
 
 /// What comes before the names.
 struct Prefix {

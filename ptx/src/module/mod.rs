@@ -1,16 +1,29 @@
 //! What a module holds: declarations in scopes, functions, and the statements of their bodies.
 
+mod initial;
+mod layout;
+pub(crate) mod lookup;
+mod names;
+pub(crate) mod operands;
+mod reader;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::lexer::{Lexer, Token, TokenKind};
-use super::lookup::Names;
-use super::{ScalarType, Span, StateSpace, SyntaxError, Target, Version};
+use crate::module::lookup::Names;
+use crate::syntax::{
+    Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, Token, TokenKind, Version,
+};
+
+pub use self::initial::{InitialValue, Initializer, PlacedValue};
+pub(crate) use self::layout::initial_bytes;
+pub use self::layout::{Layout, LayoutError, MAX_SPACE};
+pub use self::reader::{MAX_DEPTH, ReadError, ReadErrorKind, read};
 
 /// A module that was read whole.
 #[derive(Clone, Debug)]
 pub struct Module<'s> {
-    pub(super) source: &'s str,
+    pub(crate) source: &'s str,
     /// The version of PTX that the module asks for.
     pub version: Version,
     /// What the module's first `.target` names; [`Function::target`] has that of each function.
@@ -18,15 +31,15 @@ pub struct Module<'s> {
     /// The bits of an address, where the module says them.
     pub address_size: Option<AddressSize>,
     /// The option `debug` of `.target`.
-    pub(super) debug: Option<Span>,
+    pub(crate) debug: Option<Span>,
     /// Whether a `.section` is there, as debug information is.
-    pub(super) has_sections: bool,
-    pub(super) declarations: Vec<Declaration>,
-    pub(super) scopes: Vec<Scope>,
-    pub(super) functions: Vec<Function>,
-    pub(super) statements: Vec<Statement>,
-    pub(super) names: Names<'s>,
-    pub(super) function_names: HashMap<&'s str, FunctionId>,
+    pub(crate) has_sections: bool,
+    pub(crate) declarations: Vec<Declaration>,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) names: Names<'s>,
+    pub(crate) function_names: HashMap<&'s str, FunctionId>,
 }
 
 /// What `.address_size` says.
@@ -40,15 +53,15 @@ pub struct AddressSize {
 
 /// The place of a [`Scope`] in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ScopeId(pub(super) u32);
+pub struct ScopeId(pub(crate) u32);
 
 /// The place of a [`Declaration`] in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DeclarationId(pub(super) u32);
+pub struct DeclarationId(pub(crate) u32);
 
 /// The place of a [`Function`] in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FunctionId(pub(super) u32);
+pub struct FunctionId(pub(crate) u32);
 
 impl ScopeId {
     /// Around all functions.

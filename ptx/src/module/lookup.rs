@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
-use super::Span;
-use super::module::{Declaration, DeclarationId, FunctionId, Module, ScopeId, Symbol};
+use crate::module::{Declaration, DeclarationId, FunctionId, Module, ScopeId, Symbol};
+use crate::syntax::Span;
 
 /// Every name that is declared in a function, or outside of all, with the scopes that declare it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names<'s> {
+pub(crate) struct Names<'s> {
     places: HashMap<(Option<FunctionId>, &'s str), Places>,
     /// From a declaration that is `.extern` to the definition that follows it.
     definitions: HashMap<DeclarationId, DeclarationId>,
@@ -21,7 +21,7 @@ type Places = Vec<(ScopeId, DeclarationId)>;
 
 impl<'s> Names<'s> {
     /// Notes a declaration, and returns the earlier one of that name in its scope, which stays.
-    pub(super) fn declare(
+    pub(crate) fn declare(
         &mut self,
         function: Option<FunctionId>,
         scope: ScopeId,
@@ -39,12 +39,12 @@ impl<'s> Names<'s> {
     }
 
     /// Notes that a variable that is declared `.extern` is defined later.
-    pub(super) fn define(&mut self, declared: DeclarationId, defined: DeclarationId) {
+    pub(crate) fn define(&mut self, declared: DeclarationId, defined: DeclarationId) {
         self.definitions.entry(declared).or_insert(defined);
     }
 
     /// Returns the definition that follows an `.extern` declaration.
-    pub(super) fn definition(&self, declared: DeclarationId) -> Option<DeclarationId> {
+    pub(crate) fn definition(&self, declared: DeclarationId) -> Option<DeclarationId> {
         self.definitions.get(&declared).copied()
     }
 }
@@ -60,7 +60,8 @@ impl Module<'_> {
     /// declarations before it.
     ///
     /// ```
-    /// use warpload_ptx::{ScalarType, read};
+    /// use warpload_ptx::syntax::ScalarType;
+    /// use warpload_ptx::read;
     ///
     /// let module = read(".version 8.8\n.target sm_90
     ///     .entry k() {
@@ -69,7 +70,7 @@ impl Module<'_> {
     ///     }")?;
     /// let load = module.loads().next().ok_or("no load")?;
     /// let base = load.address().and_then(|address| address.base).ok_or("no base")?;
-    /// let scalar = |symbol: warpload_ptx::Symbol<'_>| symbol.declaration.scalar;
+    /// let scalar = |symbol: warpload_ptx::module::Symbol<'_>| symbol.declaration.scalar;
     /// assert_eq!(module.find_at(load.scope, base).map(scalar), Some(ScalarType::U64));
     /// assert_eq!(module.find(load.scope, "%rd1").map(scalar), Some(ScalarType::F32));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -118,7 +119,7 @@ impl Module<'_> {
 
     /// Returns the run that `name` would be a register of if it had more of them: its name and
     /// how many it has.
-    pub(super) fn run_without<'n>(&self, scope: ScopeId, name: &'n str) -> Option<(&'n str, u32)> {
+    pub(crate) fn run_without<'n>(&self, scope: ScopeId, name: &'n str) -> Option<(&'n str, u32)> {
         let function = self.scopes.get(scope.0 as usize)?.function;
         let (prefix, _) = numbered(name)?;
         let places = self.names.places.get(&(function, prefix))?;
@@ -171,14 +172,15 @@ fn numbered(name: &str) -> Option<(&str, u32)> {
 mod tests {
     use std::cell::Cell;
 
-    use crate::{ScopeId, check, read};
+    use crate::module::{ScopeId, read};
+    use crate::rules::check;
 
     thread_local! {
         /// The steps of look-ups of this thread: texts that were hashed, scopes that were passed.
         static STEPS: Cell<u64> = const { Cell::new(0) };
     }
 
-    pub(super) fn count_step() {
+    pub(crate) fn count_step() {
         STEPS.set(STEPS.get() + 1);
     }
 

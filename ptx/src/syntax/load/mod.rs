@@ -1,5 +1,5 @@
 //! Loads as they are written: every combination of qualifiers and operands can be represented, so
-//! that [`check`](super::check) can name every rule that one breaks.
+//! that [`check`](crate::rules::check) can name every rule that one breaks.
 
 mod operand;
 mod parse;
@@ -7,11 +7,11 @@ mod qualifier;
 mod statement;
 
 pub use self::operand::{Address, AddressForm, Element, ElementKind, Offset, Operand, OperandKind};
-pub(super) use self::parse::COMMA_OR_SEMICOLON;
+pub(crate) use self::parse::COMMA_OR_SEMICOLON;
 pub use self::qualifier::{CacheOp, Eviction, Level, Order, Qualifier, QualifierKind, Scope};
 pub use self::statement::read_load;
-use super::module::{Guard, Module, ScopeId, Statement, StatementKind};
-use super::{ScalarType, Span, StateSpace, SyntaxError, Version, Window};
+use crate::module::{Guard, Module, ScopeId, Statement, StatementKind};
+use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, Version, Window};
 
 /// One `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ impl<'s> Module<'s> {
 }
 
 /// What the qualifiers of a load say, each kind by the first of its qualifiers. This is what a
-/// legal load means; for one that [`check`](super::check) refuses it is a guess.
+/// legal load means; for one that [`check`](crate::rules::check) refuses it is a guess.
 impl Load {
     /// The first qualifier of which `pick` makes something.
     pub fn first<T>(&self, pick: impl Fn(QualifierKind) -> Option<T>) -> Option<(T, Span)> {

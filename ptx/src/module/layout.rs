@@ -10,8 +10,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::module::{Array, Declaration, DeclarationId, Function, Linkage, Module, Role};
-use super::{Initializer, Span, StateSpace};
+use crate::module::{
+    Array, Declaration, DeclarationId, Function, Initializer, Linkage, Module, Role,
+};
+use crate::syntax::{Span, StateSpace};
 
 /// No space of variables is larger, in bytes.
 pub const MAX_SPACE: u64 = 1 << 32;
@@ -75,7 +77,9 @@ impl<'m> Layout<'m> {
     /// Lays out the variables of the module.
     ///
     /// ```
-    /// use warpload_ptx::{Layout, StateSpace, read};
+    /// use warpload_ptx::module::Layout;
+    /// use warpload_ptx::syntax::StateSpace;
+    /// use warpload_ptx::read;
     ///
     /// let module = read(".version 8.0\n.target sm_50\n.address_size 64\n
     ///     .global .u8 a; .global .align 8 .b32 b[3]; .global .u16 c;")?;
@@ -205,17 +209,17 @@ type Addresses<'a> = &'a dyn Fn(DeclarationId, bool) -> Option<u64>;
 
 /// What a variable begins with.
 #[derive(Debug, Default)]
-pub(super) struct InitialBytes {
+pub(crate) struct InitialBytes {
     /// From the variable's first byte on; zero behind the last one.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Those that are not known, and where the text asks for them.
-    pub(super) unknown: Vec<(Range<u64>, Span)>,
+    pub(crate) unknown: Vec<(Range<u64>, Span)>,
 }
 
 /// The bytes that a variable of `size` bytes begins with. `address` says of a variable what its
 /// name stands for, the address in its space or, where the second argument is true, its generic
 /// one.
-pub(super) fn initial_bytes(
+pub(crate) fn initial_bytes(
     module: &Module<'_>,
     declaration: &Declaration,
     size: u64,

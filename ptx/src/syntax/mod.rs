@@ -1,0 +1,16 @@
+//! The text of PTX: words, places, types, constant expressions, and loads as they are written.
+
+pub(crate) mod error;
+pub(crate) mod expression;
+pub(crate) mod lexer;
+pub mod load;
+pub(crate) mod span;
+pub(crate) mod special;
+pub(crate) mod types;
+pub(crate) mod words;
+
+pub use self::error::SyntaxError;
+pub use self::expression::{Constant, integer};
+pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
+pub use self::span::{Lines, Position, Span};
+pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};
