@@ -109,6 +109,8 @@ pub mod load;
 pub mod machine;
 pub mod memory;
 pub mod ptx;
+#[cfg(feature = "json")]
+mod regular_file;
 #[cfg(feature = "trace")]
 pub mod report;
 pub mod sass;

@@ -1,5 +1,7 @@
 //! The command `warpload`: decodes, assembles, explains and executes GPU load instructions.
 
+#![deny(unsafe_code)]
+
 mod cli;
 
 use std::process::ExitCode;

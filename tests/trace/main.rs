@@ -10,6 +10,8 @@ mod damage;
 mod documentation;
 mod import;
 mod import_errors;
+#[cfg(unix)]
+mod inputs;
 mod kill;
 mod mem_trace;
 mod memory;

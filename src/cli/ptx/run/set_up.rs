@@ -1,7 +1,6 @@
 //! What the loads execute on: memory, variables, parameters and registers as the arguments say.
 
 use anyhow::{Context, bail};
-use warpload::image::Mapping;
 use warpload::lane::LaneMask;
 use warpload::machine::Machine;
 use warpload::ptx::{
@@ -12,7 +11,8 @@ use warpload::tensor_memory::Rules;
 
 use super::{Arguments, Pair};
 use crate::cli::diagnostic::Labelled;
-use crate::cli::io::{self, Output};
+use crate::cli::image;
+use crate::cli::io::Output;
 use crate::cli::ptx::file::File;
 
 impl<'f> File<'f> {
@@ -24,7 +24,7 @@ impl<'f> File<'f> {
         output: &mut Output,
     ) -> anyhow::Result<Option<(Environment<'f>, Registers)>> {
         let machine = match &arguments.image {
-            Some(manifest) => io::open_image(manifest, Mapping::default())?,
+            Some(manifest) => image::open(manifest)?,
             None => Machine::default(),
         };
         let placed = self.environment(machine, function, arguments)?;
