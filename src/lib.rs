@@ -103,6 +103,9 @@ pub mod lines;
 pub mod load;
 pub mod machine;
 pub mod memory;
+
+#[cfg(feature = "json")]
+mod regular_file;
 #[cfg(feature = "trace")]
 pub mod report;
 pub mod sass;

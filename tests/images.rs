@@ -5,15 +5,35 @@
 
 use std::error::Error;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use warpload::encoding::{Reg, parse_line};
 use warpload::lane::LANES;
 use warpload::load::{Outcome, execute, reference};
 use warpload::machine::{Machine, Misaligned};
-use warpload::suite::image::{ImageError, Mapping, open};
+use warpload::memory::Arena;
+use warpload::suite::image::{self, ImageError, Manifest};
 use warpload::warp::Warp;
+
+/// How a file that holds all bytes is used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mapping {
+    ReadOnly,
+    CopyOnWrite,
+    Copy,
+}
+
+fn open(manifest: &Path, mapping: Mapping) -> Result<Machine, ImageError> {
+    let map: fn(&Path, &fs::File) -> std::io::Result<Arena> = match mapping {
+        // SAFETY: no test changes a file that is mapped.
+        Mapping::ReadOnly => |_, file| unsafe { Arena::map_read_only(file) },
+        // SAFETY: as above.
+        Mapping::CopyOnWrite => |_, file| unsafe { Arena::map_copy_on_write(file) },
+        Mapping::Copy => return image::open(manifest),
+    };
+    Manifest::open(manifest)?.machine_with(&map, &|_, _| ())
+}
 
 const MAPPINGS: [Mapping; 3] = [Mapping::ReadOnly, Mapping::CopyOnWrite, Mapping::Copy];
 
@@ -134,7 +154,6 @@ fn one_file_is_mapped() {
         assert_eq!(memory.local_high_bytes(1), [2, 3]);
         assert_eq!(memory.constant_bytes(0), Some(&[1, 2][..]));
     }
-    assert_eq!(Mapping::default(), Mapping::ReadOnly);
 }
 
 #[test]
@@ -217,10 +236,10 @@ fn paths_are_relative_to_the_manifest() {
     let absolute = folder.0.path().join("bytes.bin");
     for path in ["../bytes.bin", absolute.to_str().unwrap()] {
         fs::write(&manifest, text(path)).unwrap();
-        assert_eq!(allocated(&open(&manifest, Mapping::default()).unwrap()), counting());
+        assert_eq!(allocated(&open(&manifest, Mapping::ReadOnly).unwrap()), counting());
     }
     fs::write(&manifest, text("bytes.bin")).unwrap();
-    let (key, message) = failure(open(&manifest, Mapping::default()));
+    let (key, message) = failure(open(&manifest, Mapping::ReadOnly));
     assert_eq!(key, "memory.global[0]");
     let missing = folder.0.path().join("inner/bytes.bin");
     assert!(message.starts_with(&format!("{}: ", missing.display())), "{message}");
@@ -253,7 +272,7 @@ fn a_file_shorter_than_the_manifest_says() {
     }
     // Without a length, an offset behind the end is an error too.
     let memory = r#"{"shared": {"file": "bytes.bin", "offset": 257}}"#;
-    assert_eq!(failure(folder.open(memory, Mapping::default())).0, "memory.shared");
+    assert_eq!(failure(folder.open(memory, Mapping::ReadOnly)).0, "memory.shared");
 }
 
 #[test]
@@ -277,7 +296,7 @@ fn no_bytes_at_all() {
             assert_eq!(outcome.lane_faults.lanes("outside_allocation").count(), 32);
         }
     }
-    let machine = folder.open_manifest("{}", Mapping::default()).unwrap();
+    let machine = folder.open_manifest("{}", Mapping::ReadOnly).unwrap();
     assert!(machine.memory.arena().bytes().is_empty());
 }
 
@@ -287,7 +306,7 @@ fn keys_of_a_warp_are_refused() {
     let folder = Folder::new();
     for (key, value) in [("registers", "{}"), ("predicates", "{}"), ("active", r#""0x1""#)] {
         let manifest = format!(r#"{{"{key}": {value}}}"#);
-        let got = failure(folder.open_manifest(&manifest, Mapping::default()));
+        let got = failure(folder.open_manifest(&manifest, Mapping::ReadOnly));
         assert_eq!(got.0, key);
         assert_eq!(got.1, "a memory image has no warp; expected no such key");
     }
@@ -297,7 +316,7 @@ fn keys_of_a_warp_are_refused() {
 fn broken_manifests() {
     let folder = Folder::new();
     let path = folder.manifest();
-    let broken = folder.open_manifest("{\"memory\":\n {\"shared\": 5}}", Mapping::default());
+    let broken = folder.open_manifest("{\"memory\":\n {\"shared\": 5}}", Mapping::ReadOnly);
     let message = shown(&broken.unwrap_err());
     let expected = format!("{}:2:", path.display());
     assert!(message.starts_with(&expected), "{message}");
@@ -310,7 +329,7 @@ fn broken_manifests() {
 
     // A configuration that cannot be has no position.
     let beyond = r#"{"global": [{"base": "0xffffffffff", "file": "bytes.bin"}]}"#;
-    let message = shown(&folder.open(beyond, Mapping::default()).unwrap_err());
+    let message = shown(&folder.open(beyond, Mapping::ReadOnly).unwrap_err());
     let rest = "no memory image: memory: the allocation (base 0xffffffffff, size 0x100) reaches beyond 2^40";
     assert_eq!(message, format!("{}: {rest}", path.display()));
 }
@@ -319,18 +338,91 @@ fn broken_manifests() {
 fn a_manifest_that_cannot_be_read() {
     let folder = Folder::new();
     let missing = folder.0.path().join("missing.json");
-    let error = open(&missing, Mapping::default()).unwrap_err();
+    let error = open(&missing, Mapping::ReadOnly).unwrap_err();
     assert!(matches!(&error, ImageError::Io { path, .. } if *path == missing));
     let expected = format!("{} could not be read: ", missing.display());
     assert!(shown(&error).starts_with(&expected));
     // Bytes are no text.
     assert!(matches!(
-        open(&folder.0.path().join("bytes.bin"), Mapping::default()),
+        open(&folder.0.path().join("bytes.bin"), Mapping::ReadOnly),
         Err(ImageError::Io { .. })
     ));
     // One byte more than 64 MiB, of which the file system need not hold any.
     let large = folder.0.path().join("large.json");
     fs::File::create(&large).unwrap().set_len((64 << 20) + 1).unwrap();
-    let message = shown(&open(&large, Mapping::default()).unwrap_err());
-    assert!(message.contains("a manifest of 67108865 bytes; expected at most 67108864"));
+    let message = shown(&open(&large, Mapping::ReadOnly).unwrap_err());
+    assert!(message.contains("expected a manifest of at most 67108864 bytes"), "{message}");
+}
+
+/// Neither what is larger than any memory nor what has no end is read.
+#[test]
+fn sources_are_bounded_before_they_are_read() {
+    let folder = Folder::new();
+    // A hole: the file system need not hold any of it.
+    let large = folder.0.path().join("large.bin");
+    fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
+    let manifest = r#"{"address_bits": 49, "memory": {"shared": {"hex": "07"}, "global":
+        [{"base": "0x100000000", "file": "large.bin", "length": 549755813888}]}}"#;
+    for mapping in MAPPINGS {
+        let (key, message) = failure(folder.open_manifest(manifest, mapping));
+        assert_eq!(key, "memory");
+        let expected = "549755813889 bytes do not fit into memory, of which ";
+        assert!(message.starts_with(expected), "{message}");
+    }
+    // Nor is it for its layout.
+    let layout = Manifest::open(&folder.manifest()).unwrap().layout().unwrap();
+    assert_eq!((layout.bytes, layout.regions.global[0].size), ((1 << 39) + 1, 1 << 39));
+}
+
+/// The library opens no pipe and no device: neither would end, or begin.
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_sources() {
+    let folder = Folder::new();
+    let fifo = folder.0.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for (path, kind) in [
+        (&*fifo, "a pipe, a device or a socket"),
+        (Path::new("/dev/zero"), "a pipe, a device or a socket"),
+        (folder.0.path(), "a folder"),
+    ] {
+        let expected = format!("{}: is {kind}; expected a regular file", path.display());
+        for second in ["", r#", "constant": [{"bank": 0, "hex": "07"}]"#] {
+            let memory = format!(r#"{{"shared": {{"file": {path:?}, "length": 1}}{second}}}"#);
+            for mapping in MAPPINGS {
+                let got = failure(folder.open(&memory, mapping));
+                assert_eq!(got, ("memory.shared".to_owned(), expected.clone()));
+            }
+            let layout = Manifest::open(&folder.manifest()).unwrap().layout();
+            assert!(shown(&layout.unwrap_err()).ends_with(&expected));
+        }
+        let message = shown(&image::open(path).unwrap_err());
+        assert!(message.ends_with(&format!("is {kind}; expected a regular file")), "{message}");
+    }
+}
+
+/// What a manifest describes is the same with and without its bytes.
+#[test]
+fn a_layout_is_that_of_the_memory() {
+    let folder = Folder::new();
+    let several = r#"{"shared": {"hex": "0102"}, "constant": [{"bank": 3, "file": "bytes.bin"}]}"#;
+    for memory in [ONE_FILE, several, "{}"] {
+        let machine = folder.open(memory, Mapping::ReadOnly).unwrap();
+        let layout = Manifest::open(&folder.manifest()).unwrap().layout().unwrap();
+        let (regions, memory) = (&layout.regions, &machine.memory);
+        assert_eq!(layout.bytes, memory.arena().bytes().len() as u64);
+        assert_eq!(layout.map, *memory.map());
+        assert_eq!(regions.global, memory.allocations());
+        assert_eq!(&memory.arena().bytes()[regions.shared.clone()], memory.shared_bytes());
+        for bank in &regions.constant {
+            let bytes = &memory.arena().bytes()[bank.bytes.clone()];
+            assert_eq!(Some(bytes), memory.constant_bytes(bank.bank));
+        }
+        assert_eq!(regions.local_low.bytes_per_lane, memory.local_low_bytes(0).len());
+        assert_eq!(regions.local_high.bytes_per_lane, memory.local_high_bytes(0).len());
+    }
+    let message = r#"{"constant": [{"bank": 0, "hex": ""}, {"bank": 0, "hex": ""}]}"#;
+    let machine = shown(&folder.open(message, Mapping::Copy).unwrap_err());
+    let layout = Manifest::open(&folder.manifest()).unwrap().layout();
+    assert_eq!(shown(&layout.unwrap_err()), machine);
 }

@@ -24,6 +24,13 @@ pub(crate) fn error(message: impl Display) {
     draw(&[Group::with_title(Level::ERROR.primary_title(message.to_string()))]);
 }
 
+/// Returns the lines that [`error`] writes, without colours.
+#[cfg(unix)]
+pub(crate) fn plain_error(message: &str) -> String {
+    let report = [Group::with_title(Level::ERROR.primary_title(message))];
+    format!("{}\n", Renderer::plain().render(&report))
+}
+
 pub(crate) fn warning(message: impl Display) {
     draw(&[Group::with_title(Level::WARNING.primary_title(message.to_string()))]);
 }

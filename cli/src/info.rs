@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use warpload::memory::{Allocation, Memory};
-use warpload::suite::image::Mapping;
+use warpload::memory::{Allocation, ConstantBank};
+use warpload::suite::image::Layout;
 use warpload::trace::{BinaryTrace, Contents, TraceSpace};
 
 use super::encode::hexadecimal;
-use super::io::{self, Output};
+use super::io::Output;
 use super::name::{cell, visible};
 use super::trace::{self, Input};
 use super::{Format, Progress, Status};
@@ -16,7 +16,8 @@ use super::{Format, Progress, Status};
 /// Show what a trace or a memory image holds
 ///
 /// Reads the index and the contents of a binary trace, or the manifest of an image, not all of it. A
-/// text trace is read whole.
+/// text trace is read whole. A binary trace is mapped: it must not change or become shorter while it is
+/// read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -72,7 +73,7 @@ struct KernelJson<'t> {
 struct ImageJson {
     kind: &'static str,
     address_bits: u32,
-    bytes: usize,
+    bytes: u64,
     global: Vec<AllocationJson>,
     shared: usize,
     local_low_per_lane: usize,
@@ -97,16 +98,9 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let path = &arguments.file;
-    let input = Input::new(path)?;
+    let input = Input::new(&arguments.file)?;
     if input.is_manifest() {
-        if io::is_stdin(path) {
-            anyhow::bail!(
-                "standard input: an image's manifest is a file, beside the files that it names"
-            );
-        }
-        let machine = io::open_image(path, Mapping::ReadOnly)?;
-        return show_image(&machine.memory, arguments.format, output);
+        return show_image(&input.manifest()?.layout()?, arguments.format, output);
     }
     let kind = if input.is_binary() { "binary trace by" } else { "text trace, read by" };
     let trace = input.open(progress, trace::threads(None))?;
@@ -203,22 +197,22 @@ fn show_trace(
     Ok(Status::Done)
 }
 
-fn show_image(memory: &Memory, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+fn show_image(layout: &Layout, format: Format, output: &mut Output) -> anyhow::Result<Status> {
     let allocation = |known: &Allocation| AllocationJson {
         base: format!("{:#x}", known.base),
         bytes: known.size,
     };
-    let banks = memory.constant_banks();
-    let banks = banks.map(|(bank, bytes)| BankJson { bank, bytes: bytes.len() });
+    let bank = |known: &ConstantBank| BankJson { bank: known.bank, bytes: known.bytes.len() };
+    let regions = &layout.regions;
     let image = ImageJson {
         kind: "image",
-        address_bits: memory.map().address_bits(),
-        bytes: memory.arena().bytes().len(),
-        global: memory.allocations().iter().map(allocation).collect(),
-        shared: memory.shared_bytes().len(),
-        local_low_per_lane: memory.local_low_bytes(0).len(),
-        local_high_per_lane: memory.local_high_bytes(0).len(),
-        constant: banks.collect(),
+        address_bits: layout.map.address_bits(),
+        bytes: layout.bytes,
+        global: regions.global.iter().map(allocation).collect(),
+        shared: regions.shared.len(),
+        local_low_per_lane: regions.local_low.bytes_per_lane,
+        local_high_per_lane: regions.local_high.bytes_per_lane,
+        constant: regions.constant.iter().map(bank).collect(),
     };
     if format == Format::Json {
         output.json(&image)?;

@@ -1,7 +1,7 @@
 //! Files and standard streams of the command.
 
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, StdoutLock, Write};
 use std::path::Path;
 
@@ -9,8 +9,6 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use warpload::file_kind::FileKind;
-use warpload::machine::Machine;
-use warpload::suite::image::{self, Mapping};
 
 use super::name::visible;
 use super::{Progress, Status, inputs};
@@ -101,8 +99,8 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn Bu
     if is_stdin(path) {
         return Ok(Box::new(BufReader::new(stdin())));
     }
-    let (file, bytes) = open_file(path)?;
-    let bar = progress_bar(progress, bytes, path);
+    let (file, metadata) = open_file(path)?;
+    let bar = progress_bar(progress, metadata.len(), path);
     Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { file, bar })))
 }
 
@@ -112,16 +110,16 @@ pub(crate) fn stdin() -> io::Stdin {
     io::stdin()
 }
 
-/// Opens a file that is not a folder; returns its size too. Errors leave it to the caller to name
-/// the file.
-pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, u64)> {
+/// Opens a file that is not a folder; returns what the system says about it too. Errors leave it to
+/// the caller to name the file.
+pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, Metadata)> {
     let file = File::open(path).context("cannot be read")?;
     let metadata = file.metadata().context("cannot be read")?;
     if metadata.is_dir() {
         anyhow::bail!("is a folder; expected a file");
     }
     inputs::remember(path, &metadata);
-    Ok((file, metadata.len()))
+    Ok((file, metadata))
 }
 
 /// Opens a text as [`open`] does; refuses a file of another kind by its name.
@@ -131,23 +129,6 @@ pub(crate) fn open_text(path: &Path, progress: Progress) -> anyhow::Result<Box<d
         Some(kind) => anyhow::bail!("{kind}"),
         None => Ok(input),
     }
-}
-
-/// Opens the memory image that a manifest describes. Errors name the manifest.
-pub(crate) fn open_image(manifest: &Path, mapping: Mapping) -> anyhow::Result<Machine> {
-    // What is wrong otherwise the image says itself.
-    if manifest.is_dir() {
-        open_file(manifest).with_context(|| name(manifest))?;
-    }
-    if let Ok(metadata) = manifest.metadata() {
-        inputs::remember(manifest, &metadata);
-    }
-    let opened = |path: &Path, file: &File| {
-        if let Ok(metadata) = file.metadata() {
-            inputs::remember(path, &metadata);
-        }
-    };
-    Ok(image::open_observed(manifest, mapping, &opened)?)
 }
 
 pub(crate) fn is_stdin(path: &Path) -> bool {

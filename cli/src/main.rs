@@ -1,14 +1,19 @@
-//! One file a subcommand; this one reads the arguments and hands over.
+//! The command `warpload`: decodes, assembles, explains and executes GPU load instructions. One file a
+//! subcommand; this one reads the arguments and hands over.
+
+#![deny(unsafe_code)]
 
 mod decode;
 mod diagnostic;
 mod encode;
 mod explain;
+mod image;
 mod import;
 mod info;
 mod inputs;
 mod io;
 mod manual;
+mod mapped;
 mod name;
 mod output_file;
 mod ptx;

@@ -7,7 +7,6 @@ use clap::ValueEnum;
 use warpload::machine::Machine;
 use warpload::memory::{Fill, Window};
 use warpload::report::{Page, html};
-use warpload::suite::image::Mapping;
 use warpload::trace::{
     DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Shard, Summary, replay, survey,
 };
@@ -15,13 +14,16 @@ use warpload::trace::{
 use super::io::{self, Output};
 use super::output_file::Target;
 use super::trace::{self, Input};
-use super::{Format, Progress, Status, summary_text};
+use super::{Format, Progress, Status, image, summary_text};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
 /// Takes binary traces, and text traces of the kinds that `import` takes. What loads read comes
 /// from a memory image or from a fill; with neither, everything but values is computed. Where the
 /// trace holds expected values they are compared, and a mismatch is exit status 1.
+///
+/// A binary trace, and a file that holds all bytes of an image, are mapped: they must not change or
+/// become shorter while they are read.
 ///
 /// Misaligned addresses are faults (`"misaligned": "report"`; vectors and `ptx run` round them down
 /// without one).
@@ -118,12 +120,12 @@ pub(crate) fn execute(
     }
     let name = || io::name(&arguments.trace);
     let threads = trace::threads(arguments.threads);
+    if arguments.image.as_deref().is_some_and(io::is_stdin) && io::is_stdin(&arguments.trace) {
+        bail!("standard input is either the trace or the image, not both");
+    }
     // First what fails at once, then the import, which can take long.
-    let input = Input::new(&arguments.trace)?;
-    let machine: Option<Machine> = match &arguments.image {
-        Some(manifest) => Some(io::open_image(manifest, Mapping::ReadOnly)?),
-        None => None,
-    };
+    let input = Input::new(&arguments.trace)?.map()?;
+    let machine = arguments.image.as_deref().map(image::open).transpose()?;
     let page = arguments.html.as_deref().map(Target::new).transpose()?;
     let trace = input.open(progress, threads)?;
     let options = ReplayOptions {

@@ -1,43 +1,53 @@
 //! What the commands on traces share: opening a trace of any kind, and progress over it.
 
 use std::fs::File;
-use std::io::{BufWriter, Cursor, Read};
+use std::io::{BufRead, BufReader, BufWriter, Cursor, Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use warpload::memory::Arena;
+use warpload::suite::image::Manifest;
 use warpload::trace::binary::MAGIC;
 use warpload::trace::{
     BinaryTrace, ImportError, ImportEvent, TraceError, TraceWriter, import_from,
 };
 
 use super::io::{self, is_stdin};
-use super::{Progress, inputs};
+use super::{Progress, inputs, mapped};
 
 /// How many bytes tell the kind of an input.
 const START_BYTES: u64 = 4096;
 
-/// A trace whose kind is known by how it begins.
+/// An input whose kind is known by how it begins.
 pub(crate) struct Input<'p> {
     path: &'p Path,
     /// Its first bytes, by which kinds are told apart.
     start: Vec<u8>,
     /// All of it, from the beginning.
     bytes: Box<dyn Read + Send>,
+    /// The same, if it is a regular file, which can be mapped.
+    file: Option<File>,
+    /// The binary trace in that file, if it has been mapped.
+    trace: Option<BinaryTrace>,
 }
 
 impl<'p> Input<'p> {
     /// Opens a file, or standard input for `-`. Errors name it.
     pub(crate) fn new(path: &'p Path) -> anyhow::Result<Self> {
         let failed = || format!("{}: cannot be read", io::name(path));
+        let mut file = None;
         let mut bytes: Box<dyn Read + Send> = if is_stdin(path) {
             Box::new(io::stdin())
         } else {
-            Box::new(io::open_file(path).with_context(|| io::name(path))?.0)
+            let (opened, metadata) = io::open_file(path).with_context(|| io::name(path))?;
+            if metadata.is_file() {
+                file = Some(opened.try_clone().with_context(failed)?);
+            }
+            Box::new(opened)
         };
         let mut start = Vec::new();
         bytes.by_ref().take(START_BYTES).read_to_end(&mut start).with_context(failed)?;
-        Ok(Self { path, bytes: Box::new(Cursor::new(start.clone()).chain(bytes)), start })
+        let bytes = Box::new(Cursor::new(start.clone()).chain(bytes));
+        Ok(Self { path, start, bytes, file, trace: None })
     }
 
     pub(crate) fn is_binary(&self) -> bool {
@@ -50,29 +60,57 @@ impl<'p> Input<'p> {
             && memchr::memmem::find(&self.start, b"\"instr_opcode\"").is_none()
     }
 
-    /// The trace; a text trace is imported into a file that goes away with the process. Errors
-    /// name the input.
-    pub(crate) fn open(
-        mut self,
-        progress: Progress,
-        threads: usize,
-    ) -> anyhow::Result<BinaryTrace> {
-        let name = || io::name(self.path);
-        if self.is_binary() && !is_stdin(self.path) {
-            return BinaryTrace::open(self.path).with_context(name);
+    /// Reads the manifest of an image. Files are found relative to it, or to the working folder if it
+    /// comes from a pipe or has only the name of an open file (`/dev/stdin`).
+    pub(crate) fn manifest(self) -> anyhow::Result<Manifest> {
+        let is_there = self.file.is_some() && !self.path.starts_with("/dev");
+        let folder = self.path.parent().filter(|_| is_there);
+        let name = io::name(self.path);
+        Ok(Manifest::read(self.bytes, Path::new(&name), folder.unwrap_or(Path::new("")))?)
+    }
+
+    /// Maps a file that is a binary trace; what else it is takes longer to open.
+    pub(crate) fn map(mut self) -> anyhow::Result<Self> {
+        if let Some(file) = self.file.take_if(|_| self.start.starts_with(&MAGIC)) {
+            self.trace = Some(map(self.path, &file)?);
+        }
+        Ok(self)
+    }
+
+    /// Opens the trace. What is not a binary trace in a file becomes one in a temporary file, which
+    /// goes away with the process. Errors name the input.
+    pub(crate) fn open(self, progress: Progress, threads: usize) -> anyhow::Result<BinaryTrace> {
+        let mut input = self.map()?;
+        if let Some(trace) = input.trace.take() {
+            return Ok(trace);
         }
         // A file without a name: it is gone when the process is, however that ends.
-        let mut file = tempfile::tempfile().context("no temporary file for the trace")?;
-        if self.is_binary() {
-            std::io::copy(&mut self.bytes, &mut file).with_context(name)?;
-            let bytes = Arena::map_read_only(&file).with_context(name)?;
-            return BinaryTrace::new(bytes).with_context(name);
-        }
+        let file = tempfile::tempfile().context("no temporary file for the trace")?;
         let failed =
             format!("a temporary file in {}: cannot be written", std::env::temp_dir().display());
-        self.import_into(&file, &failed, progress, threads)?;
-        let bytes = Arena::map_read_only(&file).context("the import cannot be read")?;
-        BinaryTrace::new(bytes).context("the import")
+        if input.is_binary() {
+            let path = input.path;
+            input.copy_into(&file, &failed)?;
+            return map(path, &file);
+        }
+        input.import_into(&file, &failed, progress, threads)?;
+        let bytes = mapped::map(Path::new("the import"), &file);
+        BinaryTrace::new(bytes.context("the import cannot be read")?).context("the import")
+    }
+
+    /// Copies the input into `output`, as [`Self::import_into`] imports it.
+    fn copy_into(self, mut output: &File, failed: &str) -> anyhow::Result<()> {
+        let name = || format!("{}: cannot be read", io::name(self.path));
+        let mut input = BufReader::with_capacity(1 << 16, self.bytes);
+        loop {
+            let bytes = input.fill_buf().with_context(name)?;
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            output.write_all(bytes).with_context(|| failed.to_owned())?;
+            let count = bytes.len();
+            input.consume(count);
+        }
     }
 
     /// Imports a text trace into `output`, which must be empty. What the system says about that
@@ -117,6 +155,14 @@ impl<'p> Input<'p> {
         bar.finish();
         Ok(())
     }
+}
+
+/// Maps the binary trace that a file holds. Errors name it.
+fn map(path: &Path, file: &File) -> anyhow::Result<BinaryTrace> {
+    let name = io::name(path);
+    let bytes = mapped::map(Path::new(&name), file);
+    let bytes = bytes.with_context(|| format!("{name}: cannot be read"))?;
+    BinaryTrace::new(bytes).context(name)
 }
 
 /// Returns the number of threads to use: as many as asked for, but no more than can run at once.

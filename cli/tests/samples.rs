@@ -14,7 +14,7 @@ use std::process::Output;
 use serde_json::Value;
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, Window};
-use warpload::suite::image::{self, Mapping};
+use warpload::suite::image;
 use warpload::trace::{BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Summary, replay};
 
 use generic::{BYTES, MANIFEST, TRACE, generate};
@@ -93,7 +93,7 @@ fn the_generic_sample_covers_everything() {
 #[test]
 fn a_replay_finds_what_the_literal_executor_found() {
     let counts = generate().unwrap().counts;
-    let machine = image::open(&sample(MANIFEST), Mapping::default()).unwrap();
+    let machine = image::open(&sample(MANIFEST)).unwrap();
     assert_eq!(machine.memory.map().shared(), Window::DEFAULT_SHARED);
     assert_eq!(machine.memory.map(), &AddressMap::default());
     let summary = summary(&machine);

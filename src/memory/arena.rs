@@ -1,6 +1,8 @@
 //! One flat range of bytes that all memories of a machine lie in.
 
 use std::fmt;
+#[cfg(any(feature = "json", feature = "mmap"))]
+use std::io;
 
 /// Bytes, owned or mapped from a file.
 pub struct Arena(Backing);
@@ -45,19 +47,47 @@ impl Arena {
         }
     }
 
+    /// Allocates an arena of zeroes.
+    ///
+    /// # Errors
+    /// Returns [`io::ErrorKind::OutOfMemory`] if the system does not have so much.
+    #[cfg(feature = "json")]
+    pub(crate) fn zeroed(size: u64) -> io::Result<Self> {
+        let failed = |message: String| io::Error::new(io::ErrorKind::OutOfMemory, message);
+        // A system that promises more than it has would end the process later instead.
+        let available = if size < LARGE as u64 { u64::MAX } else { available() };
+        if size > available {
+            return Err(failed(format!(
+                "{size} bytes do not fit into memory, of which {available} bytes are available"
+            )));
+        }
+        let refused = || failed(format!("{size} bytes of memory could not be allocated"));
+        let size = usize::try_from(size).map_err(|_| refused())?;
+        #[cfg(all(feature = "mmap", target_os = "linux"))]
+        if let Some(map) = huge_pages(size) {
+            return Ok(Self(Backing::HugePages(map)));
+        }
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(size).map_err(|_| refused())?;
+        bytes.resize(size, 0);
+        Ok(Self(Backing::Owned(bytes)))
+    }
+
     /// Maps a whole file read-only, so that its pages are read when they are used and shared
     /// with other processes.
     ///
-    /// The file must not be changed while it is mapped: what a load then gives is undefined, and
-    /// a load from a part that was cut off ends the process.
-    ///
     /// # Errors
-    /// Those of the system.
+    /// Returns the error of the system.
+    ///
+    /// # Safety
+    /// Until the arena is dropped, no process may change or truncate the file: the bytes that
+    /// [`Self::bytes`] lends out would change, and reading a part that was cut off ends the process
+    /// with a signal.
     #[cfg(feature = "mmap")]
     #[allow(unsafe_code)]
-    pub fn map_read_only(file: &std::fs::File) -> std::io::Result<Self> {
-        // SAFETY: the map is private to this value and only handed out as `&[u8]`; that nobody
-        // changes the file meanwhile is the caller's documented duty, which no code can check.
+    pub unsafe fn map_read_only(file: &std::fs::File) -> io::Result<Self> {
+        // SAFETY: the file does not change, as the caller promises; the map is private to this
+        // value and only lent out as `&[u8]`.
         let map = unsafe { memmap2::Mmap::map(file) }?;
         Ok(Self(Backing::ReadOnly(map)))
     }
@@ -66,10 +96,13 @@ impl Arena {
     /// changed, and the file stays as it is.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns the error of the system.
+    ///
+    /// # Safety
+    /// As for [`Arena::map_read_only`].
     #[cfg(feature = "mmap")]
     #[allow(unsafe_code)]
-    pub fn map_copy_on_write(file: &std::fs::File) -> std::io::Result<Self> {
+    pub unsafe fn map_copy_on_write(file: &std::fs::File) -> io::Result<Self> {
         // SAFETY: as for `map_read_only`; writes go to private pages, never to the file.
         let map = unsafe { memmap2::MmapOptions::new().map_copy(file) }?;
         Ok(Self(Backing::CopyOnWrite(map)))
@@ -88,20 +121,38 @@ impl From<Vec<u8>> for Arena {
     }
 }
 
-/// An arena smaller than this, in bytes, stays where it is.
-#[cfg(all(feature = "mmap", target_os = "linux"))]
-const WORTH_HUGE_PAGES: usize = 64 << 20;
+/// From how many bytes on an arena is large: worth huge pages, and worth asking whether there is
+/// so much memory.
+#[cfg(any(feature = "json", all(feature = "mmap", target_os = "linux")))]
+const LARGE: usize = 64 << 20;
 
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 fn on_huge_pages(bytes: &[u8]) -> Option<memmap2::MmapMut> {
-    if bytes.len() < WORTH_HUGE_PAGES {
-        return None;
-    }
-    let mut map = memmap2::MmapMut::map_anon(bytes.len()).ok()?;
-    // In front of the first write, which takes the pages.
-    map.advise(memmap2::Advice::HugePage).ok()?;
+    let mut map = huge_pages(bytes.len())?;
     map.copy_from_slice(bytes);
     Some(map)
+}
+
+/// Returns zeroes on huge pages, or `None` if they are few or the system does not have such pages.
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+fn huge_pages(size: usize) -> Option<memmap2::MmapMut> {
+    if size < LARGE {
+        return None;
+    }
+    let map = memmap2::MmapMut::map_anon(size).ok()?;
+    // Before the first write, which takes the pages.
+    map.advise(memmap2::Advice::HugePage).ok()?;
+    Some(map)
+}
+
+/// Returns how much memory can be allocated without swapping; 64 GiB if the system does not tell.
+#[cfg(feature = "json")]
+fn available() -> u64 {
+    let told = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1 << 10)
+    });
+    told.unwrap_or(64 << 30)
 }
 
 impl fmt::Debug for Arena {

@@ -173,19 +173,16 @@ pub struct Regions {
     pub constant: Vec<ConstantBank>,
 }
 
-impl Memory {
-    /// The memory of those regions of `arena`.
-    ///
-    /// # Errors
-    /// [`ConfigError`] for the first rule that is broken.
-    pub fn new(map: AddressMap, arena: Arena, regions: Regions) -> Result<Self, ConfigError> {
-        let Regions { mut global, shared, local_low, local_high, constant } = regions;
-        let arena_size = arena.bytes().len();
-        global.retain(|allocation| allocation.size > 0);
-        global.sort_by_key(|allocation| allocation.base);
-        check_allocations(&map, &global)?;
-        check_windows(&map, shared.len() as u64, local_low, local_high)?;
-        check_constant(&constant)?;
+impl Regions {
+    /// Returns the regions if they are legal in an arena of `arena` bytes: without empty allocations,
+    /// and sorted.
+    pub(crate) fn checked(mut self, map: &AddressMap, arena: u64) -> Result<Self, ConfigError> {
+        self.global.retain(|allocation| allocation.size > 0);
+        self.global.sort_by_key(|allocation| allocation.base);
+        let Self { global, shared, local_low, local_high, constant } = &self;
+        check_allocations(map, global)?;
+        check_windows(map, shared.len() as u64, *local_low, *local_high)?;
+        check_constant(constant)?;
         let spans = global
             .iter()
             .map(|known| (known.start as u128, u128::from(known.size)))
@@ -198,11 +195,22 @@ impl Memory {
                 constant.iter().map(|bank| (bank.bytes.start as u128, bank.bytes.len() as u128)),
             );
         for (start, size) in spans {
-            if size > 0 && start + size > arena_size as u128 {
-                let (end, arena) = (start + size, arena_size as u64);
-                return Err(ConfigError::OutsideArena { start, end, arena });
+            if size > 0 && start + size > u128::from(arena) {
+                return Err(ConfigError::OutsideArena { start, end: start + size, arena });
             }
         }
+        Ok(self)
+    }
+}
+
+impl Memory {
+    /// The memory of those regions of `arena`.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for the first rule that is broken.
+    pub fn new(map: AddressMap, arena: Arena, regions: Regions) -> Result<Self, ConfigError> {
+        let Regions { global, shared, local_low, local_high, constant } =
+            regions.checked(&map, arena.bytes().len() as u64)?;
         Ok(Self { map, arena, global, shared, local_low, local_high, constant })
     }
 }

@@ -2,33 +2,18 @@
 //! the bytes (docs/vectors.md).
 
 use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::json::initial::Initial;
-use super::json::sources::Files;
-use super::json::{self, JsonError};
 use crate::machine::Machine;
+use crate::memory::{AddressMap, Arena, Regions};
+use crate::regular_file;
+use crate::suite::json::initial::Initial;
+use crate::suite::json::sources::{Files, Map};
+use crate::suite::json::{self, JsonError};
 
 /// A manifest larger than this is refused; the bytes belong into files beside it.
 const MAX_MANIFEST_BYTES: u64 = 64 << 20;
-
-/// How a file that holds all bytes of an image is used. Where the bytes come from several
-/// places they are copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Mapping {
-    /// Mapped read-only: pages are read when they are used. See
-    /// [`Arena::map_read_only`](crate::memory::Arena::map_read_only) for what that asks of the
-    /// file.
-    #[cfg(feature = "mmap")]
-    #[cfg_attr(feature = "mmap", default)]
-    ReadOnly,
-    /// Mapped copy-on-write: the bytes can be changed, the file stays as it is.
-    #[cfg(feature = "mmap")]
-    CopyOnWrite,
-    /// Read into memory.
-    #[cfg_attr(not(feature = "mmap"), default)]
-    Copy,
-}
 
 /// Why an image could not be opened. What exactly is wrong is the error's source.
 #[derive(Debug, thiserror::Error)]
@@ -57,40 +42,110 @@ pub enum ImageError {
 }
 
 /// Opens the image that a manifest describes: a machine whose memory holds it. The files that
-/// the manifest names are found relative to the manifest.
+/// the manifest names are found relative to the manifest, and read. Manifest and files must be regular
+/// files.
 ///
 /// # Errors
-/// [`ImageError`] where the manifest or a file cannot be read, a file is shorter than the
-/// manifest says, or the configuration cannot be.
-pub fn open(manifest: &Path, mapping: Mapping) -> Result<Machine, ImageError> {
-    open_observed(manifest, mapping, &|_, _| {})
+/// Returns [`ImageError`] if the manifest or a file cannot be read, a file is shorter than the
+/// manifest says, the bytes do not fit into memory, or the configuration is invalid.
+pub fn open(manifest: &Path) -> Result<Machine, ImageError> {
+    Manifest::open(manifest)?.machine()
 }
 
-/// Opens an image as [`open`] does; `opened` is told the files that the manifest names.
-///
-/// # Errors
-/// Those of [`open`].
-pub fn open_observed(
-    manifest: &Path,
-    mapping: Mapping,
-    opened: &dyn Fn(&Path, &File),
-) -> Result<Machine, ImageError> {
-    let failed = |source| ImageError::Io { path: manifest.to_owned(), source };
-    let size = std::fs::metadata(manifest).map_err(failed)?.len();
-    if size > MAX_MANIFEST_BYTES {
-        let message = format!("a manifest of {size} bytes; expected at most {MAX_MANIFEST_BYTES}");
-        return Err(failed(std::io::Error::new(std::io::ErrorKind::FileTooLarge, message)));
+/// The manifest of an image, whose files have not been opened.
+pub struct Manifest {
+    path: PathBuf,
+    /// What the files' names are relative to.
+    folder: PathBuf,
+    initial: Initial,
+}
+
+/// Where the memories of an image lie.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Layout {
+    /// How generic addresses are divided.
+    pub map: AddressMap,
+    /// Where the memories lie in the bytes; the global allocations by ascending base, without empty
+    /// ones.
+    pub regions: Regions,
+    /// How many bytes there are.
+    pub bytes: u64,
+}
+
+impl Manifest {
+    /// Reads a manifest that is a regular file.
+    ///
+    /// # Errors
+    /// Returns [`ImageError`] if it cannot be read or is not a manifest.
+    pub fn open(path: &Path) -> Result<Self, ImageError> {
+        let (file, _) = regular_file::open(path)
+            .map_err(|source| ImageError::Io { path: path.to_owned(), source })?;
+        Self::read(file, path, path.parent().unwrap_or(Path::new("")))
     }
-    let text = std::fs::read_to_string(manifest).map_err(failed)?;
-    let folder = manifest.parent().unwrap_or(Path::new(""));
-    let map = match mapping {
-        #[cfg(feature = "mmap")]
-        Mapping::ReadOnly => Some(crate::memory::Arena::map_read_only as fn(&_) -> _),
-        #[cfg(feature = "mmap")]
-        Mapping::CopyOnWrite => Some(crate::memory::Arena::map_copy_on_write as fn(&_) -> _),
-        Mapping::Copy => None,
-    };
-    json::from_str(&text)
-        .and_then(|initial: Initial| initial.machine(Files::Under { folder, map, opened }))
-        .map_err(|source| ImageError::Manifest { path: manifest.to_owned(), source })
+
+    /// Reads a manifest of at most 64 MiB. Errors call it `name`, and the files that it names are
+    /// found relative to `folder`.
+    ///
+    /// # Errors
+    /// Returns [`ImageError`] if it cannot be read or is not a manifest.
+    pub fn read(input: impl Read, name: &Path, folder: &Path) -> Result<Self, ImageError> {
+        let failed = |source| ImageError::Io { path: name.to_owned(), source };
+        let mut text = Vec::new();
+        input.take(MAX_MANIFEST_BYTES + 1).read_to_end(&mut text).map_err(failed)?;
+        if text.len() as u64 > MAX_MANIFEST_BYTES {
+            let message = format!("expected a manifest of at most {MAX_MANIFEST_BYTES} bytes");
+            return Err(failed(io::Error::new(io::ErrorKind::FileTooLarge, message)));
+        }
+        let text = String::from_utf8(text).map_err(|error| {
+            failed(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+        })?;
+        let initial = json::from_str(&text)
+            .map_err(|source| ImageError::Manifest { path: name.to_owned(), source })?;
+        Ok(Self { path: name.to_owned(), folder: folder.to_owned(), initial })
+    }
+
+    /// Reads the files into a machine's memory.
+    ///
+    /// # Errors
+    /// Those of [`open`].
+    pub fn machine(self) -> Result<Machine, ImageError> {
+        self.use_files(None, &|_, _| {}, Initial::machine)
+    }
+
+    /// Lets `map` make the memory if one file holds all bytes, as [`Arena::map_read_only`] does;
+    /// more files are read, each into its place. `opened` is told each file.
+    ///
+    /// # Errors
+    /// Those of [`open`], and those of `map`.
+    pub fn machine_with(
+        self,
+        map: &dyn Fn(&Path, &File) -> io::Result<Arena>,
+        opened: &dyn Fn(&Path, &File),
+    ) -> Result<Machine, ImageError> {
+        self.use_files(Some(map), opened, Initial::machine)
+    }
+
+    /// Returns where the memories lie; of the files only the sizes are read. One file that holds
+    /// all bytes is taken as a whole, as if it were mapped.
+    ///
+    /// # Errors
+    /// Those of [`open`].
+    pub fn layout(self) -> Result<Layout, ImageError> {
+        self.use_files(None, &|_, _| {}, |initial, files| {
+            let (map, regions, bytes) = initial.layout(files)?;
+            Ok(Layout { map, regions, bytes })
+        })
+    }
+
+    fn use_files<T>(
+        self,
+        map: Option<Map<'_>>,
+        opened: &dyn Fn(&Path, &File),
+        result: impl FnOnce(Initial, Files<'_>) -> Result<T, JsonError>,
+    ) -> Result<T, ImageError> {
+        let Self { path, folder, initial } = self;
+        result(initial, Files::Under { folder: &folder, map, opened })
+            .map_err(|source| ImageError::Manifest { path, source })
+    }
 }

@@ -99,7 +99,8 @@ fn traces_on_standard_input() {
     assert_eq!(ran.stdout, expected);
     let (status, stdout, _) = piped(&["info", "-"], &binary);
     assert!(status == Some(0) && stdout.starts_with("binary trace by "), "{stdout}");
-    assert_eq!(piped(&["info", "-"], b"{}").0, Some(2));
+    let (status, stdout, _) = piped(&["info", "-"], b"{}");
+    assert!(status == Some(0) && stdout.starts_with("memory image: 0 bytes"), "{stdout}");
 }
 
 #[cfg(unix)]

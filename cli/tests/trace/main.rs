@@ -5,6 +5,8 @@
 mod command;
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(unix)]
+mod inputs;
 mod kill;
 mod memory;
 #[cfg(unix)]

@@ -1,12 +1,13 @@
 //! `initial`: the state before a load, of which a memory image manifest is the part without
 //! the warp.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use super::JsonError;
-use super::sources::{Files, LaidOut, Source, Sources};
+use super::sources::{Files, Source, Sources};
 use super::values::{
     Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, UniqueMap, only_objects, present,
 };
@@ -129,17 +130,20 @@ byte_objects! {
 }
 
 impl Initial {
-    /// The keys present here that describe a warp.
-    fn warp_keys(&self) -> impl Iterator<Item = &'static str> {
+    /// Refuses the keys that describe a warp.
+    fn refuse_warp(&self) -> Result<(), JsonError> {
         let present = [self.active.is_some(), self.registers.is_some(), self.predicates.is_some()];
-        WARP_KEYS.into_iter().zip(present).filter_map(|(key, present)| present.then_some(key))
+        match WARP_KEYS.into_iter().zip(present).find(|(_, present)| *present) {
+            Some((key, _)) => {
+                Err(JsonError::at(key, "a memory image has no warp; expected no such key"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The machine alone, for a manifest.
     pub(crate) fn machine(self, files: Files<'_>) -> Result<Machine, JsonError> {
-        if let Some(key) = self.warp_keys().next() {
-            return Err(JsonError::at(key, "a memory image has no warp; expected no such key"));
-        }
+        self.refuse_warp()?;
         Ok(self.machine_and_warp(files)?.0)
     }
 
@@ -191,31 +195,22 @@ impl Initial {
     fn memory(self, files: Files<'_>) -> Result<Memory, JsonError> {
         let map = self.map()?;
         let mut sources = Sources::new(files);
-        let Slots { global, shared, local_low, local_high, constant } =
-            Slots::collect(self.memory, &mut sources)?;
-        let LaidOut { arena, places } = sources.lay_out()?;
-        let part = |slot: Option<(usize, usize)>, key: &str| match slot {
-            Some((bytes_per_lane, slot)) => LocalPart::new(bytes_per_lane, places[slot].clone())
-                .map_err(|error| JsonError::at(key, error)),
-            None => Ok(LocalPart::default()),
-        };
-        let regions = Regions {
-            global: global
-                .into_iter()
-                .map(|(base, slot)| {
-                    let place = &places[slot];
-                    Allocation { base, size: place.len() as u64, start: place.start }
-                })
-                .collect(),
-            shared: shared.map_or(0..0, |slot| places[slot].clone()),
-            local_low: part(local_low, "memory.local")?,
-            local_high: part(local_high, "memory.local.high")?,
-            constant: constant
-                .into_iter()
-                .map(|(bank, slot)| ConstantBank { bank, bytes: places[slot].clone() })
-                .collect(),
-        };
+        let slots = Slots::collect(self.memory, &mut sources)?;
+        let (arena, places) = sources.load()?;
+        let regions = slots.regions(&places)?;
         Memory::new(map, arena, regions).map_err(|error| JsonError::at("memory", error))
+    }
+
+    /// Where the memories of a manifest lie, and in how many bytes. Of files only the sizes are
+    /// read.
+    pub(crate) fn layout(self, files: Files<'_>) -> Result<(AddressMap, Regions, u64), JsonError> {
+        self.refuse_warp()?;
+        let map = self.map()?;
+        let mut sources = Sources::new(files);
+        let slots = Slots::collect(self.memory, &mut sources)?;
+        let (places, bytes) = sources.places(true)?;
+        let regions = slots.regions(&places)?.checked(&map, bytes);
+        Ok((map, regions.map_err(|error| JsonError::at("memory", error))?, bytes))
     }
 }
 
@@ -271,5 +266,32 @@ impl Slots {
             slots.constant.push((bank, sources.add(&key, source)));
         }
         Ok(slots)
+    }
+
+    /// Returns the regions, whose bytes are at these places.
+    fn regions(self, places: &[Range<usize>]) -> Result<Regions, JsonError> {
+        let part = |slot: Option<(usize, usize)>, key: &str| match slot {
+            Some((bytes_per_lane, slot)) => LocalPart::new(bytes_per_lane, places[slot].clone())
+                .map_err(|error| JsonError::at(key, error)),
+            None => Ok(LocalPart::default()),
+        };
+        Ok(Regions {
+            global: self
+                .global
+                .into_iter()
+                .map(|(base, slot)| {
+                    let place = &places[slot];
+                    Allocation { base, size: place.len() as u64, start: place.start }
+                })
+                .collect(),
+            shared: self.shared.map_or(0..0, |slot| places[slot].clone()),
+            local_low: part(self.local_low, "memory.local")?,
+            local_high: part(self.local_high, "memory.local.high")?,
+            constant: self
+                .constant
+                .into_iter()
+                .map(|(bank, slot)| ConstantBank { bank, bytes: places[slot].clone() })
+                .collect(),
+        })
     }
 }

@@ -1,18 +1,23 @@
-//! Where the bytes of an image come from: the JSON itself, or files that it names.
+//! Where the bytes of an image come from: the JSON itself, or files that it names. Sizes are known
+//! and checked before a byte is read or memory is allocated.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::JsonError;
 use crate::memory::Arena;
+use crate::regular_file;
 
 /// Where an object's bytes come from.
 pub(crate) enum Source {
     Bytes(Vec<u8>),
     File { path: PathBuf, offset: u64, length: Option<u64> },
 }
+
+/// Maps a file, which has a name for messages.
+pub(crate) type Map<'p> = &'p dyn Fn(&Path, &File) -> io::Result<Arena>;
 
 /// Whether a manifest's files may be named, and how they are used.
 #[derive(Clone, Copy)]
@@ -22,18 +27,12 @@ pub(crate) enum Files<'p> {
     /// Paths are relative to this folder.
     Under {
         folder: &'p Path,
-        /// How a file is mapped where one file holds all bytes; copied where nothing.
-        map: Option<fn(&File) -> std::io::Result<Arena>>,
+        /// Maps a file that holds all bytes; without it, and if there are more files, they are
+        /// read.
+        map: Option<Map<'p>>,
         /// Is told each file that is opened.
         opened: &'p dyn Fn(&Path, &File),
     },
-}
-
-/// All sources' bytes in one arena.
-pub(crate) struct LaidOut {
-    pub(crate) arena: Arena,
-    /// Where each source's bytes lie, by its index.
-    pub(crate) places: Vec<Range<usize>>,
 }
 
 /// Byte sources on their way into one arena.
@@ -48,111 +47,124 @@ impl<'p> Sources<'p> {
         Self { files, sources: Vec::new() }
     }
 
-    /// Adds a source; gives its index.
+    /// Adds a source; returns its index.
     pub(crate) fn add(&mut self, key: &str, source: Source) -> usize {
         self.sources.push((key.to_owned(), source));
         self.sources.len() - 1
     }
 
-    pub(crate) fn lay_out(self) -> Result<LaidOut, JsonError> {
-        if let Some(mapped) = self.map_one_file()? {
-            return Ok(mapped);
-        }
-        let mut bytes = Vec::new();
-        let mut places = Vec::new();
-        for (key, source) in self.sources {
-            let start = bytes.len();
-            match source {
-                Source::Bytes(held) => bytes.extend_from_slice(&held),
-                Source::File { path, offset, length } => {
-                    let opened = OpenedFile::open(&key, self.files, &path)?;
-                    opened.read_into(&mut bytes, offset, length)?;
-                }
-            }
-            places.push(start..bytes.len());
-        }
-        Ok(LaidOut { arena: bytes.into(), places })
-    }
-
-    /// Maps the file instead of copying it, where all bytes come from one file.
-    fn map_one_file(&self) -> Result<Option<LaidOut>, JsonError> {
-        let Files::Under { map: Some(map), .. } = self.files else { return Ok(None) };
-        let Some((key, Source::File { path: only, .. })) = self.sources.first() else {
-            return Ok(None);
-        };
-        let opened = OpenedFile::open(key, self.files, only)?;
-        let mut places = Vec::new();
+    /// Returns where each source's bytes are in the arena, by its index, and how many bytes the
+    /// arena has. If `whole`, that is the file that holds all bytes, if there is one. Opens no file.
+    pub(crate) fn places(&self, whole: bool) -> Result<(Vec<Range<usize>>, u64), JsonError> {
+        let is_file = whole && self.only_file().is_some();
+        let mut places = Vec::with_capacity(self.sources.len());
+        let mut end = 0u64;
         for (key, source) in &self.sources {
-            match source {
-                Source::File { path, offset, length } if path == only => {
-                    places.push(opened.span(key, *offset, *length)?);
+            let span = match source {
+                Source::Bytes(bytes) => 0..bytes.len() as u64,
+                Source::File { path, offset, length } => {
+                    let path = self.path(key, path)?;
+                    let size =
+                        regular_file::size(&path).map_err(|error| at_file(key, &path, error))?;
+                    let span = span(size, *offset, *length);
+                    let span = span.map_err(|message| at_file(key, &path, message))?;
+                    if is_file {
+                        end = size;
+                        places.push(in_memory(key, &span)?);
+                        continue;
+                    }
+                    span
                 }
-                _ => return Ok(None),
+            };
+            let start = end;
+            end = start
+                .checked_add(span.end - span.start)
+                .ok_or_else(|| JsonError::at(key, "more than 2^64 bytes with those before"))?;
+            places.push(in_memory(key, &(start..end))?);
+        }
+        Ok((places, end))
+    }
+
+    /// Returns the bytes of all sources, and where each source's bytes are.
+    pub(crate) fn load(self) -> Result<(Arena, Vec<Range<usize>>), JsonError> {
+        let map = match self.files {
+            Files::Under { map, .. } => map,
+            Files::Refused => None,
+        };
+        let (places, size) = self.places(map.is_some())?;
+        if let (Some(map), Some((key, path))) = (map, self.only_file()) {
+            let path = self.path(key, path)?;
+            let file = self.open(key, &path)?;
+            let arena = map(&path, &file).map_err(|error| at_file(key, &path, error))?;
+            return Ok((arena, places));
+        }
+        let mut arena = Arena::zeroed(size).map_err(|error| JsonError::at("memory", error))?;
+        let mut rest = arena.bytes_mut().unwrap_or_default();
+        for ((key, source), place) in self.sources.iter().zip(&places) {
+            let Some((bytes, behind)) = rest.split_at_mut_checked(place.len()) else {
+                return Err(JsonError::at(key, "lies outside of the memory that was allocated"));
+            };
+            rest = behind;
+            match source {
+                Source::Bytes(held) => bytes.copy_from_slice(held),
+                Source::File { path, offset, .. } => {
+                    let path = self.path(key, path)?;
+                    let mut file = self.open(key, &path)?;
+                    file.seek(SeekFrom::Start(*offset))
+                        .and_then(|_| file.read_exact(bytes))
+                        .map_err(|error| match error.kind() {
+                            ErrorKind::UnexpectedEof => {
+                                at_file(key, &path, "became shorter while it was read")
+                            }
+                            _ => at_file(key, &path, error),
+                        })?;
+                }
             }
         }
-        let arena = map(&opened.file).map_err(|error| opened.error(key, error))?;
-        Ok(Some(LaidOut { arena, places }))
+        Ok((arena, places))
+    }
+
+    /// Returns the file that holds all bytes, with the first key that names it.
+    fn only_file(&self) -> Option<(&str, &Path)> {
+        let (key, Source::File { path: only, .. }) = self.sources.first()? else { return None };
+        let is_only = |(_, source): &(String, Source)| matches!(source, Source::File { path, .. } if path == only);
+        self.sources.iter().all(is_only).then_some((key, only))
+    }
+
+    fn path(&self, key: &str, path: &Path) -> Result<PathBuf, JsonError> {
+        match self.files {
+            Files::Under { folder, .. } => Ok(folder.join(path)),
+            Files::Refused => {
+                Err(JsonError::at(key, "a vector holds its bytes itself; expected `hex`"))
+            }
+        }
+    }
+
+    fn open(&self, key: &str, path: &Path) -> Result<File, JsonError> {
+        let (file, _) = regular_file::open(path).map_err(|error| at_file(key, path, error))?;
+        if let Files::Under { opened, .. } = self.files {
+            opened(path, &file);
+        }
+        Ok(file)
     }
 }
 
-/// A file that a manifest names.
-struct OpenedFile {
-    key: String,
-    path: PathBuf,
-    file: File,
-    size: u64,
+fn at_file(key: &str, path: &Path, message: impl std::fmt::Display) -> JsonError {
+    JsonError::at(key, format!("{}: {message}", path.display()))
 }
 
-impl OpenedFile {
-    fn open(key: &str, files: Files<'_>, path: &Path) -> Result<Self, JsonError> {
-        let Files::Under { folder, opened, .. } = files else {
-            return Err(JsonError::at(key, "a vector holds its bytes itself; expected `hex`"));
-        };
-        let path = folder.join(path);
-        let failed = |error| JsonError::at(key, format!("{}: {error}", path.display()));
-        let file = File::open(&path).map_err(failed)?;
-        opened(&path, &file);
-        let size = file.metadata().map_err(failed)?.len();
-        Ok(Self { key: key.to_owned(), path, file, size })
+/// Returns the part of a file of `size` bytes that an object names.
+fn span(size: u64, offset: u64, length: Option<u64>) -> Result<Range<u64>, String> {
+    let length = length.unwrap_or(size.saturating_sub(offset));
+    match offset.checked_add(length).filter(|end| *end <= size) {
+        Some(end) => Ok(offset..end),
+        None => Err(format!(
+            "the file has {size} bytes, which is shorter than offset {offset} and length {length}"
+        )),
     }
+}
 
-    fn error(&self, key: &str, message: impl std::fmt::Display) -> JsonError {
-        JsonError::at(key, format!("{}: {message}", self.path.display()))
-    }
-
-    /// The part of the file that an object names.
-    fn span(&self, key: &str, offset: u64, length: Option<u64>) -> Result<Range<usize>, JsonError> {
-        let length = length.unwrap_or(self.size.saturating_sub(offset));
-        let end = offset.checked_add(length).filter(|end| *end <= self.size);
-        let Some(end) = end else {
-            let message = format!(
-                "the file has {} bytes, which is shorter than offset {offset} and length {length}",
-                self.size
-            );
-            return Err(self.error(key, message));
-        };
-        Ok(offset as usize..end as usize)
-    }
-
-    fn read_into(
-        mut self,
-        bytes: &mut Vec<u8>,
-        offset: u64,
-        length: Option<u64>,
-    ) -> Result<(), JsonError> {
-        let span = self.span(&self.key, offset, length)?;
-        let wanted = span.len();
-        let read = self
-            .file
-            .seek(SeekFrom::Start(offset))
-            .and_then(|_| (&mut self.file).take(wanted as u64).read_to_end(bytes));
-        match read {
-            Ok(read) if read == wanted => Ok(()),
-            Ok(read) => {
-                let message = format!("only {read} of {wanted} bytes could be read");
-                Err(self.error(&self.key, message))
-            }
-            Err(error) => Err(self.error(&self.key, error)),
-        }
-    }
+fn in_memory(key: &str, span: &Range<u64>) -> Result<Range<usize>, JsonError> {
+    let place = usize::try_from(span.start).and_then(|start| Ok(start..usize::try_from(span.end)?));
+    place.map_err(|_| JsonError::at(key, "more bytes than can be addressed"))
 }

@@ -57,6 +57,9 @@ pub(crate) struct Arguments {
     function: Option<String>,
 
     /// What memory holds: a manifest, see docs/vectors.md
+    ///
+    /// A file that holds all bytes is mapped: it must not change or become shorter while it is
+    /// read.
     #[arg(long, value_name = "MANIFEST")]
     image: Option<PathBuf>,
 

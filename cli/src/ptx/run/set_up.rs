@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use warpload::lane::LaneMask;
 use warpload::machine::Machine;
-use warpload::suite::image::Mapping;
+
 use warpload_ptx::module::{Array, Declaration, DeclarationId, Function};
 use warpload_ptx::run::{
     Environment, Placement, PlacementError, Registers, WarpTensorMemory, bits_of, lane_bits,
@@ -13,7 +13,8 @@ use warpload_ptx::tensor::Rules;
 
 use super::{Arguments, Pair};
 use crate::diagnostic::Labelled;
-use crate::io::{self, Output};
+use crate::image;
+use crate::io::Output;
 use crate::ptx::file::File;
 
 impl<'f> File<'f> {
@@ -25,7 +26,7 @@ impl<'f> File<'f> {
         output: &mut Output,
     ) -> anyhow::Result<Option<(Environment<'f>, Registers)>> {
         let machine = match &arguments.image {
-            Some(manifest) => io::open_image(manifest, Mapping::default())?,
+            Some(manifest) => image::open(manifest)?,
             None => Machine::default(),
         };
         let placed = self.environment(machine, function, arguments)?;

@@ -3,12 +3,13 @@
 mod block;
 mod container;
 
-use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use super::error::TraceError;
 use super::format::{Contents, Header, OLDEST_VERSION, RawBlock, SectionKind};
 use crate::memory::Arena;
+use crate::regular_file;
 
 pub use block::{Block, TracedLoad};
 
@@ -23,19 +24,20 @@ pub struct BinaryTrace {
 }
 
 impl BinaryTrace {
-    /// Opens a trace; its blocks are mapped, not read. The file must not be changed meanwhile,
-    /// see [`Arena::map_read_only`].
+    /// Reads a trace from a regular file. [`Self::new`] also takes a file that is mapped, see
+    /// [`Arena::map_read_only`].
     ///
     /// # Errors
-    /// [`TraceError`] where it is none, or damaged.
-    #[cfg(feature = "mmap")]
+    /// Returns [`TraceError`] if it cannot be read or does not fit into memory, is not a trace, or is
+    /// damaged.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let failed = |source| TraceError::Io { path: path.to_owned(), source };
-        let file = File::open(path).map_err(failed)?;
-        if file.metadata().map_err(failed)?.len() < size_of::<Header>() as u64 {
-            return Err(TraceError::NotATrace);
-        }
-        Self::new(Arena::map_read_only(&file).map_err(failed)?)
+        let read = || {
+            let (mut file, size) = regular_file::open(path)?;
+            let mut bytes = Arena::zeroed(size)?;
+            file.read_exact(bytes.bytes_mut().unwrap_or_default())?;
+            Ok(bytes)
+        };
+        Self::new(read().map_err(|source| TraceError::Io { path: path.to_owned(), source })?)
     }
 
     /// Reads a trace out of its bytes.

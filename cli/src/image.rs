@@ -1,0 +1,36 @@
+//! Memory images: files and pipes that hold a manifest, and its memory.
+
+use std::path::Path;
+
+use anyhow::bail;
+use warpload::machine::Machine;
+
+use super::trace::Input;
+use super::{inputs, io, mapped};
+
+/// Opens the memory image that a manifest describes. Errors name the manifest.
+pub(crate) fn open(manifest: &Path) -> anyhow::Result<Machine> {
+    if is_named_pipe(manifest) {
+        bail!("{}: is a named pipe; expected a file", io::name(manifest));
+    }
+    let opened = |path: &Path, file: &std::fs::File| {
+        if let Ok(metadata) = file.metadata() {
+            inputs::remember(path, &metadata);
+        }
+    };
+    Ok(Input::new(manifest)?.manifest()?.machine_with(&mapped::map, &opened)?)
+}
+
+/// Whether a path leads to a pipe that has a name: opening it could wait for ever. The pipes of a
+/// shell (`<(…)`, `/dev/stdin`) have none.
+#[cfg(unix)]
+fn is_named_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let is_pipe = path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo());
+    is_pipe && path.canonicalize().is_ok_and(|path| !path.starts_with("/dev"))
+}
+
+#[cfg(not(unix))]
+fn is_named_pipe(_: &Path) -> bool {
+    false
+}
