@@ -183,7 +183,7 @@ impl<'s> Sink<'s> {
             Class::Skipped(kind) => Known::Skipped(kind),
             Class::NotReplayed(name) => Known::NotReplayed(self.not_replayed_name(name)?),
             Class::Load(operation) => {
-                let bytes = operation.bytes;
+                let bytes = operation.width.bytes();
                 let opcode = Arc::clone(&name);
                 (self.emit)(Found::Operation(Operation { opcode, ..operation }))?;
                 // The writer refuses more operations than have numbers.

@@ -178,7 +178,7 @@ impl KernelCounts {
     pub(super) fn load(&mut self, operation: &Operation, load: &LoadCounts) {
         self.loads += 1;
         self.lanes += load.lanes;
-        self.bytes += load.lanes * u64::from(operation.bytes);
+        self.bytes += load.lanes * u64::from(operation.width.bytes());
         self.by_space[load.space as usize] += 1;
         self.traffic.sectors += load.traffic.sectors;
         self.traffic.lines += load.traffic.lines;

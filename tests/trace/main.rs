@@ -19,5 +19,6 @@ mod random;
 mod round_trip;
 mod samples;
 mod shards;
+mod total;
 mod truncated;
 mod values;

@@ -29,7 +29,7 @@ use super::{
 use crate::lane::{LANES, LaneMask};
 use crate::load::LaneFaults;
 use crate::machine::{Machine, Misaligned};
-use crate::memory::{AddressSpace, Memory, Space};
+use crate::memory::{AddressSpace, Memory, Space, Width};
 use access::Access;
 use hole::Holes;
 
@@ -155,19 +155,18 @@ impl<'m> Environment<'m> {
         spans: Spans,
         registers: &mut Registers,
     ) -> Result<Executed, RunError> {
-        let bytes = meaning.bytes();
-        if !bytes.is_power_of_two() || bytes > 32 {
+        let Some(width) = Width::from_bytes(meaning.bytes()) else {
             let illegal = MeaningError::Illegal(spans.load);
             return Err(self.error(spans.load, RunErrorKind::Meaning(illegal)));
-        }
+        };
         let guard = spans.guard.unwrap_or(spans.load);
         let executing = self.executing(meaning.guard, guard, registers)?;
         let addresses = self.addresses(meaning, spans, executing, registers)?;
-        let access = Access { space: address_space(meaning.space), bytes, executing, addresses };
+        let access = Access { space: address_space(meaning.space), width, executing, addresses };
         self.check_known(&access, meaning.space, spans)?;
         let from = if meaning.space == LoadSpace::Param { PARAMETER_BASE } else { 0 };
         let read = access.read(&self.memory, from, self.misaligned);
-        let size = bytes as usize / usize::from(meaning.elements.max(1));
+        let size = width.bytes() as usize / usize::from(meaning.elements.max(1));
         for (i, register) in meaning.destinations.iter().enumerate() {
             let Some(register) = register else { continue };
             let width = self.width(*register);

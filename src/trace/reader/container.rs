@@ -7,7 +7,6 @@ use crate::trace::format::{
     BYTE_ORDER, Contents, Header, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION,
     RawBlock, RawSection, SectionKind, VERSION,
 };
-use crate::trace::operation::Operation;
 use crate::trace::writer::header_crc;
 
 pub(super) fn read_header(bytes: &[u8]) -> Result<Header, TraceError> {
@@ -93,13 +92,7 @@ pub(super) fn read_contents(bytes: &[u8], section: &RawSection) -> Result<Conten
         // Earlier writers set it for `LDS.U` too, which has no broadcast path.
         operation.uniform &= operation.space.has_uniform_form();
     }
-    let impossible = contents.operations.iter().find(|operation| !operation.is_possible());
-    match impossible {
-        Some(Operation { opcode, bytes, .. }) => {
-            Err(wrong(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8 or 16")))
-        }
-        None => Ok(contents),
-    }
+    Ok(contents)
 }
 
 /// The block index, every row of it in agreement with the file, the header and its neighbours.
