@@ -101,6 +101,7 @@ pub mod explain;
 pub mod file_kind;
 #[cfg(feature = "json")]
 pub mod image;
+mod impossible;
 #[cfg(feature = "json")]
 mod json;
 pub mod lane;

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::module::{Array, Declaration, DeclarationId, Function, Linkage, Module, Role};
 use super::{Initializer, Span, StateSpace};
+use crate::impossible::OrImpossible;
 
 /// No space of variables is larger, in bytes.
 pub const MAX_SPACE: u64 = 1 << 32;
@@ -283,7 +284,8 @@ impl Module<'_> {
         &self,
         first: usize,
     ) -> impl Iterator<Item = (DeclarationId, &Declaration)> {
-        let rest = self.declarations.get(first..).unwrap_or_default();
+        let rest = self.declarations.get(first..);
+        let rest = rest.or_impossible(&[], "a function's parameters are declarations");
         (first as u32..).map(DeclarationId).zip(rest)
     }
 }

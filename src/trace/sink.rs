@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::block::{BlockBuilder, ClosedBlock, NewLoad};
 use super::error::ImportError;
 use super::format::Kernel;
+use super::import::{NOT_REPLAYED, next_number};
 use super::names::{NameError, Names};
 use super::operation::{Class, Operation, Skipped};
 use crate::lane::LaneMask;
@@ -186,8 +187,7 @@ impl<'s> Sink<'s> {
                 let bytes = operation.width.bytes();
                 let opcode = Arc::clone(&name);
                 (self.emit)(Found::Operation(Operation { opcode, ..operation }))?;
-                // The writer refuses more operations than have numbers.
-                let number = u16::try_from(self.operations).unwrap_or(u16::MAX);
+                let number = next_number(self.operations, "different loads")?;
                 self.operations += 1;
                 Known::Load { operation: number, bytes }
             }
@@ -205,8 +205,7 @@ impl<'s> Sink<'s> {
             return Ok(*number);
         }
         (self.emit)(Found::NotReplayed(name.clone()))?;
-        // The writer refuses more names than have numbers.
-        let number = u16::try_from(self.not_replayed.len()).unwrap_or(u16::MAX);
+        let number = next_number(self.not_replayed.len(), NOT_REPLAYED)?;
         self.not_replayed.insert(name, number);
         Ok(number)
     }

@@ -7,6 +7,7 @@ use roaring::RoaringTreemap;
 use rustc_hash::FxHashMap;
 
 use super::operation::{Operation, Skipped};
+use crate::impossible::OrImpossible;
 use crate::lane::LANES;
 
 /// Bytes of a sector, a line and a page of global memory.
@@ -318,7 +319,8 @@ impl TrafficCounter {
 
 /// The set of ascending numbers.
 fn set(ascending: Vec<u64>) -> RoaringTreemap {
-    RoaringTreemap::from_sorted_iter(ascending).unwrap_or_default()
+    let set = RoaringTreemap::from_sorted_iter(ascending).ok();
+    set.or_impossible(RoaringTreemap::new(), "the numbers ascend")
 }
 
 /// Lines are sorted and freed of repeats when there are so many; a block has at most 131,072.

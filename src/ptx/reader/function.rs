@@ -2,6 +2,7 @@
 
 use super::declaration::Attributes;
 use super::{Reader, Step};
+use crate::impossible::OrImpossible;
 use crate::ptx::lexer::TokenKind;
 use crate::ptx::module::{Function, FunctionId, FunctionKind, Linkage, Role, Scope, ScopeId};
 
@@ -115,6 +116,7 @@ impl Reader<'_> {
     /// Goes back to the scope around the current one.
     pub(super) fn leave(&mut self) {
         let scope = self.module.scopes.get(self.scope.0 as usize);
-        self.scope = scope.and_then(|scope| scope.parent).unwrap_or(ScopeId::MODULE);
+        let parent = scope.and_then(|scope| scope.parent);
+        self.scope = parent.or_impossible(ScopeId::MODULE, "`enter` opened a scope inside another");
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::hole::{Hole, Holes, not_held};
 use super::placement::{Placement, PlacementError, is_elsewhere};
+use crate::impossible::OrImpossible;
 use crate::lane::LANES;
 use crate::memory::{AddressMap, ConfigError, Memory, MemoryBuilder};
 use crate::ptx::layout::initial_bytes;
@@ -211,7 +212,8 @@ fn flat(
 /// Writes the variables' initial values where they fit.
 fn fill(bytes: &mut [u8], variables: &[Placed<'_>]) {
     for Placed { range, initial, .. } in variables {
-        let place = bytes.get_mut(range.start as usize..).unwrap_or_default();
+        let place = bytes.get_mut(range.start as usize..);
+        let place = place.or_impossible(&mut [], "there are bytes for every variable");
         place.iter_mut().zip(initial).for_each(|(byte, value)| *byte = *value);
     }
 }

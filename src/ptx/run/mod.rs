@@ -26,6 +26,7 @@ use super::{
     Base, Function, Lines, Load, LoadSpace, Meaning, MeaningError, Module, Opcode, Register, Span,
     Statement, StatementKind, TypeClass,
 };
+use crate::impossible::OrImpossible;
 use crate::lane::{LANES, LaneMask};
 use crate::load::LaneFaults;
 use crate::machine::{Machine, Misaligned};
@@ -225,7 +226,8 @@ impl<'m> Environment<'m> {
             Base::Variable(id) => (variable(id)?, None, 0),
             Base::Indexed(id, index) => {
                 let declaration = self.module.declaration(id);
-                let bytes = declaration.and_then(|known| known.element_bytes()).unwrap_or(1);
+                let bytes = declaration.and_then(|known| known.element_bytes());
+                let bytes = bytes.or_impossible(1, "only variables of sized elements are indexed");
                 (variable(id)?, Some((index, spans.index.unwrap_or(spans.load))), bytes)
             }
         };
@@ -300,6 +302,7 @@ impl<'m> Environment<'m> {
     /// A register's width in bits.
     fn width(&self, register: Register) -> u32 {
         let declaration = self.module.declaration(register.declaration);
+        // Illegal modules have registers of types without a size.
         declaration.and_then(|known| known.scalar.bits()).unwrap_or(128)
     }
 

@@ -1,5 +1,6 @@
 //! Values of registers and parameters as text.
 
+use crate::impossible::OrImpossible;
 use crate::lane::LANES;
 use crate::ptx::expression::{Constant, constant, number};
 use crate::ptx::lexer::TokenKind;
@@ -116,7 +117,8 @@ fn expression(text: &str, lane: Option<usize>) -> String {
     let mut end = 0;
     for token in Lexer::new(text) {
         let range = token.span.range();
-        expression.push_str(text.get(end..range.start).unwrap_or_default());
+        expression
+            .push_str(text.get(end..range.start).or_impossible("", "words follow one another"));
         end = range.end;
         let word = token.span.text(text);
         let (operator, word) = match word.strip_prefix('%').filter(|rest| !rest.is_empty()) {
@@ -129,7 +131,7 @@ fn expression(text: &str, lane: Option<usize>) -> String {
             None => expression.push_str(word),
         }
     }
-    expression.push_str(text.get(end..).unwrap_or_default());
+    expression.push_str(text.get(end..).or_impossible("", "words end inside the text"));
     expression
 }
 
