@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::impossible::OrImpossible;
+
 /// A format that a file can have instead of the one that was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -86,7 +88,7 @@ impl FileKind {
     /// How many bits the shortest magic of the kind has: how certain a hit is.
     pub(crate) fn magic_bits(self) -> usize {
         let magics = MAGICS.iter().filter(|(_, kind)| *kind == self);
-        magics.map(|(magic, _)| 8 * magic.len()).min().unwrap_or(0)
+        magics.map(|(magic, _)| 8 * magic.len()).min().or_impossible(0, "each kind has a magic")
     }
 
     /// The kind's name with its article, `a gzip file`.

@@ -98,6 +98,8 @@
 
 pub mod explain;
 pub mod file_kind;
+#[doc(hidden)]
+pub mod impossible;
 pub mod lane;
 pub mod lines;
 pub mod load;

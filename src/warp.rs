@@ -52,7 +52,7 @@ impl Warp {
     #[inline]
     pub fn rows_mut(&mut self, first: Reg, count: u32) -> &mut [LaneValues] {
         let start = usize::from(first.number()).min(REGISTERS);
-        let end = (start + count as usize).min(REGISTERS);
+        let end = start.saturating_add(count as usize).min(REGISTERS);
         &mut self.registers[start..end]
     }
 

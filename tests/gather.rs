@@ -5,10 +5,10 @@
 
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::memory::{
-    Access, AddressMap, AddressSpace, GenericAddress, LoadMemory, Memory, MemoryBuilder,
+    Access, AddressMap, AddressSpace, GenericAddress, LoadMemory, Memory, MemoryBuilder, Width,
+    Words,
 };
 
-const SIZES: [u32; 5] = [1, 2, 4, 8, 16];
 /// Of a region, and of one lane's part of local memory.
 const BYTES: usize = 64;
 const BASE: u64 = 0x1000;
@@ -32,14 +32,14 @@ fn memories() -> [(AddressSpace, u64, Memory); 4] {
 }
 
 /// What a lane reads, byte by byte.
-fn expected(access: Access, place: usize) -> [u32; 4] {
-    let mut words = [0; 4];
-    for i in 0..access.bytes as usize {
+fn expected(access: Access, place: usize) -> Words {
+    let mut words = Words::default();
+    for i in 0..access.width.bytes() as usize {
         words[i / 4] |= u32::from(byte(place + i)) << (8 * (i % 4));
     }
-    match (access.signed, access.bytes) {
-        (true, 1) => words[0] = words[0] as u8 as i8 as u32,
-        (true, 2) => words[0] = words[0] as u16 as i16 as u32,
+    match (access.signed, access.width) {
+        (true, Width::B1) => words[0] = words[0] as u8 as i8 as u32,
+        (true, Width::B2) => words[0] = words[0] as u16 as i16 as u32,
         _ => {}
     }
     words
@@ -61,20 +61,21 @@ fn patterns(bytes: u64) -> [[u64; LANES]; 4] {
 fn gathers_what_lies_there_and_nothing_else() {
     let masks = [u32::MAX, 1, 1 << 31, 0x8000_0001, 0x5555_5555, 0];
     for (space, base, memory) in memories() {
-        for (bytes, signed) in SIZES.into_iter().flat_map(|bytes| [(bytes, false), (bytes, true)]) {
-            let access = Access { bytes, signed };
+        for (width, signed) in Width::ALL.into_iter().flat_map(|one| [(one, false), (one, true)]) {
+            let access = Access { width, signed };
             let (_, region) = memory.region(space, GenericAddress(base), true).unwrap();
             let region = region.unwrap();
-            for offsets in patterns(u64::from(bytes)) {
+            for offsets in patterns(u64::from(width.bytes())) {
                 let addresses = offsets.map(|offset| base + offset);
                 for mask in masks.map(LaneMask::from_bits) {
                     // RZ has no rows; narrow loads have one.
-                    for count in [0, bytes.div_ceil(4) as usize] {
-                        let mut rows: [LaneValues; 4] = [[UNTOUCHED; LANES]; 4];
+                    for count in [0, width.registers() as usize] {
+                        let mut rows: [LaneValues; Width::MAX_REGISTERS] =
+                            [[UNTOUCHED; LANES]; Width::MAX_REGISTERS];
                         let rows_of = &mut rows[..count];
                         assert!(memory.gather(access, &region, &addresses, mask, rows_of));
                         for lane in 0..LANES {
-                            let offset = offsets[lane] as usize & !(bytes as usize - 1);
+                            let offset = offsets[lane] as usize & !(width.bytes() as usize - 1);
                             let of_lane = lane * BYTES * usize::from(region.is_per_lane());
                             let expected = expected(access, of_lane + offset);
                             for (i, row) in rows.iter().enumerate() {
@@ -95,22 +96,22 @@ fn what_a_region_does_not_hold_is_not_gathered() {
     for (space, base, memory) in memories() {
         let (_, region) = memory.region(space, GenericAddress(base), true).unwrap();
         let region = region.unwrap();
-        for bytes in SIZES {
-            let access = Access { bytes, signed: false };
+        for width in Width::ALL {
+            let access = Access { width, signed: false };
             let (behind, front) = (base + BYTES as u64, base.wrapping_sub(1));
             for outside in [behind, front, 1 << 63, base.wrapping_add(1 << 63), u64::MAX] {
                 for lane in [0, 1, LANES - 1] {
                     let mut addresses = [base; LANES];
                     addresses[lane] = outside;
-                    let mut rows = [[UNTOUCHED; LANES]; 4];
-                    for count in [0, bytes.div_ceil(4) as usize] {
+                    let mut rows = [[UNTOUCHED; LANES]; Width::MAX_REGISTERS];
+                    for count in [0, width.registers() as usize] {
                         let rows = &mut rows[..count];
                         let held = memory.gather(access, &region, &addresses, LaneMask::ALL, rows);
-                        assert!(!held, "{space:?} {bytes} bytes at {outside:#x}");
+                        assert!(!held, "{space:?} {width:?} at {outside:#x}");
                     }
                     // A lane that does not execute may be anywhere.
                     let others = LaneMask::where_lane(|other| other != lane);
-                    let rows = &mut rows[..bytes.div_ceil(4) as usize];
+                    let rows = &mut rows[..width.registers() as usize];
                     assert!(memory.gather(access, &region, &addresses, others, rows));
                 }
             }
@@ -124,7 +125,7 @@ fn a_memory_without_the_region_gives_nothing() {
     let [(space, base, large), ..] = memories();
     let small = MemoryBuilder::new(AddressMap::default()).global(BASE, &[1]).build().unwrap();
     let region = large.region(space, GenericAddress(base), true).unwrap().1.unwrap();
-    let access = Access { bytes: 4, signed: false };
+    let access = Access { width: Width::B4, signed: false };
     let addresses = std::array::from_fn(|lane| base + 4 * (lane as u64 % 16));
     let mut rows = [[UNTOUCHED; LANES]];
     assert!(!small.gather(access, &region, &addresses, LaneMask::ALL, &mut rows));

@@ -139,7 +139,12 @@ trait FloorCharBoundary {
 
 impl FloorCharBoundary for str {
     fn floor_char_boundary_before(&self, at: usize) -> usize {
-        (0..=at.min(self.len())).rev().find(|at| self.is_char_boundary(*at)).unwrap_or(0)
+        let mut at = at.min(self.len());
+        // 0 is one.
+        while !self.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
     }
 }
 

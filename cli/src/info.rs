@@ -113,7 +113,7 @@ fn opcodes(contents: &Contents) -> BTreeSet<OpcodeJson<'_>> {
         .map(|operation| OpcodeJson {
             opcode: &operation.opcode,
             space: operation.space,
-            bytes: operation.bytes,
+            bytes: operation.width.bytes(),
             signed: operation.signed,
             uniform: operation.uniform,
             word: operation.opcode_word.map(hexadecimal),

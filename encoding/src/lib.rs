@@ -34,6 +34,7 @@ extern crate std;
 
 pub mod control;
 mod field;
+mod impossible;
 mod instruction;
 pub mod layout;
 mod operand;

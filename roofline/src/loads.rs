@@ -6,7 +6,7 @@ use warpload::encoding::{Instruction, Reg, parse_line};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{Executor, LaneAddresses, LoadOp, Loaded, load};
 use warpload::machine::{Machine, Misaligned};
-use warpload::memory::{AddressMap, AddressSpace, Memory, MemoryBuilder};
+use warpload::memory::{AddressMap, AddressSpace, Memory, MemoryBuilder, Width};
 use warpload::warp::Warp;
 
 use crate::measure::{Bench, Measure, Target, Unit};
@@ -122,7 +122,7 @@ pub(crate) fn used(loaded: &Loaded) -> u64 {
 fn loads(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
     // What `LD.E` is; a replay does not know it either when it is compiled.
     let space = AddressSpace::Generic;
-    let op = black_box(LoadOp { space, bytes: 4, signed: false, uniform: false });
+    let op = black_box(LoadOp { space, width: Width::B4, signed: false, uniform: false });
     let mut rows = [[0u32; LANES]];
     let (mut read, mut faults) = (0, 0);
     for warp in warps {

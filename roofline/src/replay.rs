@@ -66,7 +66,7 @@ fn walk(trace: &BinaryTrace, memory: &Memory) -> u64 {
         .iter()
         .map(|one| LoadOp {
             space: AddressSpace::Global,
-            bytes: one.bytes,
+            width: one.width,
             signed: one.signed,
             uniform: one.uniform,
         })

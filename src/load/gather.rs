@@ -17,7 +17,7 @@ use super::fault::{FaultKind, LaneFault, LaneFaults};
 use super::op::{LaneAddresses, LoadOp};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::Misaligned;
-use crate::memory::{GenericAddress, LoadMemory, Region, Space, put};
+use crate::memory::{GenericAddress, LoadMemory, Region, Space, Width, Words, put};
 
 /// What loading did, apart from the values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Loaded {
 
 /// Loads the executing lanes' values into `rows`, one row for each destination register. Lanes
 /// that are outside get zeroes; lanes that do not execute keep what the rows hold. Missing rows
-/// drop their values.
+/// drop their values; rows beyond the operation's registers keep theirs.
 #[inline]
 pub fn load<M: LoadMemory>(
     op: LoadOp,
@@ -57,6 +57,8 @@ pub fn load<M: LoadMemory>(
     rows: &mut [LaneValues],
 ) -> Loaded {
     let Some(first) = lanes.executing.first() else { return Loaded::NOTHING };
+    let count = rows.len().min(op.registers() as usize);
+    let rows = &mut rows[..count];
     common_region(op, lanes, first, memory)
         .and_then(|region| load_region(op, lanes, first, &region, memory, misaligned, rows))
         .unwrap_or_else(|| load_lanes(op, lanes, misaligned, memory, rows))
@@ -76,12 +78,12 @@ fn load_region<M: LoadMemory>(
 ) -> Option<Loaded> {
     let addresses = &lanes.addresses;
     let is_consecutive = lanes.executing == LaneMask::ALL
-        && region.lane_stride == 0
-        && is_consecutive(addresses, op.bytes)
-        && region.holds(GenericAddress(addresses[0]), op.bytes * LANES as u32);
+        && region.lane_stride() == 0
+        && is_consecutive(addresses, op.width)
+        && region.holds(GenericAddress(addresses[0]), u64::from(op.width.bytes()) * LANES as u64);
     let is_one_address = !is_consecutive && op.uniform && is_one_address(op, lanes, first);
     if is_consecutive {
-        let offset = addresses[0].wrapping_sub(region.base);
+        let offset = region.offset_of(GenericAddress(addresses[0]));
         memory.copy(op.access(), region, offset, rows);
     } else if is_one_address && !region.is_per_lane() {
         let one = fetch_one(op, lanes, first, memory, region)?;
@@ -92,16 +94,16 @@ fn load_region<M: LoadMemory>(
         return None;
     }
     let mut loaded = Loaded {
-        global: if region.space == Space::Global { lanes.executing } else { LaneMask::NONE },
-        first_space: Some(region.space),
-        is_broadcast: is_one_address && matches!(region.space, Space::Global | Space::Shared),
+        global: if region.space() == Space::Global { lanes.executing } else { LaneMask::NONE },
+        first_space: Some(region.space()),
+        is_broadcast: is_one_address && matches!(region.space(), Space::Global | Space::Shared),
         is_consecutive,
         ..Loaded::NOTHING
     };
     if misaligned == Misaligned::Report && !is_consecutive {
         for lane in misaligned_lanes(op, lanes).lanes() {
             let kind = FaultKind::MisalignedAddress;
-            loaded.faults.push(lane_fault(op, lanes, lane, kind, Some(region.space)));
+            loaded.faults.push(lane_fault(op, lanes, lane, kind, Some(region.space())));
         }
     }
     Some(loaded)
@@ -125,24 +127,24 @@ fn common_region<M: LoadMemory>(
     if !agreeing.is_superset(lanes.executing) {
         return None;
     }
-    let rounded = GenericAddress(lanes.addresses[first]).align_down(op.bytes);
+    let rounded = GenericAddress(lanes.addresses[first]).align_down(op.width);
     memory.region(op.space, rounded, plg).ok()?.1
 }
 
 /// Whether each address is aligned and follows the one before it. The last one is compared first:
 /// of addresses that are spread it is the one that shows it.
 #[inline]
-fn is_consecutive(addresses: &[u64; LANES], bytes: u32) -> bool {
-    let base = addresses[0];
-    let expected = |lane: usize| base.wrapping_add(u64::from(bytes) * lane as u64);
-    if addresses[LANES - 1] != expected(LANES - 1) || base & (u64::from(bytes) - 1) != 0 {
+fn is_consecutive(addresses: &[u64; LANES], width: Width) -> bool {
+    let (base, bytes) = (addresses[0], u64::from(width.bytes()));
+    let last = base.wrapping_add(bytes * (LANES as u64 - 1));
+    if addresses[LANES - 1] != last || base & (bytes - 1) != 0 {
         return false;
     }
-    different_from_run(addresses, u64::from(bytes)) == 0
+    different_from_run(addresses, bytes) == 0
 }
 
 fn misaligned_lanes(op: LoadOp, lanes: &LaneAddresses) -> LaneMask {
-    let low_bits = u64::from(op.bytes) - 1;
+    let low_bits = u64::from(op.width.bytes()) - 1;
     lanes.executing & LaneMask::where_lane(|lane| lanes.addresses[lane] & low_bits != 0)
 }
 
@@ -158,7 +160,7 @@ fn different_from_run(addresses: &[u64; LANES], bytes: u64) -> u64 {
 /// Whether all executing lanes have one rounded address.
 #[inline]
 fn is_one_address(op: LoadOp, lanes: &LaneAddresses, first: usize) -> bool {
-    let rounded = |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.bytes);
+    let rounded = |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.width);
     lanes.executing.lanes().all(|lane| rounded(lane) == rounded(first))
 }
 
@@ -170,10 +172,12 @@ fn fetch_one<M: LoadMemory>(
     lane: usize,
     memory: &M,
     region: &Region,
-) -> Option<[u32; 4]> {
-    let rounded = GenericAddress(lanes.addresses[lane]).align_down(op.bytes);
-    let offset = rounded.0.wrapping_sub(region.base);
-    region.holds(rounded, op.bytes).then(|| memory.fetch(op.access(), region, offset, lane))
+) -> Option<Words> {
+    let rounded = GenericAddress(lanes.addresses[lane]).align_down(op.width);
+    let offset = region.offset_of(rounded);
+    region
+        .holds(rounded, op.width.bytes().into())
+        .then(|| memory.fetch(op.access(), region, offset, lane))
 }
 
 /// The general path: every lane looks its memory up for itself.
@@ -192,7 +196,7 @@ fn load_lanes<M: LoadMemory>(
     // Lanes that share no region cannot be broadcast to: see `common_region`.
     let mut loaded = Loaded::NOTHING;
     for (i, lane) in lanes.executing.lanes().enumerate() {
-        let rounded = GenericAddress(lanes.addresses[lane]).align_down(op.bytes);
+        let rounded = GenericAddress(lanes.addresses[lane]).align_down(op.width);
         let found = memory.region(op.space, rounded, lanes.plg.contains(lane));
         let space = found.ok().map(|(space, _)| space);
         if i == 0 {
@@ -203,8 +207,8 @@ fn load_lanes<M: LoadMemory>(
             loaded.faults.push(lane_fault(op, lanes, lane, kind, space));
         }
         let value = match found {
-            Ok((_, Some(region))) if region.holds(rounded, op.bytes) => {
-                Ok(memory.fetch(op.access(), &region, rounded.0.wrapping_sub(region.base), lane))
+            Ok((_, Some(region))) if region.holds(rounded, op.width.bytes().into()) => {
+                Ok(memory.fetch(op.access(), &region, region.offset_of(rounded), lane))
             }
             Ok((space, _)) => memory
                 .fetch_across(op.access(), op.space, space, rounded, lane)
@@ -219,7 +223,7 @@ fn load_lanes<M: LoadMemory>(
                 }
             }
             Err(kind) => {
-                put(rows, lane, [0; 4]);
+                put(rows, lane, Words::default());
                 loaded.faults.push(lane_fault(op, lanes, lane, kind, space));
             }
         }
@@ -235,5 +239,6 @@ fn lane_fault(
     space: Option<Space>,
 ) -> LaneFault {
     let address = GenericAddress(lanes.addresses[lane]);
-    LaneFault { lane, kind, address, rounded: address.align_down(op.bytes), bytes: op.bytes, space }
+    let rounded = address.align_down(op.width);
+    LaneFault { lane, kind, address, rounded, bytes: op.width.bytes(), space }
 }

@@ -5,7 +5,7 @@ use warpload_encoding::{Address, ConstantMode, Instruction, InvalidSize, MemoryS
 use super::fault::WarpFault;
 use crate::lane::{LANES, LaneMask};
 use crate::machine::{Machine, RegisterLimit};
-use crate::memory::{Access, AddressSpace};
+use crate::memory::{Access, AddressSpace, Width};
 use crate::warp::Warp;
 
 /// What one lane of a load reads and how it fills registers: the one thing that is executed,
@@ -14,9 +14,8 @@ use crate::warp::Warp;
 pub struct LoadOp {
     /// How its addresses are to be read.
     pub space: AddressSpace,
-    /// How many bytes a lane reads, 1, 2, 4, 8 or 16; its address is rounded down to a
-    /// multiple of it.
-    pub bytes: u32,
+    /// How many bytes a lane reads; its address is rounded down to a multiple of it.
+    pub width: Width,
     /// Whether a value narrower than 32 bits is sign-extended.
     pub signed: bool,
     /// Whether the load may take the broadcast path (`.U.128`).
@@ -56,18 +55,18 @@ impl LoadOp {
             MemorySpace::Constant { mode, .. } => return Err(ExecuteError::ConstantMode(mode)),
         };
         let uniform = instruction.is_uniform();
-        Ok(Self { space, bytes: size.bytes(), signed: size.is_signed(), uniform })
+        Ok(Self { space, width: size.into(), signed: size.is_signed(), uniform })
     }
 
     /// What each lane reads.
     #[inline]
     pub const fn access(self) -> Access {
-        Access { bytes: self.bytes, signed: self.signed }
+        Access { width: self.width, signed: self.signed }
     }
 
-    /// How many 32-bit registers a lane's value fills, 1, 2 or 4.
+    /// How many 32-bit registers a lane's value fills: 1, 2, 4 or 8.
     pub const fn registers(self) -> u32 {
-        self.bytes.div_ceil(4)
+        self.width.registers()
     }
 }
 

@@ -19,7 +19,7 @@ pub enum UniformPath {
 pub struct Destination {
     /// The first register.
     pub first: Reg,
-    /// How many there are, 1, 2 or 4.
+    /// How many there are: 1, 2, 4 or 8.
     pub count: u32,
 }
 

@@ -1,100 +1,109 @@
 //! Bytes of the arena to register values.
 
-use super::source::Region;
+use super::region::Region;
+use super::width::{Width, Words};
 use crate::lane::{LANES, LaneMask, LaneValues};
 
 /// How many bytes a lane reads and how they fill registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// 1, 2, 4, 8 or 16.
-    pub bytes: u32,
+    /// How many bytes a lane reads.
+    pub width: Width,
     /// Whether a value narrower than 32 bits is sign-extended.
     pub signed: bool,
 }
 
 impl Access {
-    /// Extends a value of this width, which stands in the first words, to whole registers.
+    /// Extends a value of this width, which is in the first words, to whole registers.
     #[inline]
-    pub(super) fn extend(self, mut words: [u32; 4]) -> [u32; 4] {
-        if self.signed {
-            words[0] = match self.bytes {
-                1 => words[0] as u8 as i8 as u32,
-                2 => words[0] as u16 as i16 as u32,
-                _ => words[0],
-            };
-        }
+    pub(super) fn extend(self, mut words: Words) -> Words {
+        words[0] = self.extend_word(words[0]);
         words
+    }
+
+    /// As [`Access::extend`], for the first word.
+    #[inline]
+    pub(super) fn extend_word(self, word: u32) -> u32 {
+        match (self.width, self.signed) {
+            (Width::B1, true) => word as u8 as i8 as u32,
+            (Width::B2, true) => word as u16 as i16 as u32,
+            _ => word,
+        }
     }
 }
 
-/// One lane's value from that place of the arena.
+/// One lane's value from that place of the arena; zeroes if the arena does not hold it.
 #[inline]
-pub(super) fn fetch(arena: &[u8], access: Access, place: usize) -> [u32; 4] {
-    let [a, b, c, d] = match access.bytes {
-        1 => [u32::from(u8::from_le_bytes(take(arena, place))), 0, 0, 0],
-        2 => [u32::from(u16::from_le_bytes(take(arena, place))), 0, 0, 0],
-        4 => [u32::from_le_bytes(take(arena, place)), 0, 0, 0],
-        8 => words(take::<8>(arena, place)),
-        _ => words(take::<16>(arena, place)),
+pub(super) fn fetch(arena: &[u8], access: Access, place: usize) -> Words {
+    let rest = arena.get(place..).unwrap_or_default();
+    let value = match access.width {
+        Width::B1 => rest.first().map(|byte| word(u32::from(*byte))),
+        Width::B2 => rest.first_chunk().map(|half| word(u32::from(u16::from_le_bytes(*half)))),
+        Width::B4 => rest.first_chunk().map(|bytes| word(u32::from_le_bytes(*bytes))),
+        Width::B8 => rest.first_chunk::<8>().map(words),
+        Width::B16 => rest.first_chunk::<16>().map(words),
+        Width::B32 => rest.first_chunk::<32>().map(words),
     };
-    access.extend([a, b, c, d])
+    access.extend(value.unwrap_or_default())
 }
 
-/// Little-endian words, zeroes behind the last.
+/// A single word.
 #[inline]
-fn words<const N: usize>(bytes: [u8; N]) -> [u32; 4] {
-    let mut words = [0; 4];
+fn word(word: u32) -> Words {
+    let mut words = Words::default();
+    words[0] = word;
+    words
+}
+
+/// Little-endian words, zeroes after the last.
+#[inline]
+fn words<const N: usize>(bytes: &[u8; N]) -> Words {
+    let mut words = Words::default();
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
         *word = u32::from_le_bytes(*bytes);
     }
     words
 }
 
-/// `N` bytes of the arena; zeroes outside of it, where no region lies.
-#[inline]
-fn take<const N: usize>(arena: &[u8], place: usize) -> [u8; N] {
-    arena.get(place..).and_then(|rest| rest.first_chunk::<N>()).copied().unwrap_or([0; N])
-}
-
 /// The values of all lanes whose bytes lie side by side, lane 0's first, at the beginning of
-/// `bytes`. Where `bytes` ends before, or rows are missing (Rd is RZ), nothing is written.
+/// `bytes`. If `bytes` ends before, nothing is written. Missing rows (Rd is RZ) drop their values.
 #[inline]
 pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) {
-    match (access.bytes, rows) {
-        (1, [row, ..]) => {
+    match (access.width, rows) {
+        (_, []) => {}
+        (Width::B1, [row, ..]) => {
             let Some(bytes) = bytes.first_chunk::<LANES>() else { return };
             let extend = |byte: u8| if access.signed { byte as i8 as u32 } else { byte.into() };
             *row = bytes.map(extend);
         }
-        (2, [row, ..]) => {
+        (Width::B2, [row, ..]) => {
             let Some(bytes) = bytes.first_chunk::<{ 2 * LANES }>() else { return };
             let half = |lane: usize| u16::from_le_bytes([bytes[2 * lane], bytes[2 * lane + 1]]);
             let extend = |half: u16| if access.signed { half as i16 as u32 } else { half.into() };
             *row = std::array::from_fn(|lane| extend(half(lane)));
         }
-        (4, [row, ..]) => {
+        (Width::B4, [row, ..]) => {
             let Some(bytes) = bytes.first_chunk::<{ 4 * LANES }>() else { return };
-            *row = std::array::from_fn(|lane| word(bytes, lane));
+            *row = std::array::from_fn(|lane| word_at(bytes, lane));
         }
-        (8, [low, high, ..]) => {
-            let Some(bytes) = bytes.first_chunk::<{ 8 * LANES }>() else { return };
-            for (i, row) in [low, high].into_iter().enumerate() {
-                *row = std::array::from_fn(|lane| word(bytes, 2 * lane + i));
-            }
-        }
-        (16, [a, b, c, d, ..]) => {
-            let Some(bytes) = bytes.first_chunk::<{ 16 * LANES }>() else { return };
-            for (i, row) in [a, b, c, d].into_iter().enumerate() {
-                *row = std::array::from_fn(|lane| word(bytes, 4 * lane + i));
-            }
-        }
-        _ => {}
+        (Width::B8, rows) => copy_words::<{ 8 * LANES }, 2>(bytes, rows),
+        (Width::B16, rows) => copy_words::<{ 16 * LANES }, 4>(bytes, rows),
+        (Width::B32, rows) => copy_words::<{ 32 * LANES }, 8>(bytes, rows),
+    }
+}
+
+/// As [`copy`], for values of that many registers; `BYTES` are those of all lanes.
+#[inline]
+fn copy_words<const BYTES: usize, const REGISTERS: usize>(bytes: &[u8], rows: &mut [LaneValues]) {
+    let Some(bytes) = bytes.first_chunk::<BYTES>() else { return };
+    for (i, row) in rows.iter_mut().enumerate().take(REGISTERS) {
+        *row = std::array::from_fn(|lane| word_at(bytes, REGISTERS * lane + i));
     }
 }
 
 /// The `i`-th little-endian word; the caller stays inside.
 #[inline(always)]
-fn word<const N: usize>(bytes: &[u8; N], i: usize) -> u32 {
+fn word_at<const N: usize>(bytes: &[u8; N], i: usize) -> u32 {
     u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
 }
 
@@ -110,7 +119,7 @@ pub(super) fn gather(
     rows: &mut [LaneValues],
 ) -> bool {
     if executing == LaneMask::ALL
-        && access.bytes == 4
+        && access.width == Width::B4
         && region.lane_stride == 0
         && let [row, ..] = &mut *rows
     {
@@ -126,12 +135,13 @@ pub(super) fn gather(
         }
         return true;
     }
-    let reach = u64::from(access.bytes) - 1;
+    let reach = u64::from(access.width.bytes()) - 1;
     for lane in executing.lanes() {
         let offset = offset(lane);
         if offset.checked_add(reach).is_none_or(|end| end > region.last) {
             return false;
         }
+        // In the region, and therefore without overflow.
         let place = offset + lane as u64 * region.lane_stride;
         let one = fetch(bytes, access, place as usize);
         put(rows, lane, one);
@@ -141,7 +151,7 @@ pub(super) fn gather(
 
 /// Sets one lane's registers; missing rows drop their values.
 #[inline]
-pub(crate) fn put(rows: &mut [LaneValues], lane: usize, one: [u32; 4]) {
+pub(crate) fn put(rows: &mut [LaneValues], lane: usize, one: Words) {
     for (row, value) in rows.iter_mut().zip(one) {
         row[lane] = value;
     }

@@ -1,5 +1,7 @@
 //! Memory contents that are a pure function of the address (docs/traces.md).
 
+use super::width::{Width, Words};
+
 /// splitmix64: the mixing function of fills and digests.
 #[inline]
 pub const fn mix(value: u64) -> u64 {
@@ -20,24 +22,40 @@ pub enum Fill {
 }
 
 impl Fill {
-    /// Up to 16 bytes from `address` on, a multiple of `bytes`, as little-endian words; zeroes
-    /// behind them. `lane` is the lane whose local memory is read, 0 for other memories.
+    /// The bytes from `address` on, a multiple of the width, as little-endian words; zeroes
+    /// after them. `lane` is the lane whose local memory is read, 0 for other memories.
     #[inline]
-    pub fn words(self, address: u64, bytes: u32, lane: u64) -> [u32; 4] {
-        if self == Self::Zero {
-            return [0; 4];
+    pub fn words(self, address: u64, width: Width, lane: u64) -> Words {
+        let mut words = Words::default();
+        if width <= Width::B4 {
+            words[0] = self.word(address, width, lane);
+            return words;
         }
-        let at = |k: u64| mix(k.wrapping_add(lane << 56));
-        let low = at(address >> 3) >> (8 * (address & 7));
-        match bytes {
-            1 => [low as u8 as u32, 0, 0, 0],
-            2 => [low as u16 as u32, 0, 0, 0],
-            4 => [low as u32, 0, 0, 0],
-            8 => [low as u32, (low >> 32) as u32, 0, 0],
-            _ => {
-                let high = at((address >> 3).wrapping_add(1));
-                [low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32]
-            }
+        let pairs = words.as_chunks_mut::<2>().0.iter_mut().take(width.bytes() as usize / 8);
+        for (k, pair) in (0u64..).zip(pairs) {
+            let eight = self.eight(address.wrapping_add(8 * k), lane);
+            *pair = [eight as u32, (eight >> 32) as u32];
+        }
+        words
+    }
+
+    /// The bytes from `address` on as one word, of an access of at most 4 bytes.
+    #[inline]
+    pub(super) fn word(self, address: u64, width: Width, lane: u64) -> u32 {
+        let eight = self.eight(address, lane);
+        match width {
+            Width::B1 => (eight as u8).into(),
+            Width::B2 => (eight as u16).into(),
+            _ => eight as u32,
+        }
+    }
+
+    /// The bytes from `address` on, up to the next multiple of 8.
+    #[inline]
+    fn eight(self, address: u64, lane: u64) -> u64 {
+        match self {
+            Self::Address => mix((address >> 3).wrapping_add(lane << 56)) >> (8 * (address & 7)),
+            Self::Zero => 0,
         }
     }
 }
@@ -55,14 +73,18 @@ mod tests {
 
     #[test]
     fn widths_read_the_same_bytes() {
-        let wide = Fill::Address.words(0x30, 16, 0);
+        let wide = Fill::Address.words(0x40, Width::B32, 0);
         let bytes: Vec<u8> = wide.iter().flat_map(|word| word.to_le_bytes()).collect();
-        for (i, byte) in bytes.iter().enumerate() {
-            assert_eq!(Fill::Address.words(0x30 + i as u64, 1, 0)[0], u32::from(*byte));
+        for width in Width::ALL {
+            for i in (0..32).step_by(width.bytes() as usize) {
+                let words = Fill::Address.words(0x40 + i as u64, width, 0);
+                let read: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let (read, rest) = read.split_at(width.bytes() as usize);
+                assert_eq!(read, &bytes[i..][..read.len()]);
+                assert!(rest.iter().all(|byte| *byte == 0));
+            }
         }
-        assert_eq!(Fill::Address.words(0x34, 4, 0)[0], wide[1]);
-        assert_eq!(Fill::Address.words(0x38, 8, 0)[..2], wide[2..]);
-        assert_ne!(Fill::Address.words(0x30, 16, 1), wide);
-        assert_eq!(Fill::Zero.words(0x30, 16, 1), [0; 4]);
+        assert_ne!(Fill::Address.words(0x40, Width::B32, 1), wide);
+        assert_eq!(Fill::Zero.words(0x40, Width::B32, 1), [0; 8]);
     }
 }

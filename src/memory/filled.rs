@@ -1,9 +1,12 @@
 //! A memory whose bytes follow a rule instead of being held.
 
-use super::fetch::Access;
+use super::fetch::{Access, put};
 use super::fill::Fill;
-use super::source::{AddressSpace, LoadMemory, Region};
+use super::region::Region;
+use super::source::{AddressSpace, LoadMemory};
+use super::width::{Width, Words};
 use super::windows::{AddressMap, GenericAddress, OutsideWindow, Space, Window};
+use crate::lane::{LANES, LaneMask, LaneValues};
 
 /// A memory in which every address below 2^address_bits is allocated, and holds what a rule
 /// says. Offsets into shared and local memory stand for the generic addresses of their windows.
@@ -57,10 +60,35 @@ impl LoadMemory for FilledMemory {
     }
 
     #[inline]
-    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> [u32; 4] {
-        let lane = if region.is_per_lane() { lane as u64 } else { 0 };
+    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> Words {
         let address = region.start.wrapping_add(offset);
-        access.extend(self.fill.words(address, access.bytes, lane))
+        access.extend(self.fill.words(address, access.width, memory_of(region, lane)))
+    }
+
+    #[inline]
+    fn copy(&self, access: Access, region: &Region, offset: u64, rows: &mut [LaneValues]) {
+        let (first, bytes) = (region.start.wrapping_add(offset), u64::from(access.width.bytes()));
+        let address = |lane: usize| first.wrapping_add(bytes * lane as u64);
+        self.fill_rows(access, region, LaneMask::ALL, address, rows);
+    }
+
+    #[inline]
+    fn gather(
+        &self,
+        access: Access,
+        region: &Region,
+        addresses: &[u64; LANES],
+        executing: LaneMask,
+        rows: &mut [LaneValues],
+    ) -> bool {
+        let rounded = |lane: usize| GenericAddress(addresses[lane]).align_down(access.width);
+        let bytes = access.width.bytes().into();
+        if !executing.lanes().all(|lane| region.holds(rounded(lane), bytes)) {
+            return false;
+        }
+        let address = |lane: usize| region.start.wrapping_add(region.offset_of(rounded(lane)));
+        self.fill_rows(access, region, executing, address, rows);
+        true
     }
 
     fn fetch_across(
@@ -70,12 +98,41 @@ impl LoadMemory for FilledMemory {
         _: Space,
         _: GenericAddress,
         _: usize,
-    ) -> Option<[u32; 4]> {
+    ) -> Option<Words> {
         None
     }
 }
 
+/// The lane whose memory a region is: 0 if all share it.
+#[inline]
+fn memory_of(region: &Region, lane: usize) -> u64 {
+    if region.is_per_lane() { lane as u64 } else { 0 }
+}
+
 impl FilledMemory {
+    /// Sets the values of the executing lanes, each from its address in the fill.
+    #[inline]
+    fn fill_rows(
+        &self,
+        access: Access,
+        region: &Region,
+        executing: LaneMask,
+        address: impl Fn(usize) -> u64,
+        rows: &mut [LaneValues],
+    ) {
+        if let ([row], true) = (&mut *rows, access.width <= Width::B4) {
+            for lane in executing.lanes() {
+                let of = memory_of(region, lane);
+                row[lane] = access.extend_word(self.fill.word(address(lane), access.width, of));
+            }
+            return;
+        }
+        for lane in executing.lanes() {
+            let words = self.fill.words(address(lane), access.width, memory_of(region, lane));
+            put(rows, lane, access.extend(words));
+        }
+    }
+
     /// The run of global addresses around one, up to the windows on either side.
     fn between_windows(&self, address: GenericAddress) -> Region {
         let (mut base, mut last) = (0, u64::MAX >> (64 - self.map.address_bits()));

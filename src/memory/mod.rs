@@ -6,7 +6,9 @@ mod builder;
 mod fetch;
 mod fill;
 mod filled;
+mod region;
 mod source;
+mod width;
 mod windows;
 
 use std::ops::Range;
@@ -19,7 +21,9 @@ pub use fetch::Access;
 pub(crate) use fetch::put;
 pub use fill::{Fill, mix};
 pub use filled::FilledMemory;
-pub use source::{AddressSpace, LoadMemory, Region};
+pub use region::Region;
+pub use source::{AddressSpace, LoadMemory};
+pub use width::{Width, Words};
 pub use windows::{AddressMap, GenericAddress, OutsideWindow, Space, Window};
 
 /// A global allocation and where its bytes lie.

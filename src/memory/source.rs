@@ -1,6 +1,8 @@
 //! What a load reads from, and the memory that holds its bytes.
 
 use super::fetch::{self, Access, put};
+use super::region::Region;
+use super::width::Words;
 use super::windows::{AddressMap, GenericAddress, OutsideWindow, Space};
 use super::{LocalPart, Memory};
 use crate::lane::{LANES, LaneMask, LaneValues};
@@ -23,37 +25,6 @@ pub enum AddressSpace {
     },
 }
 
-/// A run of addresses that is allocated, and where its bytes lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Region {
-    /// The memory that it belongs to.
-    pub space: Space,
-    /// The first address, as the load's own addresses count.
-    pub base: u64,
-    /// The last byte's distance from the first.
-    pub last: u64,
-    /// The place of lane 0's first byte: in the arena, or in the address space that a fill is a
-    /// function of.
-    pub start: u64,
-    /// How far apart the lanes' bytes lie in the arena; 0 where the lanes share them.
-    pub lane_stride: u64,
-}
-
-impl Region {
-    /// Whether `bytes` bytes from `address` on lie in the region.
-    #[inline]
-    pub fn holds(&self, address: GenericAddress, bytes: u32) -> bool {
-        let offset = address.0.wrapping_sub(self.base);
-        offset <= self.last && self.last - offset >= u64::from(bytes) - 1
-    }
-
-    /// Whether each lane has bytes of its own.
-    #[inline]
-    pub fn is_per_lane(&self) -> bool {
-        self.space == Space::Local
-    }
-}
-
 /// A memory that loads can read from.
 pub trait LoadMemory {
     /// How generic addresses are divided.
@@ -73,14 +44,14 @@ pub trait LoadMemory {
 
     /// One lane's value, `offset` bytes from the beginning of `region`, which must hold it:
     /// little-endian, extended to whole registers.
-    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> [u32; 4];
+    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> Words;
 
     /// The values of all 32 lanes, whose bytes lie side by side from `offset` on, lane 0's first.
     /// The region must hold them, and lanes share it. Missing rows drop their values.
     #[inline]
     fn copy(&self, access: Access, region: &Region, offset: u64, rows: &mut [LaneValues]) {
         for lane in 0..LANES {
-            let own = offset + u64::from(access.bytes) * lane as u64;
+            let own = offset.wrapping_add(u64::from(access.width.bytes()) * lane as u64);
             put(rows, lane, self.fetch(access, region, own, lane));
         }
     }
@@ -98,11 +69,11 @@ pub trait LoadMemory {
         rows: &mut [LaneValues],
     ) -> bool {
         for lane in executing.lanes() {
-            let rounded = GenericAddress(addresses[lane]).align_down(access.bytes);
-            if !region.holds(rounded, access.bytes) {
+            let rounded = GenericAddress(addresses[lane]).align_down(access.width);
+            if !region.holds(rounded, access.width.bytes().into()) {
                 return false;
             }
-            put(rows, lane, self.fetch(access, region, rounded.0.wrapping_sub(region.base), lane));
+            put(rows, lane, self.fetch(access, region, region.offset_of(rounded), lane));
         }
         true
     }
@@ -116,7 +87,7 @@ pub trait LoadMemory {
         found: Space,
         address: GenericAddress,
         lane: usize,
-    ) -> Option<[u32; 4]>;
+    ) -> Option<Words>;
 }
 
 impl LoadMemory for Memory {
@@ -150,16 +121,19 @@ impl LoadMemory for Memory {
     }
 
     #[inline]
-    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> [u32; 4] {
-        let place = region.start + offset + lane as u64 * region.lane_stride;
-        fetch::fetch(self.arena.bytes(), access, place as usize)
+    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> Words {
+        // Nothing is read where only a region of another memory leads.
+        let place = region.place(offset, lane);
+        place.map_or_else(Words::default, |at| fetch::fetch(self.arena.bytes(), access, at))
     }
 
     #[inline]
     fn copy(&self, access: Access, region: &Region, offset: u64, rows: &mut [LaneValues]) {
-        let from = (region.start + offset) as usize;
-        let bytes = self.arena.bytes().get(from..).unwrap_or_default();
-        fetch::copy(bytes, access, rows);
+        // Nothing is read where only a region of another memory leads.
+        let from = region.place(offset, 0);
+        if let Some(bytes) = from.and_then(|from| self.arena.bytes().get(from..)) {
+            fetch::copy(bytes, access, rows);
+        }
     }
 
     #[inline]
@@ -171,8 +145,8 @@ impl LoadMemory for Memory {
         executing: LaneMask,
         rows: &mut [LaneValues],
     ) -> bool {
-        let bytes = self.region_bytes(region);
-        let low_bits = u64::from(access.bytes) - 1;
+        let Some(bytes) = self.region_bytes(region) else { return false };
+        let low_bits = u64::from(access.width.bytes()) - 1;
         let offset = |lane: usize| (addresses[lane] & !low_bits).wrapping_sub(region.base);
         fetch::gather(bytes, access, offset, region, executing, rows)
     }
@@ -185,7 +159,7 @@ impl LoadMemory for Memory {
         found: Space,
         address: GenericAddress,
         lane: usize,
-    ) -> Option<[u32; 4]> {
+    ) -> Option<Words> {
         let (low, high) = (self.local_low_bytes(lane), self.local_high_bytes(lane));
         let window = self.map.local();
         if found != Space::Local || (low.len() + high.len()) as u64 != window.size {
@@ -196,23 +170,19 @@ impl LoadMemory for Memory {
             _ => address.0,
         };
         let across = low.iter().chain(high).copied().skip(usize::try_from(offset).ok()?);
-        let held: Vec<u8> = across.take(access.bytes as usize).collect();
-        (held.len() == access.bytes as usize).then(|| fetch::fetch(&held, access, 0))
+        let bytes = access.width.bytes() as usize;
+        let held: Vec<u8> = across.take(bytes).collect();
+        (held.len() == bytes).then(|| fetch::fetch(&held, access, 0))
     }
 }
 
 impl Memory {
-    /// The bytes of a region, of all lanes where each has its own; none where the arena does not
-    /// have them.
+    /// The bytes of a region, of all lanes if each has its own; `None` if the arena does not have
+    /// them, as for a region of another memory.
     #[inline]
-    fn region_bytes(&self, region: &Region) -> &[u8] {
-        let span = || {
-            let others = region.lane_stride.checked_mul(LANES as u64 - 1)?;
-            let end = region.start.checked_add(region.last)?.checked_add(1)?.checked_add(others)?;
-            Some(usize::try_from(region.start).ok()?..usize::try_from(end).ok()?)
-        };
-        // Only a made-up region overflows.
-        span().and_then(|span| self.arena.bytes().get(span)).unwrap_or_default()
+    fn region_bytes(&self, region: &Region) -> Option<&[u8]> {
+        let end = region.place(region.last, LANES - 1)?.checked_add(1)?;
+        self.arena.bytes().get(usize::try_from(region.start).ok()?..end)
     }
 
     #[inline]

@@ -4,16 +4,17 @@
 use std::fmt;
 
 use super::ConfigError;
+use super::width::Width;
 
 /// A byte address of the generic space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GenericAddress(pub u64);
 
 impl GenericAddress {
-    /// Rounded down to a multiple of `bytes`, a power of two.
+    /// Rounded down to a multiple of the width.
     #[inline]
-    pub const fn align_down(self, bytes: u32) -> Self {
-        Self(self.0 & !(bytes as u64 - 1))
+    pub const fn align_down(self, width: Width) -> Self {
+        Self(self.0 & !(width.bytes() as u64 - 1))
     }
 }
 

@@ -3,7 +3,9 @@
 use super::rows::{Row, rows};
 use super::text::{bytes, count, escape, name, of, per, percent};
 use super::{chart, faults, heat, table};
-use crate::trace::{Contents, Counts, FaultCounts, HeatMap, Replayed, Shard, Summary, Survey};
+use crate::trace::{
+    Contents, Counts, FaultCounts, HeatMap, KernelSummary, Replayed, Shard, Summary, Survey,
+};
 
 /// What a page is made of; all of one replay.
 #[derive(Clone, Copy, Debug)]
@@ -262,11 +264,14 @@ fn kernels(page: &Page<'_>, rows: &[Row<'_>]) -> String {
         );
     }
     for (kernel, map) in &page.survey.kernels {
-        let counts = &page.summary.kernels[*kernel].counts;
+        let Some(KernelSummary { name: kernel_name, counts }) = page.summary.kernels.get(*kernel)
+        else {
+            continue;
+        };
         html += &format!(
             "<section id=\"kernel-{kernel}\"><h2>Kernel {kernel} <code>{}</code></h2>\n\
              <p class=\"note\">{}, {:.1} lanes per load; {}, efficiency {}; {}.</p>\n",
-            name(&page.summary.kernels[*kernel].name),
+            name(kernel_name),
             of(counts.loads, "load"),
             per(counts.lanes, counts.loads),
             of(counts.sectors, "sector"),

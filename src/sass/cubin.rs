@@ -8,6 +8,7 @@ use object::elf::{self, FileHeader32, FileHeader64};
 use super::elf_layout::{FunctionSymbol, Layout, Name, TextSection};
 use super::raw::nth_instruction;
 use super::{SassError, SassInstruction};
+use crate::impossible::OrImpossible;
 
 /// The instructions of a cubin, section after section as its section table has them.
 #[derive(Debug)]
@@ -43,7 +44,8 @@ impl Cubin {
 
     pub(super) fn next(&mut self) -> Result<Option<SassInstruction>, SassError> {
         while let Some(section) = self.layout.text.get(self.section) {
-            let code = self.data.get(section.code.clone()).unwrap_or_default();
+            let code = self.data.get(section.code.clone());
+            let code = code.or_impossible(&[], "the section was checked against the file");
             let Some(placed) = nth_instruction(code, self.taken) else {
                 self.section += 1;
                 self.taken = 0;

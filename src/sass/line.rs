@@ -117,7 +117,8 @@ fn maxas_header(line: &str) -> Shape<'_> {
 /// A block of maxas whose lines are no instructions of the listing: names of registers and
 /// constants, and Perl.
 fn block(line: &str) -> Shape<'_> {
-    let name = line[1..].split('>').next().unwrap_or_default();
+    let name = &line[1..];
+    let name = name.split_once('>').map_or(name, |(name, _)| name);
     let skipped = ["CODE", "REGISTER_MAPPING", "CONSTANT_MAPPING"];
     let closes_here = line.contains("</");
     if skipped.iter().any(|known| name.starts_with(known)) && !closes_here {
@@ -136,7 +137,7 @@ fn directive(line: &str) -> Shape<'_> {
     let rest = rest.trim_start();
     match name {
         ".section" => {
-            let name = rest.split([',', ' ', '\t']).next().unwrap_or_default();
+            let name = rest.split_once([',', ' ', '\t']).map_or(rest, |(name, _)| name);
             Shape::Function(name.strip_prefix(".text."))
         }
         ".sectioninfo" => rest

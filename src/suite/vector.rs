@@ -1,6 +1,7 @@
 //! Test vectors: one instruction executed by one warp, the state before and the state after
 //! (docs/vectors.md).
 
+use crate::impossible::OrImpossible;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -309,7 +310,8 @@ fn read_instruction(text: &str) -> Result<Instruction, JsonError> {
             .ok_or_else(|| JsonError::at("instruction", format!("{text} is no load")));
     }
     let parsed = parse_line(text).map_err(|error| {
-        let at = text.get(error.span.start..error.span.end).unwrap_or_default();
+        let at = text.get(error.span.start..error.span.end);
+        let at = at.or_impossible("", "the span of an error is in its text");
         let hint = error.hint_in(text).map_or(String::new(), |hint| format!("; {hint}"));
         let message = format!("{error} at byte {} ({at:?}){hint}", error.span.start);
         JsonError::at("instruction", message)

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use warpload_encoding::{Instruction, parse_opcode};
 
 use crate::load::{ExecuteError, LoadOp};
-use crate::memory::AddressSpace;
+use crate::memory::{AddressSpace, Width};
+
+/// The widest load that a trace can have.
+pub(super) const WIDEST: Width = Width::B16;
 
 /// The memory that a traced load addresses, and how its addresses are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -37,26 +40,23 @@ impl TraceSpace {
 }
 
 /// A load as a trace names it. All loads of one opcode share one.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Operation {
     /// The opcode with its modifiers, as the trace writes it.
     pub opcode: Arc<str>,
     /// What it addresses.
     pub space: TraceSpace,
-    /// How many bytes each lane asks for: 1, 2, 4, 8 or 16.
-    pub bytes: u32,
+    /// How many bytes each lane asks for. Traces have no loads of 32 bytes.
+    pub width: Width,
     /// Whether a narrow value is sign-extended.
     pub signed: bool,
     /// Whether it is of `.U.128` form (`LD`, `LDG`) and may take the broadcast path.
     pub uniform: bool,
     /// The SPA 5.0 instruction word, where the trace has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub word: Option<u64>,
     /// The SPA 5.0 word of the opcode and its modifiers, all operands `RZ`, `PT` or 0, where the
     /// trace is of a machine that has these instructions: SM 5.x or 6.x. Space, size and the rest
     /// are then the instruction's own; else they are read off the opcode's text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opcode_word: Option<u64>,
 }
 
@@ -74,9 +74,9 @@ impl Operation {
             AddressSpace::Shared => TraceSpace::Shared,
             AddressSpace::Constant { .. } => TraceSpace::Constant,
         };
-        let LoadOp { bytes, signed, uniform, .. } = op;
+        let LoadOp { width, signed, uniform, .. } = op;
         let opcode = instruction.opcode().as_str().into();
-        Ok(Self { opcode, space, bytes, signed, uniform, word: None, opcode_word: None })
+        Ok(Self { opcode, space, width, signed, uniform, word: None, opcode_word: None })
     }
 
     /// The operation of an opcode of SM 5.x or 6.x, exactly; nothing where it is no load that can
@@ -87,9 +87,9 @@ impl Operation {
         Some(Self { opcode: opcode.into(), opcode_word, ..Self::of(&instruction).ok()? })
     }
 
-    /// Whether a load of that access size exists. One of another size cannot be executed.
+    /// Whether a trace can have loads of that width.
     pub(super) fn is_possible(&self) -> bool {
-        matches!(self.bytes, 1 | 2 | 4 | 8 | 16)
+        self.width <= WIDEST
     }
 }
 
@@ -142,24 +142,24 @@ impl Class {
             _ => return Self::Skipped(Skipped::Other),
         };
         let has = |wanted: &str| modifiers.split('.').any(|modifier| modifier == wanted);
-        let (bytes, signed) = modifiers
+        let (width, signed) = modifiers
             .split('.')
             .find_map(|modifier| match modifier {
-                "U8" => Some((1, false)),
-                "S8" => Some((1, true)),
-                "U16" => Some((2, false)),
-                "S16" => Some((2, true)),
-                "64" => Some((8, false)),
-                "128" => Some((16, false)),
+                "U8" => Some((Width::B1, false)),
+                "S8" => Some((Width::B1, true)),
+                "U16" => Some((Width::B2, false)),
+                "S16" => Some((Width::B2, true)),
+                "64" => Some((Width::B8, false)),
+                "128" => Some((Width::B16, false)),
                 _ => None,
             })
-            .unwrap_or((4, false));
-        let uniform = bytes == 16 && has("U") && space.has_uniform_form();
+            .unwrap_or((Width::B4, false));
+        let uniform = width == Width::B16 && has("U") && space.has_uniform_form();
         let opcode = opcode.into();
         Self::Load(Operation {
             opcode,
             space,
-            bytes,
+            width,
             signed,
             uniform,
             word: None,
@@ -174,7 +174,7 @@ mod tests {
 
     fn load(opcode: &str) -> (TraceSpace, u32, bool, bool) {
         match Class::of(opcode) {
-            Class::Load(op) => (op.space, op.bytes, op.signed, op.uniform),
+            Class::Load(op) => (op.space, op.width.bytes(), op.signed, op.uniform),
             other => panic!("{opcode} is {other:?}"),
         }
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use warpload::encoding::MemorySpace;
 use warpload::lane::LaneMask;
 use warpload::load::{ExecuteError, FaultKind, Outcome, UniformPath};
-use warpload::memory::{GenericAddress, OutsideWindow, Space};
+use warpload::memory::{GenericAddress, OutsideWindow, Space, Width};
 
 use crate::both;
 use crate::choices::Random;
@@ -156,11 +156,11 @@ fn fault_kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
 
 /// Where the lanes that load load from.
 fn place_kinds(case: &Case, loading: LaneMask, is_broadcast: bool) -> Vec<String> {
-    let bytes = case.instruction.size().unwrap().bytes();
+    let width = Width::from(case.instruction.size().unwrap());
     let mut kinds = Vec::new();
     let mut spaces = Vec::new();
     for lane in loading.lanes() {
-        let rounded = address(case, lane).align_down(bytes);
+        let rounded = address(case, lane).align_down(width);
         let (space, offset) = resolve(case, lane, rounded);
         if !spaces.contains(&space) {
             spaces.push(space);
@@ -172,7 +172,7 @@ fn place_kinds(case: &Case, loading: LaneMask, is_broadcast: bool) -> Vec<String
             kinds.push("loads from 64 KiB".into());
         }
         if space == Space::Local {
-            kinds.push(format!("loads {}", part(case, offset, bytes)));
+            kinds.push(format!("loads {}", part(case, offset, width.bytes())));
         }
     }
     match spaces[..] {

@@ -265,7 +265,7 @@ fn plg(
 ) -> LaneMask {
     let shared = machine.memory.map().shared();
     let right = LaneMask::where_lane(|lane| {
-        let address = GenericAddress(addresses[lane]).align_down(fields.size.bytes());
+        let address = GenericAddress(addresses[lane]).align_down(fields.size.into());
         shared.offset_of(address).is_none()
     });
     match choices.below(8) {

@@ -212,7 +212,9 @@ fn records_fit_their_block() {
 fn contents_can_be_executed() {
     for bytes in [0, 3, 5, 32, u32::MAX] {
         let mut parts = sample();
-        parts.contents(|contents| contents.operations[0].bytes = bytes);
+        let mut contents: serde_json::Value = serde_json::from_slice(&parts.contents).unwrap();
+        contents["operations"][0]["bytes"] = bytes.into();
+        parts.contents = serde_json::to_vec(&contents).unwrap();
         let message = refused(&parts);
         assert!(message.ends_with("bytes; expected 1, 2, 4, 8 or 16"), "{message}");
     }

@@ -14,4 +14,5 @@ mod random;
 mod round_trip;
 mod samples;
 mod shards;
+mod total;
 mod truncated;

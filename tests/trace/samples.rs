@@ -91,7 +91,7 @@ pub(crate) fn operation(opcode: &str) -> Operation {
 
 /// How many registers a load of that opcode fills.
 pub(crate) fn registers(opcode: &str) -> usize {
-    operation(opcode).bytes.div_ceil(4) as usize
+    operation(opcode).width.registers() as usize
 }
 
 pub(crate) fn write(items: &[Item]) -> Vec<u8> {
@@ -151,9 +151,9 @@ pub(crate) fn loads(trace: &BinaryTrace) -> Vec<Seen> {
         let block = trace.block(raw).unwrap();
         for i in 0..raw.loads as usize {
             let load = block.load(i).unwrap();
-            let operation = block.operation(&load);
+            let operation = load.operation();
             let of_register = |register| load.expected(register).into_iter().flatten();
-            let registers = 0..operation.bytes.div_ceil(4) as usize;
+            let registers = 0..operation.width.registers() as usize;
             let addresses = load.addresses();
             all.push(Seen {
                 record: raw.first_record + u64::from(load.index),
@@ -238,7 +238,7 @@ pub(crate) fn random_load(random: &mut Random) -> Load {
         2 => random.next() as u32,
         _ => random.one_of(&[0, 1, 1 << 31, 0xffff]),
     };
-    let bytes = u64::from(operation(opcode).bytes);
+    let bytes = u64::from(operation(opcode).width.bytes());
     let near = if random.is_one_in(16) { random.next() } else { random.next() % (1 << 22) };
     // Windows as `AddressMap`'s defaults have them: some generic addresses lie in them.
     let window =

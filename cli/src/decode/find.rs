@@ -56,10 +56,8 @@ pub(super) fn names_a_load(text: &str) -> bool {
         Some(guarded) => guarded.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
         None => text,
     };
-    let mnemonic = after_guard
-        .trim_start()
-        .split(|c: char| c == '.' || c.is_whitespace())
-        .next()
-        .unwrap_or_default();
+    let named = after_guard.trim_start();
+    let end = named.split_once(|c: char| c == '.' || c.is_whitespace());
+    let mnemonic = end.map_or(named, |(mnemonic, _)| mnemonic);
     Instruction::MNEMONICS.iter().any(|known| known.eq_ignore_ascii_case(mnemonic))
 }

@@ -63,7 +63,7 @@ fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String 
         }
         None => Vec::new(),
     };
-    let rounded = |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.bytes);
+    let rounded = |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.width);
     let is_rounded = |lane: usize| rounded(lane) != GenericAddress(lanes.addresses[lane]);
     // The mark has a column of its own only if a lane needs it.
     let width = if lanes.executing.lanes().any(is_rounded) { 18 + 1 + ROUNDED.len() } else { 18 };

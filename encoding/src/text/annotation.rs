@@ -5,6 +5,7 @@ use super::error::{Expected, ParseError, ParseErrorKind, Span};
 use super::lexer::{TokenKind, skip_blank};
 use super::parse::{Cursor, read_number};
 use crate::control::{Barrier, Control, Schedule, WaitMask, read_cuassembler, read_maxas};
+use crate::field::FieldValue;
 
 impl Cursor<'_> {
     /// Reads the annotations that stand here, in any order; nothing where there are none.
@@ -61,7 +62,7 @@ impl Cursor<'_> {
     /// `{0,2}`
     fn wait_set(&mut self) -> Result<WaitMask, ParseError> {
         self.expect(b'{')?;
-        let mut mask = 0u8;
+        let mut mask = 0u64;
         if self.peek()?.kind != TokenKind::Punctuation(b'}') {
             loop {
                 mask |= 1 << self.barrier_number()?;
@@ -71,8 +72,7 @@ impl Cursor<'_> {
             }
         }
         self.expect(b'}')?;
-        // Six bits at most: barriers are 0..=5.
-        Ok(WaitMask::new(mask).unwrap_or_default())
+        Ok(WaitMask::from_bits(mask))
     }
 
     /// The number behind `&rd` or `&wr`: `=N`, or a number that stands in the name itself.
@@ -84,8 +84,7 @@ impl Cursor<'_> {
             let within = Span { start: span.end - digits.len(), end: span.end };
             small_barrier(read_number(digits, within)?, within)?
         };
-        // 0..=5, which are all barriers.
-        Ok(Barrier::new(number).unwrap_or(Barrier::NONE))
+        Ok(Barrier::from_bits(number.into()))
     }
 
     /// A barrier's number, 0..=5.

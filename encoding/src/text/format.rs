@@ -6,6 +6,7 @@
 
 use core::fmt;
 
+use crate::impossible::OrImpossible;
 use crate::instruction::Guard;
 use crate::operand::{Address, Offset, Pred, Reg};
 
@@ -117,8 +118,8 @@ impl Text {
 
     /// The text.
     pub fn as_str(&self) -> &str {
-        // Never empty-handed: only whole `&str`s and ASCII digits are pushed.
-        core::str::from_utf8(self.as_bytes()).unwrap_or_default()
+        let text = core::str::from_utf8(self.as_bytes()).ok();
+        text.or_impossible("", "only whole texts and ASCII digits are pushed")
     }
 
     /// The text's bytes, all ASCII.

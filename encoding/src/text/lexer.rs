@@ -1,6 +1,7 @@
 //! Text to tokens: words, punctuation, and nothing for space and comments.
 
 use super::error::{ParseError, ParseErrorKind, Span};
+use crate::impossible::OrImpossible;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
@@ -65,15 +66,17 @@ pub(crate) fn token(text: &str, from: usize) -> Result<Token, ParseError> {
 
 /// Where the next token starts: behind white space, `// …` and `/* … */`.
 pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, ParseError> {
-    let mut at = from;
+    let mut rest = bytes.get(from..).or_impossible(&[], "tokens end inside the text");
     loop {
-        match bytes.get(at..).unwrap_or_default() {
-            [byte, ..] if byte.is_ascii_whitespace() => at += 1,
-            [b'/', b'/', rest @ ..] => {
-                at += 2 + rest.iter().take_while(|byte| **byte != b'\n').count();
+        let at = bytes.len() - rest.len();
+        match rest {
+            [byte, after @ ..] if byte.is_ascii_whitespace() => rest = after,
+            [b'/', b'/', comment @ ..] => {
+                let length = comment.iter().take_while(|byte| **byte != b'\n').count();
+                rest = &comment[length..];
             }
-            [b'/', b'*', rest @ ..] => match rest.windows(2).position(|pair| pair == b"*/") {
-                Some(length) => at += length + 4,
+            [b'/', b'*', comment @ ..] => match comment.windows(2).position(|pair| pair == b"*/") {
+                Some(length) => rest = &comment[length + 2..],
                 None => {
                     let span = Span { start: at, end: bytes.len() };
                     return Err(ParseError { kind: ParseErrorKind::UnclosedComment, span });

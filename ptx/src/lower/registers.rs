@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use warpload::encoding::{Pred, Reg};
 
 use super::value::Root;
+use warpload::impossible::OrImpossible;
 
 const FIRST: u8 = 2;
 /// R254 is the last register; the last whole group of four ends before it.
@@ -92,7 +93,7 @@ impl Numbers {
     /// The predicate of what has one, or a new one.
     pub(super) fn predicate(&mut self, source: Source) -> Pred {
         if let Some(known) = self.predicates.numbers.get(&source) {
-            return Pred::new(*known).unwrap_or(Pred::PT);
+            return predicate(*known);
         }
         let predicate = self.fresh_predicate();
         self.predicates.numbers.insert(source, predicate.number());
@@ -101,6 +102,10 @@ impl Numbers {
 
     /// A new predicate.
     pub(super) fn fresh_predicate(&mut self) -> Pred {
-        Pred::new(self.predicates.take(1, 0, Pred::PT.number())).unwrap_or(Pred::PT)
+        predicate(self.predicates.take(1, 0, Pred::PT.number()))
     }
+}
+
+fn predicate(number: u8) -> Pred {
+    Pred::new(number).or_impossible(Pred::PT, "the numbers taken are below PT's")
 }

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use crate::module::DeclarationId;
 use crate::syntax::StateSpace;
+use warpload::impossible::OrImpossible;
 
 /// What a value is computed from, whatever constant is added to it. Equal roots are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -195,7 +196,8 @@ impl Values {
 
     /// The low bits of a root that are known to be 0.
     pub(super) fn zero_bits(&self, root: Root) -> u32 {
-        self.nodes.get(root.0 as usize).map_or(0, |known| known.zero_bits)
+        let zero_bits = self.nodes.get(root.0 as usize).map(|known| known.zero_bits);
+        zero_bits.or_impossible(0, "roots are nodes of these values")
     }
 
     /// Those of the whole value.

@@ -14,6 +14,7 @@ use crate::module::{
     Array, Declaration, DeclarationId, Function, Initializer, Linkage, Module, Role,
 };
 use crate::syntax::{Span, StateSpace};
+use warpload::impossible::OrImpossible;
 
 /// No space of variables is larger, in bytes.
 pub const MAX_SPACE: u64 = 1 << 32;
@@ -287,7 +288,8 @@ impl Module<'_> {
         &self,
         first: usize,
     ) -> impl Iterator<Item = (DeclarationId, &Declaration)> {
-        let rest = self.declarations.get(first..).unwrap_or_default();
+        let rest = self.declarations.get(first..);
+        let rest = rest.or_impossible(&[], "a function's parameters are declarations");
         (first as u32..).map(DeclarationId).zip(rest)
     }
 }

@@ -179,21 +179,21 @@ fn similar(opcode: Opcode, text: &str) -> Option<&'static str> {
 
 /// How many characters to insert, remove or replace: Levenshtein's distance.
 fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    // The row of an empty text, without its first cell, which is the number of the row.
+    let mut row: Vec<usize> = (1..=b.len()).collect();
+    let mut last = b.len();
     for (i, left) in a.bytes().enumerate() {
         let mut diagonal = i;
         let mut before = i + 1;
-        for (cell, right) in row.iter_mut().skip(1).zip(b.bytes()) {
+        for (cell, right) in row.iter_mut().zip(b.bytes()) {
             let replaced = diagonal + usize::from(left != right);
             diagonal = *cell;
             *cell = replaced.min(before + 1).min(*cell + 1);
             before = *cell;
         }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
+        last = before;
     }
-    row.last().copied().unwrap_or(0)
+    last
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
-//! The accesses of a load, 1 to 32 bytes a lane, as load operations of the executors.
+//! The accesses of a load as a load operation of the executors.
 
 use warpload::lane::{LANES, LaneMask, LaneValues};
-use warpload::load::{FaultKind, LaneAddresses, LaneFault, LaneFaults, LoadOp, load};
+use warpload::load::{LaneAddresses, LaneFault, LaneFaults, LoadOp, load};
 use warpload::machine::Misaligned;
-use warpload::memory::{AddressSpace, GenericAddress, LoadMemory, Memory, Space};
+use warpload::memory::{AddressSpace, GenericAddress, LoadMemory, Memory, Space, Width};
 
-/// The widest load operation, in bytes.
-const WIDEST: u32 = 16;
+/// The widest access, in bytes.
+const WIDEST: usize = Width::B32.bytes() as usize;
 
 /// What each lane reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub(super) space: AddressSpace,
-    /// A power of two up to 32; addresses are rounded down to a multiple of it.
-    pub(super) bytes: u32,
+    /// Addresses are rounded down to a multiple of it.
+    pub(super) width: Width,
     pub(super) executing: LaneMask,
     /// Before rounding.
     pub(super) addresses: [u64; LANES],
@@ -23,13 +23,13 @@ pub(super) struct Access {
 #[derive(Debug)]
 pub(super) struct Bytes {
     /// Each lane's bytes, the one of the lowest address first; zeroes where the lane is outside.
-    pub(super) lanes: [[u8; 2 * WIDEST as usize]; LANES],
+    pub(super) lanes: [[u8; WIDEST]; LANES],
     pub(super) faults: LaneFaults,
 }
 
 impl Access {
     pub(super) fn rounded(&self, lane: usize) -> GenericAddress {
-        GenericAddress(self.addresses[lane]).align_down(self.bytes)
+        GenericAddress(self.addresses[lane]).align_down(self.width)
     }
 
     /// The memory that a lane's rounded address lies in.
@@ -63,83 +63,22 @@ impl Access {
     }
 
     fn read_here(&self, memory: &Memory, misaligned: Misaligned) -> Bytes {
-        if self.bytes > WIDEST {
-            return self.read_halves(memory, misaligned);
-        }
-        let (rows, faults) = self.operation(memory, misaligned, self.addresses, self.bytes);
-        let mut lanes = [[0; 2 * WIDEST as usize]; LANES];
-        put(&mut lanes, &rows, 0);
-        Bytes { lanes, faults }
-    }
-
-    /// One load operation of `bytes` bytes from `addresses` on.
-    fn operation(
-        &self,
-        memory: &Memory,
-        misaligned: Misaligned,
-        addresses: [u64; LANES],
-        bytes: u32,
-    ) -> ([LaneValues; 4], LaneFaults) {
-        let op = LoadOp { space: self.space, bytes, signed: false, uniform: false };
-        let lanes = LaneAddresses { executing: self.executing, plg: self.plg(memory), addresses };
-        let mut rows = [[0; LANES]; 4];
+        let op = LoadOp { space: self.space, width: self.width, signed: false, uniform: false };
+        let (executing, plg, addresses) = (self.executing, self.plg(memory), self.addresses);
+        let lanes = LaneAddresses { executing, plg, addresses };
+        let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
         let loaded = load(op, &lanes, memory, misaligned, &mut rows);
-        (rows, loaded.faults)
-    }
-
-    /// Two load operations. What is wrong with either is wrong with the whole access, and both
-    /// halves must lie in one allocation.
-    fn read_halves(&self, memory: &Memory, misaligned: Misaligned) -> Bytes {
-        let low = std::array::from_fn(|lane| self.rounded(lane).0);
-        let high = low.map(|address: u64| address.wrapping_add(u64::from(WIDEST)));
-        let mut bytes =
-            Bytes { lanes: [[0; 2 * WIDEST as usize]; LANES], faults: LaneFaults::default() };
-        let mut outside = LaneMask::NONE;
-        for (addresses, at) in [(low, 0), (high, WIDEST as usize)] {
-            let (rows, faults) = self.operation(memory, Misaligned::Force, addresses, WIDEST);
-            put(&mut bytes.lanes, &rows, at);
-            for fault in &faults {
-                outside.insert(fault.lane);
-            }
-        }
-        for lane in self.executing.lanes() {
-            let rounded = self.rounded(lane);
-            let found = memory.region(self.space, rounded, self.plg(memory).contains(lane));
-            let space = found.ok().map(|found| found.0);
-            // The two parts of a local memory are one where they touch.
-            let is_one = match found {
-                Ok((Space::Local, _)) => self.is_local(memory, high[lane]),
-                Ok((_, Some(region))) => region.holds(rounded, self.bytes),
-                _ => false,
-            };
-            let mut mark = |kind| {
-                let address = GenericAddress(self.addresses[lane]);
-                let fault = LaneFault { lane, kind, address, rounded, bytes: self.bytes, space };
-                bytes.faults.push(fault);
-            };
-            if misaligned == Misaligned::Report && rounded.0 != self.addresses[lane] {
-                mark(FaultKind::MisalignedAddress);
-            }
-            if outside.contains(lane) || !is_one {
-                mark(found.err().map_or(FaultKind::OutsideAllocation, FaultKind::OutsideWindow));
-                bytes.lanes[lane] = [0; 2 * WIDEST as usize];
-            }
-        }
-        bytes
-    }
-
-    fn is_local(&self, memory: &Memory, address: u64) -> bool {
-        let found = memory.region(self.space, GenericAddress(address), true);
-        found.is_ok_and(|found| found.0 == Space::Local)
+        Bytes { lanes: lane_bytes(&rows), faults: loaded.faults }
     }
 }
 
-/// Puts the lanes' registers where their bytes lie in memory.
-fn put(lanes: &mut [[u8; 2 * WIDEST as usize]; LANES], rows: &[LaneValues; 4], at: usize) {
-    for (lane, bytes) in lanes.iter_mut().enumerate() {
-        let places = bytes[at..].chunks_exact_mut(4);
-        for (place, row) in places.zip(rows) {
-            place.copy_from_slice(&row[lane].to_le_bytes());
+/// The bytes of each lane's registers, in the order of memory.
+fn lane_bytes(rows: &[LaneValues; Width::MAX_REGISTERS]) -> [[u8; WIDEST]; LANES] {
+    std::array::from_fn(|lane| {
+        let mut bytes = [0; WIDEST];
+        for (place, row) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
+            *place = row[lane].to_le_bytes();
         }
-    }
+        bytes
+    })
 }

@@ -60,7 +60,7 @@ impl Holes {
                     _ => (StateSpace::Global, first),
                 },
             };
-            let end = first.saturating_add(u64::from(access.bytes));
+            let end = first.saturating_add(u64::from(access.width.bytes()));
             // No two overlap: the first one that ends behind the first byte.
             let place = (order(space), first);
             let next = self.0.partition_point(|hole| (order(hole.space), hole.range.end) <= place);

@@ -7,6 +7,7 @@ use super::placement::{Placement, PlacementError, is_elsewhere};
 use crate::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE};
 use crate::module::{Declaration, DeclarationId, initial_bytes};
 use crate::syntax::{Span, StateSpace};
+use warpload::impossible::OrImpossible;
 use warpload::lane::LANES;
 use warpload::memory::{AddressMap, ConfigError, Memory, MemoryBuilder};
 
@@ -211,7 +212,8 @@ fn flat(
 /// Writes the variables' initial values where they fit.
 fn fill(bytes: &mut [u8], variables: &[Placed<'_>]) {
     for Placed { range, initial, .. } in variables {
-        let place = bytes.get_mut(range.start as usize..).unwrap_or_default();
+        let place = bytes.get_mut(range.start as usize..);
+        let place = place.or_impossible(&mut [], "there are bytes for every variable");
         place.iter_mut().zip(initial).for_each(|(byte, value)| *byte = *value);
     }
 }

@@ -29,10 +29,11 @@ use crate::syntax::load::{Load, Opcode};
 use crate::syntax::{Lines, Span, TypeClass};
 use access::Access;
 use hole::Holes;
+use warpload::impossible::OrImpossible;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaults;
 use warpload::machine::{Machine, Misaligned};
-use warpload::memory::{AddressSpace, Memory, Space};
+use warpload::memory::{AddressSpace, Memory, Space, Width};
 
 /// What the loads of a module execute on: a memory with its variables in it.
 #[derive(Debug)]
@@ -156,19 +157,18 @@ impl<'m> Environment<'m> {
         spans: Spans,
         registers: &mut Registers,
     ) -> Result<Executed, RunError> {
-        let bytes = meaning.bytes();
-        if !bytes.is_power_of_two() || bytes > 32 {
+        let Some(width) = Width::from_bytes(meaning.bytes()) else {
             let illegal = MeaningError::Illegal(spans.load);
             return Err(self.error(spans.load, RunErrorKind::Meaning(illegal)));
-        }
+        };
         let guard = spans.guard.unwrap_or(spans.load);
         let executing = self.executing(meaning.guard, guard, registers)?;
         let addresses = self.addresses(meaning, spans, executing, registers)?;
-        let access = Access { space: address_space(meaning.space), bytes, executing, addresses };
+        let access = Access { space: address_space(meaning.space), width, executing, addresses };
         self.check_known(&access, meaning.space, spans)?;
         let from = if meaning.space == LoadSpace::Param { PARAMETER_BASE } else { 0 };
         let read = access.read(&self.memory, from, self.misaligned);
-        let size = bytes as usize / usize::from(meaning.elements.max(1));
+        let size = width.bytes() as usize / usize::from(meaning.elements.max(1));
         for (i, register) in meaning.destinations.iter().enumerate() {
             let Some(register) = register else { continue };
             let width = self.width(*register);
@@ -227,7 +227,8 @@ impl<'m> Environment<'m> {
             Base::Variable(id) => (variable(id)?, None, 0),
             Base::Indexed(id, index) => {
                 let declaration = self.module.declaration(id);
-                let bytes = declaration.and_then(|known| known.element_bytes()).unwrap_or(1);
+                let bytes = declaration.and_then(|known| known.element_bytes());
+                let bytes = bytes.or_impossible(1, "only variables of sized elements are indexed");
                 (variable(id)?, Some((index, spans.index.unwrap_or(spans.load))), bytes)
             }
         };
@@ -302,6 +303,7 @@ impl<'m> Environment<'m> {
     /// A register's width in bits.
     fn width(&self, register: Register) -> u32 {
         let declaration = self.module.declaration(register.declaration);
+        // Illegal modules have registers of types without a size.
         declaration.and_then(|known| known.scalar.bits()).unwrap_or(128)
     }
 

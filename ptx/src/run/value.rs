@@ -4,6 +4,7 @@ use crate::syntax::TokenKind;
 use crate::syntax::expression::{Constant, constant, number};
 use crate::syntax::words::Words;
 use crate::syntax::{Lexer, ScalarType, Span, integer};
+use warpload::impossible::OrImpossible;
 use warpload::lane::LANES;
 
 /// Why a text is no value.
@@ -118,7 +119,8 @@ fn expression(text: &str, lane: Option<usize>) -> String {
     let mut end = 0;
     for token in Lexer::new(text) {
         let range = token.span.range();
-        expression.push_str(text.get(end..range.start).unwrap_or_default());
+        expression
+            .push_str(text.get(end..range.start).or_impossible("", "words follow one another"));
         end = range.end;
         let word = token.span.text(text);
         let (operator, word) = match word.strip_prefix('%').filter(|rest| !rest.is_empty()) {
@@ -131,7 +133,7 @@ fn expression(text: &str, lane: Option<usize>) -> String {
             None => expression.push_str(word),
         }
     }
-    expression.push_str(text.get(end..).unwrap_or_default());
+    expression.push_str(text.get(end..).or_impossible("", "words end inside the text"));
     expression
 }
 

@@ -1,6 +1,7 @@
 //! The words of PTX: a lexer over bytes, without an allocation.
 
 use crate::syntax::Span;
+use warpload::impossible::OrImpossible;
 
 /// One word of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +104,7 @@ impl<'s> Lexer<'s> {
         let bytes = source.as_bytes();
         let end = (part.end as usize).min(bytes.len());
         // No further than the text, by the line above.
-        Self { bytes: &bytes[..end], position: part.start as usize }
+        Self { bytes: &bytes[..end], position: (part.start as usize).min(end) }
     }
 
     /// The byte behind the last word, where the search for the next one begins.
@@ -116,9 +117,14 @@ impl<'s> Lexer<'s> {
         self.position = (end as usize).min(self.bytes.len());
     }
 
+    /// The text after bytes that were read.
+    fn rest(&self, from: usize) -> &'s [u8] {
+        self.bytes.get(from..).or_impossible(&[], "only bytes of the text are read")
+    }
+
     /// Goes on behind the line in which the next word would have been looked for.
     pub(crate) fn skip_line(&mut self) {
-        let rest = self.bytes.get(self.position..).unwrap_or_default();
+        let rest = self.rest(self.position);
         self.position += memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
     }
 
@@ -141,7 +147,8 @@ impl<'s> Lexer<'s> {
         } else if first == b'.' && is(self.bytes.get(start + 1), NAME) {
             let end = self.dotted(start + 1);
             // `.5` is a number; `.16x64b` is not, nor is `.5` right after a name.
-            let digits = self.bytes.get(start + 1..end).unwrap_or_default();
+            let digits =
+                self.bytes.get(start + 1..end).or_impossible(&[], "the word was read up to there");
             let before = start.checked_sub(1).and_then(|before| self.bytes.get(before));
             let is_number = digits.iter().all(u8::is_ascii_digit) && !is(before, NAME);
             self.ends(start, end, if is_number { TokenKind::Number } else { TokenKind::Dotted })
@@ -190,7 +197,7 @@ impl<'s> Lexer<'s> {
                 Some(b'/') => self.skip_line(),
                 Some(b'*') => {
                     let body = self.position + 2;
-                    let rest = self.bytes.get(body..).unwrap_or_default();
+                    let rest = self.rest(body);
                     let Some(length) = memchr::memmem::find(rest, b"*/") else {
                         return Err(self.bad(self.position, LexicalError::Comment));
                     };
@@ -213,7 +220,7 @@ impl<'s> Lexer<'s> {
         if number == at || name == number || self.bytes.get(name) != Some(&b'"') {
             return None;
         }
-        let rest = self.bytes.get(name + 1..).unwrap_or_default();
+        let rest = self.rest(name + 1);
         let quote = memchr::memchr2(b'"', b'\n', rest).map(|at| name + 1 + at)?;
         if self.bytes.get(quote) != Some(&b'"') {
             return None;
@@ -280,7 +287,7 @@ impl<'s> Lexer<'s> {
     }
 
     fn quoted(&mut self, start: usize) -> Token {
-        let rest = self.bytes.get(start + 1..).unwrap_or_default();
+        let rest = self.rest(start + 1);
         let mut from = 0;
         while let Some(at) =
             rest.get(from..).and_then(|rest| memchr::memchr3(b'"', b'\\', b'\n', rest))

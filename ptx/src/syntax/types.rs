@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use warpload::impossible::OrImpossible;
+
 /// A type of PTX as it is written behind a dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
@@ -159,7 +161,8 @@ impl StateSpace {
 
     /// The name without its dot.
     pub fn name(self) -> &'static str {
-        SPACES.iter().find(|row| row.0 == self).map_or("", |row| row.1)
+        let row = SPACES.iter().find(|row| row.0 == self);
+        row.map(|row| row.1).or_impossible("", "each space has a row")
     }
 }
 

@@ -16,6 +16,7 @@ use warpload_encoding::Control;
 use super::line::{Fault, InstructionLine, Shape, classify, ends_block};
 use super::raw::is_like_control;
 use super::{ListingErrorKind, SassError, SassInstruction, check_sm};
+use crate::impossible::OrImpossible;
 use crate::lines::{Line, Lines};
 
 /// The instructions of a listing, read line by line.
@@ -123,7 +124,8 @@ impl State {
             // Labels and directives, which may come before the word.
             (Some(_), Shape::Other) => return Ok(()),
             (Some(pending), Shape::Word(word)) if pending.words.len() < 2 => {
-                pending.words.push((*word, Place::new(line, line.text.find('/').unwrap_or(0))));
+                let at = line.text.find('/').or_impossible(0, "a word begins with `/*`");
+                pending.words.push((*word, Place::new(line, at)));
                 return Ok(());
             }
             (Some(_), _) => self.settle()?,

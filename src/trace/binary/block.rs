@@ -54,7 +54,7 @@ impl<'l> NewLoad<'l> {
             Addresses::Deltas { deltas, .. } => deltas.len() + 1 == active,
             Addresses::List(list) => list.len() == active,
         };
-        let values = active * operation.bytes.div_ceil(4) as usize;
+        let values = active * operation.width.registers() as usize;
         has_addresses && (self.expected.is_empty() || self.expected.len() == values)
     }
 }

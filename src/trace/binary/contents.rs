@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::format::{Contents, Kernel};
-use crate::trace::operation::Operation;
+use crate::memory::Width;
+use crate::trace::operation::{Operation, TraceSpace, WIDEST};
 
 /// [`Contents`] as they are in the file.
 #[derive(Serialize, Deserialize)]
@@ -21,7 +22,7 @@ pub(super) struct RawContents {
     #[serde(default)]
     names: Vec<Arc<str>>,
     kernels: Vec<RawKernel>,
-    operations: Vec<Operation>,
+    operations: Vec<RawOperation>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     not_replayed: Vec<String>,
     #[serde(default)]
@@ -40,6 +41,40 @@ struct RawKernel {
     local_base: Option<u64>,
     #[serde(default)]
     header: Vec<(RawName, RawName)>,
+}
+
+/// An [`Operation`], of any number of bytes.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawOperation {
+    opcode: Arc<str>,
+    space: TraceSpace,
+    bytes: u32,
+    signed: bool,
+    uniform: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    word: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    opcode_word: Option<u64>,
+}
+
+impl From<Operation> for RawOperation {
+    fn from(operation: Operation) -> Self {
+        let Operation { opcode, space, width, signed, uniform, word, opcode_word } = operation;
+        Self { opcode, space, bytes: width.bytes(), signed, uniform, word, opcode_word }
+    }
+}
+
+impl TryFrom<RawOperation> for Operation {
+    type Error = String;
+
+    fn try_from(raw: RawOperation) -> Result<Self, String> {
+        let RawOperation { opcode, space, bytes, signed, uniform, word, opcode_word } = raw;
+        match Width::from_bytes(bytes).filter(|width| *width <= WIDEST) {
+            Some(width) => Ok(Self { opcode, space, width, signed, uniform, word, opcode_word }),
+            None => Err(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8 or 16")),
+        }
+    }
 }
 
 /// A text of a kernel: its place in the list of names, or, in version 1, itself.
@@ -81,6 +116,7 @@ impl From<Contents> for RawContents {
             RawKernel { name, grid, block, shared_base, local_base, header }
         };
         let kernels = kernels.into_iter().map(raw_kernel).collect();
+        let operations = operations.into_iter().map(RawOperation::from).collect();
         let names = places.names;
         Self { source, notes, complete, names, kernels, operations, not_replayed, allocations }
     }
@@ -115,6 +151,8 @@ impl TryFrom<RawContents> for Contents {
             Ok(Kernel { name: text(name)?, grid, block, shared_base, local_base, header })
         };
         let kernels = kernels.into_iter().map(kernel).collect::<Result<_, String>>()?;
+        let operations =
+            operations.into_iter().map(Operation::try_from).collect::<Result<_, String>>()?;
         Ok(Self { source, notes, complete, kernels, operations, not_replayed, allocations })
     }
 }

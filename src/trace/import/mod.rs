@@ -20,6 +20,7 @@ use self::sink::{Found, Sink};
 use super::TraceError;
 use super::binary::{Names, TraceWriter};
 use crate::file_kind::FileKind;
+use crate::impossible::OrImpossible;
 
 /// How many messages a file's reader may be ahead of the writer; a block is one message.
 const AHEAD: usize = 4;
@@ -166,7 +167,7 @@ fn is_log(start: &[u8]) -> bool {
 }
 
 fn first_line(start: &[u8]) -> &[u8] {
-    start.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end()
+    memchr::memchr(b'\n', start).map_or(start, |end| &start[..end]).trim_ascii_end()
 }
 
 /// Whether the first line is `-key = value`.
@@ -260,23 +261,21 @@ impl<'w, W: Write + Seek> Import<'w, W> {
             Found::NotReplayed(name) => {
                 self.share(&name.as_str().into())?;
                 let number = self.writer.not_replayed_name(&name);
-                let number = number.ok_or_else(|| {
-                    too_many(MAX_NUMBERED, "different instructions that are not replayed")
-                })?;
+                let number = number.ok_or_else(|| too_many(MAX_NUMBERED, NOT_REPLAYED))?;
                 self.not_replayed.push(number);
                 Ok(())
             }
             Found::Block(kernel, mut block) => {
-                // Readers number operations and names before they use them.
-                let of_trace =
-                    |numbers: &[u16], i: u16| numbers.get(usize::from(i)).copied().unwrap_or(0);
+                let of_trace = |numbers: &[u16], i: u16| {
+                    numbers.get(usize::from(i)).copied().or_impossible(0, NUMBERED)
+                };
                 for record in &mut block.records {
                     record.operation = of_trace(&self.operations, record.operation);
                 }
                 for one in &mut block.not_replayed {
                     one.name = of_trace(&self.not_replayed, one.name);
                 }
-                let kernel = self.kernels.get(kernel as usize).copied().unwrap_or(0);
+                let kernel = self.kernels.get(kernel as usize).copied().or_impossible(0, NUMBERED);
                 self.writer.append(kernel, &block).map_err(failed)
             }
             Found::Note(note) => {
@@ -293,6 +292,16 @@ impl<'w, W: Write + Seek> Import<'w, W> {
 
 /// How many things of one kind have a number of 16 bits.
 const MAX_NUMBERED: usize = 1 << 16;
+
+/// What is numbered comes before its use.
+const NUMBERED: &str = "readers number operations, names and kernels before they use them";
+
+pub(super) const NOT_REPLAYED: &str = "different instructions that are not replayed";
+
+/// The number of one more thing of a kind of which there are `count`.
+pub(super) fn next_number(count: usize, what: &str) -> Result<u16, ImportError> {
+    u16::try_from(count).map_err(|_| too_many(MAX_NUMBERED, what))
+}
 
 fn too_many(most: usize, what: &str) -> ImportError {
     let message = format!("more than {most} {what} in all files");

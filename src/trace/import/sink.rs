@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::error::ImportError;
+use super::{NOT_REPLAYED, next_number};
 use crate::lane::LaneMask;
 use crate::trace::binary::{BlockBuilder, ClosedBlock, Kernel, NameError, Names, NewLoad};
 use crate::trace::operation::{Class, Operation, Skipped};
@@ -181,11 +182,10 @@ impl<'s> Sink<'s> {
             Class::Skipped(kind) => Known::Skipped(kind),
             Class::NotReplayed(name) => Known::NotReplayed(self.not_replayed_name(name)?),
             Class::Load(operation) => {
-                let bytes = operation.bytes;
+                let bytes = operation.width.bytes();
                 let opcode = Arc::clone(&name);
                 (self.emit)(Found::Operation(Operation { opcode, ..operation }))?;
-                // The writer refuses more operations than have numbers.
-                let number = u16::try_from(self.operations).unwrap_or(u16::MAX);
+                let number = next_number(self.operations, "different loads")?;
                 self.operations += 1;
                 Known::Load { operation: number, bytes }
             }
@@ -203,8 +203,7 @@ impl<'s> Sink<'s> {
             return Ok(*number);
         }
         (self.emit)(Found::NotReplayed(name.clone()))?;
-        // The writer refuses more names than have numbers.
-        let number = u16::try_from(self.not_replayed.len()).unwrap_or(u16::MAX);
+        let number = next_number(self.not_replayed.len(), NOT_REPLAYED)?;
         self.not_replayed.insert(name, number);
         Ok(number)
     }

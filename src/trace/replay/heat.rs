@@ -68,9 +68,10 @@ impl HeatMap {
         }
     }
 
-    /// One row's counts, a column each.
+    /// One row's counts, a column each; none if there is no such row.
     pub fn row(&self, row: usize) -> &[u64] {
-        self.sectors.get(row * self.columns..(row + 1) * self.columns).unwrap_or_default()
+        let all = self.sectors.get(row.saturating_mul(self.columns)..).unwrap_or_default();
+        all.get(..self.columns).unwrap_or_default()
     }
 }
 

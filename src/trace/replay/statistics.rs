@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use roaring::RoaringTreemap;
 use rustc_hash::FxHashMap;
 
+use crate::impossible::OrImpossible;
 use crate::lane::LANES;
 use crate::trace::operation::{Operation, Skipped};
 
@@ -178,7 +179,7 @@ impl KernelCounts {
     pub(super) fn load(&mut self, operation: &Operation, load: &LoadCounts) {
         self.loads += 1;
         self.lanes += load.lanes;
-        self.bytes += load.lanes * u64::from(operation.bytes);
+        self.bytes += load.lanes * u64::from(operation.width.bytes());
         self.by_space[load.space as usize] += 1;
         self.traffic.sectors += load.traffic.sectors;
         self.traffic.lines += load.traffic.lines;
@@ -318,7 +319,8 @@ impl TrafficCounter {
 
 /// The set of ascending numbers.
 fn set(ascending: Vec<u64>) -> RoaringTreemap {
-    RoaringTreemap::from_sorted_iter(ascending).unwrap_or_default()
+    let set = RoaringTreemap::from_sorted_iter(ascending).ok();
+    set.or_impossible(RoaringTreemap::new(), "the numbers ascend")
 }
 
 /// Lines are sorted and freed of repeats when there are so many; a block has at most 131,072.

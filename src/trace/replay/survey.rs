@@ -63,8 +63,8 @@ pub struct FaultyLoad {
     pub addresses: [u64; LANES],
 }
 
-/// Walks over what was replayed once more. `replayed` must be the replay of the same trace with
-/// the same options. The threads are those of the current rayon pool.
+/// Walks over what was replayed once more. `replayed` should be the replay of the same trace with
+/// the same options: the axes of the maps are its own. The threads are those of the current rayon pool.
 ///
 /// # Errors
 /// [`ReplayError`] where a block is damaged, or a kernel's windows cannot be.
@@ -133,7 +133,7 @@ impl Survey {
         replayed: &Replayed,
     ) -> Result<Self, TraceError> {
         let mut whole: Option<Range<u64>> = None;
-        let mut records: Vec<Option<Range<u64>>> = vec![None; replayed.kernels.len()];
+        let mut records: Vec<Option<Range<u64>>> = vec![None; trace.contents().kernels.len()];
         for (raw, part) in blocks {
             let more = part_records(trace, raw, part)?;
             for range in [&mut whole, &mut records[raw.kernel as usize]] {
@@ -146,9 +146,10 @@ impl Survey {
         for kernel in &replayed.kernels {
             pages |= &kernel.footprint.pages;
         }
-        let kernels = busiest(replayed).into_iter().map(|kernel| {
+        let kernels = busiest(replayed).into_iter().filter_map(|kernel| {
             let pages = &replayed.kernels[kernel].footprint.pages;
-            (kernel, HeatMap::new(records[kernel].clone(), pages, KERNEL.0, KERNEL.1))
+            let records = records.get(kernel)?.clone();
+            Some((kernel, HeatMap::new(records, pages, KERNEL.0, KERNEL.1)))
         });
         Ok(Self {
             whole: HeatMap::new(whole.unwrap_or_default(), &pages, WHOLE.0, WHOLE.1),
@@ -171,14 +172,14 @@ impl Survey {
         let mut seen: BTreeSet<_> = self.faulty.iter().map(known).collect();
         for i in part.clone() {
             let traced = block.load(i)?;
-            let operation = block.operation(&traced);
+            let operation = traced.operation();
             let op = load_op(operation);
             let lanes = lane_addresses(operation, &traced, map);
             let mut values = [[0; LANES]; 4];
             let loaded = load(op, &lanes, memory, Misaligned::Report, &mut values);
             let record = block.raw().first_record + u64::from(traced.index);
             let rounded =
-                |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.bytes).0;
+                |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.width).0;
             self.touch(own, record, loaded.global.lanes().map(rounded));
             if !loaded.faults.is_empty()
                 && self.faulty.len() < MAX_FAULTY_LOADS

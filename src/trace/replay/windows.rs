@@ -79,7 +79,7 @@ fn find_generic(trace: &BinaryTrace) -> Result<Vec<bool>, TraceError> {
         };
         let block = trace.block(raw)?;
         for i in 0..raw.loads as usize {
-            if is_generic(block.operation(&block.load(i)?).space) {
+            if is_generic(block.load(i)?.operation().space) {
                 *known = true;
                 break;
             }

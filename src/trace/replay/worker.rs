@@ -106,7 +106,7 @@ impl<'b, 't> Worker<'b, 't> {
 
     #[inline]
     fn load<M: LoadMemory>(&mut self, traced: &TracedLoad<'_>, memory: &M) {
-        let operation = self.block.operation(traced);
+        let operation = traced.operation();
         let op = load_op(operation);
         let lanes = lane_addresses(operation, traced, memory.map());
         let loaded = load(op, &lanes, memory, Misaligned::Report, &mut self.values);
@@ -190,7 +190,7 @@ impl<'b, 't> Worker<'b, 't> {
             width_disagrees: traced.width_disagrees,
             broadcast: (op.uniform && has_lanes).then_some(loaded.is_broadcast),
         };
-        self.found.counts.load(self.block.operation(traced), &counts);
+        self.found.counts.load(traced.operation(), &counts);
         self.per_pc.load(&counts);
     }
 
@@ -201,15 +201,15 @@ impl<'b, 't> Worker<'b, 't> {
             return Traffic::default();
         }
         if loaded.is_consecutive {
-            return self.traffic.run(lanes.addresses[0], op.bytes);
+            return self.traffic.run(lanes.addresses[0], op.width.bytes());
         }
         let mut rounded = [0; LANES];
         let mut count = 0;
         for lane in global.lanes() {
-            rounded[count] = GenericAddress(lanes.addresses[lane]).align_down(op.bytes).0;
+            rounded[count] = GenericAddress(lanes.addresses[lane]).align_down(op.width).0;
             count += 1;
         }
-        self.traffic.load(&mut rounded[..count], op.bytes)
+        self.traffic.load(&mut rounded[..count], op.width.bytes())
     }
 }
 
@@ -222,8 +222,8 @@ pub(super) fn load_op(operation: &Operation) -> LoadOp {
         // Traces do not name the bank.
         TraceSpace::Constant => AddressSpace::Constant { bank: 0 },
     };
-    let Operation { bytes, signed, uniform, .. } = *operation;
-    LoadOp { space, bytes, signed, uniform }
+    let Operation { width, signed, uniform, .. } = *operation;
+    LoadOp { space, width, signed, uniform }
 }
 
 /// Who loads from where. Without a Plg in the record it is derived from the windows.

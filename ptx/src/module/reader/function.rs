@@ -4,6 +4,7 @@ use super::declaration::Attributes;
 use super::{Reader, Step};
 use crate::module::{Function, FunctionId, FunctionKind, Linkage, Role, Scope, ScopeId};
 use crate::syntax::TokenKind;
+use warpload::impossible::OrImpossible;
 
 /// The directives that begin something else in a module, not a property of a function.
 const MODULE_DIRECTIVES: [&str; 20] = [
@@ -115,6 +116,7 @@ impl Reader<'_> {
     /// Goes back to the scope around the current one.
     pub(super) fn leave(&mut self) {
         let scope = self.module.scopes.get(self.scope.0 as usize);
-        self.scope = scope.and_then(|scope| scope.parent).unwrap_or(ScopeId::MODULE);
+        let parent = scope.and_then(|scope| scope.parent);
+        self.scope = parent.or_impossible(ScopeId::MODULE, "`enter` opened a scope inside another");
     }
 }

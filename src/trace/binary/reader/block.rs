@@ -41,6 +41,7 @@ pub struct TracedLoad<'t> {
     pub operation: u16,
     /// Whether the source's access width was not the opcode's.
     pub width_disagrees: bool,
+    op: &'t Operation,
     form: u8,
     addresses: &'t [u8],
     expected: &'t [u8],
@@ -112,12 +113,17 @@ impl<'t> Block<'t> {
     /// or has a form or a flag that is not known.
     #[inline]
     pub fn load(&self, i: usize) -> Result<TracedLoad<'t>, TraceError> {
-        let start = i * size_of::<RawRecord>();
-        let record = self.records.get(start..start + size_of::<RawRecord>());
+        let record = self.record(i);
         record.and_then(|record| self.read(&pod_read_unaligned(record))).ok_or_else(|| {
             let message = format!("the record of load {i} fits neither block nor contents");
             malformed(&self.raw, message)
         })
+    }
+
+    #[inline]
+    fn record(&self, i: usize) -> Option<&'t [u8]> {
+        let (records, _) = self.records.as_chunks::<{ size_of::<RawRecord>() }>();
+        records.get(i).map(|record| &record[..])
     }
 
     #[inline]
@@ -138,7 +144,7 @@ impl<'t> Block<'t> {
         let (addresses, rest) =
             self.payload.get(record.payload as usize..)?.split_at_checked(bytes)?;
         let expected = if record.flags & FLAG_EXPECTED != 0 {
-            rest.get(..4 * active * operation.bytes.div_ceil(4) as usize)?
+            rest.get(..4 * active * operation.width.registers() as usize)?
         } else {
             &[]
         };
@@ -153,15 +159,11 @@ impl<'t> Block<'t> {
             guard: known(FLAG_GUARD, record.guard),
             operation: record.operation,
             width_disagrees: record.flags & FLAG_WIDTH != 0,
+            op: operation,
             form: record.form,
             addresses,
             expected,
         })
-    }
-
-    /// The operation of a load of this block.
-    pub fn operation(&self, load: &TracedLoad<'_>) -> &'t Operation {
-        &self.contents.operations[usize::from(load.operation)]
     }
 }
 
@@ -177,7 +179,13 @@ fn half(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |half| u32::from_le_bytes(*half))
 }
 
-impl TracedLoad<'_> {
+impl<'t> TracedLoad<'t> {
+    /// What the load executes, out of the contents of its trace.
+    #[inline]
+    pub fn operation(&self) -> &'t Operation {
+        self.op
+    }
+
     /// Each lane's address, lane 0 first; 0 where the lane is not active.
     #[inline]
     pub fn addresses(&self) -> [u64; LANES] {
@@ -219,13 +227,15 @@ impl TracedLoad<'_> {
     }
 
     /// The expected values of destination register `register`, one for each active lane; nothing
-    /// where they are not known.
+    /// where they are not known, and none of a register that the load does not have.
     pub fn expected(&self, register: usize) -> Option<impl Iterator<Item = u32>> {
         if self.expected.is_empty() {
             return None;
         }
         let active = self.mask.count() as usize;
-        Some((0..active).map(move |i| half(self.expected, 4 * (register * active + i))))
+        let (values, _) = self.expected.as_chunks::<4>();
+        let from = register.saturating_mul(active).min(values.len());
+        Some(values[from..].iter().take(active).map(|value| u32::from_le_bytes(*value)))
     }
 }
 

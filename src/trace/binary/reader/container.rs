@@ -8,7 +8,6 @@ use crate::trace::binary::format::{
     RawBlock, RawSection, SectionKind, VERSION,
 };
 use crate::trace::binary::writer::header_crc;
-use crate::trace::operation::Operation;
 
 pub(super) fn read_header(bytes: &[u8]) -> Result<Header, TraceError> {
     let header = bytes.get(..size_of::<Header>()).ok_or(TraceError::NotATrace)?;
@@ -93,13 +92,7 @@ pub(super) fn read_contents(bytes: &[u8], section: &RawSection) -> Result<Conten
         // Earlier writers set it for `LDS.U` too, which has no broadcast path.
         operation.uniform &= operation.space.has_uniform_form();
     }
-    let impossible = contents.operations.iter().find(|operation| !operation.is_possible());
-    match impossible {
-        Some(Operation { opcode, bytes, .. }) => {
-            Err(wrong(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8 or 16")))
-        }
-        None => Ok(contents),
-    }
+    Ok(contents)
 }
 
 /// The block index, every row of it in agreement with the file, the header and its neighbours.

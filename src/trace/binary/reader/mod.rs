@@ -92,9 +92,9 @@ impl BinaryTrace {
     /// its records do not ascend.
     pub fn block(&self, block: &RawBlock) -> Result<Block<'_>, TraceError> {
         let (start, length) = (block.offset as usize, block.length as usize);
-        // The index was checked against the file's size.
         let bytes = self.bytes.bytes().get(start..).and_then(|rest| rest.get(..length));
-        let bytes = bytes.unwrap_or_default();
-        Block::new(*block, bytes, &self.contents)
+        // Only a row that is not of this index leads outside.
+        let outside = TraceError::Damaged { part: "block", offset: block.offset };
+        Block::new(*block, bytes.ok_or(outside)?, &self.contents)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::tokens::{Tokens, number};
 use super::{Reader, Version};
+use crate::impossible::OrImpossible;
 use crate::lane::LaneMask;
 use crate::trace::binary::{Addresses, NewLoad};
 use crate::trace::import::error::ImportError;
@@ -51,8 +52,9 @@ impl Reader<'_> {
         let operand_at = tokens.at + 1;
         let run = self.addresses(&mut tokens, mask, &mut list)?;
         self.end(&mut tokens, "the addresses")?;
-        // The line is UTF-8 and tokens end at ASCII spaces.
-        let known = sink.known(std::str::from_utf8(opcode).unwrap_or_default());
+        let opcode = std::str::from_utf8(opcode).ok();
+        let opcode = opcode.or_impossible("", "the line is UTF-8 and tokens end at ASCII spaces");
+        let known = sink.known(opcode);
         match known.map_err(|refused| refused.at(|message| self.error(opcode_at, message)))? {
             Known::Skipped(kind) => sink.skip(kind)?,
             Known::NotReplayed(name) => sink.not_replayed(name, mask)?,

@@ -18,22 +18,21 @@ use crate::trace::replay::worker::{FaultAt, MismatchAt};
 use crate::trace::replay::{ReplayOptions, Replayed};
 
 impl Summary {
-    /// The summary of a replay of `trace` with `options`; with what merging needs where they
-    /// ask for a shard.
+    /// The summary of a replay of `trace` with `options`; with what merging needs if they ask for
+    /// a shard. If the replay is of another trace, what this one lacks is without a name.
     pub fn new(replayed: &Replayed, trace: &BinaryTrace, options: &ReplayOptions<'_>) -> Self {
         let contents = trace.contents();
         let mut whole = KernelCounts::default();
         for kernel in &replayed.kernels {
             whole.add(kernel);
         }
-        let name = |kernel: usize| contents.kernels[kernel].name.clone();
+        let name = |kernel: usize| kernel_name(contents, kernel);
         let mut rows = Vec::new();
         for (kernel, counts) in replayed.kernels.iter().enumerate() {
             rows.extend(counts.per_pc.iter().map(move |(key, counts)| (kernel, *key, counts)));
         }
         let per_pc = rows.iter().map(|(kernel, (pc, operation), counts)| {
-            let opcode = &contents.operations[usize::from(*operation)].opcode;
-            pc_summary(name(*kernel), *pc, opcode, counts)
+            pc_summary(name(*kernel), *pc, opcode(contents, *operation), counts)
         });
         let partial = options.shard.map(|shard| Partial {
             shard: shard.index(),
@@ -70,12 +69,12 @@ fn not_replayed(
 ) -> (BTreeMap<String, u64>, LdgstsCounts) {
     let (mut names, mut ldgsts) = (BTreeMap::new(), LdgstsCounts::default());
     for (&number, &NotReplayed { records, lanes }) in &kernel.not_replayed {
-        let name = &contents.not_replayed[usize::from(number)];
+        let name = contents.not_replayed.get(usize::from(number)).map_or("", String::as_str);
         if name == LDGSTS {
             ldgsts.records += records;
             ldgsts.lanes += lanes;
         } else {
-            *names.entry(name.clone()).or_default() += records;
+            *names.entry(name.to_owned()).or_default() += records;
         }
     }
     (names, ldgsts)
@@ -87,8 +86,7 @@ fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> Counts {
         trace.names_not_replayed().then(|| not_replayed(kernel, contents)).unzip();
     let mut by_opcode = BTreeMap::new();
     for ((_, operation), pc) in &kernel.per_pc {
-        let opcode = &contents.operations[usize::from(*operation)].opcode;
-        *by_opcode.entry(opcode.clone()).or_default() += pc.loads;
+        *by_opcode.entry(opcode(contents, *operation)).or_default() += pc.loads;
     }
     let [global, local, shared, constant, unresolved] = kernel.by_space;
     Counts {
@@ -126,11 +124,22 @@ fn fault_counts(faults: &LaneFaultCounts) -> FaultCounts {
     FaultCounts { outside_window, outside_allocation, misaligned_address }
 }
 
-fn pc_summary(kernel: Arc<str>, pc: u32, opcode: &Arc<str>, counts: &PcCounts) -> PcSummary {
+/// A kernel's name; empty if there is no such kernel.
+fn kernel_name(contents: &Contents, kernel: usize) -> Arc<str> {
+    contents.kernels.get(kernel).map_or_else(Arc::default, |kernel| Arc::clone(&kernel.name))
+}
+
+/// An operation's opcode; empty if there is no such operation.
+fn opcode(contents: &Contents, operation: u16) -> Arc<str> {
+    let operation = contents.operations.get(usize::from(operation));
+    operation.map_or_else(Arc::default, |operation| Arc::clone(&operation.opcode))
+}
+
+fn pc_summary(kernel: Arc<str>, pc: u32, opcode: Arc<str>, counts: &PcCounts) -> PcSummary {
     PcSummary {
         kernel,
         pc: format!("{pc:#x}"),
-        opcode: Arc::clone(opcode),
+        opcode,
         loads: counts.loads,
         lanes: counts.lanes,
         sectors: SectorSummary {
@@ -150,7 +159,7 @@ pub(super) fn mean(sum: u64, loads: u64) -> f64 {
 fn mismatch(at: &MismatchAt, contents: &Contents) -> Mismatch {
     Mismatch {
         record: at.record,
-        kernel: contents.kernels[at.kernel as usize].name.clone(),
+        kernel: kernel_name(contents, at.kernel as usize),
         pc: format!("{:#x}", at.pc),
         lane: at.lane,
         register: at.register,
@@ -162,7 +171,7 @@ fn mismatch(at: &MismatchAt, contents: &Contents) -> Mismatch {
 fn fault(at: &FaultAt, contents: &Contents) -> Fault {
     Fault {
         record: at.record,
-        kernel: contents.kernels[at.kernel as usize].name.clone(),
+        kernel: kernel_name(contents, at.kernel as usize),
         pc: format!("{:#x}", at.pc),
         lane: at.fault.lane,
         kind: at.fault.kind.name().to_owned(),

@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 
 use super::counts::mean;
 use super::{Counts, FaultCounts, FootprintCounts, LdgstsCounts, Partial, PcSummary, Summary};
+use crate::impossible::OrImpossible;
 use crate::trace::replay::statistics::KEPT;
 
 /// Why summaries cannot be merged.
@@ -291,7 +292,8 @@ struct PerPc(BTreeMap<(usize, u64, u16), (PcSummary, u64)>);
 impl PerPc {
     fn add(&mut self, rows: Vec<PcSummary>, partial: &Partial) {
         for (row, &(kernel, operation, sectors)) in rows.into_iter().zip(&partial.per_pc) {
-            match self.0.entry((kernel, pc(&row).unwrap_or(u64::MAX), operation)) {
+            let pc = pc(&row).or_impossible(u64::MAX, "`check_consistent` read it");
+            match self.0.entry((kernel, pc, operation)) {
                 Entry::Vacant(place) => {
                     place.insert((row, sectors));
                 }

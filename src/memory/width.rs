@@ -1,0 +1,86 @@
+//! How much a lane of a load reads.
+
+use warpload_encoding::Size;
+
+/// Words of 32 bits, as many as the widest access has; those beyond an access's own are 0.
+pub type Words = [u32; Width::MAX_REGISTERS];
+
+/// The number of bytes that each lane of a load reads. Addresses are rounded down to a multiple
+/// of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Width {
+    /// 1 byte.
+    B1 = 1,
+    /// 2 bytes.
+    B2 = 2,
+    /// 4 bytes.
+    B4 = 4,
+    /// 8 bytes.
+    B8 = 8,
+    /// 16 bytes.
+    B16 = 16,
+    /// 32 bytes: PTX loads of 256 bits.
+    B32 = 32,
+}
+
+impl Width {
+    /// All widths, ascending.
+    pub const ALL: [Width; 6] = [Self::B1, Self::B2, Self::B4, Self::B8, Self::B16, Self::B32];
+    /// How many registers the widest access fills.
+    pub const MAX_REGISTERS: usize = 8;
+
+    /// The number of bytes: 1, 2, 4, 8, 16 or 32.
+    #[inline]
+    pub const fn bytes(self) -> u32 {
+        self as u32
+    }
+
+    /// How many 32-bit registers a lane's value fills: 1, 2, 4 or 8.
+    #[inline]
+    pub const fn registers(self) -> u32 {
+        self.bytes().div_ceil(4)
+    }
+
+    /// The width of that many bytes; `None` if no load has it.
+    pub const fn from_bytes(bytes: u32) -> Option<Self> {
+        Some(match bytes {
+            1 => Self::B1,
+            2 => Self::B2,
+            4 => Self::B4,
+            8 => Self::B8,
+            16 => Self::B16,
+            32 => Self::B32,
+            _ => return None,
+        })
+    }
+}
+
+impl From<Size> for Width {
+    fn from(size: Size) -> Self {
+        match size {
+            Size::U8 | Size::S8 => Self::B1,
+            Size::U16 | Size::S16 => Self::B2,
+            Size::B32 => Self::B4,
+            Size::B64 => Self::B8,
+            Size::B128 | Size::U128 => Self::B16,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_widths_agree() {
+        for size in Size::ALL {
+            let width = Width::from(size);
+            assert_eq!((width.bytes(), width.registers()), (size.bytes(), size.registers()));
+        }
+        for bytes in 0..=64 {
+            let known = Width::ALL.into_iter().find(|width| width.bytes() == bytes);
+            assert_eq!(Width::from_bytes(bytes), known);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What belongs to one trace is given to functions of another: nothing panics.
+
+use warpload::lane::LaneMask;
+use warpload::memory::{Fill, Width};
+use warpload::report::{Page, html};
+use warpload::trace::binary::RawBlock;
+use warpload::trace::{
+    BinaryTrace, Data, NewLoad, Operation, ReplayOptions, Shard, Summary, TraceWriter, replay,
+    survey,
+};
+
+use crate::samples::{Form, Item, Load, OPCODES, open, operation, write};
+
+/// A trace of that many kernels, each with one load of every opcode.
+fn trace(kernels: usize, opcodes: &[&'static str]) -> BinaryTrace {
+    let mut items = Vec::new();
+    for _ in 0..kernels {
+        items.push(Item::Kernel("kernel"));
+        items.push(Item::NotReplayed("LDSM", 1));
+        for opcode in opcodes {
+            // Misaligned, and so a fault of each.
+            items.push(Item::Load(Load::new(opcode, Form::Stride(0x1001, 4))));
+        }
+    }
+    open(&write(&items))
+}
+
+fn options(shard: Option<Shard>) -> ReplayOptions<'static> {
+    let data = Data::Fill(Fill::Address);
+    ReplayOptions { data, address_bits: 40, shared_window: None, local_window: None, shard }
+}
+
+#[test]
+fn a_load_keeps_its_operation() {
+    let (large, small) = (trace(1, &OPCODES), trace(1, &["LDG.E"]));
+    let block = large.block(&large.blocks()[0]).unwrap();
+    let other = small.block(&small.blocks()[0]).unwrap();
+    let last = block.load(OPCODES.len() - 1).unwrap();
+    assert_eq!(&*last.operation().opcode, OPCODES[OPCODES.len() - 1]);
+    assert_eq!(&*other.load(0).unwrap().operation().opcode, "LDG.E");
+}
+
+#[test]
+fn numbers_that_a_block_does_not_have_are_errors() {
+    let trace = trace(1, &["LDG.E.64"]);
+    let raw = trace.blocks()[0];
+    let block = trace.block(&raw).unwrap();
+    for i in [1, 2, usize::MAX / 32, usize::MAX] {
+        block.load(i).unwrap_err();
+    }
+    let mut load = block.load(0).unwrap();
+    for mask in [0, 1, u32::MAX] {
+        load.mask = LaneMask::from_bits(mask);
+        load.addresses();
+        assert!(load.expected(usize::MAX).is_none());
+    }
+    for change in [
+        |raw: &mut RawBlock| raw.offset = u64::MAX,
+        |raw: &mut RawBlock| raw.length = u32::MAX,
+        |raw: &mut RawBlock| raw.loads = u32::MAX,
+        |raw: &mut RawBlock| raw.not_replayed = u32::MAX,
+        |raw: &mut RawBlock| raw.records = 0,
+    ] {
+        let mut made_up = raw;
+        change(&mut made_up);
+        trace.block(&made_up).unwrap_err();
+    }
+}
+
+#[test]
+fn expected_values_of_registers_that_a_load_lacks() {
+    let expected = vec![5; 64];
+    let load = Load { expected, ..Load::new("LDG.E.64", Form::Stride(0, 8)) };
+    let trace = open(&write(&[Item::Load(load)]));
+    let block = trace.block(&trace.blocks()[0]).unwrap();
+    let load = block.load(0).unwrap();
+    for (register, count) in [(0, 32), (1, 32), (2, 0), (usize::MAX / 4, 0), (usize::MAX, 0)] {
+        assert_eq!(load.expected(register).unwrap().count(), count, "register {register}");
+    }
+}
+
+#[test]
+fn a_replay_of_another_trace() {
+    let (large, small) = (trace(8, &OPCODES), trace(1, &["LDG.E"]));
+    let shards = [None, Shard::new(0, 2), Shard::new(u64::MAX - 1, u64::MAX)];
+    for (of, with) in [(&large, &small), (&small, &large)] {
+        for options in shards.map(options) {
+            let replayed = replay(of, &options, &|_| {}).unwrap();
+            let summary = Summary::new(&replayed, with, &options);
+            assert_eq!(summary.kernels.len(), of.contents().kernels.len());
+            let survey = survey(with, &options, &replayed).unwrap();
+            for i in [0, 1, usize::MAX - 1, usize::MAX] {
+                survey.whole.row(i);
+            }
+            for contents in [of.contents(), with.contents()] {
+                html(&Page {
+                    title: "",
+                    data: "",
+                    shard: options.shard,
+                    contents,
+                    replayed: &replayed,
+                    summary: &summary,
+                    survey: &survey,
+                });
+            }
+        }
+    }
+}
+
+/// The format has no number for them.
+#[test]
+fn a_trace_takes_no_loads_of_32_bytes() {
+    let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), String::new()).unwrap();
+    let wide = Operation { width: Width::B32, ..operation("LDG.E") };
+    let number = writer.operation(&wide).unwrap();
+    let form = Form::Stride(0, 32);
+    writer.load(&NewLoad::new(0, LaneMask::ALL, number, form.addresses())).unwrap_err();
+    writer.load(&NewLoad::new(0, LaneMask::ALL, 7, form.addresses())).unwrap_err();
+}
