@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
-use crate::msrv;
 use crate::step::{cargo, command, exit_code, timed};
+use crate::{fuzz, msrv};
 
 /// The package whose features are tried one by one.
 const PACKAGE: &str = "warpload";
@@ -53,6 +53,7 @@ fn steps() -> Result<()> {
         Ok(())
     })?;
     run("bench --workspace --no-run --locked")?;
+    fuzz::check(&workspace)?;
     timed(&format!("files of at most {MAX_LINES} lines"), || {
         for directory in ["src", "encoding/src"] {
             warn_of_long_files(&root.join(directory), &root)?;
