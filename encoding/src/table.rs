@@ -26,6 +26,14 @@ pub struct Row {
     pub(crate) meaning: fn(u64, &mut fmt::Formatter<'_>) -> fmt::Result,
 }
 
+impl Row {
+    /// Returns whether the disassembler reads these bits. Those that it does not read survive
+    /// decoding and encoding, but are in no text.
+    pub fn is_read(&self) -> bool {
+        self.name != "-"
+    }
+}
+
 /// A word's layout as data.
 pub trait Layout: Copy {
     /// The instruction's mnemonic without modifiers, or the name of what is laid out.

@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::metadata::Metadata;
-use crate::msrv;
 use crate::step::{cargo, command, exit_code, timed};
+use crate::{fuzz, msrv};
 
 /// The folders of the packages that are published.
 const PUBLISHED: [&str; 4] = ["encoding", ".", "ptx", "cli"];
@@ -50,6 +50,7 @@ fn steps() -> Result<()> {
         Ok(())
     })?;
     run("bench --workspace --no-run --locked")?;
+    fuzz::check(&workspace)?;
     timed(&format!("files of at most {MAX_LINES} lines"), || {
         for folder in PUBLISHED {
             warn_of_long_files(&root.join(folder).join("src"), &root)?;

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command; it talks to a terminal")]
 
 mod ci;
+mod fuzz;
 mod goldens;
 mod metadata;
 mod msrv;
@@ -24,6 +25,8 @@ enum Task {
     Ci,
     /// Compares fresh words with NVIDIA's nvdisasm, which it fetches once
     Oracle(oracle::Arguments),
+    /// Runs the fuzz targets on their seeds, without libFuzzer
+    Fuzz(fuzz::Arguments),
     /// Renews the recorded outputs of the command's tests
     Goldens,
     /// Measures each rate beside its limit: one line of JSON a measure
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::Ci => ci::run(),
         Task::Oracle(arguments) => oracle::run(&arguments),
+        Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Goldens => goldens::run(),
         Task::Roofline(arguments) => roofline::run(&arguments),
         Task::Samples(arguments) => samples::run(&arguments),

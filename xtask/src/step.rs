@@ -7,13 +7,24 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-/// A step that failed. It has said why; what is left is the exit status.
+/// A step that failed. It has said why; what is left is the exit status, or none if a signal ended
+/// it.
 #[derive(Debug)]
-pub(crate) struct Failed(u8);
+pub(crate) struct Failed(Option<u8>);
+
+impl Failed {
+    /// Returns whether `error` is a step that a signal ended.
+    pub(crate) fn is_signal(error: &anyhow::Error) -> bool {
+        error.downcast_ref().is_some_and(|Self(code)| code.is_none())
+    }
+}
 
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a step failed with exit status {}", self.0)
+        match self.0 {
+            Some(code) => write!(f, "a step failed with exit status {code}"),
+            None => f.write_str("a step was ended by a signal"),
+        }
     }
 }
 
@@ -26,7 +37,9 @@ impl std::error::Error for Failed {}
 pub(crate) fn exit_code(result: Result<()>) -> Result<ExitCode> {
     match result {
         Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(error) => error.downcast::<Failed>().map(|failed| ExitCode::from(failed.0)),
+        Err(error) => {
+            error.downcast::<Failed>().map(|failed| ExitCode::from(failed.0.unwrap_or(1)))
+        }
     }
 }
 
@@ -51,9 +64,8 @@ pub(crate) fn command(directory: &Path, mut command: Command) -> Result<()> {
         if status.success() {
             return Ok(());
         }
-        // No code: ended by a signal.
-        let code = status.code().and_then(|code| u8::try_from(code).ok());
-        Err(Failed(code.unwrap_or(1)).into())
+        let code = status.code().map(|code| u8::try_from(code).unwrap_or(1));
+        Err(Failed(code).into())
     })
 }
 
@@ -101,7 +113,10 @@ mod tests {
     #[test]
     fn failed_steps_become_their_status() {
         assert_eq!(exit_code(Ok(())).ok(), Some(ExitCode::SUCCESS));
-        assert_eq!(exit_code(Err(Failed(101).into())).ok(), Some(ExitCode::from(101)));
+        assert_eq!(exit_code(Err(Failed(Some(101)).into())).ok(), Some(ExitCode::from(101)));
+        assert_eq!(exit_code(Err(Failed(None).into())).ok(), Some(ExitCode::FAILURE));
+        assert!(Failed::is_signal(&Failed(None).into()));
+        assert!(!Failed::is_signal(&Failed(Some(1)).into()));
         assert!(exit_code(Err(anyhow::anyhow!("no cargo"))).is_err());
     }
 }

@@ -63,6 +63,16 @@ pub fn describe(word: u64) -> Option<impl Iterator<Item = FieldReading>> {
 macro_rules! instructions {
     ($($type:ident),+ $(,)?) => {
         /// A load instruction, as its word; [`Word::fields`] reads the fields.
+        ///
+        /// Between words, instructions and text this holds:
+        /// - Each word that [`decode`](Self::decode) accepts is what [`encode`](Self::encode)
+        ///   returns, in all 64 bits.
+        /// - [`parse_line`](crate::parse_line) reads [`text`](Self::text) as an instruction of the
+        ///   same text. Its word is the same in all bits but the
+        ///   [`unread_bits`](Self::unread_bits), which it has as 0.
+        /// - The exception is an instruction without a [`size`](Self::size). Its text says
+        ///   `INVALIDSIZE`, which is refused with
+        ///   [`ParseErrorKind::InvalidSize`](crate::ParseErrorKind::InvalidSize).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Instruction {
             $(
@@ -86,7 +96,7 @@ macro_rules! instructions {
                 None
             }
 
-            /// The word. `Instruction::decode(w)` then `encode` gives `w` back.
+            /// Returns the word: the one that was decoded, bit for bit.
             #[inline]
             pub fn encode(self) -> u64 {
                 match self {
@@ -94,7 +104,8 @@ macro_rules! instructions {
                 }
             }
 
-            /// The canonical text, as nvdisasm prints it, without the semicolon.
+            /// Returns the canonical text, as nvdisasm prints it, without the semicolon. It shows
+            /// all bits of the word but the [`unread_bits`](Self::unread_bits).
             pub fn text(&self) -> Text {
                 let mut out = Text::new();
                 match self {
@@ -108,6 +119,28 @@ macro_rules! instructions {
                     })+
                 }
                 out
+            }
+
+            /// Returns the bits of the word that neither the disassembler reads nor the text shows,
+            /// as a mask: those of the rows of [`describe`] that [are not read](Row::is_read).
+            /// `LD` has none.
+            ///
+            /// ```
+            /// use warpload_encoding::{Instruction, parse_line};
+            ///
+            /// let load = Instruction::decode(0xeed0_1000_0007_0001);
+            /// let load = load.ok_or("no load")?;
+            /// assert_eq!(load.unread_bits(), 1 << 44);
+            /// let parsed = parse_line(&load.text())?.instruction;
+            /// assert_eq!(parsed.encode(), 0xeed0_0000_0007_0001);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn unread_bits(&self) -> u64 {
+                let rows = match self {
+                    $(Self::$type(_) => <$type as Layout>::ROWS,)+
+                };
+                let unread = rows.iter().filter(|row| !row.is_read());
+                unread.fold(0, |mask, row| mask | row.field.mask())
             }
 
             /// The mnemonic with its modifiers, `LDG.E.CI.64`.

@@ -24,6 +24,9 @@ pub struct ParsedLine {
 /// Reads one instruction: the canonical text and the superset of it that docs/ld.md section 2
 /// names, with annotations behind the operands or maxas's or CuAssembler's notation in front.
 ///
+/// The text of a decoded instruction is read as that instruction, without the bits that no text
+/// shows; [`Instruction`] says exactly what is promised.
+///
 /// ```
 /// use warpload_encoding::{ParseErrorKind, parse_line};
 ///

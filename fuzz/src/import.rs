@@ -1,0 +1,86 @@
+//! What the targets of text traces share: an import, and the replay of what came of it.
+
+use std::io::{Cursor, Error, ErrorKind, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use warpload::memory::{Arena, Fill};
+use warpload::trace::{
+    BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ImportError, ReplayError, ReplayOptions, Summary,
+    TraceError, TraceWriter, import_from, replay,
+};
+
+/// The largest binary trace that an import may write; a few bytes of `.xz` can be a long text.
+const MAX_OUTPUT: u64 = 8 << 20;
+
+/// A file in memory that is never larger than [`MAX_OUTPUT`].
+struct Output(Cursor<Vec<u8>>);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.0.position() + bytes.len() as u64 > MAX_OUTPUT {
+            return Err(Error::from(ErrorKind::StorageFull));
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Output {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+/// Returns whether `text` could be read as a list of kernels, which names files. What they hold is
+/// not the input's.
+pub(crate) fn could_name_files(text: &[u8]) -> bool {
+    let has = |part: &[u8]| text.windows(part.len()).any(|window| window == part);
+    has(b".trace") || has(b"Memcpy") || has(b".xz")
+}
+
+/// Imports `input`, called `name`, into a binary trace.
+///
+/// # Errors
+/// Why it cannot be imported.
+///
+/// # Panics
+/// If the binary trace cannot be written for another reason than its size.
+pub(crate) fn import(input: &[u8], name: &Path, threads: usize) -> Result<Vec<u8>, String> {
+    let mut output = Output(Cursor::new(Vec::new()));
+    let full = |error: std::io::Error| {
+        assert_eq!(error.kind(), ErrorKind::StorageFull, "memory can be written to");
+        error.to_string()
+    };
+    let mut writer = TraceWriter::new(&mut output, "a fuzz target".to_owned()).map_err(full)?;
+    import_from(input, name, &mut writer, threads, &|_| ()).map_err(|error| match error {
+        ImportError::Write(TraceError::Io { source, .. }) => full(source),
+        error => error.to_string(),
+    })?;
+    writer.finish().map_err(full)?;
+    Ok(output.0.into_inner())
+}
+
+/// Replays what an import wrote.
+///
+/// # Panics
+/// If it is no binary trace, or one that cannot be replayed.
+pub(crate) fn replay_import(bytes: Vec<u8>) {
+    let trace = BinaryTrace::new(Arena::from(bytes));
+    let trace = trace.unwrap_or_else(|error| panic!("what an import writes is a trace: {error}"));
+    let options = options(Data::Fill(Fill::Address));
+    match replay(&trace, &options, &|_| ()) {
+        Ok(found) => drop(Summary::new(&found, &trace, &options)),
+        // A header can put the windows where they are invalid.
+        Err(ReplayError::Windows { .. }) => {}
+        Err(error) => panic!("what an import writes can be replayed: {error}"),
+    }
+}
+
+/// The command's own options.
+pub(crate) fn options(data: Data<'_>) -> ReplayOptions<'_> {
+    let address_bits = DEFAULT_ADDRESS_BITS;
+    ReplayOptions { data, address_bits, shared_window: None, local_window: None, shard: None }
+}

@@ -1,0 +1,153 @@
+//! Simple mutants of an input: changed bits, bytes and numbers, and parts cut off, repeated or taken
+//! from another input. The same number makes the same mutant.
+
+use crate::seeds::Seed;
+
+/// Numbers drawn from a seed: splitmix64.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// Begins with `seed` and what else tells a draw from others.
+    pub fn new(seed: u64, others: &[u64]) -> Self {
+        let mut random = Self(seed);
+        for other in others {
+            random.0 = random.next() ^ other;
+        }
+        random
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    /// A number below `bound`; 0 if there is none.
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % (bound as u64).max(1)) as usize
+    }
+
+    /// A range of at most `most` of `length` places.
+    fn range(&mut self, length: usize, most: usize) -> std::ops::Range<usize> {
+        let start = self.below(length);
+        start..start + self.below((length - start).min(most) + 1)
+    }
+}
+
+/// No mutant is longer, unless its seed is.
+pub const MAX_BYTES: usize = 1 << 17;
+
+/// The longest part that is moved at once.
+const MAX_PART: usize = 1 << 12;
+
+/// Returns a mutant of `seeds[which]`, with one to four changes.
+pub fn mutant(seeds: &[Seed], which: usize, random: &mut Random) -> Vec<u8> {
+    let Some(seed) = seeds.get(which) else { return Vec::new() };
+    let mut bytes = seed.bytes.clone();
+    for _ in 0..=random.below(4) {
+        if bytes.is_empty() {
+            bytes.push(random.next() as u8);
+        }
+        let at = random.below(bytes.len());
+        match random.below(9) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = random.next() as u8,
+            2 => bytes.truncate(at),
+            3 => drop(bytes.drain(random.range(bytes.len(), MAX_PART))),
+            4 => {
+                let part = bytes[random.range(bytes.len(), MAX_PART)].to_vec();
+                insert(&mut bytes, at, &part);
+            }
+            5 => {
+                let part = &bytes[random.range(bytes.len(), 64)];
+                let times = (MAX_BYTES / 8 / part.len().max(1)).min(1 << random.below(12));
+                let part = part.repeat(times);
+                insert(&mut bytes, at, &part);
+            }
+            6 => {
+                let other = &seeds[random.below(seeds.len())].bytes;
+                let part = &other[random.range(other.len(), MAX_PART)];
+                insert(&mut bytes, at, part);
+            }
+            7 => set_number(&mut bytes, at, random),
+            _ => set_written_number(&mut bytes, at, random),
+        }
+    }
+    bytes.truncate(MAX_BYTES.max(seed.bytes.len()));
+    bytes
+}
+
+fn insert(bytes: &mut Vec<u8>, at: usize, part: &[u8]) {
+    drop(bytes.splice(at..at, part.iter().copied()));
+}
+
+/// A number at a boundary of the types that numbers are kept in, or beside it.
+fn boundary(random: &mut Random) -> u64 {
+    let power = [0, 3, 4, 5, 7, 8, 12, 15, 16, 20, 24, 31, 32, 33, 40, 48, 63, 64];
+    let power = power[random.below(power.len())];
+    let number = if power == 64 { 0 } else { 1u64 << power };
+    number.wrapping_add(random.below(3) as u64).wrapping_sub(1)
+}
+
+/// Writes a boundary as a little-endian number.
+fn set_number(bytes: &mut [u8], at: usize, random: &mut Random) {
+    let number = boundary(random).to_le_bytes();
+    let width = 1 << random.below(4);
+    for (byte, new) in bytes[at..].iter_mut().zip(&number[..width]) {
+        *byte = *new;
+    }
+}
+
+/// Replaces the next digits by those of a boundary, in one of its notations.
+fn set_written_number(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let Some(start) = bytes[at..].iter().position(is_digit).map(|start| at + start) else { return };
+    let length = bytes[start..].iter().position(|byte| !byte.is_ascii_hexdigit());
+    let end = length.map_or(bytes.len(), |length| start + length);
+    let number = boundary(random);
+    let written = match random.below(6) {
+        0 => format!("0x{number:x}"),
+        1 => format!("{number:x}"),
+        2 => format!("-{number}"),
+        3 => format!("{number}e9"),
+        4 => format!("{number}0000000000000000000"),
+        _ => number.to_string(),
+    };
+    drop(bytes.splice(start..end, written.into_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seeds() -> Vec<Seed> {
+        let seed = |bytes: &[u8]| Seed { name: String::new(), bytes: bytes.to_vec() };
+        vec![seed(b"LD.E R0, [R2+0x1234];"), seed(b""), seed(&[0xff; 300])]
+    }
+
+    #[test]
+    fn the_same_number_makes_the_same_mutant() {
+        let seeds = seeds();
+        let made = |number| mutant(&seeds, 0, &mut Random::new(1, &[number]));
+        let mutants: Vec<_> = (0..100).map(made).collect();
+        assert_eq!(mutants, (0..100).map(made).collect::<Vec<_>>());
+        let mut distinct = mutants.clone();
+        distinct.sort();
+        distinct.dedup();
+        assert!(distinct.len() > 90, "{} of 100 mutants are distinct", distinct.len());
+        assert!(mutants.iter().filter(|mutant| **mutant == seeds[0].bytes).count() < 5);
+    }
+
+    #[test]
+    fn mutants_are_bounded() {
+        let seeds = seeds();
+        for number in 0..20_000 {
+            let which = number as usize % 4;
+            let mutant = mutant(&seeds, which, &mut Random::new(2, &[number]));
+            assert!(mutant.len() <= MAX_BYTES);
+        }
+    }
+}

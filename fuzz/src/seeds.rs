@@ -1,0 +1,112 @@
+//! The inputs that a target begins with: files of the repository, and those of `fuzz/seeds/`.
+
+use std::fs;
+use std::io::{Error, Result};
+use std::path::{Path, PathBuf};
+
+use crate::targets::Target;
+
+/// Inputs in the repository. Paths are relative to its root.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// A file.
+    File(&'static str),
+    /// The files of a folder that have this extension.
+    Files(&'static str, &'static str),
+    /// Lines of a file, an input each: the first, and those that are a multiple of so many lines
+    /// further down.
+    Lines(&'static str, usize),
+    /// Files, one after the other, as one input.
+    Joined(&'static [&'static str]),
+}
+
+/// An input, and where it is from.
+#[derive(Clone, Debug)]
+pub struct Seed {
+    /// The file, with the line's number if it is a line.
+    pub name: String,
+    /// The input.
+    pub bytes: Vec<u8>,
+}
+
+/// The repository that this was built in.
+pub fn repository() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package)
+}
+
+/// Reads all inputs of a target, always in the same order.
+///
+/// # Errors
+/// Those of the system, with the file's name; a folder or file without any input is one too.
+pub fn seeds(target: &Target) -> Result<Vec<Seed>> {
+    let own = repository().join("fuzz/seeds").join(target.name);
+    let mut seeds = if own.is_dir() { read(&own)? } else { Vec::new() };
+    for source in target.seeds {
+        let found = match source {
+            Source::File(path) => vec![read_file(&repository().join(path))?],
+            Source::Files(folder, extension) => {
+                let mut files = files(&repository().join(folder))?;
+                files.retain(|file| file.extension().is_some_and(|its| its == *extension));
+                files.iter().map(|file| read_file(file)).collect::<Result<_>>()?
+            }
+            Source::Lines(path, every) => lines(&repository().join(path), *every)?,
+            Source::Joined(paths) => {
+                let parts = paths.iter().map(|path| read_file(&repository().join(path)));
+                let parts: Vec<Seed> = parts.collect::<Result<_>>()?;
+                let bytes = parts.iter().flat_map(|part| part.bytes.clone()).collect();
+                vec![Seed { name: paths.join("+"), bytes }]
+            }
+        };
+        if found.is_empty() {
+            return Err(Error::other(format!("{source:?}: no inputs")));
+        }
+        seeds.extend(found);
+    }
+    if seeds.is_empty() {
+        return Err(Error::other(format!("{}: no inputs", own.display())));
+    }
+    Ok(seeds)
+}
+
+/// Reads a file, or all files in a folder and its folders.
+///
+/// # Errors
+/// Those of the system, with the file's name.
+pub fn read(path: &Path) -> Result<Vec<Seed>> {
+    if !path.is_dir() {
+        return Ok(vec![read_file(path)?]);
+    }
+    let mut seeds = Vec::new();
+    for file in files(path)? {
+        seeds.extend(read(&file)?);
+    }
+    Ok(seeds)
+}
+
+fn named(path: &Path) -> impl Fn(Error) -> Error {
+    move |error| Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+fn read_file(path: &Path) -> Result<Seed> {
+    let bytes = fs::read(path).map_err(named(path))?;
+    let shown = path.strip_prefix(repository()).unwrap_or(path);
+    Ok(Seed { name: shown.display().to_string(), bytes })
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(named(folder))?;
+    let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    files.sort();
+    Ok(files)
+}
+
+fn lines(path: &Path, every: usize) -> Result<Vec<Seed>> {
+    let Seed { name, bytes } = read_file(path)?;
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate().step_by(every.max(1));
+    let seed = |(i, line): (usize, &[u8])| Seed {
+        name: format!("{name}:{}", i + 1),
+        bytes: line.to_vec(),
+    };
+    Ok(lines.filter(|(_, line)| !line.is_empty()).map(seed).collect())
+}

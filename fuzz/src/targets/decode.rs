@@ -1,0 +1,25 @@
+use warpload::encoding::{Instruction, ParseErrorKind, parse_line};
+
+/// Each word that decodes encodes to itself. Its text parses to the same text, and to the same bits
+/// apart from those that are in no text; a text of `INVALIDSIZE` is refused as that. The input is
+/// little-endian words.
+pub fn decode_then_encode_is_identity(input: &[u8]) {
+    let words = input.chunks_exact(8).flat_map(<[u8; 8]>::try_from).map(u64::from_le_bytes);
+    for (word, load) in words.filter_map(|word| Some((word, Instruction::decode(word)?))) {
+        assert_eq!(load.encode(), word, "{load}");
+        let text = load.text();
+        match parse_line(&text) {
+            Ok(parsed) => {
+                assert!(load.size().is_ok(), "{text} has no size");
+                assert_eq!(parsed.instruction.encode(), word & !load.unread_bits(), "{text}");
+                assert_eq!(parsed.instruction.text().as_str(), text.as_str());
+                assert_eq!((parsed.control, parsed.alias), (None, None), "{text}");
+            }
+            Err(error) => {
+                assert!(load.size().is_err(), "{text}: {error}");
+                assert!(matches!(error.kind, ParseErrorKind::InvalidSize { .. }), "{error}");
+                assert!(text[error.span.range()].starts_with("INVALIDSIZE"), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+use warpload::encoding::{Instruction, Pred, Reg};
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::Executor;
+use warpload::machine::{Machine, Misaligned, RegisterLimit};
+use warpload::memory::{AddressMap, MemoryBuilder, Window};
+use warpload::warp::Warp;
+
+/// Takes numbers off the input; zeroes after its end.
+struct Input<'i>(&'i [u8]);
+
+impl Input<'_> {
+    fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        let taken = N.min(self.0.len());
+        bytes[..taken].copy_from_slice(&self.0[..taken]);
+        self.0 = &self.0[taken..];
+        bytes
+    }
+
+    fn byte(&mut self) -> u8 {
+        u8::from_le_bytes(self.bytes())
+    }
+
+    fn half(&mut self) -> u16 {
+        u16::from_le_bytes(self.bytes())
+    }
+
+    fn word(&mut self) -> u32 {
+        u32::from_le_bytes(self.bytes())
+    }
+}
+
+/// Everything lies in the first 64 KiB or so, so that addresses hit and miss often.
+fn machine(input: &mut Input<'_>) -> Option<Machine> {
+    let window =
+        |at: u8, size: u8| Window { base: u64::from(at) * 256, size: (u64::from(size) + 1) * 16 };
+    let shared = window(input.byte(), input.byte());
+    let local = window(input.byte(), input.byte());
+    let map = AddressMap::new(32 + u32::from(input.byte()) % 33, shared, local).ok()?;
+    let bytes: Vec<u8> = (0..8192u32).map(|i| ((i * 37) >> 3) as u8).collect();
+    let mut memory = MemoryBuilder::new(map);
+    for _ in 0..input.byte() % 4 {
+        memory = memory.global(u64::from(input.half()), &bytes[..usize::from(input.byte())]);
+    }
+    let (low, high) = (usize::from(input.byte()), usize::from(input.byte()));
+    let memory = memory
+        .shared(&bytes[..usize::from(input.half() % 4096)])
+        .local_low(low, &bytes[..low * LANES])
+        .local_high(high, &bytes[..high * LANES])
+        .constant(input.byte() % 32, &bytes[..usize::from(input.half() % 8192)])
+        .build()
+        .ok()?;
+    Some(Machine {
+        register_limit: RegisterLimit::new(u64::from(input.byte())).ok()?,
+        misaligned: if input.byte() & 1 == 0 { Misaligned::Force } else { Misaligned::Report },
+        memory,
+    })
+}
+
+/// The two executors agree on machines and warps made of the input.
+pub fn fast_equals_literal(input: &[u8]) {
+    let mut input = Input(input);
+    let Some(machine) = machine(&mut input) else { return };
+    // LD every other time, else one of its siblings.
+    let bits = u64::from_le_bytes(input.bytes());
+    let word = match input.byte() % 8 {
+        0 => bits >> 13 | 0xeed0 << 48,
+        1 => bits >> 13 | 0xef40 << 48,
+        2 => bits >> 13 | 0xef48 << 48,
+        3 => bits >> 13 | 0xef90 << 48,
+        _ => bits >> 3 | 0b100 << 61,
+    };
+    let Some(load) = Instruction::decode(word) else { return };
+    let mut warp = Warp::new();
+    warp.active = LaneMask::from_bits(input.word());
+    for predicate in (0..7).filter_map(Pred::new) {
+        warp.set_predicate(predicate, LaneMask::from_bits(input.word()));
+    }
+    let (base, stride) = (input.word(), input.byte());
+    let spread: [u8; LANES] = input.bytes();
+    let register = load.address().base;
+    let value = |lane: usize| {
+        base.wrapping_add(u32::from(stride) * lane as u32).wrapping_add(u32::from(spread[lane]))
+    };
+    warp.set_register(register, std::array::from_fn(value));
+    let mut other = warp.clone();
+    let fast = Executor::Fast.execute(&load, &machine, &mut warp);
+    let literal = Executor::Reference.execute(&load, &machine, &mut other);
+    assert_eq!(fast, literal);
+    assert!(warp == other);
+    // The register behind an extended base decides whether 64-bit addresses are in reach.
+    if register != Reg::RZ && register.number() < 254 {
+        let mut warp = other.clone();
+        warp.set_register(Reg::new(register.number() + 1), [input.word() & 1; LANES]);
+        let mut other = warp.clone();
+        let fast = Executor::Fast.execute(&load, &machine, &mut warp);
+        assert_eq!(fast, Executor::Reference.execute(&load, &machine, &mut other));
+        assert!(warp == other);
+    }
+}

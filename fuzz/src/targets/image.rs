@@ -1,0 +1,31 @@
+use warpload::encoding::{Reg, parse_line};
+use warpload::load::Executor;
+use warpload::suite::image::open;
+use warpload::warp::Warp;
+
+use crate::folder::{self, leads_out};
+
+/// Any text is the manifest of a memory image or an error; a load from the image comes to the same on
+/// both executors. Manifests can name files of a folder of this process's own.
+pub fn image_does_not_panic(input: &[u8]) {
+    if leads_out(input) {
+        return;
+    }
+    let image = folder::with(|folder| {
+        let manifest = folder.join("manifest.json");
+        folder::write(&manifest, input);
+        open(&manifest)
+    });
+    let Ok(machine) = image else { return };
+    for at in machine.memory.allocations().iter().map(|allocation| allocation.base).take(4) {
+        let Ok(line) = parse_line("LD.E.64 R4, [R2+-0x4]") else { continue };
+        let mut warp = Warp::new();
+        let address = |lane: usize| at.wrapping_add(8 * lane as u64);
+        warp.set_register(Reg::new(2), std::array::from_fn(|lane| address(lane) as u32));
+        warp.set_register(Reg::new(3), std::array::from_fn(|lane| (address(lane) >> 32) as u32));
+        let mut other = warp.clone();
+        let fast = Executor::Fast.execute(&line.instruction, &machine, &mut warp);
+        assert_eq!(fast, Executor::Reference.execute(&line.instruction, &machine, &mut other));
+        assert!(warp == other);
+    }
+}

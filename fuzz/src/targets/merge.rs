@@ -1,0 +1,22 @@
+use warpload::trace::Summary;
+
+/// Any texts are summaries that merge to the same in any order, or are refused in any order. The
+/// input is summaries in JSON, one after the other.
+pub fn summaries_merge_in_any_order(input: &[u8]) {
+    let summaries = serde_json::Deserializer::from_slice(input).into_iter();
+    let summaries: Result<Vec<Summary>, _> = summaries.collect();
+    let Ok(summaries) = summaries else { return };
+    let mut reversed = summaries.clone();
+    reversed.reverse();
+    let merged = Summary::merge(summaries);
+    match (&merged, Summary::merge(reversed)) {
+        (Ok(merged), other) => {
+            assert_eq!(other.as_ref(), Ok(merged));
+            let json = serde_json::to_string(merged).unwrap_or_else(|error| panic!("{error}"));
+            let again: Result<Summary, _> = serde_json::from_str(&json);
+            assert_eq!(again.ok().as_ref(), Some(merged));
+        }
+        (Err(error), Err(_)) => assert!(!error.to_string().is_empty()),
+        (Err(error), Ok(_)) => panic!("refused in one order alone: {error}"),
+    }
+}

@@ -1,0 +1,162 @@
+//! The targets: **the list**, and one file each. The name of a target is the property that it holds.
+
+mod accelsim;
+mod decode;
+mod encode;
+mod execute;
+mod image;
+mod kernels_list;
+mod merge;
+mod page;
+mod parse;
+mod ptx;
+mod sass;
+mod tensor_case;
+mod trace;
+mod vector;
+mod xz;
+
+pub use accelsim::accelsim_does_not_panic;
+pub use decode::decode_then_encode_is_identity;
+pub use encode::encode_then_decode_is_identity;
+pub use execute::fast_equals_literal;
+pub use image::image_does_not_panic;
+pub use kernels_list::kernels_list_does_not_panic;
+pub use merge::summaries_merge_in_any_order;
+pub use page::page_is_inert;
+pub use parse::parse_does_not_panic;
+pub use ptx::ptx_does_not_panic;
+pub use sass::sass_does_not_panic;
+pub use tensor_case::tensor_case_does_not_panic;
+pub use trace::trace_does_not_panic;
+pub use vector::vector_does_not_panic;
+pub use xz::xz_is_bounded;
+
+use crate::seeds::Source;
+
+/// A property, and inputs to begin with.
+#[derive(Debug)]
+pub struct Target {
+    /// The name, that of the function.
+    pub name: &'static str,
+    /// Panics if the property does not hold for this input.
+    pub run: fn(&[u8]),
+    /// Inputs elsewhere in the repository; those of `fuzz/seeds/NAME/` are not listed.
+    pub seeds: &'static [Source],
+}
+
+macro_rules! targets {
+    ($($name:ident: $seeds:expr),+ $(,)?) => {
+        &[$(Target { name: stringify!($name), run: $name, seeds: &$seeds }),+]
+    };
+}
+
+use Source::{File, Files, Joined, Lines};
+
+/// All targets.
+pub const TARGETS: &[Target] = targets! {
+    decode_then_encode_is_identity: [
+        Files("tests/data/listings", "cubin"),
+        File("tests/data/cmd/absolute.bin"),
+    ],
+    parse_does_not_panic: [
+        Lines("cli/tests/cmd/stdin-encode.stdin", 1),
+        Lines("encoding/tests/data/nvdisasm-ld.tsv", 600),
+        Lines("encoding/tests/data/nvdisasm-load-family.tsv", 450),
+    ],
+    encode_then_decode_is_identity: [
+        File("cli/tests/cmd/stdin-encode.stdin"),
+        File("tests/data/cmd/no-words.txt"),
+    ],
+    fast_equals_literal: [],
+    sass_does_not_panic: [
+        Files("tests/data/listings", "cubin"),
+        Files("tests/data/cmd", "txt"),
+        Files("tests/data/cmd", "cubin"),
+        Files("tests/data/cmd", "bin"),
+        File("tests/data/listings/chase.sm_50.nvdisasm.txt"),
+        File("tests/data/listings/uniform.sm_50.cuobjdump.txt"),
+        File("tests/data/listings/relocated.sm_61.nvdisasm.txt"),
+    ],
+    vector_does_not_panic: [
+        Lines("tests/data/ld-vectors.jsonl", 90),
+        Lines("tests/data/load-family-vectors.jsonl", 40),
+        Lines("tests/data/cmd/malformed.jsonl", 1),
+        Lines("tests/data/cmd/fail.jsonl", 1),
+        File("tests/data/cmd/one.json"),
+        File("tests/data/cmd/warp-fault.json"),
+    ],
+    tensor_case_does_not_panic: [
+        Lines("ptx/tests/tensor_memory/cases.jsonl", 12),
+        Lines("tests/data/cmd/tmem-cases.jsonl", 1),
+    ],
+    image_does_not_panic: [
+        File("traces/generic.image.json"),
+        File("tests/data/cmd/image-of-example.json"),
+        File("tests/data/ptx/image.json"),
+        File("tests/data/report/faulty.json"),
+    ],
+    ptx_does_not_panic: [
+        Files("tests/data/ptx", "ptx"),
+        Files("ptx/tests/ptx/mutations", "ptx"),
+        File("tests/data/listings/gather.ptx"),
+        File("tests/data/listings/chase.ptx"),
+        File("ptx/tests/ptx/clang/cached-O0-g.ptx"),
+        File("ptx/tests/ptx/clang/stencil-O2.ptx"),
+        File("ptx/tests/ptx/clang/structures-O2.ptx"),
+    ],
+    trace_does_not_panic: [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
+    accelsim_does_not_panic: [
+        Files("tests/data/cmd", "traceg"),
+        Files("tests/data/report", "traceg"),
+        Files("tests/independent", "traceg"),
+        Files("tests/independent", "trace"),
+        Files("tests/independent", "log"),
+        File("traces/nvbit-mem_trace.json"),
+    ],
+    kernels_list_does_not_panic: [
+        Files("tests/data/cmd", "g"),
+        File("tests/independent/kernelslist.g"),
+    ],
+    xz_is_bounded: [
+        Files("tests/independent/traces", "xz"),
+        File("traces/vecadd-v3-sm61-head.trace.xz"),
+        File("tests/data/cmd/kernel-1.traceg"),
+        File("tests/independent/handwritten-memtrace.log"),
+    ],
+    page_is_inert: [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
+    summaries_merge_in_any_order: [
+        Joined(&["tests/data/cmd/shard-0.json", "tests/data/cmd/shard-1.json"]),
+        Joined(&["tests/data/cmd/shard-1.json", "tests/data/cmd/shard-0.json"]),
+        File("tests/data/cmd/shard-0.json"),
+    ],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seeds::repository;
+
+    /// cargo-fuzz finds a target by its entry in Cargo.toml; a target without one would be run by
+    /// nobody, and no stable build compiles the files.
+    #[test]
+    fn each_target_has_a_binary_of_libfuzzer() -> Result<(), Box<dyn std::error::Error>> {
+        let package = repository().join("fuzz");
+        let manifest = std::fs::read_to_string(package.join("Cargo.toml"))?;
+        for Target { name, .. } in TARGETS {
+            let path = format!("fuzz_targets/{name}.rs");
+            let entry = format!(
+                "[[bin]]\nname = \"{name}\"\npath = \"{path}\"\nrequired-features = [\"libfuzzer\"]\n"
+            );
+            assert!(manifest.contains(&entry), "Cargo.toml lacks {name}");
+            let expected = format!(
+                "#![no_main]\nuse warpload_fuzz::targets::{name};\n\
+                 libfuzzer_sys::fuzz_target!(|input: &[u8]| {name}(input));\n"
+            );
+            assert_eq!(std::fs::read_to_string(package.join(&path))?, expected, "{path}");
+        }
+        assert_eq!(std::fs::read_dir(package.join("fuzz_targets"))?.count(), TARGETS.len());
+        assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
+        Ok(())
+    }
+}

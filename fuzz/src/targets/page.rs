@@ -1,0 +1,89 @@
+use serde_json::json;
+use warpload::memory::{Arena, Fill};
+use warpload::report::{Page, html};
+use warpload::trace::{BinaryTrace, Data, Shard, Summary, replay, survey};
+
+use crate::import::options;
+use crate::made_trace::made_trace;
+
+/// The elements that the page of any trace consists of begin scripts and styles once.
+const ONCE: [&str; 4] = ["<script", "</script", "<style", "</style"];
+
+/// The replay of any trace, its second walk and its page succeed or are refused; no name in the
+/// trace becomes markup, a control character or a change of direction, and the summary survives
+/// JSON.
+///
+/// The input is a binary trace, or three bytes of options, the length of a name, the name and blocks.
+pub fn page_is_inert(input: &[u8]) {
+    let (choices, rest) = match input.split_first_chunk::<4>() {
+        Some((choices, rest)) if !input.starts_with(b"WARPLOAD") => (*choices, rest),
+        _ => ([17, 0, 0, 0], input),
+    };
+    let [bits, data, part, length] = choices;
+    let (name, blocks) = rest.split_at(usize::from(length).min(rest.len()));
+    let name = String::from_utf8_lossy(name);
+    let bytes = made_trace(contents(&name).to_string().as_bytes(), blocks);
+    let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
+    let mut options = options(match data % 3 {
+        0 => Data::Fill(Fill::Address),
+        1 => Data::Fill(Fill::Zero),
+        _ => Data::Absent,
+    });
+    options.address_bits = 32 + u32::from(bits) % 33;
+    options.shard = (part > 0).then(|| Shard::new(u64::from(part) % 3, 3)).flatten();
+    let Ok(replayed) = replay(&trace, &options, &|_| ()) else { return };
+    let summary = Summary::new(&replayed, &trace, &options);
+    let survey = survey(&trace, &options, &replayed);
+    let survey = survey.unwrap_or_else(|error| panic!("the trace could be replayed: {error}"));
+    let page = html(&Page {
+        title: &name,
+        data: &name,
+        shard: options.shard,
+        contents: trace.contents(),
+        replayed: &replayed,
+        summary: &summary,
+        survey: &survey,
+    });
+    for element in ONCE {
+        assert_eq!(page.matches(element).count(), 1, "{element} in the page");
+    }
+    assert!(!page.contains("<img"), "a name became an element");
+    let raw = page.chars().find(|c| c.is_control() && *c != '\n' || turns_direction(*c));
+    assert_eq!(raw, None, "raw in the page");
+
+    let json = serde_json::to_string(&summary).unwrap_or_else(|error| panic!("{error}"));
+    let again: Summary = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again, summary);
+}
+
+/// Whether the character is a mark of the direction of writing, or a line break that is not a
+/// control character.
+fn turns_direction(character: char) -> bool {
+    matches!(character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Kernels and operations, with `name` wherever a trace holds a text.
+fn contents(name: &str) -> serde_json::Value {
+    let kernel = |shared: u64, local: u64| {
+        json!({"name": name, "grid": [1, 2, 1], "block": [32, 1, 1], "shared_base": shared,
+            "local_base": local, "header": [[name, name]]})
+    };
+    let operation = |opcode: &str, space: &str, bytes: u8| {
+        json!({"opcode": opcode, "space": space, "bytes": bytes, "signed": false,
+            "uniform": opcode == "LD.U.128"})
+    };
+    json!({
+        "source": name,
+        "notes": [name],
+        "kernels": [kernel(4096, 0x400_0000), kernel(0xfe00_0000, 0xff00_0000)],
+        "operations": [
+            operation("LD.U.128", "generic", 16),
+            operation(name, "global", 4),
+            operation(&format!("LDL.{name}"), "local", 2),
+            operation("LDS.64", "shared", 8),
+            operation("LDC.U8", "constant", 1),
+        ],
+        "not_replayed": [name],
+    })
+}

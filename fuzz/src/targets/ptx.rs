@@ -1,0 +1,55 @@
+use warpload::machine::Machine;
+use warpload::memory::{AddressMap, MemoryBuilder};
+use warpload_ptx::lower::OptimizationLevel;
+use warpload_ptx::run::{Placement, Registers, WarpTensorMemory};
+use warpload_ptx::tensor::{Rules, TensorMemory};
+use warpload_ptx::{check, lower, read, read_load};
+
+/// Any text is read as a module or refused with a place in it; its loads are judged, lowered and
+/// executed or refused.
+pub fn ptx_does_not_panic(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    // The text as one load alone.
+    if let Ok(load) = read_load(text)
+        && let Err(error) = load.tensor_load(text)
+    {
+        assert!(text.get(error.span.range()).is_some());
+    }
+    let module = match read(text) {
+        Ok(module) => module,
+        Err(error) => {
+            assert!(text.get(error.span.start as usize..error.span.end as usize).is_some());
+            return;
+        }
+    };
+    for verdict in check(&module) {
+        for violation in verdict.violations {
+            let span = violation.span;
+            assert!(text.get(span.start as usize..span.end as usize).is_some());
+        }
+    }
+    for level in [OptimizationLevel::O0, OptimizationLevel::O3] {
+        for load in lower(&module, level).flatten() {
+            for instruction in load.instructions {
+                assert!(!instruction.to_string().is_empty());
+            }
+        }
+    }
+    for function in module.functions() {
+        let memory = MemoryBuilder::new(AddressMap::default()).global(0, &[1; 64]).build();
+        let Ok(memory) = memory else { return };
+        let Ok(placement) = Placement::of(&module, Some(function)) else { continue };
+        let Ok(mut environment) = placement.onto(Machine::new(memory)) else { continue };
+        let (memory, rules) = (TensorMemory::new(), Rules::default());
+        environment.tensor = Some(WarpTensorMemory { memory, warp: 0, rules });
+        let mut registers = Registers::new();
+        for name in ["%rd1", "%r1", "a"] {
+            for register in module.registers_named(function, name) {
+                registers.set(register, [0; 32]);
+            }
+        }
+        for step in environment.run(function, &mut registers) {
+            drop(step.result);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+use warpload_ptx::tensor::Registers;
+use warpload_ptx::tensor::cases::{Case, PatternMemories};
+
+thread_local! {
+    static MEMORIES: PatternMemories = PatternMemories::default();
+}
+
+/// Any text is a case of a load from Tensor Memory or an error; a case comes to the same whatever the
+/// registers held before.
+pub fn tensor_case_does_not_panic(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let Ok(case) = Case::from_json(text) else { return };
+    MEMORIES.with(|memories| {
+        let mut registers = Registers::new();
+        let first = case.check(memories, &mut registers);
+        assert_eq!(case.check(memories, &mut registers), first);
+        for difference in first {
+            assert!(!difference.to_string().is_empty());
+        }
+    });
+}

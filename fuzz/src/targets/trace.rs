@@ -1,0 +1,22 @@
+use warpload::memory::{Arena, Fill};
+use warpload::trace::{BinaryTrace, Data, Shard, Summary, replay};
+
+use crate::import::options;
+use crate::made_trace::{CONTENTS, made_trace};
+
+/// Any bytes are a binary trace, whose loads are executed in parts and as a whole with the same
+/// result, or an error. Checksums are made to match.
+pub fn trace_does_not_panic(input: &[u8]) {
+    let bytes = made_trace(CONTENTS, input);
+    let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
+    let mut options = options(Data::Fill(Fill::Address));
+    let Ok(found) = replay(&trace, &options, &|_| ()) else { return };
+    let whole = Summary::new(&found, &trace, &options);
+    let shards = (0..3).map(|part| {
+        options.shard = Shard::new(part, 3);
+        let found = replay(&trace, &options, &|_| ());
+        let found = found.unwrap_or_else(|error| panic!("the whole could be replayed: {error}"));
+        Summary::new(&found, &trace, &options)
+    });
+    assert_eq!(Summary::merge(shards.collect()), Ok(whole));
+}

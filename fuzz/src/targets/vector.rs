@@ -1,0 +1,10 @@
+use warpload::load::Executor;
+use warpload::suite::vector::Vector;
+
+/// Any text is a vector or an error; a vector comes to the same on both executors.
+pub fn vector_does_not_panic(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    if let Ok(vector) = Vector::from_json(text) {
+        assert_eq!(vector.run(Executor::Fast), vector.run(Executor::Reference));
+    }
+}
