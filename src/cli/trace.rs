@@ -5,6 +5,7 @@ use std::io::{BufWriter, Cursor, Read};
 use std::path::Path;
 
 use anyhow::Context;
+use warpload::lines::without_mark;
 use warpload::memory::Arena;
 use warpload::trace::{
     BinaryTrace, ImportError, ImportEvent, MAGIC, TraceError, TraceWriter, import_from,
@@ -39,13 +40,15 @@ impl<'p> Input<'p> {
         Ok(Self { path, bytes: Box::new(Cursor::new(start.clone()).chain(bytes)), start })
     }
 
+    /// Whether this is a binary trace, or the first bytes of one.
     pub(crate) fn is_binary(&self) -> bool {
-        self.start.starts_with(&MAGIC)
+        let start = &self.start[..self.start.len().min(MAGIC.len())];
+        !start.is_empty() && MAGIC.starts_with(start)
     }
 
     /// Whether this is a JSON object, but not an access as mem_trace writes them.
     pub(crate) fn is_manifest(&self) -> bool {
-        self.start.trim_ascii_start().starts_with(b"{")
+        without_mark(&self.start).trim_ascii_start().starts_with(b"{")
             && memchr::memmem::find(&self.start, b"\"instr_opcode\"").is_none()
     }
 

@@ -1,6 +1,7 @@
 //! What can be wrong with a trace.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use super::format::{OLDEST_VERSION, VERSION};
 
@@ -17,8 +18,22 @@ pub enum TraceError {
         source: std::io::Error,
     },
     /// The file does not begin as a binary trace does.
-    #[error("no binary trace; expected it to begin with {:?}", "WARPLOAD")]
+    #[error("not a binary trace; expected it to begin with {:?}", "WARPLOAD")]
     NotATrace,
+    /// The file ends inside, or before, a part that it must have.
+    #[error(
+        "cut off: the file has {size} bytes; its {part} has {length} bytes from byte offset {offset} on"
+    )]
+    CutOff {
+        /// What is not whole.
+        part: &'static str,
+        /// Where it starts.
+        offset: u64,
+        /// How many bytes it has.
+        length: u64,
+        /// How many bytes the file has.
+        size: u64,
+    },
     /// A trace of another version of the format.
     #[error("a binary trace of version {version}; expected version {OLDEST_VERSION} to {VERSION}")]
     Version {
@@ -83,4 +98,13 @@ pub enum ImportError {
     /// The binary trace could not be written.
     #[error(transparent)]
     Write(#[from] TraceError),
+}
+
+impl ImportError {
+    /// A file that could be read up to a line of its text, if that is known.
+    pub(super) fn unreadable(file: &Path, line: Option<u64>, source: &io::Error) -> Self {
+        let line = line.map_or(String::new(), |line| format!(" (line {line} of the text)"));
+        let source = io::Error::new(source.kind(), format!("{source}{line}"));
+        Self::Read { file: file.to_owned(), source }
+    }
 }

@@ -21,3 +21,4 @@ mod samples;
 mod shards;
 mod truncated;
 mod values;
+mod xz;

@@ -50,7 +50,7 @@ pub(super) fn read(
 
 pub(super) fn line_error(file: &Path, error: LineError) -> ImportError {
     match error {
-        LineError::Io { source, .. } => ImportError::Read { file: file.to_owned(), source },
+        LineError::Io { line, source } => ImportError::unreadable(file, Some(line), &source),
         other => ImportError::File { file: file.to_owned(), message: other.to_string() },
     }
 }

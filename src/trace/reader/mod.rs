@@ -32,9 +32,6 @@ impl BinaryTrace {
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let failed = |source| TraceError::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(failed)?;
-        if file.metadata().map_err(failed)?.len() < size_of::<Header>() as u64 {
-            return Err(TraceError::NotATrace);
-        }
         Self::new(Arena::map_read_only(&file).map_err(failed)?)
     }
 
