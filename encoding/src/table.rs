@@ -93,6 +93,13 @@ pub struct FieldReading {
     pub raw: u64,
 }
 
+impl Row {
+    /// Returns whether the disassembler ignores the field, so that no text shows it.
+    pub fn is_unread(&self) -> bool {
+        self.name == "-"
+    }
+}
+
 impl FieldReading {
     /// The readings of `word` along `rows`, most significant first.
     pub fn all(rows: &'static [Row], word: u64) -> impl Iterator<Item = FieldReading> {

@@ -173,8 +173,8 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 self.writer.note(&note);
                 Ok(())
             }
-            Found::EndUnknown => {
-                self.writer.end_is_unknown();
+            Found::EndUnknown(note) => {
+                self.writer.may_be_cut_off(note);
                 Ok(())
             }
         }

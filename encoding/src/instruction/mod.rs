@@ -94,6 +94,16 @@ macro_rules! instructions {
                 }
             }
 
+            /// Returns the bits of the word that are set and that its text does not show, because
+            /// the disassembler does not read them. They are 0 in words that were assembled.
+            pub fn unread_bits(self) -> u64 {
+                let rows = match self {
+                    $(Self::$type(_) => <$type as Layout>::ROWS,)+
+                };
+                let unread = rows.iter().filter(|row| row.is_unread());
+                unread.fold(0, |bits, row| bits | row.field.mask()) & self.encode()
+            }
+
             /// The canonical text, as nvdisasm prints it, without the semicolon.
             pub fn text(&self) -> Text {
                 let mut out = Text::new();

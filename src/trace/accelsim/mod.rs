@@ -13,6 +13,7 @@ use self::groups::Groups;
 use super::error::ImportError;
 use super::format::Kernel;
 use super::sink::Sink;
+use super::writer::NO_END_MARK;
 use crate::lane::LANES;
 use crate::lines::{LineError, Lines};
 
@@ -253,9 +254,7 @@ impl<'f> Reader<'f> {
             }
             self.begin_kernel(sink)?;
         }
-        if !self.is_grouped {
-            sink.end_is_unknown()?;
-        }
-        Ok(())
+        let unknown = if self.is_grouped { self.groups.unknown_end() } else { Some(NO_END_MARK) };
+        unknown.map_or(Ok(()), |note| sink.end_is_unknown(note))
     }
 }

@@ -12,6 +12,7 @@ use crate::lane::LANES;
 use crate::lines::skip_mark;
 use crate::trace::error::ImportError;
 use crate::trace::sink::Sink;
+use crate::trace::writer::NO_END_MARK;
 
 /// An access in JSON; further keys are passed over.
 #[derive(Deserialize)]
@@ -41,7 +42,7 @@ pub(in crate::trace) fn read_json(
         json.deserialize_seq(array).and_then(|()| json.end())
     } else {
         // Objects one after the other: there may have been more.
-        reader.sink.end_is_unknown()?;
+        reader.sink.end_is_unknown(NO_END_MARK)?;
         read_sequence(json, &mut reader, &mut stopped, file)
     };
     match (stopped, read) {

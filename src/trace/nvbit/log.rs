@@ -11,6 +11,7 @@ use crate::trace::error::ImportError;
 use crate::trace::format::Kernel;
 use crate::trace::names::NameError;
 use crate::trace::sink::{Refused, Sink};
+use crate::trace::writer::NO_END_MARK;
 
 /// Reads a log: the records and launches that the tool printed, each to the end of its line. The
 /// program writes to the same output, so that a record can follow the program's text on one line.
@@ -49,7 +50,7 @@ pub(in crate::trace) fn read_log(
         let message = "the last line has no line end: the file is cut off".to_owned();
         return Err(ImportError::Line { file: file.to_owned(), line, column, message });
     }
-    reader.sink.end_is_unknown()?;
+    reader.sink.end_is_unknown(NO_END_MARK)?;
     if unread > 0 {
         reader.sink.note(format!(
             "{unread} of the log's messages (`{}`) could not be read and were passed over",
