@@ -188,3 +188,33 @@ fn too_many(most: usize, what: &str) -> ImportError {
     let message = format!("more than {most} {what} in all files");
     ImportError::File { file: PathBuf::from("the trace"), message }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::trace::format::Kernel;
+
+    /// What importing such a kernel says, after that many kernels and header lines.
+    fn take(kernels: usize, header_lines: usize) -> Result<(), String> {
+        let output = Cursor::new(Vec::new());
+        let mut writer = TraceWriter::new(output, "a test".to_owned()).expect("in memory");
+        for _ in 0..kernels {
+            writer.kernel(Kernel::default()).expect("in memory");
+        }
+        let mut shared = Shared { header_lines, ..Shared::default() };
+        let mut import = Import::new(&mut writer, Path::new("file"), &mut shared);
+        let header = vec![("key".into(), "value".into()); 2];
+        let kernel = Kernel { header, ..Kernel::default() };
+        import.take(Found::Kernel(kernel)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn kernels_and_header_lines_are_bounded() {
+        assert_eq!(take(MAX_KERNELS - 1, MAX_HEADER_LINES - 2), Ok(()));
+        let many = |what| Err(format!("the trace: more than {what} in all files"));
+        assert_eq!(take(MAX_KERNELS, 0), many("1048576 kernels"));
+        assert_eq!(take(0, MAX_HEADER_LINES - 1), many("16777216 header lines"));
+    }
+}

@@ -2,6 +2,7 @@
 #![cfg(feature = "trace")]
 #![allow(clippy::unwrap_used)]
 
+mod counts;
 mod peak;
 
 use std::fs::File;
