@@ -2,6 +2,7 @@
 //! the bytes (docs/vectors.md).
 
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::file_kind::FileKind;
@@ -83,7 +84,8 @@ pub fn open_observed(
         let message = format!("a manifest of {size} bytes; expected at most {MAX_MANIFEST_BYTES}");
         return Err(failed(std::io::Error::new(std::io::ErrorKind::FileTooLarge, message)));
     }
-    let text = std::fs::read(manifest).map_err(failed)?;
+    let bytes = std::fs::read(manifest).map_err(failed)?;
+    let text = text_of(&bytes).map_err(failed)?;
     let folder = manifest.parent().unwrap_or(Path::new(""));
     let map = match mapping {
         #[cfg(feature = "mmap")]
@@ -92,23 +94,22 @@ pub fn open_observed(
         Mapping::CopyOnWrite => Some(crate::memory::Arena::map_copy_on_write as fn(&_) -> _),
         Mapping::Copy => None,
     };
-    text_of(&text)
-        .and_then(json::from_str)
+    json::from_str(text)
         .and_then(|initial: Initial| initial.machine(Files::Under { folder, map, opened }))
         .map_err(|source| ImageError::Manifest { path: manifest.to_owned(), source })
 }
 
 /// Returns a manifest's bytes as text, without a byte order mark.
-fn text_of(bytes: &[u8]) -> Result<&str, JsonError> {
-    let wrong = |position, message| JsonError { key: None, position, message };
+fn text_of(bytes: &[u8]) -> io::Result<&str> {
+    let wrong = |message| io::Error::new(io::ErrorKind::InvalidData, message);
     if let Some(kind) = FileKind::detect(bytes) {
-        return Err(wrong(None, kind.to_string()));
+        return Err(wrong(kind.to_string()));
     }
     let bytes = without_mark(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
         let valid = &bytes[..error.valid_up_to()];
         let line = 1 + memchr::memchr_iter(b'\n', valid).count();
         let column = valid.len() - memchr::memrchr(b'\n', valid).map_or(0, |end| end + 1) + 1;
-        wrong(Some((line, column)), "not UTF-8; expected JSON".to_owned())
+        wrong(format!("line {line}, column {column} is not UTF-8; expected JSON"))
     })
 }

@@ -67,7 +67,7 @@ pub fn import_from<W: Write + Seek>(
         Source::KernelsList(text) => {
             let list = KernelsList::read(name, text)?;
             writer.allocations(list.allocations.iter().copied());
-            in_order::read(&list, threads, observe, &mut |file, found| {
+            in_order::read(&list, threads, observe, |file, found| {
                 let mut import = Import::new(writer, file, &mut shared);
                 for found in found {
                     import.take(found?)?;

@@ -16,6 +16,7 @@ use super::source::Source;
 /// How many messages a file's reader may be ahead of the writer; a block is one message.
 const AHEAD: usize = 4;
 
+/// What a reader found, or why it stopped.
 type Message = Result<Found, ImportError>;
 
 /// A file to be read, and where to.
@@ -33,7 +34,7 @@ pub(super) fn read(
     list: &KernelsList<'_>,
     threads: usize,
     observe: &(dyn Fn(ImportEvent<'_>) + Sync),
-    take: &mut dyn FnMut(&Path, &mut dyn Iterator<Item = Message>) -> Result<(), ImportError>,
+    mut take: impl FnMut(&Path, Receiver<Message>) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
     let threads = threads.clamp(1, list.files().len().max(1));
     let (jobs, queue) = sync_channel::<Job>(threads);
@@ -59,7 +60,7 @@ pub(super) fn read(
                 let _ = jobs.send(Job { file, line, to });
             }
             let Some((file, from)) = begun.pop_front() else { break Ok(()) };
-            if let Err(error) = take(&file, &mut from.into_iter()) {
+            if let Err(error) = take(&file, from) {
                 break Err(error);
             }
         };
