@@ -168,7 +168,7 @@ fn broken_rule(load: &TensorLoad, issue: Issue, rules: &Rules) -> Option<&'stati
         return Some("split-range");
     }
     let taddr = issue.address.0;
-    if rules.hardware_alignment && taddr % 2 != 0 && load.needs_even_column() {
+    if rules.hardware_alignment && !taddr.is_multiple_of(2) && load.needs_even_column() {
         return Some("column-align");
     }
     let halves = if load.split().is_some() { 2 } else { 1 };
