@@ -31,12 +31,14 @@ pub enum FileKind {
     Zip,
     /// Text in UTF-16, as some shells redirect it.
     Utf16,
+    /// A binary trace of this library.
+    BinaryTrace,
 }
 
-use FileKind::{Archive, Bzip2, Coff, Elf, Fatbin, Gzip, Pe, Utf16, Xz, Zip, Zstd};
+use FileKind::{Archive, BinaryTrace, Bzip2, Coff, Elf, Fatbin, Gzip, Pe, Utf16, Xz, Zip, Zstd};
 
 /// How files of each kind begin. Where the bytes are few, [`FileKind::detect`] checks more.
-const MAGICS: [(&[u8], FileKind); 17] = [
+const MAGICS: [(&[u8], FileKind); 18] = [
     (b"\x7fELF", Elf),
     // 0xba55ed50, little-endian.
     (b"\x50\xed\x55\xba", Fatbin),
@@ -58,6 +60,7 @@ const MAGICS: [(&[u8], FileKind); 17] = [
     (b"PK\x05\x06", Zip),
     (b"\xff\xfe", Utf16),
     (b"\xfe\xff", Utf16),
+    (b"WARPLOAD", BinaryTrace),
 ];
 
 impl FileKind {
@@ -105,6 +108,7 @@ impl FileKind {
             Self::Xz => "an xz file",
             Self::Zip => "a ZIP archive",
             Self::Utf16 => "a text in UTF-16",
+            Self::BinaryTrace => "a binary trace of warpload",
         }
     }
 
@@ -121,6 +125,7 @@ impl FileKind {
             Self::Xz => "decompress it with `xz -d`",
             Self::Zip => "extract its files with `unzip`",
             Self::Utf16 => "convert it to UTF-8 with `iconv -f UTF-16 -t UTF-8`",
+            Self::BinaryTrace => "`warpload info` and `warpload replay` read it",
         }
     }
 }
@@ -155,6 +160,8 @@ mod tests {
             (b"\xfd7zXZ\0\0\x04", Some(Xz)),
             (b"PK\x03\x04\x14", Some(Zip)),
             (b"\xff\xfeL\0", Some(Utf16)),
+            (b"WARPLOAD\x02\0\0\0", Some(BinaryTrace)),
+            (b"WARPLOA", None),
             (b"code for sm_50", None),
             (b"", None),
         ] {

@@ -1,12 +1,33 @@
 //! Lines of untrusted text: bounded, numbered, UTF-8.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 /// No line of any input is longer; a longer one is refused without being held in memory.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 
+/// The byte order mark of UTF-8, which some editors write before a text.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Returns a whole text without a byte order mark before it.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
+/// Returns `input` from its current position on, without a byte order mark there.
+///
+/// # Errors
+/// Those of reading the first bytes.
+pub fn skip_mark<R: BufRead>(mut input: R) -> io::Result<impl BufRead> {
+    let mut start = Vec::new();
+    input.by_ref().take(MARK.len() as u64).read_to_end(&mut start)?;
+    if start == MARK {
+        start.clear();
+    }
+    Ok(io::Cursor::new(start).chain(input))
+}
+
 /// Reads lines one after the other into one buffer. Line ends are `\n` and `\r\n`; the last
-/// line may have none.
+/// line may have none. A byte order mark before the first line is not part of it.
 #[derive(Debug)]
 pub struct Lines<R> {
     input: R,
@@ -86,6 +107,7 @@ impl<R: BufRead> Lines<R> {
         self.buffer.clear();
         let (line, offset) = (self.number, self.offset);
         self.ended = match self.fill() {
+            Ok(Filled::LastLine) if line == 1 && self.buffer == MARK => return None,
             Ok(Filled::Nothing) => return None,
             Ok(Filled::Line) => true,
             Ok(Filled::LastLine) => false,
@@ -100,6 +122,10 @@ impl<R: BufRead> Lines<R> {
         };
         self.offset += self.buffer.len() as u64 + u64::from(self.ended);
         let bytes = self.buffer.strip_suffix(b"\r").unwrap_or(&self.buffer);
+        let (bytes, offset) = match bytes.strip_prefix(MARK) {
+            Some(text) if line == 1 => (text, MARK.len() as u64),
+            _ => (bytes, offset),
+        };
         Some(match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Line { number: line, offset, text }),
             Err(error) => Err(LineError::NotUtf8 {
@@ -175,6 +201,28 @@ mod tests {
         let expected = [(1, 0, "one"), (2, 4, "two"), (3, 9, ""), (4, 10, "last")];
         assert_eq!(lines, expected.map(|(n, at, text)| Ok((n, at, text.to_owned()))));
         assert_eq!(all(b""), []);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_at_the_beginning() {
+        let expected = [(1, 3, "one"), (2, 7, "\u{feff}two")];
+        let expected = expected.map(|(n, at, text)| Ok((n, at, text.to_owned())));
+        assert_eq!(all("\u{feff}one\n\u{feff}two".as_bytes()), expected);
+        assert_eq!(all("\u{feff}".as_bytes()), []);
+        assert_eq!(all("\u{feff}\r\n".as_bytes()), [Ok((1, 3, String::new()))]);
+        assert_eq!(
+            all(b"\xef\xbb"),
+            [Err("line 1, column 1 (byte offset 0) is not UTF-8; a text \
+            in Latin-1 can be converted with `iconv -f LATIN1 -t UTF-8`"
+                .to_owned())]
+        );
+        let error = all(b"\xef\xbb\xbfa\xe9");
+        assert!(
+            error[0].as_ref().is_err_and(|e| e.starts_with("line 1, column 2 (byte offset 4)"))
+        );
+        let mut rest = String::new();
+        skip_mark("\u{feff}\u{feff}".as_bytes()).unwrap().read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "\u{feff}");
     }
 
     #[test]

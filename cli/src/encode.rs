@@ -66,7 +66,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     if arguments.text.is_empty() || arguments.text == ["-"] {
         let stdin = Path::new("-");
         let file = io::name(stdin);
-        let mut lines = Lines::new(io::open(stdin, Progress::Never)?);
+        let mut lines =
+            Lines::new(io::open_text(stdin, Progress::Never).with_context(|| file.clone())?);
         while let Some(line) = lines.next_line() {
             match line {
                 Ok(line) if is_blank(line.text) => {}

@@ -79,7 +79,8 @@ impl Batch {
     fn standard_input(&mut self, output: &mut Output) -> anyhow::Result<()> {
         let stdin = Path::new("-");
         let file = io::name(stdin);
-        let mut lines = Lines::new(io::open(stdin, Progress::Never)?);
+        let mut lines =
+            Lines::new(io::open_text(stdin, Progress::Never).with_context(|| file.clone())?);
         while let Some(line) = lines.next_line() {
             let line = line.with_context(|| file.clone())?;
             if !line.text.trim().is_empty() {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
+use warpload::lines::skip_mark;
 use warpload::machine::Machine;
 use warpload::memory::{Fill, Window};
 use warpload::report::{Page, html};
@@ -225,6 +226,7 @@ pub(crate) fn merge(arguments: MergeArguments, output: &mut Output) -> anyhow::R
     for path in &arguments.summary {
         let name = || io::name(path);
         let input = io::open_text(path, Progress::Never).with_context(name)?;
+        let input = skip_mark(input).with_context(name)?;
         let summary: Summary = serde_json::from_reader(input)
             .with_context(|| format!("{}: no summary of a replay", name()))?;
         summaries.push(summary);

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, BufWriter, Cursor, Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use warpload::lines::without_mark;
 use warpload::suite::image::Manifest;
 use warpload::trace::binary::MAGIC;
 use warpload::trace::{
@@ -50,13 +51,15 @@ impl<'p> Input<'p> {
         Ok(Self { path, start, bytes, file, trace: None })
     }
 
+    /// Whether this is a binary trace, or the first bytes of one.
     pub(crate) fn is_binary(&self) -> bool {
-        self.start.starts_with(&MAGIC)
+        let start = &self.start[..self.start.len().min(MAGIC.len())];
+        !start.is_empty() && MAGIC.starts_with(start)
     }
 
     /// Whether this is a JSON object, but not an access as mem_trace writes them.
     pub(crate) fn is_manifest(&self) -> bool {
-        self.start.trim_ascii_start().starts_with(b"{")
+        without_mark(&self.start).trim_ascii_start().starts_with(b"{")
             && memchr::memmem::find(&self.start, b"\"instr_opcode\"").is_none()
     }
 

@@ -47,7 +47,8 @@ pub(crate) fn decode(
     }
     let stdin = Path::new("-");
     let file = io::name(stdin);
-    let mut lines = Lines::new(io::open(stdin, Progress::Never)?);
+    let mut lines =
+        Lines::new(io::open_text(stdin, Progress::Never).with_context(|| file.clone())?);
     while let Some(line) = lines.next_line() {
         match line {
             Ok(line) if line.text.trim().is_empty() => {}

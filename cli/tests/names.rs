@@ -63,3 +63,13 @@ fn registers_of_ptx() {
         shown.lines().filter(|line| !line.contains("ld.")).collect::<Vec<_>>().join("\n");
     assert_short(&rows);
 }
+
+/// Some readers take these as ends of lines, which JSON does not escape by itself.
+#[test]
+fn line_separators_in_json() {
+    let vector = "{\"name\": \"a\u{2028}b\u{2029}c\", \"instruction\": \"LD R4, [R2]\"}";
+    let json = table(&["run", "--all", "--format", "json"], "input", vector);
+    assert!(json.contains("a\\u2028b\\u2029c"), "{json}");
+    assert!(!json.contains(['\u{2028}', '\u{2029}']), "{json}");
+    assert_eq!(json.lines().count(), 1);
+}

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::file_kind::FileKind;
+use crate::lines::without_mark;
 use crate::machine::Machine;
 use crate::memory::{AddressMap, Arena, Regions};
 use crate::regular_file;
@@ -97,10 +99,7 @@ impl Manifest {
             let message = format!("expected a manifest of at most {MAX_MANIFEST_BYTES} bytes");
             return Err(failed(io::Error::new(io::ErrorKind::FileTooLarge, message)));
         }
-        let text = String::from_utf8(text).map_err(|error| {
-            failed(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
-        })?;
-        let initial = json::from_str(&text)
+        let initial = json::from_str(text_of(&text).map_err(failed)?)
             .map_err(|source| ImageError::Manifest { path: name.to_owned(), source })?;
         Ok(Self { path: name.to_owned(), folder: folder.to_owned(), initial })
     }
@@ -148,4 +147,19 @@ impl Manifest {
         result(initial, Files::Under { folder: &folder, map, opened })
             .map_err(|source| ImageError::Manifest { path, source })
     }
+}
+
+/// Returns a manifest's bytes as text, without a byte order mark.
+fn text_of(bytes: &[u8]) -> io::Result<&str> {
+    let wrong = |message| io::Error::new(io::ErrorKind::InvalidData, message);
+    if let Some(kind) = FileKind::detect(bytes) {
+        return Err(wrong(kind.to_string()));
+    }
+    let bytes = without_mark(bytes);
+    std::str::from_utf8(bytes).map_err(|error| {
+        let valid = &bytes[..error.valid_up_to()];
+        let line = 1 + memchr::memchr_iter(b'\n', valid).count();
+        let column = valid.len() - memchr::memrchr(b'\n', valid).map_or(0, |end| end + 1) + 1;
+        wrong(format!("line {line}, column {column} is not UTF-8; expected JSON"))
+    })
 }

@@ -2,6 +2,7 @@
 #![cfg(feature = "trace")]
 #![allow(clippy::unwrap_used)]
 
+mod counts;
 mod peak;
 
 use std::fs::File;
@@ -211,4 +212,80 @@ fn launches_that_alternate() {
         records[block.kernel as usize] += block.records;
     }
     assert!(records.iter().all(|count| *count == rounds as u32));
+}
+
+/// Imports a list whose text is `list`.
+fn import_list(folder: &Path, list: &str, threads: usize) -> (Result<Vec<u8>, ImportError>, usize) {
+    let path = folder.join("kernelslist.g");
+    std::fs::write(&path, list).unwrap();
+    peak::during(|| {
+        let output = Cursor::new(Vec::new());
+        let mut writer = TraceWriter::new(output, "a test".to_owned()).unwrap();
+        warpload::trace::import(&path, &mut writer, threads, &|_| {})?;
+        Ok(writer.finish().unwrap().into_inner())
+    })
+}
+
+/// What is held of a list is its names, whatever the number of files that are still to be read.
+#[test]
+fn a_list_of_a_million_files() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let list: String = (0..1_000_000).map(|i| format!("{i:07}.traceg\n")).collect();
+    for threads in [1, 8] {
+        let (result, peak) = import_list(folder.path(), &list, threads);
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("kernelslist.g:1:1: "), "{error}");
+        assert!(error.contains("0000000.traceg: cannot be read: "), "{error}");
+        assert!(mib(peak) < 90, "{threads} threads: {} MiB", mib(peak));
+    }
+}
+
+/// A file can be listed any number of times: as long as there are not too many kernels.
+#[test]
+fn a_list_of_the_same_file() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("a.trace"),
+        format!("-kernel name = k\n{}", "-a = b\n".repeat(20) + "#traces format\n"),
+    )
+    .unwrap();
+    let list = "a.trace\n".repeat(5000);
+    let (one, peak) = import_list(folder.path(), &list, 1);
+    let one = one.unwrap();
+    assert!(mib(peak) < 24, "{} MiB", mib(peak));
+    assert!(import_list(folder.path(), &list, 8).0.unwrap() == one);
+    let trace = BinaryTrace::new(Arena::from(one)).unwrap();
+    assert_eq!(trace.contents().kernels.len(), 5000);
+    assert!(trace.contents().kernels.iter().all(|kernel| kernel.header.len() == 21));
+}
+
+#[test]
+fn lists_that_are_too_long_are_refused() {
+    let _alone = alone();
+    let long = "a".repeat(60_000);
+    let cases: [(&dyn Fn(&mut dyn Write, usize), usize, &str); 3] = [
+        (
+            &|out, _| writeln!(out, "{long}.trace").unwrap(),
+            1200,
+            ":1119:1: the names of files take more than 67108864 bytes",
+        ),
+        (
+            &|out, _| out.write_all(b"a.trace\n").unwrap(),
+            (1 << 20) + 1,
+            ":1048577:1: more than 1048576 files",
+        ),
+        (
+            &|out, i| writeln!(out, "MemcpyHtoD,0x{i:x},1").unwrap(),
+            (1 << 20) + 1,
+            ":1048577:1: more than 1048576 copies to device memory",
+        ),
+    ];
+    for (line, count, expected) in cases {
+        let (result, peak) = import(|out| (0..count).for_each(|i| line(out, i)));
+        let error = result.unwrap_err().to_string();
+        assert!(error.ends_with(expected), "{error}");
+        assert!(mib(peak) < 140, "{expected}: {} MiB", mib(peak));
+    }
 }

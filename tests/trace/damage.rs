@@ -142,3 +142,27 @@ fn every_cut_is_found() {
         assert!(outcome(&bytes[..length]).is_err(), "cut to {length} bytes");
     }
 }
+
+/// A trace that is cut off says so, with what is missing.
+#[test]
+fn a_cut_says_what_is_missing() {
+    let bytes = write(&random_items(5, 300));
+    let header: Header = bytemuck::pod_read_unaligned(&bytes[..size_of::<Header>()]);
+    for length in 0..bytes.len() {
+        let error = outcome(&bytes[..length]).unwrap_err();
+        match (length, &error) {
+            (0, TraceError::NotATrace) => {}
+            (1..64, TraceError::CutOff { part: "header", offset: 0, length: 64, size }) => {
+                assert_eq!(*size, length as u64);
+            }
+            (64.., TraceError::CutOff { part: "section table", offset, size, .. }) => {
+                assert_eq!((*offset, *size), (header.sections_offset, length as u64));
+            }
+            _ => panic!("{length} bytes: {error}"),
+        }
+    }
+    assert_eq!(
+        outcome(&bytes[..40]).unwrap_err().to_string(),
+        "cut off: the file has 40 bytes; its header has 64 bytes from byte offset 0 on"
+    );
+}

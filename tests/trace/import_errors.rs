@@ -268,7 +268,13 @@ fn files_of_a_list() {
         assert!(error.contains("bad.traceg:2:1: expected a header line"), "{error}");
     }
     let error = refused("good.traceg\nnested.g\n", 2).to_string();
-    assert!(error.ends_with("nested.g: a list of kernels inside a list of kernels"), "{error}");
+    let expected = "nested.g: a list of kernels inside a list of kernels; expected a trace";
+    assert!(error.contains("kernelslist.g:2:1: ") && error.ends_with(expected), "{error}");
+    // Of any depth: a list in a list is refused before it is read.
+    let itself = folder.path().join("itself.trace");
+    fs::write(&itself, "good.traceg\nitself.trace\n").unwrap();
+    let error = import_file(&itself, 2).unwrap_err().to_string();
+    assert!(error.contains("itself.trace:2:1: ") && error.ends_with("expected a trace"), "{error}");
     for row in ["MemcpyHtoD,100,16", "MemcpyHtoD,0x100", "MemcpyHtoD,0x100,many"] {
         let error = refused(&format!("good.traceg\n{row}\n"), 1).to_string();
         let expected = "kernelslist.g:2:1: expected `MemcpyHtoD,0xADDRESS,BYTES`";

@@ -16,3 +16,4 @@ mod samples;
 mod shards;
 mod total;
 mod truncated;
+mod xz;

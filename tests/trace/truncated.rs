@@ -32,6 +32,29 @@ fn a_grouped_trace_is_never_cut_silently() {
     assert_eq!(cut("traces/bfs-v3-kernel-14.traceg", 500), 0);
 }
 
+/// What follows a thread block may be missing: that is told by the grid.
+#[test]
+fn a_grouped_trace_between_thread_blocks() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/bfs-v3-kernel-14.traceg");
+    let whole = std::fs::read_to_string(path).unwrap();
+    let imported = |text: &str| open(&import_bytes(text).unwrap()).contents().clone();
+    let ends = whole.match_indices("#END_TB\n").map(|(at, mark)| at + mark.len());
+    let mut blocks = 0;
+    for end in ends {
+        blocks += 1;
+        let contents = imported(&whole[..end]);
+        assert_eq!(contents.complete, blocks == 8, "{blocks} blocks");
+        let expected =
+            "whether the source is whole is unknown: thread blocks of its grid are missing";
+        let is_noted = contents.notes.iter().any(|note| note == expected);
+        assert_eq!(is_noted, blocks < 8, "{blocks} blocks");
+    }
+    assert_eq!(blocks, 8);
+    let contents = imported(&whole.replace("-grid dim = (8,1,1)\n", ""));
+    let expected = "whether the source is whole is unknown: its header has no grid";
+    assert!(!contents.complete && contents.notes.iter().any(|note| note == expected));
+}
+
 #[test]
 fn an_ungrouped_trace_says_that_it_cannot_be_told() {
     // Every line's end is such a place.

@@ -1,4 +1,6 @@
-//! `decode --check`: whether a listing's text and its words agree.
+//! `decode --check`: whether a listing's text and its words agree, and what no text shows.
+
+use std::fmt;
 
 use warpload::encoding::{Instruction, Ld, Ldg, Ldl, Lds, parse_line};
 use warpload::sass::{SassInstruction, without_relocations};
@@ -6,18 +8,74 @@ use warpload::sass::{SassInstruction, without_relocations};
 use super::find::{is_later_load, names_a_load};
 
 /// What was compared so far.
-#[derive(Default)]
+#[derive(Default, serde::Serialize)]
 pub(super) struct Checked {
     pub(super) loads: u64,
     pub(super) differences: u64,
     /// Loads whose displacement the linker fills in, which are not among `loads`.
+    #[serde(skip_serializing_if = "is_zero")]
     pub(super) relocated: u64,
+    /// Loads whose words have bits set that no text shows.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) unread: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { loads, differences, relocated, unread } = self;
+        let plural = |count: &u64| if *count == 1 { "" } else { "s" };
+        write!(f, "{loads} load{} checked, ", plural(loads))?;
+        write!(f, "{differences} difference{}", plural(differences))?;
+        if *relocated > 0 {
+            write!(f, "; {relocated} relocated, not compared")?;
+        }
+        if *unread > 0 {
+            write!(f, "; {unread} with bits that the disassembler does not read")?;
+        }
+        Ok(())
+    }
+}
+
+/// What is said of one instruction.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Remark {
+    /// How its text and its word differ.
+    Difference(String),
+    /// What is in its word and not in any text.
+    Unread(String),
 }
 
 impl Checked {
-    /// Compares one instruction; returns how its text and its word differ. Instructions that are
-    /// not loads by text or by word are not compared, nor are those without a word.
-    pub(super) fn instruction(&mut self, instruction: &SassInstruction) -> Option<String> {
+    /// Compares one instruction; returns what is to be said of it. Instructions that are not loads
+    /// by text or by word are not compared, nor are those without a word.
+    pub(super) fn instruction(&mut self, instruction: &SassInstruction) -> Option<Remark> {
+        let difference = self.difference(instruction).map(Remark::Difference);
+        difference.or_else(|| self.unread(instruction).map(Remark::Unread))
+    }
+
+    /// The bits of a load that has a text, and that the text does not show.
+    fn unread(&mut self, instruction: &SassInstruction) -> Option<String> {
+        instruction.text.as_ref()?;
+        let word = instruction.word?;
+        let unread = Instruction::decode(word)?.unread_bits();
+        if unread == 0 {
+            return None;
+        }
+        self.unread += 1;
+        let bits: Vec<String> =
+            (0..64).rev().filter(|bit| unread >> bit & 1 != 0).map(|bit| bit.to_string()).collect();
+        let bits = match &bits[..] {
+            [bit] => format!("bit {bit}"),
+            bits => format!("bits {}", bits.join(", ")),
+        };
+        Some(format!("the word {word:#018x} sets {bits}, which the disassembler does not read"))
+    }
+
+    fn difference(&mut self, instruction: &SassInstruction) -> Option<String> {
         let word = instruction.word?;
         let text = instruction.text.as_deref()?;
         let decoded = Instruction::decode(word);
@@ -117,10 +175,40 @@ mod tests {
             let mut checked = Checked::default();
             let mut instruction = SassInstruction::default();
             (instruction.text, instruction.word) = (Some(text.to_owned()), Some(word));
-            let difference = checked.instruction(&instruction);
+            let difference = checked.difference(&instruction);
             assert_eq!(difference.is_none(), is_equal, "{text} {word:#x}");
             let counts = (checked.loads, checked.differences, checked.relocated);
             assert_eq!(counts, if is_equal { (0, 0, 1) } else { (1, 1, 0) }, "{text} {word:#x}");
         }
+    }
+
+    #[test]
+    fn bits_that_no_text_shows() {
+        let word = |text: &str| parse_line(text).expect("a load").instruction.encode();
+        let checked = |text: &str, word| {
+            let mut checked = Checked::default();
+            let mut instruction = SassInstruction::default();
+            (instruction.text, instruction.word) = (Some(text.to_owned()), Some(word));
+            (checked.instruction(&instruction), checked.unread)
+        };
+        for (text, bits, shown) in [
+            ("LDG.E R0, [R2]", 1_u64 << 44, "bit 44"),
+            ("LDL R0, [R2]", 3 << 46, "bits 47, 46"),
+            ("LDS.U.32 R0, [R2]", 5 << 45, "bits 47, 45"),
+            ("LDC R0, c[0x3][R2]", 1 << 47 | 1 << 41, "bits 47, 41"),
+            ("LDG.E R0, [R2+`(x)]", 1 << 44, "bit 44"),
+        ] {
+            let linked = text.replace("+`(x)", "");
+            let set = word(&linked) | bits;
+            let expected =
+                format!("the word {set:#018x} sets {shown}, which the disassembler does not read");
+            assert_eq!(checked(text, set), (Some(Remark::Unread(expected)), 1));
+            assert_eq!(checked(text, set & !bits), (None, 0), "{text}");
+            // A difference is what matters more.
+            let (remark, unread) = checked("LDG R9, [R9]", set);
+            assert!(matches!(remark, Some(Remark::Difference(_))) && unread == 0, "{text}");
+        }
+        // Every bit of an LD is shown.
+        assert_eq!(checked("LD.E R0, [R2], P1", word("LD.E R0, [R2], P1")), (None, 0));
     }
 }

@@ -13,7 +13,7 @@ use warpload::encoding::control::Notation;
 use warpload::encoding::{Instruction, ParseError};
 use warpload::sass::{self, SassInstruction};
 
-use self::check::Checked;
+use self::check::{Checked, Remark};
 use self::find::Found;
 pub(crate) use self::row::LoadJson;
 use self::row::Row;
@@ -79,7 +79,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
 
-    /// Compare a listing's own text with its words; exit status 1 where they differ
+    /// Compare a listing's own text with its words; exit status 1 where they differ. Bits that no
+    /// text shows are noted
     #[arg(long, conflicts_with = "raw")]
     check: bool,
 
@@ -114,14 +115,8 @@ impl ControlNotation {
 #[derive(serde::Serialize)]
 struct CheckJson<'c> {
     file: &'c str,
-    loads: u64,
-    differences: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    relocated: u64,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
+    #[serde(flatten)]
+    checked: &'c Checked,
 }
 
 fn read_offset(text: &str) -> Result<u64, String> {
@@ -349,37 +344,34 @@ impl Decoder<'_, '_> {
     }
 
     fn check(&mut self, instruction: &SassInstruction, output: &mut Output) -> anyhow::Result<()> {
-        let Some(difference) = self.checked.instruction(instruction) else { return Ok(()) };
-        self.status = output.raise(Status::Failed);
-        output.flush()?;
+        let Some(remark) = self.checked.instruction(instruction) else { return Ok(()) };
         let line = instruction.line.map_or(String::new(), |line| format!(":{line}"));
-        diagnostic::error(format_args!("{}{line}: {difference}", io::name(self.path)));
+        let place = format!("{}{line}", io::name(self.path));
+        match remark {
+            Remark::Difference(difference) => {
+                self.status = output.raise(Status::Failed);
+                output.flush()?;
+                diagnostic::error(format_args!("{place}: {difference}"));
+            }
+            Remark::Unread(unread) => {
+                output.flush()?;
+                diagnostic::note(format_args!("{place}: {unread}"));
+            }
+        }
         Ok(())
     }
 
     fn finish_check(&self, without_words: bool, output: &mut Output) -> anyhow::Result<()> {
-        let Checked { loads, differences, relocated } = self.checked;
-        if without_words && loads + relocated == 0 {
+        let checked = &self.checked;
+        if without_words && checked.loads + checked.relocated == 0 {
             anyhow::bail!("--check needs words to compare with; this listing has none");
         }
         if self.arguments.format == Format::Json {
             let file = self.path.display().to_string();
-            output.json(&CheckJson { file: &file, loads, differences, relocated })?;
+            output.json(&CheckJson { file: &file, checked })?;
             return Ok(());
         }
-        output.line(format_args!(
-            "{}: {} load{} checked, {} difference{}{}",
-            io::name(self.path),
-            loads,
-            if loads == 1 { "" } else { "s" },
-            differences,
-            if differences == 1 { "" } else { "s" },
-            if relocated == 0 {
-                String::new()
-            } else {
-                format!("; {relocated} relocated, not compared")
-            },
-        ))?;
+        output.line(format_args!("{}: {checked}", io::name(self.path)))?;
         Ok(())
     }
 }

@@ -390,3 +390,18 @@ fn standard_input_is_named() {
         assert_eq!(checked(&case, &run(arguments), 0), Default::default(), "{case}");
     }
 }
+
+/// The one vector of a file can be laid out over lines.
+#[test]
+fn a_vector_of_many_lines() {
+    let folder = tempfile::tempdir().expect("as it should be");
+    let path = folder.path().join("vector.json");
+    let mut line = vec![b' '; (1 << 20) - 1];
+    line.push(b'\n');
+    fs::write(&path, line.repeat(65)).expect("as it should be");
+    let output = crate::common::warpload().arg("run").arg(&path).output().expect("as it should be");
+    let message = String::from_utf8(output.stderr).expect("as it should be");
+    assert_eq!(output.status.code(), Some(2));
+    let expected = "vector.json: line 65: longer than 67108864 bytes; expected one vector";
+    assert!(message.contains(expected), "{message}");
+}

@@ -159,11 +159,32 @@ fn shards_through_files() {
         for (files, expected) in [
             (&files[..2], "these are shards [0, 2] of 3; expected each from 0 to 2 once"),
             (&[files[0], files[1], files[2], files[2]][..], "these are shards [0, 1, 1, 2] of 3"),
-            (&[&*at("binary")], "no summary of a replay"),
+            (&[&*at("binary")], "a binary trace of warpload; `warpload info`"),
         ] {
             let ran = merge(files);
             assert_eq!((ran.status, &*ran.stdout), (2, ""));
             assert!(ran.stderr.contains(expected), "{}", ran.stderr);
         }
     }
+}
+
+#[test]
+fn binary_traces_that_are_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = write(&random_items(7, 50));
+    let path = folder.path().join("cut.wlt");
+    for length in [1, 7, 8, 63] {
+        fs::write(&path, &whole[..length]).unwrap();
+        let expected = format!(
+            "cut off: the file has {length} bytes; its header has 64 bytes from byte offset 0 on"
+        );
+        for command in ["info", "replay"] {
+            let ran = warpload(&[command, path.to_str().unwrap()]);
+            assert_eq!((ran.status, &*ran.stdout), (2, ""), "{length}");
+            assert!(ran.stderr.contains(&format!("cut.wlt: {expected}")), "{}", ran.stderr);
+        }
+    }
+    let ran = warpload(&["decode", "traces/generic.wlt"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("a binary trace of warpload; `warpload info`"), "{}", ran.stderr);
 }

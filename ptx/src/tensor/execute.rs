@@ -67,8 +67,8 @@ struct Base {
 /// as it must. Nothing is allocated.
 ///
 /// # Errors
-/// [`TensorFault`], the first of: the half offset, the first half's lane, alignment, columns and
-/// allocation, then the same of the second half. The registers are then as before.
+/// Returns the first [`TensorFault`] in the order of docs/tensor-memory.md, section 1. The
+/// registers are then unchanged.
 pub fn execute(
     load: &TensorLoad,
     issue: Issue,
@@ -83,6 +83,11 @@ pub fn execute(
         }
         None => None,
     };
+    // Only the address operand itself was measured.
+    let is_checked = rules.hardware_alignment && load.needs_even_column();
+    if is_checked && !issue.address.column().is_multiple_of(2) {
+        return Err(TensorFault::ColumnAlignment { address: issue.address });
+    }
     let slab = (issue.warp as usize % 4) * SLAB_LANES;
     let first = base(load, slab, Half::First, issue.address, rules)?;
     let second = match second_address {
@@ -119,19 +124,12 @@ fn base(
         return Err(TensorFault::LaneAlignment { half, address, multiple });
     }
     let first = address.column();
-    // Only the address operand itself was measured.
-    let is_checked = rules.hardware_alignment && half == Half::First;
-    if is_checked && load.needs_even_column() && !first.is_multiple_of(2) {
-        return Err(TensorFault::ColumnAlignment { address });
-    }
     let last = first + load.columns() - 1;
-    if last >= COLUMNS {
-        return Err(TensorFault::ColumnRange { half, first, last });
+    match rules.allocated.first_missing(first, last) {
+        None => Ok(Base { lane, column: first }),
+        Some(column) if column >= COLUMNS => Err(TensorFault::ColumnRange { half, first, last }),
+        Some(column) => Err(TensorFault::ColumnUnallocated { half, column }),
     }
-    if let Some(column) = rules.allocated.first_missing(first, last) {
-        return Err(TensorFault::ColumnUnallocated { half, column });
-    }
-    Ok(Base { lane, column: first })
 }
 
 /// Fills the registers. `WIDTH` is how many columns make a register's 32 bits: 2 where packed.

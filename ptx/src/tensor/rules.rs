@@ -123,7 +123,8 @@ impl Allocations {
         column < COLUMNS && self.units >> (column / UNIT) & 1 != 0
     }
 
-    /// The first column from `first` to `last`, both included, that is not allocated.
+    /// Returns the first column from `first` to `last`, both included, that is not allocated;
+    /// columns from 512 on never are.
     pub(super) fn first_missing(self, first: usize, last: usize) -> Option<usize> {
         let mut units = first / UNIT..=last / UNIT;
         let missing = units.find(|unit| !self.contains(unit * UNIT))?;

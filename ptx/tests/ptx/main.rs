@@ -9,6 +9,7 @@
 #![allow(clippy::unwrap_used)]
 #![allow(clippy::print_stdout, reason = "how many rows were compared is worth printing")]
 
+mod bounds;
 mod clang;
 mod corpus;
 mod edges;

@@ -28,6 +28,20 @@ fn every_case_holds() {
     assert_eq!(counts, [("illegal", 12), ("ld", 250), ("ld_red", 32), ("undefined", 26)]);
 }
 
+#[test]
+fn the_first_of_several_faults() {
+    let (memories, mut registers) = (PatternMemories::default(), Registers::new());
+    let mut codes = BTreeMap::new();
+    for line in include_str!("fault-order.jsonl").lines() {
+        let case = Case::from_json(line).unwrap();
+        assert_eq!(case.check(&memories, &mut registers), [], "{}", case.id);
+        let Expected::Fault(code) = case.expected else { panic!("{} is no fault", case.id) };
+        *codes.entry(code).or_insert(0) += 1;
+    }
+    let expected = [("column-align", 8), ("column-unallocated", 1)];
+    assert_eq!(codes, expected.map(|(code, count)| (code.to_owned(), count)).into());
+}
+
 /// Where the sources leave two readings of a reduction, the cases have both results; all of them
 /// hold under the reading by threads, so none is to be listed as holding under the other alone.
 #[test]

@@ -168,6 +168,9 @@ fn broken_rule(load: &TensorLoad, issue: Issue, rules: &Rules) -> Option<&'stati
         return Some("split-range");
     }
     let taddr = issue.address.0;
+    if rules.hardware_alignment && !taddr.is_multiple_of(2) && load.needs_even_column() {
+        return Some("column-align");
+    }
     let halves = if load.split().is_some() { 2 } else { 1 };
     for half in 0..halves {
         let at = (u64::from(taddr) + half * split as u64) % (1 << 32);
@@ -179,15 +182,13 @@ fn broken_rule(load: &TensorLoad, issue: Issue, rules: &Rules) -> Option<&'stati
         if lane % if load.shape() == Shape::S32x32b { 32 } else { 16 } != 0 {
             return Some("lane-align");
         }
-        if rules.hardware_alignment && half == 0 && column % 2 != 0 && load.needs_even_column() {
-            return Some("column-align");
-        }
-        let end = column + load.columns() as u64;
-        if end > 512 {
-            return Some("column-range");
-        }
-        if (column..end).any(|column| !rules.allocated.contains(column as usize)) {
-            return Some("column-unallocated");
+        for column in column..column + load.columns() as u64 {
+            if column >= 512 {
+                return Some("column-range");
+            }
+            if !rules.allocated.contains(column as usize) {
+                return Some("column-unallocated");
+            }
         }
     }
     None

@@ -17,8 +17,22 @@ pub enum TraceError {
         source: std::io::Error,
     },
     /// The file does not begin as a binary trace does.
-    #[error("no binary trace; expected it to begin with {:?}", "WARPLOAD")]
+    #[error("not a binary trace; expected it to begin with {:?}", "WARPLOAD")]
     NotATrace,
+    /// The file ends inside, or before, a part that it must have.
+    #[error(
+        "cut off: the file has {size} bytes; its {part} has {length} bytes from byte offset {offset} on"
+    )]
+    CutOff {
+        /// What is not whole.
+        part: &'static str,
+        /// Where it starts.
+        offset: u64,
+        /// How many bytes it has.
+        length: u64,
+        /// How many bytes the file has.
+        size: u64,
+    },
     /// A trace of another version of the format.
     #[error("a binary trace of version {version}; expected version {OLDEST_VERSION} to {VERSION}")]
     Version {

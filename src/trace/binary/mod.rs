@@ -22,4 +22,5 @@ pub use format::{
 pub use names::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES};
 pub(in crate::trace) use names::{NameError, Names};
 pub use reader::{BinaryTrace, Block, TracedLoad};
+pub(in crate::trace) use writer::NO_END_MARK;
 pub use writer::TraceWriter;

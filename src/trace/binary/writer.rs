@@ -14,8 +14,15 @@ use super::format::{
 use crate::lane::LaneMask;
 use crate::trace::operation::{Operation, Skipped};
 
-/// The note of a trace that may be cut off.
-const END_UNKNOWN: &str = "whether the source is whole is unknown: its format has no end mark";
+/// The note of a trace whose source has no end mark.
+pub(in crate::trace) const NO_END_MARK: &str =
+    "whether the source is whole is unknown: its format has no end mark";
+
+/// How many notes a trace has at most. The files of a list can each have their own.
+const MAX_NOTES: usize = 64;
+
+/// The last note, if there were more.
+const FURTHER_NOTES: &str = "further notes are left out";
 
 /// Writes a binary trace from front to back.
 #[derive(Debug)]
@@ -54,19 +61,27 @@ impl<W: Write + Seek> TraceWriter<W> {
         })
     }
 
-    /// Adds what a reader of results should know; once where it is known already.
+    /// Adds what a reader of results should know, if it is not known already. After 63 notes,
+    /// further ones are left out, which the last note says.
     pub fn note(&mut self, note: &str) {
         let notes = &mut self.contents.notes;
-        if !notes.iter().any(|known| known == note) {
-            notes.push(note.to_owned());
+        if notes.len() == MAX_NOTES || notes.iter().any(|known| known == note) {
+            return;
         }
+        let is_last = notes.len() == MAX_NOTES - 1;
+        notes.push(if is_last { FURTHER_NOTES } else { note }.to_owned());
     }
 
     /// Says that what the trace is made from could have been cut off where it ends, without a way
     /// to tell.
     pub fn end_is_unknown(&mut self) {
+        self.may_be_cut_off(NO_END_MARK);
+    }
+
+    /// Says that what the trace is made from may be cut off, and why that is unknown.
+    pub(in crate::trace) fn may_be_cut_off(&mut self, why: &str) {
         self.contents.complete = false;
-        self.note(END_UNKNOWN);
+        self.note(why);
     }
 
     /// Adds device memory that the trace names: bases and sizes in bytes.

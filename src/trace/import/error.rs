@@ -1,6 +1,7 @@
 //! What can be wrong with a text trace.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use crate::trace::TraceError;
 
@@ -39,4 +40,13 @@ pub enum ImportError {
     /// The binary trace could not be written.
     #[error(transparent)]
     Write(#[from] TraceError),
+}
+
+impl ImportError {
+    /// A file that could be read up to a line of its text, if that is known.
+    pub(super) fn unreadable(file: &Path, line: Option<u64>, source: &io::Error) -> Self {
+        let line = line.map_or(String::new(), |line| format!(" (line {line} of the text)"));
+        let source = io::Error::new(source.kind(), format!("{source}{line}"));
+        Self::Read { file: file.to_owned(), source }
+    }
 }

@@ -30,8 +30,8 @@ pub(super) enum Found {
     Block(u32, ClosedBlock),
     /// What a reader of results should know.
     Note(String),
-    /// The file could have been cut off where it ends.
-    EndUnknown,
+    /// The file may have been cut off where it ends: the note that says so.
+    EndUnknown(&'static str),
 }
 
 /// What an opcode with a memory operand was found to be.
@@ -226,9 +226,9 @@ impl<'s> Sink<'s> {
         self.emit_block(self.current, full)
     }
 
-    /// Says that the file could have been cut off where it ends.
-    pub(super) fn end_is_unknown(&mut self) -> Result<(), ImportError> {
-        (self.emit)(Found::EndUnknown)
+    /// Says that the file may have been cut off where it ends, with the note that explains it.
+    pub(super) fn end_is_unknown(&mut self, note: &'static str) -> Result<(), ImportError> {
+        (self.emit)(Found::EndUnknown(note))
     }
 
     pub(super) fn note(&mut self, note: String) -> Result<(), ImportError> {

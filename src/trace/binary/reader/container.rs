@@ -10,11 +10,13 @@ use crate::trace::binary::format::{
 use crate::trace::binary::writer::header_crc;
 
 pub(super) fn read_header(bytes: &[u8]) -> Result<Header, TraceError> {
-    let header = bytes.get(..size_of::<Header>()).ok_or(TraceError::NotATrace)?;
-    let header: Header = pod_read_unaligned(header);
-    if header.magic != MAGIC {
+    let magic = &bytes[..bytes.len().min(MAGIC.len())];
+    if magic.is_empty() || !MAGIC.starts_with(magic) {
         return Err(TraceError::NotATrace);
     }
+    let (length, size) = (size_of::<Header>() as u64, bytes.len() as u64);
+    let cut_off = TraceError::CutOff { part: "header", offset: 0, length, size };
+    let header: Header = pod_read_unaligned(slice(bytes, 0, length).ok_or(cut_off)?);
     if header.byte_order == BYTE_ORDER.swap_bytes() {
         return Err(TraceError::ByteOrder);
     }
@@ -34,27 +36,32 @@ pub(super) fn read_header(bytes: &[u8]) -> Result<Header, TraceError> {
     Ok(header)
 }
 
-/// The bytes from `offset` on, where the file has them.
-fn slice<'b>(
-    bytes: &'b [u8],
-    part: &'static str,
-    offset: u64,
-    length: u64,
-) -> Result<&'b [u8], TraceError> {
-    let end = offset.checked_add(length).and_then(|end| usize::try_from(end).ok());
-    let part_bytes = usize::try_from(offset).ok().zip(end);
-    part_bytes.and_then(|(start, end)| bytes.get(start..end)).ok_or_else(|| {
-        let message =
-            format!("{length} bytes from there on lie outside the file of {}", bytes.len());
-        TraceError::Malformed { part, offset, message }
-    })
+/// Returns `length` bytes from `offset` on, or `None` if the file ends before them.
+fn slice(bytes: &[u8], offset: u64, length: u64) -> Option<&[u8]> {
+    let end = usize::try_from(offset.checked_add(length)?).ok()?;
+    bytes.get(usize::try_from(offset).ok()?..end)
 }
+
+fn outside(part: &'static str, offset: u64, length: u64, bytes: &[u8]) -> TraceError {
+    let size = bytes.len();
+    let message = format!("{length} bytes from there on lie outside the file of {size}");
+    TraceError::Malformed { part, offset, message }
+}
+
+/// No version has as many sections. A table that would be larger is not one that was cut off.
+const MAX_SECTIONS: u32 = 1 << 10;
 
 pub(super) fn read_sections(bytes: &[u8], header: &Header) -> Result<Vec<RawSection>, TraceError> {
     let part = "section table";
     let offset = header.sections_offset;
     let length = u64::from(header.section_count) * size_of::<RawSection>() as u64;
-    let table = slice(bytes, part, offset, length)?;
+    let table = slice(bytes, offset, length).ok_or_else(|| {
+        // It is the last part of a file.
+        if header.section_count > MAX_SECTIONS || offset.checked_add(length).is_none() {
+            return outside(part, offset, length, bytes);
+        }
+        TraceError::CutOff { part, offset, length, size: bytes.len() as u64 }
+    })?;
     if crc32fast::hash(table) != header.sections_crc {
         return Err(TraceError::Damaged { part, offset });
     }
@@ -76,7 +83,8 @@ pub(super) fn find(
 }
 
 fn checked<'b>(bytes: &'b [u8], section: &RawSection) -> Result<&'b [u8], TraceError> {
-    let held = slice(bytes, "section", section.offset, section.length)?;
+    let held = slice(bytes, section.offset, section.length)
+        .ok_or_else(|| outside("section", section.offset, section.length, bytes))?;
     if crc32fast::hash(held) != section.crc {
         return Err(TraceError::Damaged { part: "section", offset: section.offset });
     }
@@ -115,7 +123,9 @@ pub(super) fn read_index(
         rows.chunks_exact(size_of::<RawBlock>()).map(pod_read_unaligned).collect();
     let (mut records, mut loads, mut end) = (0u64, 0u64, size_of::<Header>() as u64);
     for (i, block) in blocks.iter().enumerate() {
-        slice(bytes, "block", block.offset, u64::from(block.length))?;
+        let length = u64::from(block.length);
+        slice(bytes, block.offset, length)
+            .ok_or_else(|| outside("block", block.offset, length, bytes))?;
         // Blocks that overlap would make a small file a large amount of work.
         let is_placed = block.offset >= end && block.offset % 8 == 0 && block.length % 8 == 0;
         let skipped =

@@ -50,6 +50,20 @@ impl Groups {
         !matches!(self.state, State::Outside)
     }
 
+    /// Returns the note of a trace that may be cut off after its last thread block.
+    pub(super) fn unknown_end(&self) -> Option<&'static str> {
+        match self.grid {
+            None => Some("whether the source is whole is unknown: its header has no grid"),
+            Some(grid) => {
+                let blocks: u128 = grid.into_iter().map(u128::from).product();
+                let is_whole = self.blocks.len() as u128 >= blocks;
+                (!is_whole).then_some(
+                    "whether the source is whole is unknown: thread blocks of its grid are missing",
+                )
+            }
+        }
+    }
+
     /// `#BEGIN_TB`
     pub(super) fn begin(&mut self) -> Grammar {
         if self.is_open() {

@@ -15,6 +15,7 @@ use super::sink::Sink;
 use crate::lane::LANES;
 use crate::lines::{LineError, Lines};
 use crate::trace::binary::Kernel;
+use crate::trace::binary::NO_END_MARK;
 
 /// The versions of the tracer whose lines are read here.
 #[derive(Clone, Copy)]
@@ -50,7 +51,7 @@ pub(super) fn read(
 
 pub(super) fn line_error(file: &Path, error: LineError) -> ImportError {
     match error {
-        LineError::Io { source, .. } => ImportError::Read { file: file.to_owned(), source },
+        LineError::Io { line, source } => ImportError::unreadable(file, Some(line), &source),
         other => ImportError::File { file: file.to_owned(), message: other.to_string() },
     }
 }
@@ -253,9 +254,7 @@ impl<'f> Reader<'f> {
             }
             self.begin_kernel(sink)?;
         }
-        if !self.is_grouped {
-            sink.end_is_unknown()?;
-        }
-        Ok(())
+        let unknown = if self.is_grouped { self.groups.unknown_end() } else { Some(NO_END_MARK) };
+        unknown.map_or(Ok(()), |note| sink.end_is_unknown(note))
     }
 }

@@ -9,6 +9,8 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
 use super::{Access, Reader};
 use crate::lane::LANES;
+use crate::lines::skip_mark;
+use crate::trace::binary::NO_END_MARK;
 use crate::trace::import::error::ImportError;
 use crate::trace::import::sink::Sink;
 
@@ -24,11 +26,12 @@ struct AccessJson {
 
 /// Reads a JSON array of accesses, or accesses one after the other.
 pub(in crate::trace) fn read_json(
-    mut input: impl BufRead,
+    input: impl BufRead,
     file: &Path,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
     let failed = |source| ImportError::Read { file: file.to_owned(), source };
+    let mut input = skip_mark(input).map_err(failed)?;
     let is_array = input.fill_buf().map_err(failed)?.trim_ascii_start().starts_with(b"[");
     let mut reader = Reader::new(sink)?;
     let mut json = serde_json::Deserializer::from_reader(input);
@@ -39,13 +42,13 @@ pub(in crate::trace) fn read_json(
         json.deserialize_seq(array).and_then(|()| json.end())
     } else {
         // Objects one after the other: there may have been more.
-        reader.sink.end_is_unknown()?;
+        reader.sink.end_is_unknown(NO_END_MARK)?;
         read_sequence(json, &mut reader, &mut stopped, file)
     };
     match (stopped, read) {
         (Some(error), _) => Err(error),
         (None, Ok(())) => Ok(()),
-        (None, Err(error)) => Err(json_error(file, &error)),
+        (None, Err(error)) => Err(json_error(file, error)),
     }
 }
 
@@ -53,7 +56,10 @@ fn of_file(file: &Path, message: String) -> ImportError {
     ImportError::File { file: file.to_owned(), message }
 }
 
-fn json_error(file: &Path, error: &serde_json::Error) -> ImportError {
+fn json_error(file: &Path, error: serde_json::Error) -> ImportError {
+    if error.is_io() {
+        return ImportError::Read { file: file.to_owned(), source: error.into() };
+    }
     let message = error.to_string();
     // The place stands in front already.
     let place = format!(" at line {} column {}", error.line(), error.column());

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Access, Reader};
 use crate::lane::LANES;
 use crate::lines::Lines;
-use crate::trace::binary::{Kernel, NameError};
+use crate::trace::binary::{Kernel, NO_END_MARK, NameError};
 use crate::trace::import::accelsim::line_error;
 use crate::trace::import::error::ImportError;
 use crate::trace::import::sink::{Refused, Sink};
@@ -48,7 +48,7 @@ pub(in crate::trace) fn read_log(
         let message = "the last line has no line end: the file is cut off".to_owned();
         return Err(ImportError::Line { file: file.to_owned(), line, column, message });
     }
-    reader.sink.end_is_unknown()?;
+    reader.sink.end_is_unknown(NO_END_MARK)?;
     if unread > 0 {
         reader.sink.note(format!(
             "{unread} of the log's messages (`{}`) could not be read and were passed over",

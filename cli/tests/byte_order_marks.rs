@@ -1,0 +1,131 @@
+//! Texts that begin with a byte order mark: that of UTF-8 is skipped wherever text is read, and
+//! changes no result and no place; UTF-16 is refused by its name.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+
+const MARK: &str = "\u{feff}";
+
+/// What the command wrote and its exit status. `stdin` is its standard input.
+fn ran(folder: &Path, arguments: &[&str], stdin: &[u8]) -> (Option<i32>, String, String) {
+    let mut child = common::warpload()
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that refuses its input does not read all of it.
+    let _ = child.stdin.take().unwrap().write_all(stdin);
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn data(name: &str) -> Vec<u8> {
+    fs::read(common::file(name)).unwrap()
+}
+
+fn xz(text: &[u8]) -> Vec<u8> {
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A text, and what reads it as `FILE` or, for `-`, as standard input.
+type Read = (&'static str, Vec<u8>, &'static [&'static str], i32);
+
+fn texts() -> Vec<Read> {
+    let vector = data("tests/data/cmd/one.json");
+    let vectors = data("tests/data/cmd/pass.jsonl");
+    let listing = data("tests/data/listings/chase.sm_50.nvdisasm.txt");
+    let bad = |text: &str| text.as_bytes().to_vec();
+    vec![
+        ("a vector", vector, &["run", "FILE"], 0),
+        ("vectors", vectors.clone(), &["test", "FILE"], 0),
+        ("vectors", vectors.clone(), &["run", "--all", "FILE"], 0),
+        ("vectors", vectors.clone(), &["test", "-"], 0),
+        ("vectors", vectors, &["test", "--fill-in", "-o", "out", "FILE"], 0),
+        ("no vector", bad("{\"name\": 1}\n"), &["test", "FILE"], 1),
+        ("cases", data("tests/data/cmd/tmem-cases.jsonl"), &["tmem", "test", "FILE"], 1),
+        ("a listing", listing.clone(), &["decode", "FILE"], 0),
+        ("a listing", listing, &["decode", "--all", "-"], 0),
+        ("a module", data("tests/data/listings/chase.ptx"), &["ptx", "check", "FILE"], 0),
+        ("no module", bad(".version 8.0 .target\n"), &["ptx", "check", "FILE"], 2),
+        ("a grouped trace", data("tests/data/cmd/kernel-1.traceg"), &["replay", "FILE"], 0),
+        ("a bad trace", bad("-kernel name = k\n-grid dim = 1\n"), &["info", "FILE"], 2),
+        ("a trace", data("tests/independent/handwritten.trace"), &["info", "FILE"], 0),
+        ("a log", data("tests/independent/handwritten-memtrace.log"), &["info", "FILE"], 0),
+        ("a JSON log", data("traces/nvbit-mem_trace.json"), &["info", "-"], 0),
+        ("a bad JSON log", bad("[{\"instr_opcode\": 1}]"), &["info", "FILE"], 2),
+        ("a list", bad("kernel-1.traceg\n"), &["info", "FILE"], 0),
+        ("a bad list", bad("MemcpyHtoD,1\n"), &["info", "FILE"], 2),
+        ("a manifest", bad("{\"memory\": {}}"), &["info", "FILE"], 0),
+        ("a bad manifest", bad("{\"memor\": {}}"), &["info", "FILE"], 2),
+        ("a summary", data("tests/data/cmd/shard-0.json"), &["merge", "FILE", "shard-1.json"], 1),
+        ("instructions", bad("LD R0, [R1]\n"), &["encode", "-"], 0),
+        ("bad instructions", bad("LD R0, R1\n"), &["encode", "-"], 1),
+        ("instructions", bad("LD R0, [R1]\n"), &["explain", "-"], 0),
+        ("words", bad("0x9c90000123470200\n"), &["decode", "--word", "-"], 0),
+    ]
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["kernel-1.traceg", "shard-1.json"] {
+        fs::write(folder.path().join(name), data(&format!("tests/data/cmd/{name}"))).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn the_mark_of_utf_8_changes_nothing() {
+    let folder = folder();
+    for (what, text, arguments, status) in texts() {
+        let with = |text: &[u8]| {
+            fs::write(folder.path().join("FILE"), text).unwrap();
+            let ran = ran(folder.path(), arguments, text);
+            (ran, fs::read(folder.path().join("out")).unwrap_or_default())
+        };
+        let plain = with(&text);
+        assert_eq!(plain.0.0, Some(status), "{what}, {arguments:?}: {plain:?}");
+        assert_eq!(with(&[MARK.as_bytes(), &text].concat()), plain, "{what}, {arguments:?}");
+        if ["trace", "log", "list"].iter().any(|end| what.ends_with(end)) {
+            let compressed = with(&xz(&text));
+            assert_eq!(compressed, plain, "{what}, compressed");
+            assert_eq!(with(&xz(&[MARK.as_bytes(), &text].concat())), plain, "{what}, compressed");
+        }
+    }
+}
+
+/// A mark elsewhere is a character like others.
+#[test]
+fn a_second_mark_is_not_skipped() {
+    let folder = folder();
+    let text = format!("{MARK}LD R0, [R1]\n{MARK}LD R0, [R1]\n");
+    let (status, stdout, stderr) = ran(folder.path(), &["encode", "-"], text.as_bytes());
+    assert_eq!((status, stdout.lines().nth(1)), (Some(1), Some("error")));
+    assert!(stderr.contains("standard input:2:1"), "{stderr}");
+}
+
+#[test]
+fn utf_16_is_refused_by_its_name() {
+    let folder = folder();
+    for (what, text, arguments, _) in texts() {
+        let text = String::from_utf8(text).unwrap();
+        for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            let wide: Vec<u8> = format!("{MARK}{text}").encode_utf16().flat_map(to_bytes).collect();
+            fs::write(folder.path().join("FILE"), &wide).unwrap();
+            let (status, stdout, stderr) = ran(folder.path(), arguments, &wide);
+            assert_eq!(status, Some(2), "{what}, {arguments:?}: {stdout}{stderr}");
+            assert!(stderr.contains("a text in UTF-16; convert it"), "{what}: {stderr}");
+        }
+    }
+}

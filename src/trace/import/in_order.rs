@@ -1,0 +1,104 @@
+//! Reading the files of a list in parallel, and handing on what they hold in the list's order.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use super::ImportEvent;
+use super::error::ImportError;
+use super::kernels_list::KernelsList;
+use super::sink::Found;
+use super::source::Source;
+
+/// How many messages a file's reader may be ahead of the writer; a block is one message.
+const AHEAD: usize = 4;
+
+/// What a reader found, or why it stopped.
+type Message = Result<Found, ImportError>;
+
+/// A file to be read, and where to.
+struct Job {
+    file: PathBuf,
+    /// The line of the list that names it.
+    line: u64,
+    to: SyncSender<Message>,
+}
+
+/// Reads up to `threads` files of a list at once and calls `take` for each in the list's order. A
+/// reader that is ahead waits, and no more files are begun than are read at once, so that memory is
+/// bounded whatever the sizes and the number of the files.
+pub(super) fn read(
+    list: &KernelsList<'_>,
+    threads: usize,
+    observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+    mut take: impl FnMut(&Path, Receiver<Message>) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let threads = threads.clamp(1, list.files().len().max(1));
+    let (jobs, queue) = sync_channel::<Job>(threads);
+    let (queue, stopped) = (Mutex::new(queue), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                // Files are taken in order, so that the one being written is always being read.
+                while let Some(job) = next(&queue) {
+                    if !stopped.load(Ordering::Relaxed) {
+                        job.execute(list, observe);
+                    }
+                }
+            });
+        }
+        let mut files = list.files();
+        let mut begun: VecDeque<(PathBuf, Receiver<Message>)> = VecDeque::new();
+        let taken = loop {
+            for (file, line) in files.by_ref().take(threads - begun.len()) {
+                let (to, from) = sync_channel(AHEAD);
+                begun.push_back((file.clone(), from));
+                // Fails only if all workers have panicked, which the scope's end propagates.
+                let _ = jobs.send(Job { file, line, to });
+            }
+            let Some((file, from)) = begun.pop_front() else { break Ok(()) };
+            if let Err(error) = take(&file, from) {
+                break Err(error);
+            }
+        };
+        // No further file is begun; the senders of the others find no receiver.
+        stopped.store(true, Ordering::Relaxed);
+        drop(jobs);
+        taken
+    })
+}
+
+fn next(queue: &Mutex<Receiver<Job>>) -> Option<Job> {
+    queue.lock().ok()?.recv().ok()
+}
+
+impl Job {
+    fn execute(&self, list: &KernelsList<'_>, observe: &(dyn Fn(ImportEvent<'_>) + Sync)) {
+        if let Err(error) = self.read(list, observe) {
+            // If there is no receiver, there was an earlier error.
+            let _ = self.to.send(Err(error));
+        }
+    }
+
+    fn read(
+        &self,
+        list: &KernelsList<'_>,
+        observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+    ) -> Result<(), ImportError> {
+        let file = &*self.file;
+        let wrong = |what: &dyn std::fmt::Display| {
+            list.error(self.line, format!("{}: {what}", file.display()))
+        };
+        let input =
+            File::open(file).map_err(|error| wrong(&format_args!("cannot be read: {error}")))?;
+        observe(ImportEvent::Opened(file, &input));
+        let Source::Trace(trace) = Source::open(input, file, observe)? else {
+            return Err(wrong(&"a list of kernels inside a list of kernels; expected a trace"));
+        };
+        let stopped = || ImportError::File { file: file.to_owned(), message: "stopped".to_owned() };
+        trace.read(&mut |found| self.to.send(Ok(found)).map_err(|_| stopped()))
+    }
+}

@@ -1,0 +1,46 @@
+//! What inputs may have many of, and what is said of one too many.
+
+use std::io::Write;
+
+use warpload::memory::Arena;
+use warpload::trace::BinaryTrace;
+
+use crate::{access, alone, import};
+
+#[test]
+fn different_opcodes() {
+    let _alone = alone();
+    for (opcode, expected) in [
+        ("LDG.", "the trace: more than 65536 different loads in all files"),
+        (
+            "LDX",
+            "the trace: more than 65536 different instructions that are not replayed in all files",
+        ),
+    ] {
+        let lines = |count: usize| {
+            move |out: &mut dyn Write| {
+                for i in 0..count {
+                    out.write_all(access(0, &format!("{opcode}{i}")).as_bytes()).unwrap();
+                }
+            }
+        };
+        assert!(import(lines(1 << 16)).0.is_ok());
+        assert_eq!(import(lines((1 << 16) + 1)).0.unwrap_err().to_string(), expected);
+    }
+}
+
+/// Each file of a list can have a note of its own.
+#[test]
+fn different_notes() {
+    let _alone = alone();
+    let mut writer =
+        warpload::trace::TraceWriter::new(std::io::Cursor::new(Vec::new()), "a test".to_owned())
+            .unwrap();
+    for i in 0..100_000 {
+        writer.note(&i.to_string());
+        writer.note("0");
+    }
+    let trace = BinaryTrace::new(Arena::from(writer.finish().unwrap().into_inner())).unwrap();
+    let notes = &trace.contents().notes;
+    assert_eq!((notes.len(), &*notes[62], &*notes[63]), (64, "62", "further notes are left out"));
+}
