@@ -265,7 +265,8 @@ fn a_list_of_the_same_file() {
 fn lists_that_are_too_long_are_refused() {
     let _alone = alone();
     let long = "a".repeat(60_000);
-    let cases: [(&dyn Fn(&mut dyn Write, usize), usize, &str); 3] = [
+    type Line<'l> = &'l dyn Fn(&mut dyn Write, usize);
+    let cases: [(Line<'_>, usize, &str); 3] = [
         (
             &|out, _| writeln!(out, "{long}.trace").unwrap(),
             1200,
