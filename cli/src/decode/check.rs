@@ -61,7 +61,7 @@ impl Checked {
     fn unread(&mut self, instruction: &SassInstruction) -> Option<String> {
         instruction.text.as_ref()?;
         let word = instruction.word?;
-        let unread = Instruction::decode(word)?.unread_bits();
+        let unread = Instruction::decode(word)?.unread_bits() & word;
         if unread == 0 {
             return None;
         }
