@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use warpload::memory::{Allocation, ConstantBank};
 use warpload::suite::image::Layout;
-use warpload::trace::{BinaryTrace, Contents, TraceSpace};
+use warpload::trace::{BinaryTrace, Contents};
 
 use super::encode::hexadecimal;
 use super::io::Output;
@@ -52,7 +52,7 @@ struct TraceJson<'t> {
 #[derive(serde::Serialize, PartialEq, Eq, PartialOrd, Ord)]
 struct OpcodeJson<'t> {
     opcode: &'t str,
-    space: TraceSpace,
+    space: &'static str,
     bytes: u32,
     signed: bool,
     uniform: bool,
@@ -112,7 +112,7 @@ fn opcodes(contents: &Contents) -> BTreeSet<OpcodeJson<'_>> {
     operations
         .map(|operation| OpcodeJson {
             opcode: &operation.opcode,
-            space: operation.space,
+            space: operation.space_name(),
             bytes: operation.width.bytes(),
             signed: operation.signed,
             uniform: operation.uniform,

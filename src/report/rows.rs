@@ -58,7 +58,7 @@ pub fn rows<'p>(summary: &'p Summary, replayed: &Replayed, contents: &Contents) 
         word: operations.get(usize::from(operation)).and_then(|operation| operation.word),
         has_sectors: operations
             .get(usize::from(operation))
-            .is_none_or(|operation| operation.space.reaches_global()),
+            .is_none_or(|operation| operation.reaches_global()),
     };
     summary.per_pc.iter().zip(replayed.program_counters()).map(row).collect()
 }

@@ -11,7 +11,7 @@ pub use binary::{
 };
 
 pub use import::{ImportError, ImportEvent, MAX_KERNELS, import, import_from};
-pub use operation::{Class, Operation, Skipped, TraceSpace};
+pub use operation::{Class, Operation, Skipped};
 pub use replay::{
     Counts, DEFAULT_ADDRESS_BITS, Data, Fault, FaultCounts, FaultyLoad, FootprintCounts, HeatMap,
     HeatRow, KernelSummary, LdgstsCounts, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, MergeError,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use warpload_encoding::{Instruction, parse_opcode};
 
 use crate::load::{ExecuteError, LoadOp};
@@ -11,31 +10,26 @@ use crate::memory::{AddressSpace, Width};
 /// The widest load that a trace can have.
 pub(super) const WIDEST: Width = Width::B16;
 
-/// The memory that a traced load addresses, and how its addresses are to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TraceSpace {
-    /// `LD`: generic addresses.
-    Generic,
-    /// `LDG`: addresses of global memory.
-    Global,
-    /// `LDL`: byte offsets into the lane's local memory.
-    Local,
-    /// `LDS`: byte offsets into the CTA's shared memory.
-    Shared,
-    /// `LDC`: byte offsets into a constant bank.
-    Constant,
-}
+/// The constant space of a trace's loads: traces do not name the bank.
+const CONSTANT: AddressSpace = AddressSpace::Constant { bank: 0 };
 
-impl TraceSpace {
-    /// Returns whether loads of this space can reach global memory, so that their sectors count.
-    pub fn reaches_global(self) -> bool {
-        matches!(self, Self::Generic | Self::Global)
-    }
+/// The address spaces of a trace's loads.
+pub(super) const SPACES: [AddressSpace; 5] = [
+    AddressSpace::Generic,
+    AddressSpace::Global,
+    AddressSpace::Local,
+    AddressSpace::Shared,
+    CONSTANT,
+];
 
-    /// Returns whether the loads of this space have a `.U.128` form: `LD` and `LDG` do.
-    pub(super) fn has_uniform_form(self) -> bool {
-        self.reaches_global()
+/// Returns the name that JSON has for an address space; all constant banks have one.
+pub(super) fn space_name(space: AddressSpace) -> &'static str {
+    match space {
+        AddressSpace::Generic => "generic",
+        AddressSpace::Global => "global",
+        AddressSpace::Local => "local",
+        AddressSpace::Shared => "shared",
+        AddressSpace::Constant { .. } => "constant",
     }
 }
 
@@ -44,8 +38,8 @@ impl TraceSpace {
 pub struct Operation {
     /// The opcode with its modifiers, as the trace writes it.
     pub opcode: Arc<str>,
-    /// What it addresses.
-    pub space: TraceSpace,
+    /// How its addresses are read. Traces do not name constant banks: theirs is 0.
+    pub space: AddressSpace,
     /// How many bytes each lane asks for. Traces have no loads of 32 bytes.
     pub width: Width,
     /// Whether a narrow value is sign-extended.
@@ -66,15 +60,8 @@ impl Operation {
     /// # Errors
     /// [`ExecuteError`] where the instruction cannot be executed.
     pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
-        let op = LoadOp::of(instruction)?;
-        let space = match op.space {
-            AddressSpace::Generic => TraceSpace::Generic,
-            AddressSpace::Global => TraceSpace::Global,
-            AddressSpace::Local => TraceSpace::Local,
-            AddressSpace::Shared => TraceSpace::Shared,
-            AddressSpace::Constant { .. } => TraceSpace::Constant,
-        };
-        let LoadOp { width, signed, uniform, .. } = op;
+        let LoadOp { space, width, signed, uniform } = LoadOp::of(instruction)?;
+        let space = if let AddressSpace::Constant { .. } = space { CONSTANT } else { space };
         let opcode = instruction.opcode().as_str().into();
         Ok(Self { opcode, space, width, signed, uniform, word: None, opcode_word: None })
     }
@@ -87,10 +74,38 @@ impl Operation {
         Some(Self { opcode: opcode.into(), opcode_word, ..Self::of(&instruction).ok()? })
     }
 
+    /// Returns what executing it loads, apart from lanes and addresses.
+    #[inline]
+    pub(super) fn load_op(&self) -> LoadOp {
+        let Self { space, width, signed, uniform, .. } = *self;
+        LoadOp { space, width, signed, uniform }
+    }
+
+    /// Returns the name of its address space: `generic`, `global`, `local`, `shared` or `constant`.
+    #[must_use]
+    pub fn space_name(&self) -> &'static str {
+        space_name(self.space)
+    }
+
+    /// Returns whether it can reach global memory, so that its sectors count.
+    #[must_use]
+    pub fn reaches_global(&self) -> bool {
+        reaches_global(self.space)
+    }
+
+    /// Returns whether there is a `.U.128` form of its loads: `LD` and `LDG` have one.
+    pub(super) fn has_uniform_form(&self) -> bool {
+        reaches_global(self.space)
+    }
+
     /// Whether a trace can have loads of that width.
     pub(super) fn is_possible(&self) -> bool {
         self.width <= WIDEST
     }
+}
+
+fn reaches_global(space: AddressSpace) -> bool {
+    matches!(space, AddressSpace::Generic | AddressSpace::Global)
 }
 
 /// What a replay does with an instruction.
@@ -128,11 +143,11 @@ impl Class {
     pub fn of(opcode: &str) -> Self {
         let (head, modifiers) = opcode.split_once('.').unwrap_or((opcode, ""));
         let space = match head {
-            "LD" => TraceSpace::Generic,
-            "LDG" => TraceSpace::Global,
-            "LDL" => TraceSpace::Local,
-            "LDS" => TraceSpace::Shared,
-            "LDC" => TraceSpace::Constant,
+            "LD" => AddressSpace::Generic,
+            "LDG" => AddressSpace::Global,
+            "LDL" => AddressSpace::Local,
+            "LDS" => AddressSpace::Shared,
+            "LDC" => CONSTANT,
             "ST" | "STG" | "STL" | "STS" => return Self::Skipped(Skipped::Store),
             "RED" => return Self::Skipped(Skipped::Atomic),
             _ if head.starts_with("ATOM") => return Self::Skipped(Skipped::Atomic),
@@ -154,7 +169,7 @@ impl Class {
                 _ => None,
             })
             .unwrap_or((Width::B4, false));
-        let uniform = width == Width::B16 && has("U") && space.has_uniform_form();
+        let uniform = width == Width::B16 && has("U") && reaches_global(space);
         let opcode = opcode.into();
         Self::Load(Operation {
             opcode,
@@ -172,7 +187,7 @@ impl Class {
 mod tests {
     use super::*;
 
-    fn load(opcode: &str) -> (TraceSpace, u32, bool, bool) {
+    fn load(opcode: &str) -> (AddressSpace, u32, bool, bool) {
         match Class::of(opcode) {
             Class::Load(op) => (op.space, op.width.bytes(), op.signed, op.uniform),
             other => panic!("{opcode} is {other:?}"),
@@ -181,9 +196,9 @@ mod tests {
 
     #[test]
     fn the_head_is_compared_whole() {
-        assert_eq!(load("LDG.E"), (TraceSpace::Global, 4, false, false));
-        assert_eq!(load("LD"), (TraceSpace::Generic, 4, false, false));
-        assert_eq!(load("LDC.64"), (TraceSpace::Constant, 8, false, false));
+        assert_eq!(load("LDG.E"), (AddressSpace::Global, 4, false, false));
+        assert_eq!(load("LD"), (AddressSpace::Generic, 4, false, false));
+        assert_eq!(load("LDC.64"), (CONSTANT, 8, false, false));
         for other in ["REDUX.SUM", "UTMALDG.2D", "CCTL.IVALL", "MOV"] {
             assert_eq!(Class::of(other), Class::Skipped(Skipped::Other), "{other}");
         }
@@ -229,13 +244,13 @@ mod tests {
 
     #[test]
     fn sizes_and_uniformity() {
-        assert_eq!(load("LDG.E.S16.SYS"), (TraceSpace::Global, 2, true, false));
-        assert_eq!(load("LDG.E.LTC128B.64"), (TraceSpace::Global, 8, false, false));
-        assert_eq!(load("LD.E.U.128"), (TraceSpace::Generic, 16, false, true));
-        assert_eq!(load("LDG.E.U.128"), (TraceSpace::Global, 16, false, true));
+        assert_eq!(load("LDG.E.S16.SYS"), (AddressSpace::Global, 2, true, false));
+        assert_eq!(load("LDG.E.LTC128B.64"), (AddressSpace::Global, 8, false, false));
+        assert_eq!(load("LD.E.U.128"), (AddressSpace::Generic, 16, false, true));
+        assert_eq!(load("LDG.E.U.128"), (AddressSpace::Global, 16, false, true));
         // The `.U` of LDS has no observable effect.
-        assert_eq!(load("LDS.U"), (TraceSpace::Shared, 4, false, false));
-        assert_eq!(load("LDS.U.128"), (TraceSpace::Shared, 16, false, false));
-        assert_eq!(load("LDG.E.U8"), (TraceSpace::Global, 1, false, false));
+        assert_eq!(load("LDS.U"), (AddressSpace::Shared, 4, false, false));
+        assert_eq!(load("LDS.U.128"), (AddressSpace::Shared, 16, false, false));
+        assert_eq!(load("LDG.E.U8"), (AddressSpace::Global, 1, false, false));
     }
 }

@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::format::{Contents, Kernel};
-use crate::memory::Width;
-use crate::trace::operation::{Operation, TraceSpace, WIDEST};
+use crate::memory::{AddressSpace, Width};
+use crate::trace::operation::{Operation, WIDEST};
 
 /// [`Contents`] as they are in the file.
 #[derive(Serialize, Deserialize)]
@@ -48,7 +48,8 @@ struct RawKernel {
 #[serde(deny_unknown_fields)]
 struct RawOperation {
     opcode: Arc<str>,
-    space: TraceSpace,
+    #[serde(with = "by_name")]
+    space: AddressSpace,
     bytes: u32,
     signed: bool,
     uniform: bool,
@@ -56,6 +57,30 @@ struct RawOperation {
     word: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     opcode_word: Option<u64>,
+}
+
+/// An address space in JSON: its name.
+mod by_name {
+    use std::borrow::Cow;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    use crate::memory::AddressSpace;
+    use crate::trace::operation::{SPACES, space_name};
+
+    pub(super) fn serialize<S: Serializer>(space: &AddressSpace, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(space_name(*space))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<AddressSpace, D::Error> {
+        const NAMES: &[&str] = &["generic", "global", "local", "shared", "constant"];
+        let name = Cow::<str>::deserialize(from)?;
+        let space = SPACES.into_iter().find(|space| space_name(*space) == name);
+        space.ok_or_else(|| D::Error::unknown_variant(&name, NAMES))
+    }
 }
 
 impl From<Operation> for RawOperation {

@@ -11,7 +11,7 @@ use super::heat::HeatMap;
 use super::shard::Shard;
 use super::statistics::SECTOR;
 use super::windows::maps;
-use super::worker::{fault_row, lane_addresses, load_op};
+use super::worker::{fault_row, lane_addresses};
 use super::{Data, ReplayError, ReplayOptions, Replayed};
 use crate::lane::{LANES, LaneMask};
 use crate::load::{Loaded, load};
@@ -173,7 +173,7 @@ impl Survey {
         for i in part.clone() {
             let traced = block.load(i)?;
             let operation = traced.operation();
-            let op = load_op(operation);
+            let op = operation.load_op();
             let lanes = lane_addresses(operation, &traced, map);
             let mut values = [[0; LANES]; 4];
             let loaded = load(op, &lanes, memory, Misaligned::Report, &mut values);

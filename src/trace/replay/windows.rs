@@ -1,9 +1,8 @@
 //! Where the windows of generic addresses lie for each kernel of a trace.
 
 use super::{Data, ReplayError, ReplayOptions};
-use crate::memory::{AddressMap, Window};
+use crate::memory::{AddressMap, AddressSpace, Window};
 use crate::trace::binary::{BinaryTrace, Kernel, TraceError};
-use crate::trace::operation::TraceSpace;
 
 /// Returns each kernel's address map.
 ///
@@ -69,7 +68,7 @@ impl Generic<'_> {
 fn find_generic(trace: &BinaryTrace) -> Result<Vec<bool>, TraceError> {
     let contents = trace.contents();
     let mut kernels = vec![false; contents.kernels.len()];
-    let is_generic = |space| space == TraceSpace::Generic;
+    let is_generic = |space| space == AddressSpace::Generic;
     if !contents.operations.iter().any(|operation| is_generic(operation.space)) {
         return Ok(kernels);
     }

@@ -9,7 +9,7 @@ use crate::load::{FaultKind, LaneAddresses, LaneFault, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
 use crate::memory::{AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, mix};
 use crate::trace::binary::{Block, TraceError, TracedLoad};
-use crate::trace::operation::{Operation, TraceSpace};
+use crate::trace::operation::Operation;
 
 /// A lane fault with its place in the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl<'b, 't> Worker<'b, 't> {
     #[inline]
     fn load<M: LoadMemory>(&mut self, traced: &TracedLoad<'_>, memory: &M) {
         let operation = traced.operation();
-        let op = load_op(operation);
+        let op = operation.load_op();
         let lanes = lane_addresses(operation, traced, memory.map());
         let loaded = load(op, &lanes, memory, Misaligned::Report, &mut self.values);
         let record = self.block.raw().first_record + u64::from(traced.index);
@@ -213,19 +213,6 @@ impl<'b, 't> Worker<'b, 't> {
     }
 }
 
-pub(super) fn load_op(operation: &Operation) -> LoadOp {
-    let space = match operation.space {
-        TraceSpace::Generic => AddressSpace::Generic,
-        TraceSpace::Global => AddressSpace::Global,
-        TraceSpace::Local => AddressSpace::Local,
-        TraceSpace::Shared => AddressSpace::Shared,
-        // Traces do not name the bank.
-        TraceSpace::Constant => AddressSpace::Constant { bank: 0 },
-    };
-    let Operation { width, signed, uniform, .. } = *operation;
-    LoadOp { space, width, signed, uniform }
-}
-
 /// Who loads from where. Without a Plg in the record it is derived from the windows.
 #[inline]
 pub(super) fn lane_addresses(
@@ -237,7 +224,7 @@ pub(super) fn lane_addresses(
     let addresses = traced.addresses();
     let plg = match (operation.space, traced.plg) {
         (_, Some(plg)) => plg,
-        (TraceSpace::Generic, None) => compiled_plg(&addresses, map),
+        (AddressSpace::Generic, None) => compiled_plg(&addresses, map),
         _ => LaneMask::ALL,
     };
     LaneAddresses { executing, plg, addresses }
