@@ -9,7 +9,7 @@ use warpload::machine::Machine;
 use warpload::memory::{Fill, Window};
 use warpload::report::{Page, html};
 use warpload::trace::{
-    DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Shard, Summary, replay, survey,
+    DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Shard, Summary, replay,
 };
 
 use super::io::{self, Output};
@@ -129,40 +129,32 @@ pub(crate) fn execute(
     let machine = arguments.image.as_deref().map(image::open).transpose()?;
     let page = arguments.html.as_deref().map(Target::new).transpose()?;
     let trace = input.open(progress, threads)?;
-    let options = ReplayOptions {
-        data: data(machine.as_ref(), arguments.fill),
-        address_bits: arguments.address_bits,
-        shared_window: arguments.shared_window,
-        local_window: arguments.local_window,
-        shard: arguments.shard,
-    };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let blocks = trace.blocks().iter().map(|block| u64::from(block.length)).sum();
     let bar = io::progress_bar(progress, blocks, &arguments.trace);
-    let replayed = pool
-        .install(|| replay(&trace, &options, &|bytes| bar.inc(bytes)))
-        .map_err(with_hint)
-        .with_context(name)?;
+    let observer = |bytes| bar.inc(bytes);
+    let options = ReplayOptions::new(data(machine.as_ref(), arguments.fill))
+        .address_bits(arguments.address_bits)
+        .shared_window(arguments.shared_window)
+        .local_window(arguments.local_window)
+        .shard(arguments.shard)
+        .on_progress(&observer);
+    let replayed =
+        pool.install(|| replay(&trace, &options)).map_err(with_hint).with_context(name)?;
     bar.finish();
-    let summary = Summary::new(&replayed, &trace, &options);
+    let summary = replayed.summary();
     if let Some(to) = page {
-        let survey = pool.install(|| survey(&trace, &options, &replayed)).with_context(name)?;
-        let page = Page {
-            title: &arguments.trace.file_name().unwrap_or_default().to_string_lossy(),
-            data: &data_in_words(&arguments),
-            shard: options.shard,
-            contents: trace.contents(),
-            replayed: &replayed,
-            summary: &summary,
-            survey: &survey,
-        };
+        let survey = pool.install(|| replayed.survey()).with_context(name)?;
+        let title = arguments.trace.file_name().unwrap_or_default().to_string_lossy();
+        let data = data_in_words(&arguments);
+        let page = Page::new(&replayed, &summary, &survey).title(&title).data(&data);
         to.write(html(&page).as_bytes())?;
     }
     let status = status(&summary, output);
     match arguments.format {
         Format::Json => output.json(&summary)?,
         Format::Text => {
-            let text = summary_text::text(&summary, &replayed, trace.contents(), &options);
+            let text = summary_text::text(&summary, &replayed);
             output.bytes(text.as_bytes())?;
         }
     }

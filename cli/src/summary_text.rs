@@ -1,35 +1,30 @@
 //! A replay's summary on a screen: the counts, then the program counters that waste most.
 
 use super::name::{cell, visible};
-use warpload::report::{Row, rows};
-use warpload::trace::{Contents, Counts, Data, ReplayOptions, Replayed, Summary};
+use warpload::trace::{Counts, Data, ProgramCounter, Replayed, Summary};
 
 /// How many program counters are shown: with the counts they fill a screen of 24 lines.
 const ROWS: usize = 8;
 /// How many faults and mismatches are shown; JSON has more of them.
 const LISTED: usize = 5;
 
-pub(crate) fn text(
-    summary: &Summary,
-    replayed: &Replayed,
-    contents: &Contents,
-    options: &ReplayOptions<'_>,
-) -> String {
+pub(crate) fn text(summary: &Summary, replayed: &Replayed<'_>) -> String {
     let counts = &summary.counts;
     let mut text = always(counts);
-    text += &match options.data {
+    let options = replayed.options();
+    text += &match options.get_data() {
         Data::Image(_) => "allocated   what the image names\n".to_owned(),
-        _ => format!("allocated   every address below 2^{}\n", options.address_bits),
+        _ => format!("allocated   every address below 2^{}\n", options.get_address_bits()),
     };
     text += &where_there_are_some(counts);
     match &summary.digest {
         Some(digest) => text += &format!("digest      {digest}\n"),
         None => text += "digest      none: there were no data (--image or --fill)\n",
     }
-    for note in &contents.notes {
+    for note in &summary.notes {
         text += &format!("note        {}\n", visible(note));
     }
-    text += &per_pc(rows(summary, replayed, contents));
+    text += &per_pc(replayed.program_counters().collect());
     text + &listed(summary)
 }
 
@@ -170,23 +165,26 @@ fn ratio(ideal: u64, sectors: u64) -> String {
 
 /// The program counters that touch most sectors beyond the ideal, worst first, with the SASS where
 /// it is known.
-fn per_pc(mut rows: Vec<Row<'_>>) -> String {
+fn per_pc(mut rows: Vec<ProgramCounter<'_>>) -> String {
     rows.sort_by(|one, other| other.waste().total_cmp(&one.waste()));
     let more = rows.len().saturating_sub(ROWS);
     rows.truncate(ROWS);
-    let instruction = |row: &Row<'_>| row.sass().unwrap_or_else(|| cell(&row.summary.opcode));
+    let instruction =
+        |row: &ProgramCounter<'_>| row.sass().unwrap_or_else(|| cell(&row.summary.opcode));
     let shown: Vec<String> = rows.iter().map(instruction).collect();
     let width = shown.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(16);
     let mut text = format!(
         "\n      pc  {:<width$} {:>8}  lanes/load  sectors/load  ideal/load  kernel\n",
         "load", "loads"
     );
-    for (Row { summary: row, has_sectors, .. }, load) in rows.iter().zip(shown) {
+    for (counter, load) in rows.iter().zip(shown) {
+        let row = &counter.summary;
         let loads = row.loads as f64;
-        let sectors = |mean: f64| if *has_sectors { format!("{mean:.2}") } else { "-".to_owned() };
+        let sectors =
+            |mean: f64| if counter.has_sectors() { format!("{mean:.2}") } else { "-".to_owned() };
         text += &format!(
             "{:>8}  {load:<width$} {:>8}  {:>10.1}  {:>12}  {:>10}  {}\n",
-            row.pc,
+            row.pc.to_string(),
             row.loads,
             row.lanes as f64 / loads,
             sectors(row.sectors.mean),

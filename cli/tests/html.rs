@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use warpload::lane::LaneMask;
 use warpload::trace::{
-    Addresses, BinaryTrace, Class, DEFAULT_ADDRESS_BITS, Data, Kernel, NewLoad, Operation,
-    ReplayOptions, Shard, Summary, TraceWriter, survey,
+    Addresses, BinaryTrace, Class, Data, Kernel, NewLoad, Operation, ReplayOptions, Shard,
+    TraceWriter,
 };
 
 const BTREE: &[&str] = &["traces/btree-v5-kernel-1.traceg"];
@@ -204,16 +204,9 @@ fn a_heat_map_misses_nothing() {
     scattered(&path);
     let trace = BinaryTrace::open(&path).unwrap();
     for shard in [None, Shard::new(1, 4)] {
-        let options = ReplayOptions {
-            data: Data::Absent,
-            address_bits: DEFAULT_ADDRESS_BITS,
-            shared_window: None,
-            local_window: None,
-            shard,
-        };
-        let replayed = warpload::trace::replay(&trace, &options, &|_| ()).unwrap();
-        let summary = Summary::new(&replayed, &trace, &options);
-        let survey = survey(&trace, &options, &replayed).unwrap();
+        let options = ReplayOptions::new(Data::Absent).shard(shard);
+        let replayed = warpload::trace::replay(&trace, &options).unwrap();
+        let (summary, survey) = (replayed.summary(), replayed.survey().unwrap());
         assert_eq!(survey.whole.sectors.iter().sum::<u64>(), summary.counts.sectors);
         for (kernel, map) in &survey.kernels {
             let counted = summary.kernels[*kernel].counts.sectors;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, Window};
 use warpload::suite::image;
-use warpload::trace::{BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Summary, replay};
+use warpload::trace::{BinaryTrace, Data, ReplayOptions, Summary, replay};
 
 use generic::{BYTES, MANIFEST, TRACE, generate};
 
@@ -37,15 +37,8 @@ fn replay_by_command(arguments: &[&str]) -> (Value, i32) {
 
 fn summary(machine: &Machine) -> Summary {
     let trace = BinaryTrace::open(&sample(TRACE)).unwrap();
-    let options = ReplayOptions {
-        data: Data::Image(&machine.memory),
-        address_bits: DEFAULT_ADDRESS_BITS,
-        shared_window: None,
-        local_window: None,
-        shard: None,
-    };
-    let replayed = replay(&trace, &options, &|_| {}).unwrap();
-    Summary::new(&replayed, &trace, &options)
+    let options = ReplayOptions::new(Data::Image(&machine.memory));
+    replay(&trace, &options).unwrap().summary()
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use warpload::memory::{Arena, Fill};
 use warpload::trace::{
-    BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ImportError, ReplayError, ReplayOptions, Summary,
-    TraceError, TraceWriter, import_from, replay,
+    BinaryTrace, Data, ImportError, ReplayError, ReplayOptions, TraceError, TraceWriter,
+    import_from, replay,
 };
 
 /// The largest binary trace that an import may write; a few bytes of `.xz` can be a long text.
@@ -71,8 +71,8 @@ pub(crate) fn replay_import(bytes: Vec<u8>) {
     let trace = BinaryTrace::new(Arena::from(bytes));
     let trace = trace.unwrap_or_else(|error| panic!("what an import writes is a trace: {error}"));
     let options = options(Data::Fill(Fill::Address));
-    match replay(&trace, &options, &|_| ()) {
-        Ok(found) => drop(Summary::new(&found, &trace, &options)),
+    match replay(&trace, &options) {
+        Ok(found) => drop(found.summary()),
         // A header can put the windows where they are invalid.
         Err(ReplayError::Windows { .. }) => {}
         Err(error) => panic!("what an import writes can be replayed: {error}"),
@@ -81,6 +81,5 @@ pub(crate) fn replay_import(bytes: Vec<u8>) {
 
 /// The command's own options.
 pub(crate) fn options(data: Data<'_>) -> ReplayOptions<'_> {
-    let address_bits = DEFAULT_ADDRESS_BITS;
-    ReplayOptions { data, address_bits, shared_window: None, local_window: None, shard: None }
+    ReplayOptions::new(data)
 }

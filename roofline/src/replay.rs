@@ -10,8 +10,7 @@ use warpload::load::{LaneAddresses, LoadOp, load};
 use warpload::machine::Misaligned;
 use warpload::memory::{AddressSpace, Arena, Fill, Memory};
 use warpload::trace::{
-    Addresses, BinaryTrace, Class, DEFAULT_ADDRESS_BITS, Data, Kernel, NewLoad, ReplayOptions,
-    TraceWriter, replay,
+    Addresses, BinaryTrace, Class, Data, Kernel, NewLoad, ReplayOptions, TraceWriter, replay,
 };
 
 use crate::loads::{BASE, memory, used};
@@ -121,22 +120,12 @@ fn without_statistics(bench: &Bench, trace: &BinaryTrace, memory: &Memory, bytes
     );
 }
 
-fn options(data: Data<'_>) -> ReplayOptions<'_> {
-    ReplayOptions {
-        data,
-        address_bits: DEFAULT_ADDRESS_BITS,
-        shared_window: None,
-        local_window: None,
-        shard: None,
-    }
-}
-
 fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started")
 }
 
 fn replayed(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> u64 {
-    black_box(replay(trace, options, &|_| ()).expect("as it was written"));
+    black_box(replay(trace, options).expect("as it was written"));
     trace.loads()
 }
 
@@ -148,7 +137,7 @@ fn with_statistics(bench: &Bench, trace: &BinaryTrace, memory: &Memory) {
         ("replay, all statistics, fill address", Data::Fill(Fill::Address)),
         ("replay, all statistics, image", Data::Image(memory)),
     ] {
-        let options = options(data);
+        let options = ReplayOptions::new(data);
         bench.run(
             Measure {
                 name,
@@ -167,7 +156,7 @@ fn two_threads(bench: &Bench, trace: &BinaryTrace) {
         return eprintln!("note: two threads not measured: there is one core");
     }
     let (one, two) = (pool(1), pool(2));
-    let options = options(Data::Fill(Fill::Address));
+    let options = ReplayOptions::new(Data::Fill(Fill::Address));
     bench.run_parallel(
         Measure {
             name: "replay on two threads, fill address",

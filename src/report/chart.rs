@@ -1,7 +1,8 @@
 //! Sectors per load beside the ideal, as columns in program order.
 
-use super::rows::{Row, heaviest};
+use super::rows::{heaviest, ideal};
 use super::text::{coordinate, cut, of};
+use crate::trace::ProgramCounter;
 
 /// How many columns a chart has at most.
 pub(super) const MAX_COLUMNS: usize = 160;
@@ -12,11 +13,11 @@ const TOP: f64 = 8.0;
 const HEIGHT: f64 = 170.0;
 
 /// A chart of those program counters; nothing where none of them touches global memory.
-pub(super) fn chart(rows: &[Row<'_>]) -> Option<String> {
-    let global: Vec<Row<'_>> =
-        rows.iter().filter(|row| row.summary.sectors.max > 0).copied().collect();
+pub(super) fn chart(rows: &[ProgramCounter<'_>]) -> Option<String> {
+    let global: Vec<ProgramCounter<'_>> =
+        rows.iter().filter(|row| row.summary.sectors.max > 0).cloned().collect();
     let most = global.iter().map(|row| row.summary.sectors.max).max()?;
-    let shown = heaviest(&global, MAX_COLUMNS, Row::sectors);
+    let shown = heaviest(&global, MAX_COLUMNS, ProgramCounter::sectors);
     // No load touches more than a sector a lane.
     let top = most.next_power_of_two().max(4) as f64;
     let y = |sectors: f64| TOP + HEIGHT * (1.0 - sectors / top);
@@ -71,9 +72,9 @@ pub(super) fn chart(rows: &[Row<'_>]) -> Option<String> {
     ))
 }
 
-fn column(row: &Row<'_>, x: f64, thick: f64, y: &impl Fn(f64) -> f64) -> String {
+fn column(row: &ProgramCounter<'_>, x: f64, thick: f64, y: &impl Fn(f64) -> f64) -> String {
     let sectors = &row.summary.sectors;
-    let ideal = row.ideal().min(sectors.mean);
+    let (mean, least) = (sectors.mean, ideal(row));
     let bar = |class: &str, from: f64, to: f64| {
         if to <= from {
             return String::new();
@@ -103,9 +104,9 @@ fn column(row: &Row<'_>, x: f64, thick: f64, y: &impl Fn(f64) -> f64) -> String 
         sectors.mean,
         sectors.min,
         sectors.max,
-        row.ideal(),
+        least,
         of(row.summary.loads, "load"),
-        bar("ideal", 0.0, ideal),
-        bar("waste", ideal, sectors.mean),
+        bar("ideal", 0.0, least.min(mean)),
+        bar("waste", least.min(mean), mean),
     )
 }

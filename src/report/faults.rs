@@ -1,21 +1,21 @@
 //! Loads with lane faults, their lanes drawn.
 
-use super::rows::Row;
+use super::rows::lane_faults;
 use super::text::{count, cut, name, of};
 use crate::lane::{LANES, LaneMask};
 use crate::suite::vector::LANE_FAULTS;
-use crate::trace::{Contents, FaultyLoad};
+use crate::trace::{Contents, FaultyLoad, ProgramCounter};
 
 const CELL: usize = 11;
 
 /// The section about faults; nothing where there are none.
 pub(super) fn faults(
     faulty: &[FaultyLoad],
-    rows: &[Row<'_>],
+    rows: &[ProgramCounter<'_>],
     contents: &Contents,
 ) -> Option<String> {
-    let all: u64 = rows.iter().map(Row::lane_faults).sum();
-    let places = rows.iter().filter(|row| row.lane_faults() > 0).count();
+    let all: u64 = rows.iter().map(lane_faults).sum();
+    let places = rows.iter().filter(|row| lane_faults(row) > 0).count();
     if faulty.is_empty() {
         return None;
     }

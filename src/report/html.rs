@@ -1,29 +1,44 @@
 //! The page: what stands on it, and in which order.
 
-use super::rows::{Row, rows};
 use super::text::{bytes, count, escape, name, of, per, percent};
 use super::{chart, faults, heat, table};
 use crate::trace::{
-    Contents, Counts, FaultCounts, HeatMap, KernelSummary, Replayed, Shard, Summary, Survey,
+    Contents, Counts, Digest, FaultCounts, HeatMap, KernelSummary, ProgramCounter, Replayed,
+    Summary, Survey,
 };
 
 /// What a page is made of; all of one replay.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'p> {
-    /// The trace's name.
-    pub title: &'p str,
-    /// Where the data came from, in words.
-    pub data: &'p str,
-    /// The part that was replayed.
-    pub shard: Option<Shard>,
-    /// What the trace says about itself.
-    pub contents: &'p Contents,
-    /// The replay.
-    pub replayed: &'p Replayed,
-    /// Its summary.
-    pub summary: &'p Summary,
-    /// The second walk over the trace.
-    pub survey: &'p Survey,
+    title: &'p str,
+    data: &'p str,
+    contents: &'p Contents,
+    replayed: &'p Replayed<'p>,
+    summary: &'p Summary,
+    survey: &'p Survey,
+}
+
+impl<'p> Page<'p> {
+    /// Creates the page of a replay, its summary and its survey.
+    #[must_use]
+    pub fn new(replayed: &'p Replayed<'p>, summary: &'p Summary, survey: &'p Survey) -> Self {
+        let contents = replayed.trace().contents();
+        Self { title: "Trace", data: "", contents, replayed, summary, survey }
+    }
+
+    /// Sets the name of the trace, by default `Trace`.
+    #[must_use]
+    pub fn title(mut self, title: &'p str) -> Self {
+        self.title = title;
+        self
+    }
+
+    /// Sets the words that say where the data came from, by default none.
+    #[must_use]
+    pub fn data(mut self, data: &'p str) -> Self {
+        self.data = data;
+        self
+    }
 }
 
 /// The style sheet.
@@ -35,7 +50,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 /// The page, as UTF-8 text.
 pub fn html(page: &Page<'_>) -> String {
-    let rows = rows(page.summary, page.replayed, page.contents);
+    let rows: Vec<_> = page.replayed.program_counters().collect();
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
@@ -82,7 +97,7 @@ fn header(page: &Page<'_>) -> String {
         ));
     }
     let mut facts = vec![escape(page.data)];
-    if let Some(shard) = page.shard {
+    if let Some(shard) = page.replayed.options().get_shard() {
         facts.push(format!("shard {} of {}", shard.index(), shard.count()));
     }
     if !page.contents.source.is_empty() {
@@ -150,7 +165,7 @@ fn headline(page: &Page<'_>) -> String {
         );
     }
     html += "</section>\n";
-    html + &breakdown(counts, page.summary.digest.as_deref())
+    html + &breakdown(counts, page.summary.digest)
 }
 
 fn faults_tile(faults: &FaultCounts) -> String {
@@ -168,7 +183,7 @@ fn faults_tile(faults: &FaultCounts) -> String {
 }
 
 /// Loads by opcode and by memory, and the digest.
-fn breakdown(counts: &Counts, digest: Option<&str>) -> String {
+fn breakdown(counts: &Counts, digest: Option<Digest>) -> String {
     const MAX_OPCODES: usize = 24;
     let mut opcodes: Vec<_> = counts.by_opcode.iter().collect();
     opcodes.sort_by_key(|(_, loads)| std::cmp::Reverse(**loads));
@@ -213,7 +228,7 @@ fn breakdown(counts: &Counts, digest: Option<&str>) -> String {
     }
     html += "</dd><dt>Digest</dt><dd>";
     match digest {
-        Some(digest) => html += &format!("<code>{}</code>", escape(digest)),
+        Some(digest) => html += &format!("<code>{digest}</code>"),
         None => html += "none: there were no data",
     }
     html + "</dd></dl>\n"
@@ -236,11 +251,11 @@ fn mismatches(summary: &Summary) -> String {
              </tr>\n",
             count(mismatch.record),
             name(&mismatch.kernel),
-            escape(&mismatch.pc),
+            mismatch.pc,
             mismatch.lane,
             mismatch.register,
-            escape(&mismatch.expected),
-            escape(&mismatch.got)
+            mismatch.expected,
+            mismatch.got
         );
     }
     html + "</tbody></table></div></section>\n"
@@ -253,7 +268,7 @@ fn heat_section(map: &HeatMap, kernels: &[u64]) -> String {
 }
 
 /// A section for each of the busiest kernels.
-fn kernels(page: &Page<'_>, rows: &[Row<'_>]) -> String {
+fn kernels(page: &Page<'_>, rows: &[ProgramCounter<'_>]) -> String {
     let shown = page.survey.kernels.len();
     let mut html = String::new();
     let loading = page.summary.kernels.iter().filter(|kernel| kernel.counts.loads > 0).count();
@@ -278,7 +293,8 @@ fn kernels(page: &Page<'_>, rows: &[Row<'_>]) -> String {
             percent(counts.ideal_sectors, counts.sectors),
             of(counts.footprint.pages, "page")
         );
-        let own: Vec<Row<'_>> = rows.iter().filter(|row| row.kernel == *kernel).copied().collect();
+        let own: Vec<ProgramCounter<'_>> =
+            rows.iter().filter(|row| row.kernel == *kernel).cloned().collect();
         html += &chart::chart(&own).unwrap_or_default();
         html += &heat::heat_map(map, 220.0, &[]).unwrap_or_default();
         html += "</section>\n";

@@ -12,4 +12,3 @@ mod table;
 mod text;
 
 pub use html::{Page, html};
-pub use rows::{Row, rows};

@@ -1,8 +1,8 @@
 //! The tables: program counters, and kernels.
 
-use super::rows::{Row, heaviest};
+use super::rows::{heaviest, ideal};
 use super::text::{bytes, coordinate, count, cut, name, of, per, percent};
-use crate::trace::{Contents, FaultCounts, Summary};
+use crate::trace::{Contents, FaultCounts, ProgramCounter, Summary};
 
 /// How many program counters are listed at most.
 const MAX_ROWS: usize = 300;
@@ -35,8 +35,8 @@ fn number(value: impl std::fmt::Display, shown: &str) -> String {
 }
 
 /// All program counters, those that waste most first.
-pub(super) fn program_counters(rows: &[Row<'_>]) -> String {
-    let mut shown = heaviest(rows, MAX_ROWS, Row::waste);
+pub(super) fn program_counters(rows: &[ProgramCounter<'_>]) -> String {
+    let mut shown = heaviest(rows, MAX_ROWS, ProgramCounter::waste);
     shown.sort_by(|one, other| other.waste().total_cmp(&one.waste()));
     let has_sass = shown.iter().any(|row| row.sass().is_some());
     let mut headings: Vec<Heading> =
@@ -68,8 +68,8 @@ pub(super) fn program_counters(rows: &[Row<'_>]) -> String {
     html + "</tbody></table></div></section>\n"
 }
 
-fn program_counter(row: &Row<'_>, has_sass: bool) -> String {
-    let summary = row.summary;
+fn program_counter(row: &ProgramCounter<'_>, has_sass: bool) -> String {
+    let summary = &row.summary;
     let sectors = &summary.sectors;
     // The style sheet shows less; the full name stands with the kernels.
     let kernel = cut(&summary.kernel, 48);
@@ -84,9 +84,9 @@ fn program_counter(row: &Row<'_>, has_sass: bool) -> String {
     html += &number(summary.loads, &count(summary.loads));
     let lanes = per(summary.lanes, summary.loads);
     html += &number(lanes, &format!("{lanes:.1}"));
-    if row.has_sectors {
+    if row.has_sectors() {
         html += &number(sectors.mean, &format!("{:.2}{}", sectors.mean, bar(row)));
-        html += &number(row.ideal(), &format!("{:.2}", row.ideal()));
+        html += &number(ideal(row), &format!("{:.2}", ideal(row)));
         html += &number(sectors.min, &sectors.min.to_string());
         html += &number(sectors.max, &sectors.max.to_string());
         let waste = row.waste().max(0.0).round() as u64;
@@ -115,7 +115,7 @@ fn faults(kinds: &FaultCounts) -> String {
 }
 
 /// Sectors per load out of 32: the ideal, the mean, and the range.
-fn bar(row: &Row<'_>) -> String {
+fn bar(row: &ProgramCounter<'_>) -> String {
     let sectors = &row.summary.sectors;
     if sectors.max == 0 {
         return "<svg class=\"bar\" viewBox=\"0 0 64 8\" aria-hidden=\"true\"></svg>".to_owned();
@@ -134,7 +134,7 @@ fn bar(row: &Row<'_>) -> String {
         "<svg class=\"bar\" viewBox=\"0 0 64 8\" aria-hidden=\"true\"><path class=\"waste\" \
          d=\"M0 4h{}\"/><path class=\"ideal\" d=\"M0 4h{}\"/>{range}</svg>",
         scaled(sectors.mean),
-        scaled(row.ideal().min(sectors.mean))
+        scaled(ideal(row).min(sectors.mean))
     )
 }
 

@@ -13,8 +13,8 @@ pub use binary::{
 pub use import::{ImportError, ImportEvent, MAX_KERNELS, import, import_from};
 pub use operation::{Class, Operation, Skipped};
 pub use replay::{
-    Counts, DEFAULT_ADDRESS_BITS, Data, Fault, FaultCounts, FaultyLoad, FootprintCounts, HeatMap,
-    HeatRow, KernelSummary, LdgstsCounts, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, MergeError,
-    Mismatch, Partial, PcSummary, ReplayError, ReplayOptions, Replayed, SectorSummary, Shard,
-    SkippedCounts, SpaceCounts, Summary, Survey, UniformCounts, replay, survey,
+    Counts, DEFAULT_ADDRESS_BITS, Data, Digest, Fault, FaultCounts, FaultyLoad, FootprintCounts,
+    HeatMap, HeatRow, Hex, KernelSummary, LdgstsCounts, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS,
+    MergeError, Mismatch, Partial, PcSummary, ProgramCounter, ReplayError, ReplayOptions, Replayed,
+    SectorSummary, Shard, SkippedCounts, SpaceCounts, Summary, Survey, UniformCounts, replay,
 };

@@ -54,21 +54,14 @@ fn kernels(count: usize) -> BinaryTrace {
 fn a_replay_of_many_kernels_by_many_threads() {
     let _alone = alone();
     let trace = kernels(20_000);
-    let options = ReplayOptions {
-        data: Data::Fill(Fill::Address),
-        address_bits: 49,
-        shared_window: None,
-        local_window: None,
-        shard: None,
-    };
+    let options = ReplayOptions::new(Data::Fill(Fill::Address));
     let mut all = Vec::new();
     for threads in [1, 8, 32] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let (replayed, peak) =
-            peak::during(|| pool.install(|| replay(&trace, &options, &|_| {}).unwrap()));
+        let (replayed, peak) = peak::during(|| pool.install(|| replay(&trace, &options).unwrap()));
         // About 2 KiB a kernel. Each split's own counts of all kernels took 32 times as much.
         assert!(mib(peak) < 120, "{threads} threads: {} MiB", mib(peak));
-        all.push(replayed);
+        all.push(replayed.summary());
     }
     assert!(all[0] == all[1] && all[0] == all[2]);
 }

@@ -210,20 +210,12 @@ pub(crate) fn skipped(trace: &BinaryTrace) -> (u64, u64) {
 }
 
 pub(crate) fn options(shard: Option<Shard>) -> ReplayOptions<'static> {
-    ReplayOptions {
-        data: Data::Fill(Fill::Address),
-        address_bits: 49,
-        shared_window: None,
-        local_window: None,
-        shard,
-    }
+    ReplayOptions::new(Data::Fill(Fill::Address)).shard(shard)
 }
 
 /// The summary of a replay with `--fill address`.
 pub(crate) fn summary(trace: &BinaryTrace, shard: Option<Shard>) -> Result<Summary, ReplayError> {
-    let options = options(shard);
-    let replayed = replay(trace, &options, &|_| {})?;
-    Ok(Summary::new(&replayed, trace, &options))
+    Ok(replay(trace, &options(shard))?.summary())
 }
 
 pub(crate) fn json(summary: &Summary) -> String {

@@ -5,8 +5,7 @@ use warpload::memory::{Fill, Width};
 use warpload::report::{Page, html};
 use warpload::trace::binary::RawBlock;
 use warpload::trace::{
-    BinaryTrace, Data, NewLoad, Operation, ReplayOptions, Shard, Summary, TraceWriter, replay,
-    survey,
+    BinaryTrace, Data, NewLoad, Operation, ReplayOptions, Shard, TraceWriter, replay,
 };
 
 use crate::samples::{Form, Item, Load, OPCODES, open, operation, write};
@@ -26,8 +25,7 @@ fn trace(kernels: usize, opcodes: &[&'static str]) -> BinaryTrace {
 }
 
 fn options(shard: Option<Shard>) -> ReplayOptions<'static> {
-    let data = Data::Fill(Fill::Address);
-    ReplayOptions { data, address_bits: 40, shared_window: None, local_window: None, shard }
+    ReplayOptions::new(Data::Fill(Fill::Address)).address_bits(40).shard(shard)
 }
 
 #[test]
@@ -80,29 +78,19 @@ fn expected_values_of_registers_that_a_load_lacks() {
 }
 
 #[test]
-fn a_replay_of_another_trace() {
+fn shards_of_any_count() {
     let (large, small) = (trace(8, &OPCODES), trace(1, &["LDG.E"]));
     let shards = [None, Shard::new(0, 2), Shard::new(u64::MAX - 1, u64::MAX)];
-    for (of, with) in [(&large, &small), (&small, &large)] {
+    for trace in [&large, &small] {
         for options in shards.map(options) {
-            let replayed = replay(of, &options, &|_| {}).unwrap();
-            let summary = Summary::new(&replayed, with, &options);
-            assert_eq!(summary.kernels.len(), of.contents().kernels.len());
-            let survey = survey(with, &options, &replayed).unwrap();
+            let replayed = replay(trace, &options).unwrap();
+            let summary = replayed.summary();
+            assert_eq!(summary.kernels.len(), trace.contents().kernels.len());
+            let survey = replayed.survey().unwrap();
             for i in [0, 1, usize::MAX - 1, usize::MAX] {
                 survey.whole.row(i);
             }
-            for contents in [of.contents(), with.contents()] {
-                html(&Page {
-                    title: "",
-                    data: "",
-                    shard: options.shard,
-                    contents,
-                    replayed: &replayed,
-                    summary: &summary,
-                    survey: &survey,
-                });
-            }
+            html(&Page::new(&replayed, &summary, &survey));
         }
     }
 }

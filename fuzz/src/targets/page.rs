@@ -1,7 +1,7 @@
 use serde_json::json;
 use warpload::memory::{Arena, Fill};
 use warpload::report::{Page, html};
-use warpload::trace::{BinaryTrace, Data, Shard, Summary, replay, survey};
+use warpload::trace::{BinaryTrace, Data, Shard, Summary, replay};
 
 use crate::import::options;
 use crate::made_trace::made_trace;
@@ -24,26 +24,19 @@ pub fn page_is_inert(input: &[u8]) {
     let name = String::from_utf8_lossy(name);
     let bytes = made_trace(contents(&name).to_string().as_bytes(), blocks);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
-    let mut options = options(match data % 3 {
+    let options = options(match data % 3 {
         0 => Data::Fill(Fill::Address),
         1 => Data::Fill(Fill::Zero),
         _ => Data::Absent,
     });
-    options.address_bits = 32 + u32::from(bits) % 33;
-    options.shard = (part > 0).then(|| Shard::new(u64::from(part) % 3, 3)).flatten();
-    let Ok(replayed) = replay(&trace, &options, &|_| ()) else { return };
-    let summary = Summary::new(&replayed, &trace, &options);
-    let survey = survey(&trace, &options, &replayed);
+    let options = options
+        .address_bits(32 + u32::from(bits) % 33)
+        .shard((part > 0).then(|| Shard::new(u64::from(part) % 3, 3)).flatten());
+    let Ok(replayed) = replay(&trace, &options) else { return };
+    let summary = replayed.summary();
+    let survey = replayed.survey();
     let survey = survey.unwrap_or_else(|error| panic!("the trace could be replayed: {error}"));
-    let page = html(&Page {
-        title: &name,
-        data: &name,
-        shard: options.shard,
-        contents: trace.contents(),
-        replayed: &replayed,
-        summary: &summary,
-        survey: &survey,
-    });
+    let page = html(&Page::new(&replayed, &summary, &survey).title(&name).data(&name));
     for element in ONCE {
         assert_eq!(page.matches(element).count(), 1, "{element} in the page");
     }

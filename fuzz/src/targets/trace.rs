@@ -9,14 +9,13 @@ use crate::made_trace::{CONTENTS, made_trace};
 pub fn trace_does_not_panic(input: &[u8]) {
     let bytes = made_trace(CONTENTS, input);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
-    let mut options = options(Data::Fill(Fill::Address));
-    let Ok(found) = replay(&trace, &options, &|_| ()) else { return };
-    let whole = Summary::new(&found, &trace, &options);
+    let options = options(Data::Fill(Fill::Address));
+    let Ok(found) = replay(&trace, &options) else { return };
+    let whole = found.summary();
     let shards = (0..3).map(|part| {
-        options.shard = Shard::new(part, 3);
-        let found = replay(&trace, &options, &|_| ());
+        let found = replay(&trace, &options.shard(Shard::new(part, 3)));
         let found = found.unwrap_or_else(|error| panic!("the whole could be replayed: {error}"));
-        Summary::new(&found, &trace, &options)
+        found.summary()
     });
     assert_eq!(Summary::merge(shards.collect()), Ok(whole));
 }

@@ -4,19 +4,18 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use rayon::prelude::*;
 use roaring::RoaringTreemap;
 
+use super::error::ReplayError;
 use super::heat::HeatMap;
-use super::shard::Shard;
+use super::replayed::Replayed;
 use super::statistics::SECTOR;
-use super::windows::maps;
+use super::walk::{Visitor, Walk};
 use super::worker::{fault_row, lane_addresses};
-use super::{Data, ReplayError, ReplayOptions, Replayed};
 use crate::lane::{LANES, LaneMask};
 use crate::load::{Loaded, load};
 use crate::machine::Misaligned;
-use crate::memory::{AddressMap, Fill, FilledMemory, GenericAddress, LoadMemory};
+use crate::memory::{GenericAddress, LoadMemory};
 use crate::trace::binary::{BinaryTrace, Block, RawBlock, TraceError, TracedLoad};
 
 /// How many faulty loads are kept.
@@ -63,48 +62,16 @@ pub struct FaultyLoad {
     pub addresses: [u64; LANES],
 }
 
-/// Walks over what was replayed once more. `replayed` should be the replay of the same trace with
-/// the same options: the axes of the maps are its own. The threads are those of the current rayon pool.
-///
-/// # Errors
-/// [`ReplayError`] where a block is damaged, or a kernel's windows cannot be.
-pub fn survey(
-    trace: &BinaryTrace,
-    options: &ReplayOptions<'_>,
-    replayed: &Replayed,
-) -> Result<Survey, ReplayError> {
-    let maps = maps(trace, options)?;
-    let shard = options.shard.unwrap_or(Shard::WHOLE);
-    let blocks: Vec<(RawBlock, Range<usize>)> = trace
-        .blocks()
-        .iter()
-        .filter_map(|raw| Some((*raw, shard.of_block(raw, trace.loads())?)))
-        .collect();
-    let blank = Survey::blank(trace, &blocks, replayed)?;
-    let survey: Result<Survey, TraceError> = blocks
-        .par_iter()
-        .try_fold(
-            || blank.clone(),
-            |mut survey, (raw, part)| {
-                let block = trace.block(raw)?;
-                let map = maps[raw.kernel as usize];
-                let fill = |fill| FilledMemory { map, fill };
-                match options.data {
-                    Data::Image(memory) => survey.block(&block, part, memory, &map)?,
-                    Data::Fill(rule) => survey.block(&block, part, &fill(rule), &map)?,
-                    Data::Absent => survey.block(&block, part, &fill(Fill::Zero), &map)?,
-                }
-                Ok(survey)
-            },
-        )
-        .try_reduce(
-            || blank.clone(),
-            |mut survey, other| {
-                survey.add(other);
-                Ok(survey)
-            },
-        );
-    Ok(survey?)
+impl Replayed<'_> {
+    /// Goes over the replayed loads once more, for pictures. The threads are those of the current
+    /// rayon pool.
+    ///
+    /// # Errors
+    /// Returns [`ReplayError::Trace`] if a block is damaged.
+    pub fn survey(&self) -> Result<Survey, ReplayError> {
+        let blank = Survey::blank(self)?;
+        Ok(self.walk.visit(|| blank.clone())?)
+    }
 }
 
 /// The instructions that a part of a block stands for.
@@ -127,11 +94,8 @@ fn part_records(
 
 impl Survey {
     /// The maps' axes, nothing counted.
-    fn blank(
-        trace: &BinaryTrace,
-        blocks: &[(RawBlock, Range<usize>)],
-        replayed: &Replayed,
-    ) -> Result<Self, TraceError> {
+    fn blank(replayed: &Replayed<'_>) -> Result<Self, TraceError> {
+        let Walk { trace, blocks, .. } = &replayed.walk;
         let mut whole: Option<Range<u64>> = None;
         let mut records: Vec<Option<Range<u64>>> = vec![None; trace.contents().kernels.len()];
         for (raw, part) in blocks {
@@ -159,39 +123,6 @@ impl Survey {
         })
     }
 
-    fn block<M: LoadMemory>(
-        &mut self,
-        block: &Block<'_>,
-        part: &Range<usize>,
-        memory: &M,
-        map: &AddressMap,
-    ) -> Result<(), TraceError> {
-        let kernel = block.raw().kernel as usize;
-        let own = self.kernels.iter().position(|(of, _)| *of == kernel);
-        let known = |faulty: &FaultyLoad| (faulty.kernel, faulty.pc, faulty.operation);
-        let mut seen: BTreeSet<_> = self.faulty.iter().map(known).collect();
-        for i in part.clone() {
-            let traced = block.load(i)?;
-            let operation = traced.operation();
-            let op = operation.load_op();
-            let lanes = lane_addresses(operation, &traced, map);
-            let mut values = [[0; LANES]; 4];
-            let loaded = load(op, &lanes, memory, Misaligned::Report, &mut values);
-            let record = block.raw().first_record + u64::from(traced.index);
-            let rounded =
-                |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.width).0;
-            self.touch(own, record, loaded.global.lanes().map(rounded));
-            if !loaded.faults.is_empty()
-                && self.faulty.len() < MAX_FAULTY_LOADS
-                && seen.insert((kernel, traced.pc, traced.operation))
-            {
-                let lanes = (lanes.executing, lanes.addresses);
-                self.faulty.push(faulty_load(record, kernel, &traced, lanes, &loaded));
-            }
-        }
-        Ok(())
-    }
-
     /// Adds the distinct sectors of one load.
     fn touch(&mut self, own: Option<usize>, record: u64, rounded: impl Iterator<Item = u64>) {
         let mut sectors = [0; LANES];
@@ -212,14 +143,47 @@ impl Survey {
             }
         }
     }
+}
 
-    /// `other` comes behind what was walked so far.
-    fn add(&mut self, other: Self) {
-        self.whole.add(&other.whole);
-        for ((_, to), (_, from)) in self.kernels.iter_mut().zip(&other.kernels) {
+impl Visitor for Survey {
+    fn visit<M: LoadMemory>(
+        &mut self,
+        block: &Block<'_>,
+        loads: Range<usize>,
+        memory: &M,
+    ) -> Result<(), TraceError> {
+        let kernel = block.raw().kernel as usize;
+        let own = self.kernels.iter().position(|(of, _)| *of == kernel);
+        let known = |faulty: &FaultyLoad| (faulty.kernel, faulty.pc, faulty.operation);
+        let mut seen: BTreeSet<_> = self.faulty.iter().map(known).collect();
+        for i in loads {
+            let traced = block.load(i)?;
+            let operation = traced.operation();
+            let op = operation.load_op();
+            let lanes = lane_addresses(operation, &traced, memory.map());
+            let mut values = [[0; LANES]; 4];
+            let loaded = load(op, &lanes, memory, Misaligned::Report, &mut values);
+            let record = block.raw().first_record + u64::from(traced.index);
+            let rounded =
+                |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.width).0;
+            self.touch(own, record, loaded.global.lanes().map(rounded));
+            if !loaded.faults.is_empty()
+                && self.faulty.len() < MAX_FAULTY_LOADS
+                && seen.insert((kernel, traced.pc, traced.operation))
+            {
+                let lanes = (lanes.executing, lanes.addresses);
+                self.faulty.push(faulty_load(record, kernel, &traced, lanes, &loaded));
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, later: Self) {
+        self.whole.add(&later.whole);
+        for ((_, to), (_, from)) in self.kernels.iter_mut().zip(&later.kernels) {
             to.add(from);
         }
-        for faulty in other.faulty {
+        for faulty in later.faulty {
             let same = |known: &FaultyLoad| {
                 (known.kernel, known.pc, known.operation)
                     == (faulty.kernel, faulty.pc, faulty.operation)
@@ -233,7 +197,7 @@ impl Survey {
 }
 
 /// The kernels that touch most sectors, in launch order; none where there is only one kernel.
-fn busiest(replayed: &Replayed) -> Vec<usize> {
+fn busiest(replayed: &Replayed<'_>) -> Vec<usize> {
     if replayed.kernels.len() < 2 {
         return Vec::new();
     }

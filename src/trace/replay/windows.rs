@@ -1,6 +1,7 @@
 //! Where the windows of generic addresses lie for each kernel of a trace.
 
-use super::{Data, ReplayError, ReplayOptions};
+use super::error::ReplayError;
+use super::options::{Data, ReplayOptions};
 use crate::memory::{AddressMap, AddressSpace, Window};
 use crate::trace::binary::{BinaryTrace, Kernel, TraceError};
 
@@ -25,23 +26,24 @@ fn map(
     kernel: &Kernel,
     options: &ReplayOptions<'_>,
 ) -> Result<AddressMap, ReplayError> {
-    if let Data::Image(memory) = options.data {
+    if let Data::Image(memory) = options.get_data() {
         return Ok(*memory.map());
     }
     let window = |asked: Option<Window>, base: Option<u64>, default: Window| {
         asked.unwrap_or_else(|| base.map_or(default, |base| Window { base, ..default }))
     };
-    let shared = window(options.shared_window, kernel.shared_base, Window::DEFAULT_SHARED);
-    let local = window(options.local_window, kernel.local_base, Window::DEFAULT_LOCAL);
-    let is_asked = options.shared_window.is_some() || options.local_window.is_some();
-    let invalid = match AddressMap::new(options.address_bits, shared, local) {
+    let asked = options.windows();
+    let shared = window(asked.0, kernel.shared_base, Window::DEFAULT_SHARED);
+    let local = window(asked.1, kernel.local_base, Window::DEFAULT_LOCAL);
+    let is_asked = asked != (None, None);
+    let invalid = match AddressMap::new(options.get_address_bits(), shared, local) {
         Ok(map) => return Ok(map),
         Err(invalid) => invalid,
     };
     let map = if is_asked || generic.is_used_by(index)? {
         Err(invalid)
     } else {
-        AddressMap::for_offsets(options.address_bits, shared, local)
+        AddressMap::for_offsets(options.get_address_bits(), shared, local)
     };
     map.map_err(|source| ReplayError::Windows { index, name: kernel.name.to_string(), source })
 }

@@ -3,7 +3,6 @@
 use super::statistics::{
     FoundSpace, KEPT, KernelCounts, LoadCounts, PcCounter, Traffic, TrafficCounter,
 };
-use super::{Data, ReplayOptions};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{FaultKind, LaneAddresses, LaneFault, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
@@ -54,10 +53,10 @@ pub(super) struct Worker<'b, 't> {
 }
 
 impl<'b, 't> Worker<'b, 't> {
-    pub(super) fn new(block: &'b Block<'t>, options: &ReplayOptions<'_>) -> Self {
+    pub(super) fn new(block: &'b Block<'t>, has_data: bool) -> Self {
         Self {
             block,
-            has_data: !matches!(options.data, Data::Absent),
+            has_data,
             traffic: TrafficCounter::default(),
             per_pc: PcCounter::default(),
             values: [[0; LANES]; 4],

@@ -5,59 +5,119 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
+use warpload_encoding::Instruction;
+
 use super::{
-    Counts, Fault, FaultCounts, FootprintCounts, KernelSummary, LDGSTS, LdgstsCounts, Mismatch,
-    Partial, PcSummary, SectorSummary, SkippedCounts, SpaceCounts, Summary, UniformCounts,
+    Counts, Digest, Fault, FaultCounts, FootprintCounts, Hex, KernelSummary, LDGSTS, LdgstsCounts,
+    Mismatch, Partial, PcSummary, SectorSummary, SkippedCounts, SpaceCounts, Summary,
+    UniformCounts,
 };
 use crate::trace::binary::{BinaryTrace, Contents};
-use crate::trace::operation::Skipped;
+use crate::trace::operation::{Operation, Skipped};
+use crate::trace::replay::replayed::Replayed;
+use crate::trace::replay::shard::Shard;
 use crate::trace::replay::statistics::{
     Footprint, KernelCounts, LaneFaultCounts, NotReplayed, PcCounts,
 };
 use crate::trace::replay::worker::{FaultAt, MismatchAt};
-use crate::trace::replay::{ReplayOptions, Replayed};
 
-impl Summary {
-    /// The summary of a replay of `trace` with `options`; with what merging needs if they ask for
-    /// a shard. If the replay is of another trace, what this one lacks is without a name.
-    pub fn new(replayed: &Replayed, trace: &BinaryTrace, options: &ReplayOptions<'_>) -> Self {
+/// One program counter of a kernel, and what its loads counted.
+#[derive(Clone, Debug)]
+pub struct ProgramCounter<'r> {
+    /// The kernel's index in [`Contents::kernels`].
+    pub kernel: usize,
+    /// The program counter.
+    pub pc: u32,
+    /// What its loads do.
+    pub operation: &'r Operation,
+    /// Its counts, as in [`Summary::per_pc`].
+    pub summary: PcSummary,
+}
+
+impl ProgramCounter<'_> {
+    /// Returns the instruction's text; `None` if the trace does not have its word.
+    #[must_use]
+    pub fn sass(&self) -> Option<String> {
+        Instruction::decode(self.operation.word?).map(|instruction| instruction.to_string())
+    }
+
+    /// Returns whether its loads can reach global memory. The sectors of others are not counted:
+    /// their zeros mean nothing.
+    #[must_use]
+    pub fn has_sectors(&self) -> bool {
+        self.operation.reaches_global()
+    }
+
+    /// Returns the sectors of all its loads.
+    #[must_use]
+    pub fn sectors(&self) -> f64 {
+        self.summary.sectors.mean * self.summary.loads as f64
+    }
+
+    /// Returns its excessive sectors, those beyond the ideal; negative infinity if sectors are not
+    /// counted, so that such rows come last.
+    #[must_use]
+    pub fn waste(&self) -> f64 {
+        if !self.has_sectors() {
+            return f64::NEG_INFINITY;
+        }
+        self.sectors() - self.summary.ideal_sectors as f64
+    }
+}
+
+impl Replayed<'_> {
+    /// Returns the counts of each program counter and operation: those of [`Summary::per_pc`], in
+    /// its order.
+    pub fn program_counters(&self) -> impl Iterator<Item = ProgramCounter<'_>> {
+        let contents = self.trace().contents();
+        // Blocks with operations and kernels that the trace lacks are refused when they are read.
+        self.per_pc().filter_map(|(kernel, pc, operation, counts)| {
+            let operation = contents.operations.get(usize::from(operation))?;
+            let name = Arc::clone(&contents.kernels.get(kernel)?.name);
+            let summary = pc_summary(name, pc, Arc::clone(&operation.opcode), counts);
+            Some(ProgramCounter { kernel, pc, operation, summary })
+        })
+    }
+
+    /// Returns the summary: the counts, with what merging needs if a shard was replayed.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let trace = self.trace();
         let contents = trace.contents();
         let mut whole = KernelCounts::default();
-        for kernel in &replayed.kernels {
+        for kernel in &self.kernels {
             whole.add(kernel);
         }
-        let name = |kernel: usize| kernel_name(contents, kernel);
-        let mut rows = Vec::new();
-        for (kernel, counts) in replayed.kernels.iter().enumerate() {
-            rows.extend(counts.per_pc.iter().map(move |(key, counts)| (kernel, *key, counts)));
-        }
-        let per_pc = rows.iter().map(|(kernel, (pc, operation), counts)| {
-            pc_summary(name(*kernel), *pc, opcode(contents, *operation), counts)
-        });
-        let partial = options.shard.map(|shard| Partial {
-            shard: shard.index(),
-            of: shard.count(),
-            replay: options.name(trace),
-            per_pc: rows
-                .iter()
-                .map(|(kernel, (_, operation), counts)| (*kernel, *operation, counts.sectors))
-                .collect(),
-            pages: replayed.kernels.iter().map(|k| ranges(&k.footprint.pages)).collect(),
-            lines: replayed.kernels.iter().map(|k| ranges(&k.footprint.lines)).collect(),
-        });
         let counts = |kernel: &KernelCounts| counts(kernel, trace);
-        Self {
+        let kernels = contents.kernels.iter().zip(&self.kernels);
+        Summary {
             counts: counts(&whole),
-            first_mismatches: replayed.mismatches.iter().map(|m| mismatch(m, contents)).collect(),
-            first_faults: replayed.faults.iter().map(|f| fault(f, contents)).collect(),
-            digest: replayed.digest.map(|digest| format!("{digest:016x}")),
+            first_mismatches: self.mismatches.iter().map(|m| mismatch(m, contents)).collect(),
+            first_faults: self.faults.iter().map(|f| fault(f, contents)).collect(),
+            digest: self.digest.map(Digest),
             complete: contents.complete.then_some(true),
             notes: contents.notes.clone(),
-            per_pc: per_pc.collect(),
-            kernels: (0..replayed.kernels.len())
-                .map(|i| KernelSummary { name: name(i), counts: counts(&replayed.kernels[i]) })
+            per_pc: self.program_counters().map(|row| row.summary).collect(),
+            kernels: kernels
+                .map(|(kernel, found)| KernelSummary {
+                    name: Arc::clone(&kernel.name),
+                    counts: counts(found),
+                })
                 .collect(),
-            partial,
+            partial: self.options().get_shard().map(|shard| self.partial(shard)),
+        }
+    }
+
+    fn partial(&self, shard: Shard) -> Partial {
+        let rows = self.per_pc();
+        let footprints = || self.kernels.iter().map(|kernel| &kernel.footprint);
+        Partial {
+            shard: shard.index(),
+            of: shard.count(),
+            replay: self.options().name(self.trace()),
+            per_pc: rows.map(|(kernel, _, operation, c)| (kernel, operation, c.sectors)).collect(),
+            pages: footprints().map(|footprint| ranges(&footprint.pages)).collect(),
+            lines: footprints().map(|footprint| ranges(&footprint.lines)).collect(),
         }
     }
 }
@@ -138,7 +198,7 @@ fn opcode(contents: &Contents, operation: u16) -> Arc<str> {
 fn pc_summary(kernel: Arc<str>, pc: u32, opcode: Arc<str>, counts: &PcCounts) -> PcSummary {
     PcSummary {
         kernel,
-        pc: format!("{pc:#x}"),
+        pc: Hex(pc.into()),
         opcode,
         loads: counts.loads,
         lanes: counts.lanes,
@@ -160,11 +220,11 @@ fn mismatch(at: &MismatchAt, contents: &Contents) -> Mismatch {
     Mismatch {
         record: at.record,
         kernel: kernel_name(contents, at.kernel as usize),
-        pc: format!("{:#x}", at.pc),
+        pc: Hex(at.pc.into()),
         lane: at.lane,
         register: at.register,
-        expected: format!("{:#x}", at.expected),
-        got: format!("{:#x}", at.got),
+        expected: Hex(at.expected.into()),
+        got: Hex(at.got.into()),
     }
 }
 
@@ -172,10 +232,10 @@ fn fault(at: &FaultAt, contents: &Contents) -> Fault {
     Fault {
         record: at.record,
         kernel: kernel_name(contents, at.kernel as usize),
-        pc: format!("{:#x}", at.pc),
+        pc: Hex(at.pc.into()),
         lane: at.fault.lane,
         kind: at.fault.kind.name().to_owned(),
-        address: at.fault.address.to_string(),
+        address: Hex(at.fault.address.0),
     }
 }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::counts::mean;
-use super::{Counts, FaultCounts, FootprintCounts, LdgstsCounts, Partial, PcSummary, Summary};
-use crate::impossible::OrImpossible;
+use super::{
+    Counts, Digest, FaultCounts, FootprintCounts, Hex, LdgstsCounts, Partial, PcSummary, Summary,
+};
 use crate::trace::replay::statistics::KEPT;
 
 /// Why summaries cannot be merged.
@@ -163,14 +164,7 @@ fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(), &'static
     if partial.pages.len() != kernels || partial.lines.len() != kernels {
         return Err("`kernels` and `partial` differ in length");
     }
-    check_sums(summary, partial)?;
-    if summary.digest.as_deref().is_some_and(|digest| hexadecimal(digest).is_none()) {
-        return Err("`digest` is not hexadecimal");
-    }
-    if summary.per_pc.iter().any(|row| pc(row).is_none()) {
-        return Err("a `pc` is not hexadecimal with `0x`");
-    }
-    Ok(())
+    check_sums(summary, partial)
 }
 
 /// Checks that the counts of the whole are the sums of its kernels', and these those of their rows.
@@ -208,17 +202,8 @@ fn check_sums(summary: &Summary, partial: &Partial) -> Result<(), &'static str> 
     Ok(())
 }
 
-fn hexadecimal(digits: &str) -> Option<u64> {
-    u64::from_str_radix(digits, 16).ok()
-}
-
-fn pc(row: &PcSummary) -> Option<u64> {
-    hexadecimal(row.pc.strip_prefix("0x")?)
-}
-
-fn add_digests(one: Option<String>, other: Option<String>) -> Option<String> {
-    let sum = hexadecimal(&one?)?.wrapping_add(hexadecimal(&other?)?);
-    Some(format!("{sum:016x}"))
+fn add_digests(one: Option<Digest>, other: Option<Digest>) -> Option<Digest> {
+    Some(Digest(one?.0.wrapping_add(other?.0)))
 }
 
 /// Adds what a summary says. One that was made up can say anything; it must not end the process.
@@ -287,13 +272,12 @@ fn add_fault_counts(to: &mut FaultCounts, from: &FaultCounts) {
 /// The rows of program counters by kernel, program counter and operation, each with its sectors
 /// added up.
 #[derive(Default)]
-struct PerPc(BTreeMap<(usize, u64, u16), (PcSummary, u64)>);
+struct PerPc(BTreeMap<(usize, Hex, u16), (PcSummary, u64)>);
 
 impl PerPc {
     fn add(&mut self, rows: Vec<PcSummary>, partial: &Partial) {
         for (row, &(kernel, operation, sectors)) in rows.into_iter().zip(&partial.per_pc) {
-            let pc = pc(&row).or_impossible(u64::MAX, "`check_consistent` read it");
-            match self.0.entry((kernel, pc, operation)) {
+            match self.0.entry((kernel, row.pc, operation)) {
                 Entry::Vacant(place) => {
                     place.insert((row, sectors));
                 }

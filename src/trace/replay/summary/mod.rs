@@ -1,6 +1,7 @@
 //! What a replay found, in the JSON form that the command prints.
 
 mod counts;
+mod hex;
 mod merge;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use counts::ProgramCounter;
+pub use hex::{Digest, Hex};
 pub use merge::MergeError;
 
 /// The JSON object of a replay: counts of the whole trace, of each program counter and of each
@@ -21,8 +24,8 @@ pub struct Summary {
     pub first_mismatches: Vec<Mismatch>,
     /// The first few lane faults, in full.
     pub first_faults: Vec<Fault>,
-    /// The digest over all loaded values, 16 hexadecimal digits; nothing without data.
-    pub digest: Option<String>,
+    /// The digest over all loaded values; `None` without data.
+    pub digest: Option<Digest>,
     /// Whether the trace is known to be whole; `None` if its format cannot tell.
     #[serde(default)]
     pub complete: Option<bool>,
@@ -176,15 +179,15 @@ pub struct Mismatch {
     /// The kernel's name.
     pub kernel: Arc<str>,
     /// The program counter.
-    pub pc: String,
+    pub pc: Hex,
     /// The lane.
     pub lane: usize,
     /// The destination register, counted from Rd.
     pub register: usize,
     /// The value that the trace says.
-    pub expected: String,
+    pub expected: Hex,
     /// The value that was loaded.
-    pub got: String,
+    pub got: Hex,
 }
 
 /// A lane fault.
@@ -196,13 +199,13 @@ pub struct Fault {
     /// The kernel's name.
     pub kernel: Arc<str>,
     /// The program counter.
-    pub pc: String,
+    pub pc: Hex,
     /// The lane.
     pub lane: usize,
     /// The fault's name.
     pub kind: String,
     /// The effective address.
-    pub address: String,
+    pub address: Hex,
 }
 
 /// The counts of one program counter.
@@ -212,7 +215,7 @@ pub struct PcSummary {
     /// The kernel's name.
     pub kernel: Arc<str>,
     /// The program counter.
-    pub pc: String,
+    pub pc: Hex,
     /// The opcode with its modifiers.
     pub opcode: Arc<str>,
     /// How often it was executed.

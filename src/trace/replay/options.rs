@@ -1,0 +1,177 @@
+//! [`ReplayOptions`]: what a replay is asked to do.
+
+use std::fmt;
+
+use super::shard::Shard;
+use crate::memory::{Fill, Memory, Window};
+use crate::trace::binary::BinaryTrace;
+
+/// The default width of a generic address: that of SM 6.x and later.
+pub const DEFAULT_ADDRESS_BITS: u32 = 49;
+
+/// Where a replay's data come from.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Data<'m> {
+    /// An image. Its own address map holds for all kernels.
+    Image(&'m Memory),
+    /// A rule; every address below 2^address_bits is allocated.
+    Fill(Fill),
+    /// Nowhere: everything but values is computed, and every address is allocated.
+    Absent,
+}
+
+/// What a replay is asked to do.
+///
+/// ```
+/// use warpload::memory::Fill;
+/// use warpload::trace::{Data, ReplayOptions, Shard};
+///
+/// let options = ReplayOptions::new(Data::Fill(Fill::Address)).address_bits(40);
+/// let first_half = options.shard(Shard::new(0, 2));
+/// ```
+#[derive(Clone, Copy)]
+pub struct ReplayOptions<'a> {
+    data: Data<'a>,
+    address_bits: u32,
+    shared_window: Option<Window>,
+    local_window: Option<Window>,
+    shard: Option<Shard>,
+    observer: Option<&'a (dyn Fn(u64) + Sync)>,
+}
+
+impl<'a> ReplayOptions<'a> {
+    /// Creates the options of a replay of all loads with `data`.
+    #[must_use]
+    pub fn new(data: Data<'a>) -> Self {
+        Self {
+            data,
+            address_bits: DEFAULT_ADDRESS_BITS,
+            shared_window: None,
+            local_window: None,
+            shard: None,
+            observer: None,
+        }
+    }
+
+    /// Sets the width of a generic address, by default [`DEFAULT_ADDRESS_BITS`]. An image has its
+    /// own.
+    #[must_use]
+    pub fn address_bits(mut self, bits: u32) -> Self {
+        self.address_bits = bits;
+        self
+    }
+
+    /// Sets where the shared window lies, by default where the trace says or, if it does not, at
+    /// [`Window::DEFAULT_SHARED`]. An image has its own.
+    #[must_use]
+    pub fn shared_window(mut self, window: impl Into<Option<Window>>) -> Self {
+        self.shared_window = window.into();
+        self
+    }
+
+    /// Sets where the local window lies, by default where the trace says or, if it does not, at
+    /// [`Window::DEFAULT_LOCAL`]. An image has its own.
+    #[must_use]
+    pub fn local_window(mut self, window: impl Into<Option<Window>>) -> Self {
+        self.local_window = window.into();
+        self
+    }
+
+    /// Sets the part of the loads to replay, by default all of them. The summary of a part has
+    /// what [`Summary::merge`](super::Summary::merge) needs.
+    #[must_use]
+    pub fn shard(mut self, shard: impl Into<Option<Shard>>) -> Self {
+        self.shard = shard.into();
+        self
+    }
+
+    /// Sets a function that is called after each block with the bytes of the block, from any
+    /// thread.
+    #[must_use]
+    pub fn on_progress(mut self, observer: &'a (dyn Fn(u64) + Sync)) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Returns where the data come from.
+    #[must_use]
+    pub fn get_data(&self) -> Data<'a> {
+        self.data
+    }
+
+    /// Returns the width of a generic address.
+    #[must_use]
+    pub fn get_address_bits(&self) -> u32 {
+        self.address_bits
+    }
+
+    /// Returns the part of the loads to replay; `None` for all of them.
+    #[must_use]
+    pub fn get_shard(&self) -> Option<Shard> {
+        self.shard
+    }
+
+    /// Returns the windows that were set: the shared and the local one.
+    pub(super) fn windows(&self) -> (Option<Window>, Option<Window>) {
+        (self.shared_window, self.local_window)
+    }
+
+    /// Returns whether loads have values.
+    pub(super) fn has_data(&self) -> bool {
+        !matches!(self.data, Data::Absent)
+    }
+
+    /// Reports that a block of that many bytes was replayed.
+    pub(super) fn report_progress(&self, bytes: u64) {
+        if let Some(observer) = self.observer {
+            observer(bytes);
+        }
+    }
+
+    /// Returns a name that is the same for all shards of a replay, and differs between replays
+    /// with different results.
+    pub(super) fn name(&self, trace: &BinaryTrace) -> String {
+        let trace = format!("trace {:08x}", trace.checksum());
+        let data = match self.data {
+            Data::Image(memory) => return format!("{trace}, image {:08x}", checksum(memory)),
+            Data::Fill(Fill::Address) => "fill address",
+            Data::Fill(Fill::Zero) => "fill zero",
+            Data::Absent => "no data",
+        };
+        let mut name = format!("{trace}, {data}, {} address bits", self.address_bits);
+        for (space, window) in [("shared", self.shared_window), ("local", self.local_window)] {
+            if let Some(Window { base, size }) = window {
+                name += &format!(", {space} window {base:#x},{size:#x}");
+            }
+        }
+        name
+    }
+}
+
+impl fmt::Debug for ReplayOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplayOptions")
+            .field("data", &self.data)
+            .field("address_bits", &self.address_bits)
+            .field("shared_window", &self.shared_window)
+            .field("local_window", &self.local_window)
+            .field("shard", &self.shard)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the CRC-32 of an image: of its bytes and of what lies where.
+fn checksum(memory: &Memory) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(memory.arena().bytes());
+    let banks: Vec<_> = memory.constant_banks().map(|(bank, bytes)| (bank, bytes.len())).collect();
+    let layout = (
+        memory.map(),
+        memory.allocations(),
+        (memory.shared_bytes().len(), banks),
+        (memory.local_low_bytes(0).len(), memory.local_high_bytes(0).len()),
+    );
+    crc.update(format!("{layout:?}").as_bytes());
+    crc.finalize()
+}
