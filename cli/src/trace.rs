@@ -147,6 +147,7 @@ impl<'p> Input<'p> {
                 // A list of kernels is small; the files that it names are what is read.
                 bar.set_length(bar.length().unwrap_or(0).max(bar.position()));
             }
+            _ => {}
         };
         import_from(self.bytes, name, &mut writer, threads, &observe).map_err(
             |error| match error {

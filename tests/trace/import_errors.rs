@@ -147,7 +147,7 @@ fn headers_and_groups() {
         ("#traces format = \n-a\n", "2:1: expected `-key = value`"),
         (
             "-a = b\n-c = d\r-e = f\n",
-            "2:7: a carriage return inside of a line; expected lines that end in `\\n` or `\\r\\n`",
+            "2:7: a carriage return inside a line; expected lines that end in `\\n` or `\\r\\n`",
         ),
         (
             "-a = b\n",
@@ -165,13 +165,13 @@ fn headers_and_groups() {
         ("#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 0\n", &format!("7:1: {cut}")),
         ("#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 3\n", &format!("7:1: {cut}")),
         ("#BEGIN_TB\nthread block = 0,0,0\n#END_\n", &format!("6:1: {cut}")),
-        ("#BEGIN_TB\n#BEGIN_TB\n", "5:1: `#BEGIN_TB` inside of a thread block"),
-        ("#END_TB\n", "4:1: `#END_TB` outside of a thread block"),
+        ("#BEGIN_TB\n#BEGIN_TB\n", "5:1: `#BEGIN_TB` inside a thread block"),
+        ("#END_TB\n", "4:1: `#END_TB` outside a thread block"),
         ("#BEGIN_TB\n#END_TB\n", "5:1: a thread block without `thread block = x,y,z`"),
         ("#BEGIN_TB\nthread block = 0,0\n", "5:16: expected `x,y,z`"),
         (
             "#BEGIN_TB\nthread block = 0,2,0\n",
-            "5:1: thread block 0,2,0 is outside of the grid of 2 x 2 x 2",
+            "5:1: thread block 0,2,0 is outside the grid of 2 x 2 x 2",
         ),
         (
             "#BEGIN_TB\nthread block = 1,1,1\n#END_TB\n#BEGIN_TB\nthread block = 1,1,1\n",
@@ -181,10 +181,10 @@ fn headers_and_groups() {
             "#BEGIN_TB\nthread block = 1,1,1\nthread block = 1,1,0\n",
             "6:1: expected `thread block = x,y,z` once, after `#BEGIN_TB`",
         ),
-        ("#BEGIN_TB\nwarp = 0\n", "5:1: `warp = n` outside of a thread block"),
+        ("#BEGIN_TB\nwarp = 0\n", "5:1: `warp = n` outside a thread block"),
         (
             "#BEGIN_TB\nthread block = 0,0,0\nwarp = 2\n",
-            "6:1: warp 2 is outside of the thread block of 2 warps",
+            "6:1: warp 2 is outside the thread block of 2 warps",
         ),
         ("#BEGIN_TB\nthread block = 0,0,0\nwarp = x\n", "6:8: expected a warp's number"),
         (
@@ -217,14 +217,11 @@ fn headers_and_groups() {
         ),
         (
             &*format!("0 0 0 0 {LOAD}#BEGIN_TB\n"),
-            "5:1: a thread block after instructions outside of one",
+            "5:1: a thread block after instructions outside one",
         ),
         (&*format!("0 0 0 0 {LOAD}-c = d\n"), "5:1: a header line after instructions"),
-        (
-            &*format!("2 0 0 0 {LOAD}"),
-            "4:1: thread block 2,0,0 is outside of the grid of 2 x 2 x 2",
-        ),
-        (&*format!("0 0 0 2 {LOAD}"), "4:1: warp 2 is outside of the thread block of 2 warps"),
+        (&*format!("2 0 0 0 {LOAD}"), "4:1: thread block 2,0,0 is outside the grid of 2 x 2 x 2"),
+        (&*format!("0 0 0 2 {LOAD}"), "4:1: warp 2 is outside the thread block of 2 warps"),
         (&*format!("0 0 x 0 {LOAD}"), "4:5: \"x\"; expected a thread block's number"),
     ] {
         let header = "-grid dim = (2,2,2)\n-block dim = (33,1,1)\n-accelsim tracer version = 3\n";
@@ -234,10 +231,10 @@ fn headers_and_groups() {
 
 #[test]
 fn text_that_is_none() {
-    assert!(refused("").starts_with("no trace; expected an Accel-Sim trace"));
-    assert!(refused("\n\n \n").starts_with("no trace; expected"));
-    assert!(refused("\x7fELF").starts_with("no trace; expected"));
-    assert!(refused("# A heading\n").starts_with("no trace; expected"));
+    assert!(refused("").starts_with("not a trace; expected an Accel-Sim trace"));
+    assert!(refused("\n\n \n").starts_with("not a trace; expected"));
+    assert!(refused("\x7fELF").starts_with("not a trace; expected"));
+    assert!(refused("# A heading\n").starts_with("not a trace; expected"));
     let gzip = refused(b"\x1f\x8b\x08");
     assert!(gzip.ends_with(", not a gzip file; decompress it with `gzip -d`"), "{gzip}");
     assert!(

@@ -67,7 +67,7 @@ fn what_follows_a_stream() {
         let zeros = if garbage.len() == 11 { 4 } else { 0 };
         let offset = whole.len() + zeros;
         let expected = format!(
-            "xz: what follows the compressed stream, from byte offset {offset} on, is not another one"
+            "xz: the data after the compressed stream, from byte offset {offset} on, are not another stream"
         );
         assert!(message.contains(&expected), "{garbage:?}: {message}");
     }

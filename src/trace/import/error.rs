@@ -1,15 +1,16 @@
-//! What can be wrong with a text trace.
+//! [`ImportError`]: why a text trace cannot be imported.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::trace::TraceError;
+use crate::lines::LineError;
+use crate::trace::binary::TraceError;
 
 /// Why a text trace cannot be imported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// A line that cannot be understood.
+    /// An invalid line.
     #[error("{}:{line}:{column}: {message}", file.display())]
     Line {
         /// The file.
@@ -21,7 +22,7 @@ pub enum ImportError {
         /// What is wrong, and what was expected.
         message: String,
     },
-    /// A file as a whole.
+    /// An invalid file.
     #[error("{}: {message}", file.display())]
     File {
         /// The file.
@@ -43,7 +44,15 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    /// A file that could be read up to a line of its text, if that is known.
+    /// Returns the error of a file whose lines cannot be read.
+    pub(super) fn in_lines(file: &Path, error: LineError) -> Self {
+        match error {
+            LineError::Io { line, source } => Self::unreadable(file, Some(line), &source),
+            other => Self::File { file: file.to_owned(), message: other.to_string() },
+        }
+    }
+
+    /// Returns the error of a file that could be read up to `line` of its text, if that is known.
     pub(super) fn unreadable(file: &Path, line: Option<u64>, source: &io::Error) -> Self {
         let line = line.map_or(String::new(), |line| format!(" (line {line} of the text)"));
         let source = io::Error::new(source.kind(), format!("{source}{line}"));

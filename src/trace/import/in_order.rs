@@ -1,4 +1,4 @@
-//! Reading the files of a list in parallel, and handing on what they hold in the list's order.
+//! Reads the files of a list in parallel, and passes on what they hold in the list's order.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -7,19 +7,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::ImportEvent;
 use super::error::ImportError;
-use super::kernels_list::KernelsList;
+use super::event::ImportEvent;
+use super::file_list::FileList;
 use super::sink::Found;
 use super::source::Source;
 
-/// How many messages a file's reader may be ahead of the writer; a block is one message.
+/// How many messages a file's reader may be ahead of the writer. A block is one message.
 const AHEAD: usize = 4;
 
 /// What a reader found, or why it stopped.
 type Message = Result<Found, ImportError>;
 
-/// A file to be read, and where to.
+/// A file to read, and the receiver of what it holds.
 struct Job {
     file: PathBuf,
     /// The line of the list that names it.
@@ -27,11 +27,11 @@ struct Job {
     to: SyncSender<Message>,
 }
 
-/// Reads up to `threads` files of a list at once and calls `take` for each in the list's order. A
-/// reader that is ahead waits, and no more files are begun than are read at once, so that memory is
-/// bounded whatever the sizes and the number of the files.
+/// Reads up to `threads` files of a list at once and calls `take` for each in the list's order.
+/// Readers that are ahead wait, and no more files are open than are read at once, so that memory is
+/// bounded whatever the sizes and the number of files.
 pub(super) fn read(
-    list: &KernelsList<'_>,
+    list: &FileList<'_>,
     threads: usize,
     observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     mut take: impl FnMut(&Path, Receiver<Message>) -> Result<(), ImportError>,
@@ -42,7 +42,7 @@ pub(super) fn read(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                // Files are taken in order, so that the one being written is always being read.
+                // Jobs are taken in order, so that the file being written is always being read.
                 while let Some(job) = next(&queue) {
                     if !stopped.load(Ordering::Relaxed) {
                         job.execute(list, observe);
@@ -64,7 +64,7 @@ pub(super) fn read(
                 break Err(error);
             }
         };
-        // No further file is begun; the senders of the others find no receiver.
+        // No further file is opened, and the readers of the others find no receiver.
         stopped.store(true, Ordering::Relaxed);
         drop(jobs);
         taken
@@ -76,16 +76,16 @@ fn next(queue: &Mutex<Receiver<Job>>) -> Option<Job> {
 }
 
 impl Job {
-    fn execute(&self, list: &KernelsList<'_>, observe: &(dyn Fn(ImportEvent<'_>) + Sync)) {
+    fn execute(&self, list: &FileList<'_>, observe: &(dyn Fn(ImportEvent<'_>) + Sync)) {
         if let Err(error) = self.read(list, observe) {
-            // If there is no receiver, there was an earlier error.
+            // Without a receiver there was an earlier error.
             let _ = self.to.send(Err(error));
         }
     }
 
     fn read(
         &self,
-        list: &KernelsList<'_>,
+        list: &FileList<'_>,
         observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<(), ImportError> {
         let file = &*self.file;

@@ -1,12 +1,21 @@
-//! Imports: text traces of other tools into a binary trace, streaming, in parallel by file.
+//! [`import`]: text traces of other tools into a binary trace, streaming, in parallel by file.
+//!
+//! `formats.rs` lists the formats; each has its reader's file. Readers hand what they find to a
+//! `Sink`, block by block.
 
 mod accelsim;
 mod error;
+mod event;
+mod file_list;
+mod format;
+mod formats;
 mod in_order;
 mod kernels_list;
+mod limits;
 mod nvbit;
 mod sink;
 mod source;
+mod text;
 mod xz;
 
 use std::fs::File;
@@ -15,35 +24,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use self::error::ImportError;
-use self::kernels_list::KernelsList;
+pub use self::event::ImportEvent;
+pub use self::limits::MAX_KERNELS;
+use self::limits::{MAX_HEADER_LINES, MAX_NUMBERED, NOT_REPLAYED, too_many};
 use self::sink::Found;
 use self::source::Source;
-use super::TraceError;
-use super::binary::{Names, TraceWriter};
+use super::binary::{Names, TraceError, TraceWriter};
 use crate::impossible::OrImpossible;
 
-/// No trace has more kernels.
-pub const MAX_KERNELS: usize = 1 << 20;
-
-/// The kernels of a trace together have no more header lines.
-const MAX_HEADER_LINES: usize = 1 << 24;
-
-/// What an import tells while it reads.
-#[derive(Clone, Copy, Debug)]
-pub enum ImportEvent<'f> {
-    /// A file that the input names was opened.
-    Opened(&'f Path, &'f File),
-    /// That many bytes more were read, of all files.
-    Read(u64),
-}
-
-/// Imports a text trace: Accel-Sim's `.trace` or `.traceg`, either also `.xz`; a `kernelslist.g`
-/// with all files that it lists; NVBit's mem_trace as a log or as JSON. The kinds are told apart
-/// by content. At most `threads` files are read at once, and `observe` is told what is opened
-/// and read.
+/// Imports a text trace: Accel-Sim's `.trace` or `.traceg`, a `kernelslist.g` with all files that
+/// it lists, or NVBit's mem_trace as a log or as JSON; each also `.xz`. The content tells the format.
+/// Reads at most `threads` files at once, and reports to `observe` what is opened and read.
 ///
 /// # Errors
-/// [`ImportError`] with file, line and column.
+/// Returns [`ImportError`] with file, line and column if a file cannot be read or is invalid. The
+/// trace is then incomplete.
 pub fn import<W: Write + Seek>(
     input: &Path,
     writer: &mut TraceWriter<W>,
@@ -55,11 +50,11 @@ pub fn import<W: Write + Seek>(
     import_from(file, input, writer, threads, observe)
 }
 
-/// Imports what `input` holds, as [`import`] does. Errors call it `name`, and the files of a list
-/// are found relative to that.
+/// Imports the text of `input`, like [`import`]. Errors call it `name`; the files of a list are
+/// relative to that.
 ///
 /// # Errors
-/// [`ImportError`] with file, line and column.
+/// Returns those of [`import`].
 pub fn import_from<W: Write + Seek>(
     input: impl Read + Send,
     name: &Path,
@@ -73,9 +68,9 @@ pub fn import_from<W: Write + Seek>(
             let mut import = Import::new(writer, name, &mut shared);
             trace.read(&mut |found| import.take(found))
         }
-        Source::KernelsList(text) => {
-            let list = KernelsList::read(name, text)?;
-            writer.allocations(list.allocations.iter().copied());
+        Source::List(list) => {
+            let list = list.read()?;
+            writer.allocations(list.allocations().iter().copied());
             in_order::read(&list, threads, observe, |file, found| {
                 let mut import = Import::new(writer, file, &mut shared);
                 for found in found {
@@ -87,10 +82,10 @@ pub fn import_from<W: Write + Seek>(
     }
 }
 
-/// What all files of a list have bounds for together.
+/// What is bounded for all files of a list together.
 #[derive(Default)]
 struct Shared {
-    /// The different names so far, which have the bound that those of one file have.
+    /// The different names so far, with the bound of a single file's.
     names: Names,
     header_lines: usize,
 }
@@ -120,7 +115,7 @@ impl<'w, W: Write + Seek> Import<'w, W> {
         }
     }
 
-    /// Returns a name as it is held for the whole trace.
+    /// Returns the name that the whole trace shares.
     fn share(&mut self, name: &Arc<str>) -> Result<Arc<str>, ImportError> {
         self.shared.names.share(name).map_err(|error| ImportError::File {
             file: self.file.to_owned(),
@@ -188,23 +183,8 @@ impl<'w, W: Write + Seek> Import<'w, W> {
     }
 }
 
-/// How many things of one kind have a number of 16 bits.
-const MAX_NUMBERED: usize = 1 << 16;
-
-/// What is numbered comes before its use.
+/// Why numbers are known.
 const NUMBERED: &str = "readers number operations, names and kernels before they use them";
-
-pub(super) const NOT_REPLAYED: &str = "different instructions that are not replayed";
-
-/// The number of one more thing of a kind of which there are `count`.
-pub(super) fn next_number(count: usize, what: &str) -> Result<u16, ImportError> {
-    u16::try_from(count).map_err(|_| too_many(MAX_NUMBERED, what))
-}
-
-fn too_many(most: usize, what: &str) -> ImportError {
-    let message = format!("more than {most} {what} in all files");
-    ImportError::File { file: PathBuf::from("the trace"), message }
-}
 
 #[cfg(test)]
 mod tests {
@@ -213,7 +193,7 @@ mod tests {
     use super::*;
     use crate::trace::binary::Kernel;
 
-    /// What importing such a kernel says, after that many kernels and header lines.
+    /// Imports a kernel after that many kernels and header lines.
     fn take(kernels: usize, header_lines: usize) -> Result<(), String> {
         let output = Cursor::new(Vec::new());
         let mut writer = TraceWriter::new(output, "a test".to_owned()).expect("in memory");

@@ -1,5 +1,5 @@
-//! Where readers of text traces put what they find: by the block, with names and operations numbered
-//! by file.
+//! [`Sink`]: takes what readers of text traces find and passes it on block by block, with names
+//! and operations numbered by file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,51 +7,51 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::error::ImportError;
-use super::{NOT_REPLAYED, next_number};
+use super::limits::{NOT_REPLAYED, next_number};
 use crate::lane::LaneMask;
 use crate::trace::binary::{BlockBuilder, ClosedBlock, Kernel, NameError, Names, NewLoad};
 use crate::trace::operation::{Class, Operation, Skipped};
 
-/// How many different opcodes are remembered of one file; more are read anew each time.
+/// How many different opcodes of one file are remembered; others are classified each time.
 const KNOWN_OPCODES: usize = 1 << 16;
 
-/// How many bytes the open blocks of launches that are not the current one may take.
+/// The most bytes of the open blocks of kernels other than the current one.
 const OPEN_BYTES: usize = 32 << 20;
 
-/// What a reader of a text trace finds, in order.
+/// What a reader finds, in order.
 pub(super) enum Found {
-    /// Numbered in the order in which they are found, from 0, file by file.
+    /// A kernel. The kernels of a file are numbered from 0, as are its operations and names.
     Kernel(Kernel),
-    /// Numbered in the order in which they are found, from 0, file by file.
+    /// An operation.
     Operation(Operation),
-    /// The name of instructions that are not replayed; numbered likewise.
+    /// The name of instructions that are not replayed.
     NotReplayed(String),
     /// A block of the kernel with that number.
     Block(u32, ClosedBlock),
-    /// What a reader of results should know.
+    /// A note for readers of results.
     Note(String),
-    /// The file may have been cut off where it ends: the note that says so.
+    /// The file may be cut off: the note that says so.
     EndUnknown(&'static str),
 }
 
-/// What an opcode with a memory operand was found to be.
+/// The class of an opcode with a memory operand.
 #[derive(Clone, Copy)]
 pub(super) enum Known {
-    /// The operation's number in the file, and its access size in bytes.
+    /// A load: its operation's number in the file, and its access size in bytes.
     Load {
         operation: u16,
         bytes: u32,
     },
     Skipped(Skipped),
-    /// Not replayed, but counted by name: the name's number in the file.
+    /// An instruction that is counted by name: the name's number in the file.
     NotReplayed(u16),
 }
 
 /// Why a name that a reader found was refused.
 pub(super) enum Refused {
-    /// The name itself; the reader knows its place.
+    /// The name is at fault; the reader knows its place.
     Name(NameError),
-    /// The rest of the import.
+    /// The import as a whole is.
     Import(ImportError),
 }
 
@@ -68,7 +68,7 @@ impl From<ImportError> for Refused {
 }
 
 impl Refused {
-    /// The error, at a place if it is the name's.
+    /// Returns the error, at a place if the name is at fault.
     pub(super) fn at(self, place: impl FnOnce(String) -> ImportError) -> ImportError {
         match self {
             Self::Name(error) => place(error.to_string()),
@@ -77,18 +77,18 @@ impl Refused {
     }
 }
 
-/// Takes what a reader finds and hands it on by the block.
+/// Collects what a reader finds into blocks.
 pub(super) struct Sink<'s> {
     names: Names,
     /// The current kernel's block.
     block: BlockBuilder,
     current: u32,
-    /// The blocks of other kernels, whose launches may go on.
+    /// The blocks of other kernels, whose launches may continue.
     open: BTreeMap<u32, BlockBuilder>,
     open_bytes: usize,
     kernels: u32,
     opcodes: FxHashMap<Arc<str>, Known>,
-    /// How many operations were numbered.
+    /// The number of operations.
     operations: usize,
     /// The numbers of the names of instructions that are not replayed.
     not_replayed: FxHashMap<String, u16>,
@@ -114,7 +114,7 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Returns a name as it is held for the whole file.
+    /// Returns the name that the whole file shares.
     pub(super) fn name(&mut self, name: &str) -> Result<Arc<str>, NameError> {
         self.names.hold(name)
     }
@@ -122,7 +122,7 @@ impl<'s> Sink<'s> {
     /// Begins the next kernel, which becomes the current one, and returns its number.
     pub(super) fn kernel(&mut self, kernel: Kernel) -> Result<u32, ImportError> {
         if kernel.is_spa5() != self.is_spa5 {
-            // The same opcode now says something else.
+            // The same opcode now has another meaning.
             self.opcodes.clear();
             self.is_spa5 = kernel.is_spa5();
         }
@@ -133,7 +133,7 @@ impl<'s> Sink<'s> {
         Ok(number)
     }
 
-    /// Makes a kernel the current one, to which what is found next belongs.
+    /// Makes a kernel the current one, to which the following instructions belong.
     pub(super) fn select(&mut self, kernel: u32) -> Result<(), ImportError> {
         if kernel == self.current {
             return Ok(());
@@ -162,10 +162,10 @@ impl<'s> Sink<'s> {
         block.map_or(Ok(()), |block| (self.emit)(Found::Block(kernel, block)))
     }
 
-    /// What an opcode with a memory operand is.
+    /// Returns the class of an opcode with a memory operand.
     ///
     /// # Errors
-    /// Returns [`Refused`] if the opcode is too long, or there are too many different ones.
+    /// Returns [`Refused`] if the opcode is too long or there are too many different ones.
     #[inline]
     pub(super) fn known(&mut self, opcode: &str) -> Result<Known, Refused> {
         match self.opcodes.get(opcode) {
@@ -190,14 +190,14 @@ impl<'s> Sink<'s> {
                 Known::Load { operation: number, bytes }
             }
         };
-        // A load always finds its number again; other opcodes need no memory without bound.
+        // Loads must find their number again; other opcodes must not fill memory.
         if matches!(known, Known::Load { .. }) || self.opcodes.len() < KNOWN_OPCODES {
             self.opcodes.insert(name, known);
         }
         Ok(known)
     }
 
-    /// The number of a name, which opcodes with different modifiers share.
+    /// Returns the number of a name, which opcodes with different modifiers share.
     fn not_replayed_name(&mut self, name: String) -> Result<u16, ImportError> {
         if let Some(number) = self.not_replayed.get(&name) {
             return Ok(*number);
@@ -226,7 +226,7 @@ impl<'s> Sink<'s> {
         self.emit_block(self.current, full)
     }
 
-    /// Says that the file may have been cut off where it ends, with the note that explains it.
+    /// Marks the trace as possibly incomplete, with the note that says why.
     pub(super) fn end_is_unknown(&mut self, note: &'static str) -> Result<(), ImportError> {
         (self.emit)(Found::EndUnknown(note))
     }

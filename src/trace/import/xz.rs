@@ -1,13 +1,14 @@
-//! Decompression of `.xz`, in bounded memory. Errors have a byte offset in the compressed file.
+//! [`XzReader`]: decompression of `.xz` in bounded memory. Errors have a byte offset in the
+//! compressed file.
 
 use std::io::{self, BufRead, Read};
 
 use liblzma::stream::{Action, Error, Status, Stream};
 
-/// The memory that decoding may take. `xz -9` asks for 65 MiB; a hostile file could ask for 4 GiB.
+/// The most memory for decoding. `xz -9` needs 65 MiB; a hostile file could demand 4 GiB.
 const MEMORY: u64 = 256 << 20;
 
-/// How every stream begins.
+/// The start of every stream.
 const MAGIC: &[u8; 6] = b"\xfd7zXZ\0";
 
 /// Why a compressed file cannot be read. Offsets are bytes from its start.
@@ -18,7 +19,7 @@ enum XzError {
     #[error("xz: the compressed file is cut off: it ends at byte offset {offset}, inside a stream")]
     CutOff { offset: u64 },
     #[error(
-        "xz: what follows the compressed stream, from byte offset {offset} on, is not another one"
+        "xz: the data after the compressed stream, from byte offset {offset} on, are not another stream"
     )]
     Trailing { offset: u64 },
     #[error("xz: the stream at byte offset {offset} uses an unsupported filter or option")]
@@ -29,8 +30,8 @@ enum XzError {
         MEMORY >> 20
     )]
     Memory { offset: u64 },
-    #[error("xz: the decoder failed at byte offset {offset}: {source}")]
-    Decoder { offset: u64, source: Error },
+    #[error("xz: the decoder failed at byte offset {offset}: {error}")]
+    Decoder { offset: u64, error: Error },
 }
 
 impl From<XzError> for io::Error {
@@ -44,16 +45,16 @@ impl From<XzError> for io::Error {
     }
 }
 
-/// Reads what one or more compressed streams, one after the other, hold.
+/// Reads the contents of one or more consecutive compressed streams.
 pub(super) struct XzReader<R> {
     input: R,
     stream: Stream,
-    /// Where the current stream starts, and how far the input has been read.
+    /// The offset of the current stream, and of the next byte of input.
     start: u64,
     offset: u64,
-    /// Whether the current stream was read to its end.
+    /// Whether the end of the current stream was read.
     ended: bool,
-    /// What every read returns after the bytes that were decoded before it.
+    /// The error that every read returns after the bytes that were decoded before it.
     failed: Option<XzError>,
 }
 
@@ -63,7 +64,7 @@ impl<R: BufRead> XzReader<R> {
         Ok(Self { input, stream, start: 0, offset: 0, ended: false, failed: None })
     }
 
-    /// Begins with the next stream; `false` if there is none.
+    /// Starts the next stream; returns `false` if there is none.
     fn next_stream(&mut self) -> io::Result<bool> {
         let end = self.offset;
         loop {
@@ -93,19 +94,19 @@ impl<R: BufRead> XzReader<R> {
     fn error(&self, error: Error) -> XzError {
         let (start, offset) = (self.start, self.offset);
         match error {
-            // The first stream was recognized by how it begins.
+            // The start of the first stream was recognized, so that it is a later one.
             Error::Format => XzError::Trailing { offset: start },
             Error::Data => XzError::Damaged { offset },
             Error::Options | Error::UnsupportedCheck => XzError::Unsupported { offset: start },
             Error::MemLimit => XzError::Memory { offset: start },
-            source => XzError::Decoder { offset, source },
+            error => XzError::Decoder { offset, error },
         }
     }
 }
 
 fn decoder(offset: u64) -> io::Result<Stream> {
     let stream = Stream::new_stream_decoder(MEMORY, 0);
-    stream.map_err(|source| XzError::Decoder { offset, source }.into())
+    stream.map_err(|error| XzError::Decoder { offset, error }.into())
 }
 
 impl<R: BufRead> Read for XzReader<R> {
@@ -122,7 +123,7 @@ impl<R: BufRead> Read for XzReader<R> {
             }
             let input = self.input.fill_buf()?;
             let is_end = input.is_empty();
-            // The decoder would say so only after 12 bytes, which need not be there.
+            // The decoder would notice only after 12 bytes, which may be missing.
             let magic = MAGIC.get(self.stream.total_in() as usize..).unwrap_or_default();
             if input.iter().zip(magic).any(|(byte, expected)| byte != expected) {
                 self.failed = Some(XzError::Trailing { offset: self.start });

@@ -1,11 +1,11 @@
-//! The groups of instructions in an Accel-Sim trace: thread blocks, and warps in them. What does not
-//! follow their grammar is a file that was cut off or put together wrongly.
+//! [`Groups`]: thread blocks in an Accel-Sim trace, and their warps. A file that breaks their grammar
+//! was cut off or put together wrongly.
 
 use rustc_hash::FxHashSet;
 
 use crate::trace::binary::Kernel;
 
-/// Where in the groups a reader is.
+/// The position of a reader in the groups.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     /// Thread blocks of the grid, and warps of a block; `None` if the header does not say.
@@ -20,7 +20,7 @@ pub(super) struct Groups {
 
 #[derive(Clone, Copy, Debug, Default)]
 enum State {
-    /// Outside of a thread block.
+    /// Outside a thread block.
     #[default]
     Outside,
     /// After `#BEGIN_TB`.
@@ -36,7 +36,7 @@ enum State {
 type Grammar = Result<(), String>;
 
 impl Groups {
-    /// The groups of a kernel, of whose grid and blocks zeros say nothing.
+    /// Returns the groups of a kernel. Zeros in its grid or block mean that these are unknown.
     pub(super) fn of(&Kernel { grid, block, .. }: &Kernel) -> Self {
         let threads = block.into_iter().map(u64::from).try_fold(1, u64::checked_mul);
         Self {
@@ -50,7 +50,7 @@ impl Groups {
         !matches!(self.state, State::Outside)
     }
 
-    /// Returns the note of a trace that may be cut off after its last thread block.
+    /// Returns a note if the trace may be cut off after its last thread block.
     pub(super) fn unknown_end(&self) -> Option<&'static str> {
         match self.grid {
             None => Some("whether the source is whole is unknown: its header has no grid"),
@@ -67,7 +67,7 @@ impl Groups {
     /// `#BEGIN_TB`
     pub(super) fn begin(&mut self) -> Grammar {
         if self.is_open() {
-            return Err("`#BEGIN_TB` inside of a thread block".to_owned());
+            return Err("`#BEGIN_TB` inside a thread block".to_owned());
         }
         self.state = State::Begun;
         self.seen_warps.clear();
@@ -78,7 +78,7 @@ impl Groups {
     pub(super) fn end(&mut self) -> Grammar {
         self.close_warp()?;
         match std::mem::take(&mut self.state) {
-            State::Outside => Err("`#END_TB` outside of a thread block".to_owned()),
+            State::Outside => Err("`#END_TB` outside a thread block".to_owned()),
             State::Begun => Err("a thread block without `thread block = x,y,z`".to_owned()),
             _ => Ok(()),
         }
@@ -102,7 +102,7 @@ impl Groups {
     pub(super) fn warp(&mut self, warp: u64) -> Grammar {
         self.close_warp()?;
         if !matches!(self.state, State::Block) {
-            return Err("`warp = n` outside of a thread block".to_owned());
+            return Err("`warp = n` outside a thread block".to_owned());
         }
         self.check_warp(warp)?;
         if !self.seen_warps.insert(warp) {
@@ -121,7 +121,7 @@ impl Groups {
         Ok(())
     }
 
-    /// A line with an instruction.
+    /// Counts an instruction.
     #[inline]
     pub(super) fn instruction(&mut self) -> Grammar {
         match &mut self.state {
@@ -133,7 +133,7 @@ impl Groups {
         }
     }
 
-    /// The place of an instruction that is not grouped.
+    /// Checks the thread block and the warp of an instruction that is not grouped.
     #[inline]
     pub(super) fn check(&self, block: [u32; 3], warp: u64) -> Grammar {
         self.check_block(block).and_then(|()| self.check_warp(warp))
@@ -144,7 +144,7 @@ impl Groups {
         match self.grid {
             Some([columns, rows, layers]) if x >= columns || y >= rows || z >= layers => {
                 Err(format!(
-                    "thread block {x},{y},{z} is outside of the grid of {columns} x {rows} x {layers}"
+                    "thread block {x},{y},{z} is outside the grid of {columns} x {rows} x {layers}"
                 ))
             }
             _ => Ok(()),
@@ -155,13 +155,13 @@ impl Groups {
     fn check_warp(&self, warp: u64) -> Grammar {
         match self.warps {
             Some(warps) if warp >= warps => {
-                Err(format!("warp {warp} is outside of the thread block of {warps} warps"))
+                Err(format!("warp {warp} is outside the thread block of {warps} warps"))
             }
             _ => Ok(()),
         }
     }
 
-    /// All instructions of a warp must be there before what comes next.
+    /// Checks that all instructions of the current warp were read.
     fn close_warp(&mut self) -> Grammar {
         match self.state {
             State::Instructions(0) => self.state = State::Block,

@@ -1,4 +1,4 @@
-//! One instruction of an Accel-Sim trace: a line, read to its end.
+//! Reads the lines of an Accel-Sim trace that hold instructions, each to its end.
 
 use super::tokens::{Tokens, number};
 use super::{Reader, Version};
@@ -12,7 +12,7 @@ use crate::trace::operation::Skipped;
 const CTA: &str = "a thread block's number";
 
 const UNATTRIBUTABLE: &str =
-    "a stride over lanes before the guard: which of them begins it is unknown";
+    "a stride over lanes before the guard: the lane that it begins with is unknown";
 
 impl Reader<'_> {
     /// `[source_line] PC mask ndst [Rd]* OPCODE nsrc [Rs]* width [mode addresses] [immediate]`,
@@ -77,7 +77,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `ctax ctay ctaz warp`, the place of an instruction that is not grouped.
+    /// `ctax ctay ctaz warp`: the thread block and the warp of an instruction that is not grouped.
     fn place(&self, tokens: &mut Tokens<'_>) -> Result<(), ImportError> {
         let mut block = [0; 3];
         for at in &mut block {
@@ -89,8 +89,8 @@ impl Reader<'_> {
         self.groups.check(block, warp).map_err(|message| self.error(0, message))
     }
 
-    /// Reads an opcode or a register, which begin with a capital letter. What does not is another
-    /// field: the line has more or fewer of them before this one than its version's lines have.
+    /// Reads an opcode or a register, which begin with a capital letter. Anything else is another
+    /// field: the line has more or fewer fields before it than lines of its version.
     #[inline]
     fn name<'t>(&self, tokens: &mut Tokens<'t>, expected: &str) -> Result<&'t [u8], ImportError> {
         let token = self.next(tokens, expected)?;
@@ -109,7 +109,7 @@ impl Reader<'_> {
     }
 
     /// `mode addresses`: returns base and stride, or fills `list` with one address for each active
-    /// lane; with none if which addresses are theirs is unknown.
+    /// lane, or leaves it empty if their addresses are unknown.
     #[inline]
     fn addresses(
         &self,
@@ -137,8 +137,8 @@ impl Reader<'_> {
                 if !is_v3 {
                     return Err(self.error(at + 1, "a stride, but the lanes are not a run"));
                 }
-                // Early tracers of version 3 wrote the stride of the lanes before the guard, of
-                // which the mask is a part.
+                // Early tracers of version 3 wrote the stride over the lanes before the guard; the
+                // mask has some of them.
                 if mask.contains(0) {
                     let address =
                         |lane: usize| base.wrapping_add_signed(stride.wrapping_mul(lane as i64));
@@ -146,7 +146,7 @@ impl Reader<'_> {
                 }
             }
             Some(2) => {
-                // The base is there even if no lane is active.
+                // There is a base even if no lane is active.
                 let mut address = self.hex(tokens, "a base address")?;
                 for i in 0..active {
                     if i > 0 {
@@ -160,8 +160,8 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// `[immediate]` and the end of the line. Version 5 always writes an immediate, some builds
-    /// of version 4 do, version 3 does not.
+    /// `[immediate]` and the end of the line. Version 5 always writes an immediate, version 4 in
+    /// some builds, version 3 never.
     #[inline]
     fn end(&self, tokens: &mut Tokens<'_>, last: &str) -> Result<(), ImportError> {
         let Some(token) = tokens.next() else {
@@ -228,7 +228,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns whether the lanes lie side by side. No lanes do.
+/// Returns whether the lanes are consecutive; an empty mask is.
 fn is_run(mask: LaneMask) -> bool {
     let bits = mask.bits();
     let lowest = bits & bits.wrapping_neg();

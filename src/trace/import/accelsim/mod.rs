@@ -1,23 +1,23 @@
-//! Reading Accel-Sim's traces (`.trace`, `.traceg`), as NVBit's tracer writes them: versions 3 to
+//! Reads Accel-Sim's traces (`.trace`, `.traceg`), as its NVBit tracer writes them: versions 3 to
 //! 5, grouped by thread block or not (docs/traces.md).
 
 mod groups;
 mod instruction;
 mod tokens;
 
-use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::groups::Groups;
 use super::error::ImportError;
+use super::format::{self, Format, Sign, first_line};
 use super::sink::Sink;
+use super::text::Text;
 use crate::lane::LANES;
-use crate::lines::{LineError, Lines};
-use crate::trace::binary::Kernel;
-use crate::trace::binary::NO_END_MARK;
+use crate::lines::Lines;
+use crate::trace::binary::{Kernel, NO_END_MARK};
 
-/// The versions of the tracer whose lines are read here.
+/// The versions of the tracer whose lines are known.
 #[derive(Clone, Copy)]
 enum Version {
     V3,
@@ -25,21 +25,30 @@ enum Version {
     V5,
 }
 
-/// No header has more lines; tracers write about 13.
+/// The most lines of a header; tracers write about 13.
 const MAX_HEADER_LINES: usize = 1024;
 
 const VERSIONS: &str = "a version from 3 to 5";
 
-/// Reads one trace into `sink`.
-pub(super) fn read(
-    input: impl BufRead,
-    file: &Path,
-    sink: &mut Sink<'_>,
-) -> Result<(), ImportError> {
+pub(super) const FORMAT: Format =
+    Format { name: "an Accel-Sim trace", recognize, reader: format::Reader::Trace(read) };
+
+fn recognize(start: &[u8]) -> Option<Sign> {
+    let is_key = start.starts_with(b"-") && first_line(start).contains(&b'=');
+    if start.starts_with(b"-kernel name") {
+        Some(Sign::Certain)
+    } else if is_key || start.starts_with(b"#traces format") {
+        Some(Sign::Likely)
+    } else {
+        start.starts_with(b"-").then_some(Sign::Possible)
+    }
+}
+
+fn read(input: &mut Text<'_>, file: &Path, sink: &mut Sink<'_>) -> Result<(), ImportError> {
     let mut lines = Lines::new(input);
     let mut reader = Reader::new(file);
     while let Some(line) = lines.next_line() {
-        let line = line.map_err(|error| line_error(file, error))?;
+        let line = line.map_err(|error| ImportError::in_lines(file, error))?;
         reader.line = line.number;
         reader.read(line.text, sink)?;
     }
@@ -49,27 +58,20 @@ pub(super) fn read(
     reader.finish(sink)
 }
 
-pub(super) fn line_error(file: &Path, error: LineError) -> ImportError {
-    match error {
-        LineError::Io { line, source } => ImportError::unreadable(file, Some(line), &source),
-        other => ImportError::File { file: file.to_owned(), message: other.to_string() },
-    }
-}
-
 struct Reader<'f> {
     file: &'f Path,
     /// The line being read, from 1.
     line: u64,
     kernel: Kernel,
     has_kernel: bool,
-    /// The tracer's version. Without one the lines are read as those of version 4, whose
-    /// immediates are optional.
+    /// The tracer's version. If the header has none, lines are read as version 4, whose immediates
+    /// are optional.
     version: Version,
     /// Whether instructions begin with the number of a source line.
     has_line_numbers: bool,
     /// Whether there is a `#traces format` line, which ends the header.
     has_format: bool,
-    /// Whether instructions are in `#BEGIN_TB` groups; else each says its thread block.
+    /// Whether instructions are in `#BEGIN_TB` groups; otherwise each names its thread block.
     is_grouped: bool,
     groups: Groups,
     /// Room for the addresses of one load.
@@ -119,7 +121,7 @@ impl<'f> Reader<'f> {
         }
         if let Some(at) = text.find('\r') {
             let message =
-                "a carriage return inside of a line; expected lines that end in `\\n` or `\\r\\n`";
+                "a carriage return inside a line; expected lines that end in `\\n` or `\\r\\n`";
             return Err(self.error(at, message));
         }
         let Some((key, value)) = text[1..].split_once('=') else {
@@ -151,12 +153,12 @@ impl<'f> Reader<'f> {
         Ok(())
     }
 
-    /// Returns a name of the trace as it is held once.
+    /// Returns the name that the whole file shares.
     fn hold(&self, name: &str, at: usize, sink: &mut Sink<'_>) -> Result<Arc<str>, ImportError> {
         sink.name(name).map_err(|error| self.error(at, error.to_string()))
     }
 
-    /// Reads the decimal number that `value` begins with, as Accel-Sim does.
+    /// Reads the decimal number at the start of `value`, as Accel-Sim does.
     fn read_version(&mut self, value: &str, at: usize) -> Result<(), ImportError> {
         let digits = value.bytes().take_while(u8::is_ascii_digit).count();
         self.version = match &value[..digits] {
@@ -194,7 +196,7 @@ impl<'f> Reader<'f> {
             "#BEGIN_TB" => {
                 if !self.is_grouped {
                     if self.has_kernel {
-                        let message = "a thread block after instructions outside of one";
+                        let message = "a thread block after instructions outside one";
                         return Err(self.error(0, message));
                     }
                     self.is_grouped = true;

@@ -1,10 +1,10 @@
-//! The parts of a line of an Accel-Sim trace, and the numbers that they spell.
+//! [`Tokens`]: the fields of a line of an Accel-Sim trace, and the numbers in them.
 
-/// The parts of a line between spaces.
+/// The fields of a line, between spaces or tabs.
 #[derive(Clone)]
 pub(super) struct Tokens<'t> {
     pub(super) text: &'t [u8],
-    /// Behind the last part that was taken.
+    /// The end of the last field that was taken.
     pub(super) at: usize,
 }
 
@@ -21,7 +21,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// The value of a hexadecimal digit by its byte; 255 for every other byte.
+/// The values of hexadecimal digits by their byte; 255 for all other bytes.
 const DIGITS: [u8; 256] = {
     let mut digits = [255; 256];
     let mut value = 0;
@@ -33,7 +33,7 @@ const DIGITS: [u8; 256] = {
     digits
 };
 
-/// An unsigned number of at most 64 bits, in radix 10 or 16.
+/// Reads an unsigned number of at most 64 bits, in radix 10 or 16.
 #[inline]
 pub(super) fn number(digits: &[u8], radix: u64) -> Option<u64> {
     let value_of = |digit: &u8| u64::from(DIGITS[usize::from(*digit)]);

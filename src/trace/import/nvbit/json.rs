@@ -1,4 +1,4 @@
-//! The JSON form of mem_trace: an array of accesses, or accesses one after the other.
+//! Reads the JSON form of mem_trace: an array of accesses, or a sequence of them.
 
 use std::fmt;
 use std::io::{BufRead, Read};
@@ -12,9 +12,18 @@ use crate::lane::LANES;
 use crate::lines::skip_mark;
 use crate::trace::binary::NO_END_MARK;
 use crate::trace::import::error::ImportError;
+use crate::trace::import::format::{self, Format, Sign};
 use crate::trace::import::sink::Sink;
+use crate::trace::import::text::Text;
 
-/// An access in JSON; further keys are passed over.
+pub(in crate::trace::import) const FORMAT: Format =
+    Format { name: "a mem_trace of NVBit as JSON", recognize, reader: format::Reader::Trace(read) };
+
+fn recognize(start: &[u8]) -> Option<Sign> {
+    matches!(start.first(), Some(b'[' | b'{')).then_some(Sign::Likely)
+}
+
+/// An access in JSON; other keys are ignored.
 #[derive(Deserialize)]
 struct AccessJson {
     grid_launch_id: u64,
@@ -24,24 +33,20 @@ struct AccessJson {
     addrs: [u64; LANES],
 }
 
-/// Reads a JSON array of accesses, or accesses one after the other.
-pub(in crate::trace) fn read_json(
-    input: impl BufRead,
-    file: &Path,
-    sink: &mut Sink<'_>,
-) -> Result<(), ImportError> {
+/// Reads a JSON array of accesses, or a sequence of them.
+fn read(input: &mut Text<'_>, file: &Path, sink: &mut Sink<'_>) -> Result<(), ImportError> {
     let failed = |source| ImportError::Read { file: file.to_owned(), source };
     let mut input = skip_mark(input).map_err(failed)?;
     let is_array = input.fill_buf().map_err(failed)?.trim_ascii_start().starts_with(b"[");
     let mut reader = Reader::new(sink)?;
     let mut json = serde_json::Deserializer::from_reader(input);
-    // An error of the sink passes through serde's own type; it is kept beside.
+    // serde's error type cannot hold an error of the sink, which is kept here.
     let mut stopped = None;
     let read = if is_array {
         let array = Accesses { reader: &mut reader, stopped: &mut stopped, file };
         json.deserialize_seq(array).and_then(|()| json.end())
     } else {
-        // Objects one after the other: there may have been more.
+        // More objects may have followed.
         reader.sink.end_is_unknown(NO_END_MARK)?;
         read_sequence(json, &mut reader, &mut stopped, file)
     };
@@ -61,15 +66,15 @@ fn json_error(file: &Path, error: serde_json::Error) -> ImportError {
         return ImportError::Read { file: file.to_owned(), source: error.into() };
     }
     let message = error.to_string();
-    // The place stands in front already.
+    // The message of `ImportError` has the place already.
     let place = format!(" at line {} column {}", error.line(), error.column());
     let reason = message.strip_suffix(&place).unwrap_or(&message);
     ImportError::Line {
         file: file.to_owned(),
         line: error.line() as u64,
-        // Behind a line's end serde counts from 0.
+        // After the end of a line serde counts from 0.
         column: error.column().max(1),
-        message: format!("no access as mem_trace writes them: {reason}"),
+        message: format!("not an access of mem_trace: {reason}"),
     }
 }
 
@@ -99,7 +104,7 @@ impl AccessJson {
     }
 }
 
-/// An array whose elements are handed on as they come, so that memory stays bounded.
+/// An array whose elements are passed on one by one, so that memory stays bounded.
 struct Accesses<'a, 'r, 's> {
     reader: &'a mut Reader<'r, 's>,
     stopped: &'a mut Option<ImportError>,

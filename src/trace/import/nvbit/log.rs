@@ -1,29 +1,38 @@
-//! The log of mem_trace: messages on the traced program's own output.
+//! Reads the log of mem_trace: messages in the traced program's output.
 
-use std::io::BufRead;
 use std::path::Path;
+
+use memchr::memmem;
 
 use super::{Access, Reader};
 use crate::lane::LANES;
 use crate::lines::Lines;
 use crate::trace::binary::{Kernel, NO_END_MARK, NameError};
-use crate::trace::import::accelsim::line_error;
 use crate::trace::import::error::ImportError;
+use crate::trace::import::format::{self, Format, Sign};
 use crate::trace::import::sink::{Refused, Sink};
+use crate::trace::import::text::Text;
 
-/// Reads a log: the records and launches that the tool printed, each to the end of its line. The
-/// program writes to the same output, so that a record can follow the program's text on one line.
-pub(in crate::trace) fn read_log(
-    input: impl BufRead,
-    file: &Path,
-    sink: &mut Sink<'_>,
-) -> Result<(), ImportError> {
+pub(in crate::trace::import) const FORMAT: Format =
+    Format { name: "a mem_trace log of NVBit", recognize, reader: format::Reader::Trace(read) };
+
+/// The program's own output, of any form, may come before the first message.
+fn recognize(start: &[u8]) -> Option<Sign> {
+    let is_log = memmem::find(start, b"MEMTRACE: CTX 0x").is_some()
+        || start.starts_with(b"MEMTRACE: ")
+        || memmem::find(start, b"\nMEMTRACE: ").is_some();
+    is_log.then_some(Sign::Certain)
+}
+
+/// Reads the records and launches that the tool printed, each to the end of its line. The program
+/// writes to the same output, so that a record can follow the program's text on one line.
+fn read(input: &mut Text<'_>, file: &Path, sink: &mut Sink<'_>) -> Result<(), ImportError> {
     let mut reader = Reader::new(sink)?;
     let mut lines = Lines::new(input);
     // The place of the last line's last message, if it has one.
     let (mut unread, mut last) = (0u64, None);
     while let Some(line) = lines.next_line() {
-        let line = line.map_err(|error| line_error(file, error))?;
+        let line = line.map_err(|error| ImportError::in_lines(file, error))?;
         last = None;
         let mut rest = line.text;
         while let Some(at) = rest.find(TOOL) {
@@ -58,8 +67,8 @@ pub(in crate::trace) fn read_log(
     Ok(())
 }
 
-/// Reads the message that `text` begins with, and returns what follows it. Another message can have
-/// broken one off, or follow it; a kernel's name can hold anything, so that all of the text is tried
+/// Reads the message at the start of `text`, and returns the text after it. Another message can
+/// interrupt one or follow it; since a kernel's name can hold anything, the whole text is tried
 /// first.
 fn first_message(text: &str) -> (Result<Message<'_>, &'static str>, &str) {
     let whole = Message::read(text);
@@ -86,7 +95,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What every message of the tool begins with.
+/// The start of every message of the tool.
 const TOOL: &str = "MEMTRACE: ";
 
 /// A message of the tool.
@@ -97,13 +106,13 @@ enum Message<'t> {
     Access(Box<Access<'t>>),
     /// A context began or ended, or a function was instrumented.
     WithoutData,
-    /// None of them: of a derived tool, or not whole.
+    /// Another message: of a derived tool, or incomplete.
     Unknown,
 }
 
 impl<'t> Message<'t> {
-    /// Reads a message, which begins with [`TOOL`]. An error is what was expected of a launch or an
-    /// access.
+    /// Reads a message, which begins with [`TOOL`]. The error says what was expected of a launch or
+    /// an access.
     fn read(text: &'t str) -> Result<Self, &'static str> {
         let message = text.strip_prefix(TOOL).unwrap_or(text);
         if message.starts_with("STARTING CONTEXT ") || message.starts_with("TERMINATING CONTEXT ") {
@@ -115,7 +124,7 @@ impl<'t> Message<'t> {
             let launch = read_launch(text).map(Self::Launch);
             launch.ok_or("`… - Kernel name S - grid launch id N - grid size x,y,z - …`")
         } else if rest.starts_with(" - grid_launch_id ") {
-            // Unlike a launch it has no name that could hold the beginning of a message.
+            // Unlike a launch, it has no name that could contain the start of a message.
             let is_one = !message.contains(TOOL);
             let access = read_access(text).filter(|_| is_one);
             access.map(|access| Self::Access(Box::new(access))).ok_or(
@@ -129,7 +138,7 @@ impl<'t> Message<'t> {
     }
 }
 
-/// What stands behind `marker`, up to the next ` - `.
+/// Returns the text after `marker`, up to the next ` - `.
 fn field<'t>(text: &'t str, marker: &str) -> Option<&'t str> {
     let rest = text.split_once(marker)?.1;
     Some(rest.split_once(" - ").map_or(rest, |(value, _)| value).trim())
@@ -140,7 +149,7 @@ fn dimensions(text: &str) -> Option<[u32; 3]> {
     numbers?.try_into().ok()
 }
 
-/// What a LAUNCH line says.
+/// The fields of a LAUNCH line.
 struct LaunchText<'t> {
     launch: u64,
     name: &'t str,
@@ -151,7 +160,7 @@ struct LaunchText<'t> {
 }
 
 fn read_launch(text: &str) -> Option<LaunchText<'_>> {
-    // A name can hold the separator: it ends where the last launch id begins.
+    // A name can contain the separator: it ends before the last launch id.
     let (head, tail) = text.rsplit_once(" - grid launch id ")?;
     let name = head.split_once(" - Kernel name ")?.1;
     let (launch, rest) = tail.split_once(" - ")?;
@@ -165,7 +174,7 @@ fn read_launch(text: &str) -> Option<LaunchText<'_>> {
 }
 
 impl LaunchText<'_> {
-    /// Returns the kernel, with its texts as `sink` holds them.
+    /// Returns the kernel, with texts that `sink` holds.
     fn hold(&self, sink: &mut Sink<'_>) -> Result<Kernel, NameError> {
         let line = |part: &str, sink: &mut Sink<'_>| {
             let (key, value) = part.rsplit_once(' ').unwrap_or((part, ""));
@@ -183,7 +192,7 @@ impl LaunchText<'_> {
     }
 }
 
-/// How many parts of a LAUNCH line are kept after its id; the tool writes five.
+/// The most parts of a LAUNCH line that are kept after its id; the tool writes five.
 const MAX_PARTS: usize = 32;
 
 fn read_access(text: &str) -> Option<Access<'_>> {
@@ -198,7 +207,7 @@ fn read_access(text: &str) -> Option<Access<'_>> {
         return None;
     }
     let launch = field(head, "grid_launch_id ")?.parse().ok()?;
-    // Where the opcode is missing, what stands in its place is the warp.
+    // If the opcode is missing, the warp is in its place.
     field(head, " - warp ")?.parse::<u64>().ok()?;
     Some(Access { launch, opcode: opcode.trim(), pc: 0, addresses })
 }

@@ -1,20 +1,19 @@
-//! Reading the traces of NVBit's `mem_trace` tool: its log, and a JSON form of it
-//! (docs/traces.md). Both give 32 addresses and no mask; a lane with address 0 is taken as
-//! inactive.
+//! Reads the traces of NVBit's `mem_trace` tool: its log, and a JSON form of it (docs/traces.md).
+//! Both have 32 addresses and no mask; lanes with address 0 are taken as inactive.
 
 mod json;
 mod log;
 
 use rustc_hash::FxHashMap;
 
-use super::MAX_KERNELS;
 use super::error::ImportError;
+use super::limits::MAX_KERNELS;
 use super::sink::{Known, Refused, Sink};
 use crate::lane::{LANES, LaneMask};
 use crate::trace::binary::{Addresses, Kernel, NameError, NewLoad};
 
-pub(super) use json::read_json;
-pub(super) use log::read_log;
+pub(super) use self::json::FORMAT as JSON_FORMAT;
+pub(super) use self::log::FORMAT as LOG_FORMAT;
 
 const NOTE: &str = "the active masks are inferred: lanes with address 0 were taken as inactive";
 
@@ -26,8 +25,8 @@ struct Access<'a> {
     addresses: [u64; LANES],
 }
 
-/// Hands accesses on, under the kernel of their launch. Launches can run at the same time and their
-/// accesses alternate: each is one kernel.
+/// Passes accesses on, under the kernel of their launch. Launches can run at the same time, so that
+/// their accesses alternate; each launch is one kernel.
 struct Reader<'r, 's> {
     sink: &'r mut Sink<'s>,
     launches: FxHashMap<u64, Launch>,
@@ -36,7 +35,7 @@ struct Reader<'r, 's> {
 
 /// A launch of a kernel, by its id.
 enum Launch {
-    /// The log names it; no access was found yet.
+    /// The log names it; no access was found so far.
     Named(Box<Kernel>),
     /// It has accesses, under the kernel of that number.
     Begun(u32),
@@ -48,7 +47,7 @@ impl<'r, 's> Reader<'r, 's> {
         Ok(Self { sink, launches: FxHashMap::default(), current: None })
     }
 
-    /// Takes a launch. One whose id is known already is another one, of another process say.
+    /// Takes a launch. One with a known id is another launch, for example of another process.
     fn launch(&mut self, launch: u64, kernel: Kernel) -> Result<(), Refused> {
         self.check_room(launch)?;
         self.launches.insert(launch, Launch::Named(Box::new(kernel)));

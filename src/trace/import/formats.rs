@@ -1,0 +1,67 @@
+//! **The list** of text formats.
+
+use super::format::{Format, Reader, Sign};
+use super::{accelsim, kernels_list, nvbit};
+
+/// The formats, each described in its reader's file.
+const FORMATS: [Format; 4] =
+    [accelsim::FORMAT, nvbit::LOG_FORMAT, nvbit::JSON_FORMAT, kernels_list::FORMAT];
+
+/// Returns the reader of a text that begins with `start`; `None` if its format is unknown.
+pub(super) fn reader(start: &[u8]) -> Option<Reader> {
+    let mut best: Option<(Sign, Reader)> = None;
+    for format in &FORMATS {
+        if let Some(sign) = (format.recognize)(start)
+            && best.is_none_or(|(best, _)| best < sign)
+        {
+            best = Some((sign, format.reader));
+        }
+    }
+    best.map(|(_, reader)| reader)
+}
+
+/// Returns the names of all formats, for messages.
+pub(super) fn expected() -> String {
+    let [others @ .., last] = FORMATS.each_ref().map(|format| format.name);
+    format!("{} or {last}", others.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the name of the format that is read.
+    fn format(start: &str) -> Option<&'static str> {
+        let reads = |format: &&Format| match (format.reader, reader(start.as_bytes())) {
+            (Reader::Trace(one), Some(Reader::Trace(other))) => std::ptr::fn_addr_eq(one, other),
+            (Reader::List(_), Some(Reader::List(_))) => true,
+            _ => false,
+        };
+        FORMATS.iter().find(reads).map(|format| format.name)
+    }
+
+    #[test]
+    fn the_likeliest_format_is_read() {
+        let (accelsim, log) = (accelsim::FORMAT.name, nvbit::LOG_FORMAT.name);
+        let (json, list) = (nvbit::JSON_FORMAT.name, kernels_list::FORMAT.name);
+        for (start, name) in [
+            ("-kernel name = k\nMEMTRACE: CTX 0x1", accelsim),
+            ("-grid dim = (1,1,1)\n", accelsim),
+            ("-grid dim = (1,1,1)\nMEMTRACE: CTX 0x1", log),
+            ("#traces format = x\n", accelsim),
+            ("-", accelsim),
+            ("[1, 2]\nMEMTRACE: ", log),
+            ("[\n", json),
+            ("{}", json),
+            ("{}.xz\n", json),
+            ("MemcpyHtoD,0x1,2\n", list),
+            ("-kernel.traceg\n", list),
+            ("-kernel = a.traceg\n", accelsim),
+            ("kernel-1.trace.xz\n", list),
+        ] {
+            assert_eq!(format(start), Some(name), "{start}");
+        }
+        assert_eq!(format("kernel-1\n"), None);
+        assert_eq!(format(""), None);
+    }
+}
