@@ -7,6 +7,7 @@ mod allocator;
 mod broken;
 mod damage;
 mod documentation;
+mod errors;
 mod import;
 mod import_errors;
 mod mem_trace;
