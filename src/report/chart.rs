@@ -1,10 +1,10 @@
-//! Sectors per load beside the ideal, as columns in program order.
+//! [`chart`]: sectors per load and the ideal, as columns in program order.
 
 use super::rows::{heaviest, ideal};
 use super::text::{coordinate, cut, of};
 use crate::trace::ProgramCounter;
 
-/// How many columns a chart has at most.
+/// The most columns of a chart.
 pub(super) const MAX_COLUMNS: usize = 160;
 
 const WIDTH: f64 = 1000.0;
@@ -12,7 +12,7 @@ const LEFT: f64 = 34.0;
 const TOP: f64 = 8.0;
 const HEIGHT: f64 = 170.0;
 
-/// A chart of those program counters; nothing where none of them touches global memory.
+/// Returns a chart of those program counters; `None` if none of them touches global memory.
 pub(super) fn chart(rows: &[ProgramCounter<'_>]) -> Option<String> {
     let global: Vec<ProgramCounter<'_>> =
         rows.iter().filter(|row| row.summary.sectors.max > 0).cloned().collect();

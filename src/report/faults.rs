@@ -1,4 +1,4 @@
-//! Loads with lane faults, their lanes drawn.
+//! [`faults`]: loads with lane faults, with a drawing of their lanes.
 
 use super::rows::lane_faults;
 use super::text::{count, cut, name, of};
@@ -8,7 +8,7 @@ use crate::trace::{Contents, FaultyLoad, ProgramCounter};
 
 const CELL: usize = 11;
 
-/// The section about faults; nothing where there are none.
+/// Returns the section about faults; `None` if there are none.
 pub(super) fn faults(
     faulty: &[FaultyLoad],
     rows: &[ProgramCounter<'_>],
@@ -69,7 +69,7 @@ fn faulty_load(load: &FaultyLoad, contents: &Contents) -> String {
     html + "</ul></div>\n"
 }
 
-/// `lane 3` or `lanes 0–7, 12`.
+/// Returns `lane 3` or `lanes 0–7, 12`.
 fn lane_list(lanes: LaneMask) -> String {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for lane in lanes.lanes() {
@@ -87,7 +87,7 @@ fn lane_list(lanes: LaneMask) -> String {
     format!("lane{} {}", if lanes.count() == 1 { "" } else { "s" }, text.join(", "))
 }
 
-/// The 32 lanes. A lane that is both misaligned and outside has both colours.
+/// Draws the 32 lanes. A lane that is both misaligned and outside has both colours.
 fn cells(load: &FaultyLoad) -> String {
     let [window, allocation, misaligned] = load.faults;
     let mut svg = format!(

@@ -1,29 +1,29 @@
-//! Drawing heat maps.
+//! [`heat_map`]: drawings of heat maps.
 
 use super::text::{bytes, coordinate, count, of};
 use crate::trace::{HeatMap, HeatRow};
 
-/// How many colours there are; the style sheet names them `h1` and so on.
+/// The number of colours; the style sheet names them `h1` and so on.
 const COLOURS: usize = 8;
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 118.0;
-/// Room for the widths of gaps, where there are some.
+/// Room for the widths of gaps, if there are some.
 const RIGHT: f64 = 130.0;
 /// Room for half of the last label.
 const MARGIN: f64 = 30.0;
 const TOP: f64 = 6.0;
 
-/// Smaller gaps between addresses are not drawn.
+/// The smallest gap between addresses that is drawn, in bytes.
 const MIN_GAP: u64 = 64 << 10;
-/// How many gaps are drawn at most.
+/// The most gaps that are drawn.
 const MAX_GAPS: usize = 10;
-/// How far apart labels are at least.
+/// The least distance between labels.
 const LABEL: f64 = 13.0;
 
-/// The least count of each colour: from 1 up to the highest count in equal ratios.
+/// Returns the least count of each colour: from 1 to the highest count in equal ratios.
 fn thresholds(most: u64) -> Vec<u64> {
-    // A power that is a whole number may come out a little higher.
+    // The result for a whole number may be slightly too high.
     let power = |i: usize| (most as f64).powf(i as f64 / COLOURS as f64) - 1e-6;
     let ratio = |i: usize| (power(i).ceil() as u64).max(1);
     let mut thresholds: Vec<u64> = (0..COLOURS).map(ratio).collect();
@@ -31,12 +31,12 @@ fn thresholds(most: u64) -> Vec<u64> {
     thresholds
 }
 
-/// Colours are spread over those that are used.
+/// Returns the colour of a step, with the steps spread over all colours.
 fn colour(step: usize, steps: usize) -> usize {
     if steps < 2 { COLOURS } else { 1 + step * (COLOURS - 1) / (steps - 1) }
 }
 
-/// A heat map `height` high, with lines where other kernels begin; nothing where no global
+/// Draws a heat map of that height, with lines where kernels begin; returns `None` if no global
 /// memory was touched.
 pub(super) fn heat_map(map: &HeatMap, height: f64, kernels: &[u64]) -> Option<String> {
     let most = map.sectors.iter().copied().max().filter(|most| *most > 0)?;
@@ -85,7 +85,7 @@ pub(super) fn heat_map(map: &HeatMap, height: f64, kernels: &[u64]) -> Option<St
     ))
 }
 
-/// Runs of cells of one colour, one path a colour.
+/// Draws runs of cells, one path per colour.
 fn cells(map: &HeatMap, thresholds: &[u64]) -> String {
     let mut paths = vec![String::new(); thresholds.len()];
     for row in 0..map.rows.len() {
@@ -110,12 +110,12 @@ fn cells(map: &HeatMap, thresholds: &[u64]) -> String {
     svg
 }
 
-/// Bytes that nothing touched between one row and the next.
+/// Returns the number of untouched bytes between one row and the next.
 fn gap(one: &HeatRow, next: &HeatRow) -> u64 {
     next.first.saturating_sub(one.last).saturating_sub(1)
 }
 
-/// The widest gaps and the rows behind them.
+/// Returns the widest gaps and the rows after them.
 fn gaps(map: &HeatMap) -> Vec<(u64, usize)> {
     let pairs = map.rows.windows(2).enumerate();
     let mut gaps: Vec<(u64, usize)> = pairs
@@ -144,7 +144,7 @@ fn address_axis(map: &HeatMap, gaps: &[(u64, usize)], row_height: f64, width: f6
             );
         }
     }
-    // What follows a gap is named first, then what room is left for.
+    // Rows after gaps are labelled first, then as many others as there is room for.
     let mut labelled: Vec<usize> = Vec::new();
     let step = (LABEL * 2.0 / row_height).ceil().max(1.0) as usize;
     let regular = (0..map.rows.len()).step_by(step.next_power_of_two());
@@ -211,10 +211,10 @@ fn caption(map: &HeatMap, has_gaps: bool) -> String {
     };
     let records = (map.records.end - map.records.start).div_ceil(map.columns.max(1) as u64);
     format!(
-        "Only pages that a load touched are there; a row is {} of them, a column {}.{}",
+        "Only pages that a load touched are drawn; a row is {} of them, a column {}.{}",
         bytes(bytes_per_row),
         of(records, "instruction"),
-        if has_gaps { " Lines across are gaps of 64 KiB and more." } else { "" }
+        if has_gaps { " Horizontal lines are gaps of 64 KiB or more." } else { "" }
     )
 }
 

@@ -1,4 +1,4 @@
-//! The page: what stands on it, and in which order.
+//! [`Page`] and [`html`]: the parts of the page, in order.
 
 use super::text::{bytes, count, escape, name, of, per, percent};
 use super::{chart, faults, heat, table};
@@ -7,7 +7,7 @@ use crate::trace::{
     Summary, Survey,
 };
 
-/// What a page is made of; all of one replay.
+/// What a page shows: a replay, its summary and its survey.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'p> {
     title: &'p str,
@@ -19,7 +19,7 @@ pub struct Page<'p> {
 }
 
 impl<'p> Page<'p> {
-    /// Creates the page of a replay, its summary and its survey.
+    /// Creates the page of a replay, with its summary and its survey.
     #[must_use]
     pub fn new(replayed: &'p Replayed<'p>, summary: &'p Summary, survey: &'p Survey) -> Self {
         let contents = replayed.trace().contents();
@@ -33,7 +33,7 @@ impl<'p> Page<'p> {
         self
     }
 
-    /// Sets the words that say where the data came from, by default none.
+    /// Sets what the page says about the origin of the data, by default nothing.
     #[must_use]
     pub fn data(mut self, data: &'p str) -> Self {
         self.data = data;
@@ -43,12 +43,13 @@ impl<'p> Page<'p> {
 
 /// The style sheet.
 const STYLE: &str = include_str!("page.css");
-/// Sorting, the only thing that needs a script.
+/// Sorts tables; nothing else needs a script.
 const SCRIPT: &str = include_str!("page.js");
-/// Nothing is fetched, whatever a name in the trace may hold.
+/// Nothing is fetched, whatever names in the trace contain.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// The page, as UTF-8 text.
+/// Returns the page, to be stored as UTF-8.
+#[must_use]
 pub fn html(page: &Page<'_>) -> String {
     let rows: Vec<_> = page.replayed.program_counters().collect();
     let mut html = format!(
@@ -67,7 +68,7 @@ pub fn html(page: &Page<'_>) -> String {
         html += &format!("<section id=\"sectors\"><h2>Sectors per load</h2>\n{chart}</section>\n");
     }
     let begins: Vec<u64> = page.survey.records.iter().map(|records| records.start).collect();
-    // So many lines would hide the map.
+    // More lines would hide the map.
     let begins = if begins.len() <= 40 { begins } else { Vec::new() };
     html += &heat_section(&page.survey.whole, &begins);
     html += &faults::faults(&page.survey.faulty, &rows, page.contents).unwrap_or_default();
@@ -109,7 +110,7 @@ fn header(page: &Page<'_>) -> String {
     format!("<header><h1>{}</h1>\n{}</header>\n", escape(page.title), lines.concat())
 }
 
-/// A number with its name and what it means.
+/// Returns a tile: a number, its name and what it means.
 fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
     format!(
         "<div class=\"tile {class}\"><span class=\"label\">{label}</span><strong>{value}</strong>\
@@ -143,7 +144,7 @@ fn headline(page: &Page<'_>) -> String {
         "",
         "sector efficiency",
         &percent(counts.ideal_sectors, counts.sectors),
-        &format!("{} where {} would do", of(counts.sectors, "sector"), count(counts.ideal_sectors)),
+        &format!("{}; {} would do", of(counts.sectors, "sector"), count(counts.ideal_sectors)),
     );
     html += &tile(
         "",
@@ -182,7 +183,7 @@ fn faults_tile(faults: &FaultCounts) -> String {
     )
 }
 
-/// Loads by opcode and by memory, and the digest.
+/// Returns the list of loads by opcode and by memory, and the digest.
 fn breakdown(counts: &Counts, digest: Option<Digest>) -> String {
     const MAX_OPCODES: usize = 24;
     let mut opcodes: Vec<_> = counts.by_opcode.iter().collect();
@@ -234,13 +235,13 @@ fn breakdown(counts: &Counts, digest: Option<Digest>) -> String {
     html + "</dd></dl>\n"
 }
 
-/// The first values that are not the expected ones.
+/// Returns the table of the first values that differ from the expected ones; empty if none do.
 fn mismatches(summary: &Summary) -> String {
     if summary.first_mismatches.is_empty() {
         return String::new();
     }
     let mut html = "<section id=\"mismatches\"><h2>Mismatches</h2>\n<p class=\"note\">The first \
-                    values that are not the expected ones.</p>\n<div class=\"scroll\"><table>\n\
+                    values that differ from the expected ones.</p>\n<div class=\"scroll\"><table>\n\
                     <thead><tr><th>instruction</th><th>kernel</th><th>pc</th><th>lane</th>\
                     <th>register</th><th>expected</th><th>got</th></tr></thead>\n<tbody>\n"
         .to_owned();
@@ -267,7 +268,7 @@ fn heat_section(map: &HeatMap, kernels: &[u64]) -> String {
     format!("<section id=\"heat\"><h2>Global memory over time</h2>\n{picture}</section>\n")
 }
 
-/// A section for each of the busiest kernels.
+/// Returns a section for each of the busiest kernels.
 fn kernels(page: &Page<'_>, rows: &[ProgramCounter<'_>]) -> String {
     let shown = page.survey.kernels.len();
     let mut html = String::new();

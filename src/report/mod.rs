@@ -1,7 +1,7 @@
-//! What a replay found, for people: rows with their instructions, and a page for a browser.
+//! [`html`]: what a replay found, as a page for a browser.
 //!
 //! The page is one file without references to others. Everything on it that comes from a trace is
-//! escaped, and its size is bounded: where there is more than fits, the page says so.
+//! escaped. Its size is bounded: the page says so if it leaves something out.
 
 mod chart;
 mod faults;

@@ -21,7 +21,7 @@
     table.querySelectorAll("th").forEach(function (other) { other.removeAttribute("aria-sort"); });
     heading.setAttribute("aria-sort", up ? "ascending" : "descending");
   }
-  // Numbers begin with the largest, texts and places with the smallest.
+  // Numbers are sorted in descending order first, text and program counters in ascending order.
   function natural(heading) {
     return !heading.classList.contains("n") || heading.dataset.key === "pc";
   }

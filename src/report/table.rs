@@ -1,18 +1,18 @@
-//! The tables: program counters, and kernels.
+//! The tables of program counters and of kernels.
 
 use super::rows::{heaviest, ideal};
 use super::text::{bytes, coordinate, count, cut, name, of, per, percent};
 use crate::trace::{Contents, FaultCounts, ProgramCounter, Summary};
 
-/// How many program counters are listed at most.
+/// The most program counters in the table.
 const MAX_ROWS: usize = 300;
-/// How many kernels are listed at most.
+/// The most kernels in the table.
 const MAX_KERNELS: usize = 100;
 
 /// A column's heading: its key for sorting, its text, and whether it holds numbers.
 type Heading = (&'static str, &'static str, bool);
 
-/// The head of a table whose rows stand by the column `sorted` now.
+/// Returns the head of a table whose rows are sorted by the column and in the order of `sorted`.
 fn head(id: &str, headings: &[Heading], sorted: (&str, &str)) -> String {
     let mut html =
         format!("<div class=\"scroll\"><table class=\"sortable\" id=\"{id}\">\n<thead><tr>");
@@ -25,7 +25,7 @@ fn head(id: &str, headings: &[Heading], sorted: (&str, &str)) -> String {
     html + "</tr></thead>\n<tbody>\n"
 }
 
-/// A cell with a number; what it sorts by stands beside what it shows where they differ.
+/// Returns a cell with a number, which has an attribute for sorting if `shown` differs.
 fn number(value: impl std::fmt::Display, shown: &str) -> String {
     let value = value.to_string();
     if value == shown {
@@ -34,7 +34,7 @@ fn number(value: impl std::fmt::Display, shown: &str) -> String {
     format!("<td class=\"n\" data-v=\"{value}\">{shown}</td>")
 }
 
-/// All program counters, those that waste most first.
+/// Returns the table of program counters, those with most excessive sectors first.
 pub(super) fn program_counters(rows: &[ProgramCounter<'_>]) -> String {
     let mut shown = heaviest(rows, MAX_ROWS, ProgramCounter::waste);
     shown.sort_by(|one, other| other.waste().total_cmp(&one.waste()));
@@ -71,7 +71,7 @@ pub(super) fn program_counters(rows: &[ProgramCounter<'_>]) -> String {
 fn program_counter(row: &ProgramCounter<'_>, has_sass: bool) -> String {
     let summary = &row.summary;
     let sectors = &summary.sectors;
-    // The style sheet shows less; the full name stands with the kernels.
+    // The style sheet shows less; the table of kernels has the full name.
     let kernel = cut(&summary.kernel, 48);
     let mut html =
         format!("<tr><td class=\"name\" data-v=\"{0}\">{0} <code>{kernel}</code></td>", row.kernel);
@@ -114,7 +114,7 @@ fn faults(kinds: &FaultCounts) -> String {
     )
 }
 
-/// Sectors per load out of 32: the ideal, the mean, and the range.
+/// Draws sectors per load, out of 32: the ideal, the mean and the range.
 fn bar(row: &ProgramCounter<'_>) -> String {
     let sectors = &row.summary.sectors;
     if sectors.max == 0 {
@@ -138,7 +138,7 @@ fn bar(row: &ProgramCounter<'_>) -> String {
     )
 }
 
-/// All kernels, in launch order.
+/// Returns the table of kernels, in launch order.
 pub(super) fn kernels(summary: &Summary, contents: &Contents) -> String {
     let headings: [Heading; 10] = [
         ("kernel", "kernel", false),

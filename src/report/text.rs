@@ -1,9 +1,9 @@
-//! Text and numbers as a page shows them.
+//! Text and numbers as the page shows them.
 
-/// Text as HTML, in elements and in quoted attributes.
+/// Returns text as HTML, for elements and for quoted attributes.
 ///
-/// Control characters mean nothing in HTML, and those that turn the direction of writing could
-/// make a name look like another one.
+/// Control characters are invalid in HTML, and those that change the direction of writing could make
+/// a name look like another one: both become U+FFFD.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -27,15 +27,15 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// The longest name that is shown.
+/// The most characters of a name that are shown.
 const MAX_NAME: usize = 200;
 
-/// A name as HTML, cut where it is too long to be one.
+/// Returns a name as HTML, cut after [`MAX_NAME`] characters.
 pub(super) fn name(name: &str) -> String {
     cut(name, MAX_NAME)
 }
 
-/// Text as HTML, cut behind `most` characters.
+/// Returns text as HTML, cut after `most` characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", escape(&text[..end])),
@@ -43,7 +43,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// A count, its digits in groups of three.
+/// Returns a count, its digits in groups of three.
 pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -56,12 +56,12 @@ pub(super) fn count(number: u64) -> String {
     grouped
 }
 
-/// A count and what is counted; `one` gets an `s` unless there is one of it.
+/// Returns a count and what is counted: `one`, with an `s` unless the count is 1.
 pub(super) fn of(number: u64, one: &str) -> String {
     format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// A number of bytes.
+/// Returns a number of bytes with its unit.
 pub(super) fn bytes(number: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if number < 1024 {
@@ -77,17 +77,17 @@ pub(super) fn bytes(number: u64) -> String {
     format!("{scaled:.decimals$} {}", UNITS[unit])
 }
 
-/// `part` of `all`; 0 of nothing.
+/// Returns `part` divided by `all`; 0 if `all` is 0.
 pub(super) fn per(part: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { part as f64 / all as f64 }
 }
 
-/// A percentage; nothing of nothing.
+/// Returns a percentage; `–` if `all` is 0.
 pub(super) fn percent(part: u64, all: u64) -> String {
     if all == 0 { "–".to_owned() } else { format!("{:.0} %", 100.0 * per(part, all)) }
 }
 
-/// A coordinate, as short as it can be.
+/// Returns a coordinate in its shortest form.
 pub(super) fn coordinate(number: f64) -> String {
     let text = format!("{number:.1}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)

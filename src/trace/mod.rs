@@ -1,4 +1,5 @@
-//! Traces of executed loads: the binary form, imports into it, and replay.
+//! Traces of executed loads: [`import`] reads text traces into the binary form, [`BinaryTrace`]
+//! reads that, and [`replay`] executes its loads.
 
 pub mod binary;
 

@@ -1,4 +1,4 @@
-//! What an opcode of a trace does: its space and its access size, read off its text.
+//! [`Operation`] and [`Class`]: what an opcode of a trace does, by its text.
 
 use std::sync::Arc;
 
@@ -33,32 +33,32 @@ pub(super) fn space_name(space: AddressSpace) -> &'static str {
     }
 }
 
-/// A load as a trace names it. All loads of one opcode share one.
+/// What a traced load does, apart from lanes and addresses. All loads of one opcode share one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Operation {
     /// The opcode with its modifiers, as the trace writes it.
     pub opcode: Arc<str>,
     /// How its addresses are read. Traces do not name constant banks: theirs is 0.
     pub space: AddressSpace,
-    /// How many bytes each lane asks for. Traces have no loads of 32 bytes.
+    /// The access size of each lane. Traces have no loads of 32 bytes.
     pub width: Width,
     /// Whether a narrow value is sign-extended.
     pub signed: bool,
-    /// Whether it is of `.U.128` form (`LD`, `LDG`) and may take the broadcast path.
+    /// Whether it has the `.U.128` form (`LD`, `LDG`) and may take the broadcast path.
     pub uniform: bool,
-    /// The SPA 5.0 instruction word, where the trace has one.
+    /// The SPA 5.0 instruction word; `None` if the trace does not have it.
     pub word: Option<u64>,
-    /// The SPA 5.0 word of the opcode and its modifiers, all operands `RZ`, `PT` or 0, where the
-    /// trace is of a machine that has these instructions: SM 5.x or 6.x. Space, size and the rest
-    /// are then the instruction's own; else they are read off the opcode's text.
+    /// The SPA 5.0 word of the opcode and its modifiers, all operands `RZ`, `PT` or 0, if the trace
+    /// is of a machine that has these instructions: SM 5.x or 6.x. The other fields then come from
+    /// the instruction, otherwise from the opcode's text.
     pub opcode_word: Option<u64>,
 }
 
 impl Operation {
-    /// The operation of a SPA 5.0 instruction, apart from its word.
+    /// Returns the operation of a SPA 5.0 instruction, without its word.
     ///
     /// # Errors
-    /// [`ExecuteError`] where the instruction cannot be executed.
+    /// Returns [`ExecuteError`] if the instruction cannot be executed.
     pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
         let LoadOp { space, width, signed, uniform } = LoadOp::of(instruction)?;
         let space = if let AddressSpace::Constant { .. } = space { CONSTANT } else { space };
@@ -66,15 +66,15 @@ impl Operation {
         Ok(Self { opcode, space, width, signed, uniform, word: None, opcode_word: None })
     }
 
-    /// The operation of an opcode of SM 5.x or 6.x, exactly; nothing where it is no load that can
-    /// be executed.
+    /// Returns the operation of an opcode of SM 5.x or 6.x, read as an instruction; `None` if it is
+    /// not a load that can be executed.
     fn of_spa5(opcode: &str) -> Option<Self> {
         let instruction = parse_opcode(opcode).ok()?;
         let opcode_word = Some(instruction.encode());
         Some(Self { opcode: opcode.into(), opcode_word, ..Self::of(&instruction).ok()? })
     }
 
-    /// Returns what executing it loads, apart from lanes and addresses.
+    /// Returns what the executors execute.
     #[inline]
     pub(super) fn load_op(&self) -> LoadOp {
         let Self { space, width, signed, uniform, .. } = *self;
@@ -98,7 +98,7 @@ impl Operation {
         reaches_global(self.space)
     }
 
-    /// Whether a trace can have loads of that width.
+    /// Returns whether a trace can have loads of that width.
     pub(super) fn is_possible(&self) -> bool {
         self.width <= WIDEST
     }
@@ -110,13 +110,14 @@ fn reaches_global(space: AddressSpace) -> bool {
 
 /// What a replay does with an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Class {
-    /// Loaded.
+    /// Executes it.
     Load(Operation),
-    /// Skipped and counted.
+    /// Skips and counts it.
     Skipped(Skipped),
-    /// Skipped, and counted by name besides: an instruction that reads memory but is not one of
-    /// the loads that are replayed, such as `LDSM`. The opcode before its first dot.
+    /// Skips it, and counts it by name: an instruction that reads memory but is not one of the
+    /// loads that are replayed, such as `LDSM`. The name is the opcode before its first dot.
     NotReplayed(String),
 }
 
@@ -125,21 +126,22 @@ pub enum Class {
 pub enum Skipped {
     /// `ST`, `STG`, `STL`, `STS`.
     Store,
-    /// `RED`, and everything that begins with `ATOM`.
+    /// `RED`, and opcodes that begin with `ATOM`.
     Atomic,
     /// Everything else.
     Other,
 }
 
 impl Class {
-    /// What an opcode of SM 5.x or 6.x is. Its loads are read exactly.
+    /// Classifies an opcode of SM 5.x or 6.x, whose loads are read as instructions.
+    #[must_use]
     pub fn of_spa5(opcode: &str) -> Self {
         Operation::of_spa5(opcode).map_or_else(|| Self::of(opcode), Self::Load)
     }
 
-    /// What an opcode with a memory operand is. The part in front of the first dot, compared
-    /// whole, decides (docs/traces.md). Without a memory operand every instruction is
-    /// [`Skipped::Other`].
+    /// Classifies the opcode of an instruction with a memory operand by the part before its first
+    /// dot (docs/traces.md). Every instruction without a memory operand is [`Skipped::Other`].
+    #[must_use]
     pub fn of(opcode: &str) -> Self {
         let (head, modifiers) = opcode.split_once('.').unwrap_or((opcode, ""));
         let space = match head {
@@ -215,8 +217,7 @@ mod tests {
         }
     }
 
-    /// What the text tells and what the instruction tells are the same; only the latter knows the
-    /// cache operator and `.E`.
+    /// The text and the instruction agree; only the latter knows the cache operator and `.E`.
     #[test]
     fn loads_of_sm_6x_are_exact() {
         for opcode in [
@@ -235,7 +236,7 @@ mod tests {
             assert_eq!(instruction.opcode().as_str(), opcode);
             assert_eq!(told, Operation { opcode_word: None, ..exact });
         }
-        // Not of SPA 5.0, or not to be executed: told from the text.
+        // Not of SPA 5.0, or not executable: classified by its text.
         for opcode in ["LDG.E.64.SYS", "LDC.IL", "LDS.INVALIDSIZE7"] {
             assert_eq!(Class::of_spa5(opcode), Class::of(opcode));
         }

@@ -1,4 +1,4 @@
-//! The addresses of one traced load: how traces write them, and what each lane's is.
+//! [`Addresses`]: the addresses of one traced load, in the forms that traces use.
 
 /// The addresses of the active lanes, in one of the forms that traces use. The i-th value
 /// belongs to the i-th active lane, lanes ascending.
@@ -23,7 +23,7 @@ pub enum Addresses<'a> {
 }
 
 impl Addresses<'_> {
-    /// The addresses of `active` lanes, one after the other.
+    /// Returns the addresses of `active` lanes in order.
     pub fn each(&self, active: u32) -> impl Iterator<Item = u64> {
         let form = *self;
         let mut address = match form {
@@ -42,8 +42,8 @@ impl Addresses<'_> {
         })
     }
 
-    /// The shortest form of `list`, one address for each active lane; `deltas` is room for the
-    /// result.
+    /// Returns the shortest form of `list`, which has one address for each active lane. `deltas`
+    /// holds the result if it has deltas.
     pub fn shortest<'a>(list: &'a [u64], deltas: &'a mut Vec<i32>) -> Addresses<'a> {
         let Some((&base, rest)) = list.split_first() else {
             return Addresses::Stride { base: 0, stride: 0 };

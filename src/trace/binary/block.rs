@@ -1,4 +1,4 @@
-//! Filling the blocks of a binary trace.
+//! [`NewLoad`], and the blocks that [`TraceWriter`](super::TraceWriter) fills with loads.
 
 use super::addresses::Addresses;
 use super::format::{
@@ -8,31 +8,31 @@ use super::format::{
 use crate::lane::LaneMask;
 use crate::trace::operation::{Operation, Skipped};
 
-/// A load on its way into a trace.
+/// A load to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct NewLoad<'l> {
     /// The program counter, in bytes from the start of the function.
     pub pc: u32,
     /// The active lanes.
     pub mask: LaneMask,
-    /// The operation, as [`TraceWriter::operation`](crate::trace::TraceWriter::operation) numbered it.
+    /// The operation's number, from [`TraceWriter::operation`](crate::trace::TraceWriter::operation).
     pub operation: u16,
     /// The active lanes' addresses.
     pub addresses: Addresses<'l>,
-    /// The lanes whose Plg is true, where that is known.
+    /// The lanes whose Plg is true; `None` if unknown.
     pub plg: Option<LaneMask>,
-    /// The lanes whose guard is true, where that is known.
+    /// The lanes whose guard is true; `None` if unknown.
     pub guard: Option<LaneMask>,
-    /// The values that the load should give: for each destination register, one for each active
-    /// lane, those of lanes that do not execute not being compared. Nothing where they are not
-    /// known.
+    /// The expected values, one per active lane for each destination register; empty if unknown.
+    /// Lanes that do not execute are not compared.
     pub expected: &'l [u32],
     /// Whether the source's access width was not the opcode's.
     pub width_disagrees: bool,
 }
 
 impl<'l> NewLoad<'l> {
-    /// Returns a load of which nothing more is known.
+    /// Creates a load whose Plg, guard and expected values are unknown.
+    #[must_use]
     pub fn new(pc: u32, mask: LaneMask, operation: u16, addresses: Addresses<'l>) -> Self {
         Self {
             pc,
@@ -46,7 +46,7 @@ impl<'l> NewLoad<'l> {
         }
     }
 
-    /// Whether there are as many addresses and expected values as the mask asks for.
+    /// Returns whether there are as many addresses and expected values as the mask requires.
     pub(in crate::trace) fn fits(&self, operation: &Operation) -> bool {
         let active = self.mask.count() as usize;
         let has_addresses = match self.addresses {
@@ -71,7 +71,7 @@ pub(in crate::trace) struct ClosedBlock {
     pub(in crate::trace) atomics: u16,
 }
 
-/// The block that is being filled. All methods give the block that became full, if one did.
+/// The block that is being filled. Methods that add to it return it once it is full.
 #[derive(Debug, Default)]
 pub(in crate::trace) struct BlockBuilder(ClosedBlock);
 
@@ -155,13 +155,14 @@ impl BlockBuilder {
         None
     }
 
+    /// Returns what is in the block and starts an empty one; `None` if nothing is in it.
     pub(in crate::trace) fn close(&mut self) -> Option<ClosedBlock> {
         let block = std::mem::take(&mut self.0);
         (block.count > 0).then_some(block)
     }
 }
 
-/// Appends addresses; gives their form.
+/// Appends addresses and returns their form.
 fn push_addresses(payload: &mut Vec<u8>, addresses: &Addresses<'_>) -> u8 {
     match *addresses {
         Addresses::Stride { base, stride: 0 } => {
@@ -190,7 +191,7 @@ fn push_addresses(payload: &mut Vec<u8>, addresses: &Addresses<'_>) -> u8 {
     }
 }
 
-/// Zeroes up to a multiple of 8 bytes.
+/// Appends zeros up to a multiple of 8 bytes.
 fn pad(payload: &mut Vec<u8>) {
     payload.resize(payload.len().next_multiple_of(8), 0);
 }

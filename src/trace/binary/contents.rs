@@ -1,5 +1,5 @@
-//! The contents of a binary trace as JSON (docs/trace-format.md): texts of kernels are in a list of
-//! their own, each once, and kernels have their places in it. In version 1 kernels had the texts.
+//! [`Contents`] as JSON (docs/trace-format.md). The texts of kernels are in one list, each once,
+//! and kernels hold indices into it; in version 1 kernels held the texts.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ struct RawKernel {
     header: Vec<(RawName, RawName)>,
 }
 
-/// An [`Operation`], of any number of bytes.
+/// An [`Operation`] with an access size that is still to be checked.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawOperation {
@@ -102,7 +102,7 @@ impl TryFrom<RawOperation> for Operation {
     }
 }
 
-/// A text of a kernel: its place in the list of names, or, in version 1, itself.
+/// A text of a kernel: its index in the list of names or, in version 1, the text.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum RawName {
@@ -110,7 +110,7 @@ enum RawName {
     Text(Arc<str>),
 }
 
-/// The list of names as it is made.
+/// The list of names while it is built.
 #[derive(Default)]
 struct Places {
     names: Vec<Arc<str>>,

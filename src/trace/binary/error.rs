@@ -1,10 +1,10 @@
-//! What can be wrong with a binary trace.
+//! [`TraceError`]: why a binary trace cannot be read or written.
 
 use std::path::PathBuf;
 
 use super::format::{OLDEST_VERSION, VERSION};
 
-/// Why a binary trace cannot be read. Offsets are bytes from the start of the file.
+/// Why a binary trace cannot be read or written. Offsets are bytes from the start of the file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -16,7 +16,7 @@ pub enum TraceError {
         /// What the system says.
         source: std::io::Error,
     },
-    /// The file does not begin as a binary trace does.
+    /// The file does not begin with the magic of a binary trace.
     #[error("not a binary trace; expected it to begin with {:?}", "WARPLOAD")]
     NotATrace,
     /// The file ends inside, or before, a part that it must have.
@@ -24,7 +24,7 @@ pub enum TraceError {
         "cut off: the file has {size} bytes; its {part} has {length} bytes from byte offset {offset} on"
     )]
     CutOff {
-        /// What is not whole.
+        /// The part that is not whole.
         part: &'static str,
         /// Where it starts.
         offset: u64,
@@ -36,24 +36,24 @@ pub enum TraceError {
     /// A trace of another version of the format.
     #[error("a binary trace of version {version}; expected version {OLDEST_VERSION} to {VERSION}")]
     Version {
-        /// The version that the file says.
+        /// The version in the file's header.
         version: u32,
     },
     /// A trace from a machine of the other byte order.
     #[error("a binary trace of the other byte order")]
     ByteOrder,
-    /// Bytes that are not what their checksum says.
+    /// Bytes that do not match their checksum.
     #[error("damaged: the {part} at byte offset {offset} does not match its checksum")]
     Damaged {
-        /// What the bytes are.
+        /// The part that the bytes are.
         part: &'static str,
         /// Where they start.
         offset: u64,
     },
-    /// Bytes that match their checksum and yet are no trace.
+    /// Bytes that match their checksum but are invalid.
     #[error("malformed: the {part} at byte offset {offset}: {message}")]
     Malformed {
-        /// What the bytes are.
+        /// The part that the bytes are.
         part: &'static str,
         /// Where they start.
         offset: u64,

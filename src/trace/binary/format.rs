@@ -22,12 +22,12 @@ pub const MAGIC: [u8; 8] = *b"WARPLOAD";
 pub const VERSION: u32 = 2;
 /// The oldest version that is read. It names no instructions that are not replayed.
 pub const OLDEST_VERSION: u32 = 1;
-/// A number that reads otherwise on a machine of the other byte order.
+/// A number whose bytes show the byte order of the machine that wrote them.
 pub const BYTE_ORDER: u32 = 0x0102_0304;
 
-/// No block holds more loads.
+/// The most loads of a block.
 pub const MAX_BLOCK_LOADS: usize = 4096;
-/// No block stands for more instructions, skipped ones included: counts have 16 bits.
+/// The most instructions of a block, skipped ones included: their counts have 16 bits.
 pub const MAX_BLOCK_RECORDS: u32 = 0xffff;
 
 /// The start of the file.
@@ -40,24 +40,25 @@ pub struct Header {
     pub version: u32,
     /// [`BYTE_ORDER`].
     pub byte_order: u32,
-    /// Where the section table lies, in bytes from the start of the file.
+    /// The offset of the section table, in bytes from the start of the file.
     pub sections_offset: u64,
-    /// How many sections there are.
+    /// The number of sections.
     pub section_count: u32,
     /// The section table's CRC-32.
     pub sections_crc: u32,
-    /// How many instructions the trace has, skipped ones included.
+    /// The number of instructions in the trace, skipped ones included.
     pub records: u64,
-    /// How many loads it has.
+    /// The number of loads in the trace.
     pub loads: u64,
     /// Zero.
     pub reserved: [u8; 12],
-    /// The CRC-32 of the bytes in front of it.
+    /// The CRC-32 of the bytes before this field.
     pub crc: u32,
 }
 
 /// What a section holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[repr(u32)]
 pub enum SectionKind {
     /// [`Contents`] as JSON.
@@ -70,13 +71,13 @@ pub enum SectionKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct RawSection {
-    /// A [`SectionKind`]; readers pass over others.
+    /// A [`SectionKind`]; readers ignore others.
     pub kind: u32,
     /// The section's CRC-32.
     pub crc: u32,
-    /// Where it lies, in bytes from the start of the file.
+    /// Its offset, in bytes from the start of the file.
     pub offset: u64,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub length: u64,
 }
 
@@ -84,27 +85,27 @@ pub struct RawSection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct RawBlock {
-    /// Where the block lies, in bytes from the start of the file; a multiple of 8.
+    /// The offset of the block, in bytes from the start of the file; a multiple of 8.
     pub offset: u64,
     /// The index of its first instruction in the whole trace.
     pub first_record: u64,
-    /// The number of loads in front of it.
+    /// The number of loads before it.
     pub first_load: u64,
-    /// How many bytes it has; a multiple of 8.
+    /// Its length in bytes; a multiple of 8.
     pub length: u32,
     /// Its CRC-32.
     pub crc: u32,
-    /// How many instructions it stands for, skipped ones included.
+    /// The number of its instructions, skipped ones included.
     pub records: u32,
-    /// How many loads it holds.
+    /// The number of its loads.
     pub loads: u32,
     /// Its kernel's index in [`Contents::kernels`].
     pub kernel: u32,
-    /// How many stores were skipped.
+    /// The number of its stores, which are skipped.
     pub stores: u32,
-    /// How many atomics were skipped.
+    /// The number of its atomics, which are skipped.
     pub atomics: u32,
-    /// How many [`RawNotReplayed`]s it holds; zero in version 1.
+    /// The number of its [`RawNotReplayed`]s; zero in version 1.
     pub not_replayed: u32,
 }
 
@@ -112,7 +113,7 @@ pub struct RawBlock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct RawNotReplayed {
-    /// The number of instructions in front of it in its block.
+    /// The number of instructions before it in its block.
     pub index: u32,
     /// Its name's index in [`Contents::not_replayed`].
     pub name: u16,
@@ -130,19 +131,19 @@ pub struct RawRecord {
     pub pc: u32,
     /// The active lanes.
     pub mask: u32,
-    /// The lanes whose Plg is true, where [`FLAG_PLG`] is set.
+    /// The lanes whose Plg is true, if [`FLAG_PLG`] is set.
     pub plg: u32,
-    /// The lanes whose guard is true, where [`FLAG_GUARD`] is set.
+    /// The lanes whose guard is true, if [`FLAG_GUARD`] is set.
     pub guard: u32,
-    /// The number of instructions in front of it in its block.
+    /// The number of instructions before it in its block.
     pub index: u32,
-    /// Where its payload lies, in bytes from the end of the block's records; a multiple of 8.
+    /// The offset of its payload, in bytes from the end of the block's records; a multiple of 8.
     pub payload: u32,
     /// Its operation's index in [`Contents::operations`].
     pub operation: u16,
-    /// The number of stores in front of it in its block.
+    /// The number of stores before it in its block.
     pub stores: u16,
-    /// The number of atomics in front of it in its block.
+    /// The number of atomics before it in its block.
     pub atomics: u16,
     /// One of [`form`].
     pub form: u8,
@@ -156,7 +157,7 @@ pub mod form {
     pub const UNIFORM: u8 = 0;
     /// A base and a stride: u64, i64.
     pub const STRIDE: u8 = 1;
-    /// A base and `n - 1` deltas, each from the previous active lane: u64, i32 each, zeroes up
+    /// A base and `n - 1` deltas, each from the previous active lane: u64, i32 each, zeros up
     /// to a multiple of 8 bytes.
     pub const DELTAS: u8 = 2;
     /// `n` addresses: u64 each.
@@ -168,23 +169,23 @@ pub const FLAG_PLG: u8 = 1;
 /// The record's guard is known.
 pub const FLAG_GUARD: u8 = 2;
 /// Expected values follow the addresses: for each destination register, one u32 for each active
-/// lane, of no meaning where the guard is false; zeroes up to a multiple of 8 bytes.
+/// lane, meaningless if its guard is false; zeros up to a multiple of 8 bytes.
 pub const FLAG_EXPECTED: u8 = 4;
 /// The trace's access width was not the opcode's.
 pub const FLAG_WIDTH: u8 = 8;
 
-/// All flags that there are; others are refused.
+/// All known flags; records with others are refused.
 pub const ALL_FLAGS: u8 = FLAG_PLG | FLAG_GUARD | FLAG_EXPECTED | FLAG_WIDTH;
 
-/// What there is beside the blocks.
+/// What a trace holds beside its blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "RawContents", try_from = "RawContents")]
 pub struct Contents {
     /// What wrote the trace, and what it was made from.
     pub source: String,
-    /// What a reader of results should know: a mask that was inferred, say.
+    /// What a reader of results should know, such as that masks were inferred.
     pub notes: Vec<String>,
-    /// Whether the trace is known to be whole. Formats without an end mark do not tell.
+    /// Whether the trace is known to be whole; formats without an end mark cannot tell.
     pub complete: bool,
     /// The kernels, in launch order.
     pub kernels: Vec<Kernel>,
@@ -200,22 +201,22 @@ pub struct Contents {
 /// One launch of a kernel. Texts that launches have in common are held once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
-    /// Its name, mangled if the trace has it so.
+    /// Its name, as the trace has it: often mangled.
     pub name: Arc<str>,
     /// Thread blocks in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Where the shared window lies in the generic space, if the trace says so.
+    /// The base of the shared window in the generic address space; `None` if unknown.
     pub shared_base: Option<u64>,
-    /// Where the local window lies.
+    /// The base of the local window; `None` if unknown.
     pub local_base: Option<u64>,
-    /// Every line of the header, also those that mean nothing here: key and value.
+    /// Every line of the header, also those that imports do not use: key and value.
     pub header: Vec<(Arc<str>, Arc<str>)>,
 }
 
 impl Kernel {
-    /// Whether the header says that the code is for SM 5.x or 6.x.
+    /// Returns whether the header says that the code is for SM 5.x or 6.x.
     pub(in crate::trace) fn is_spa5(&self) -> bool {
         let version = self.header.iter().find(|(key, _)| &**key == "binary version");
         let version = version.and_then(|(_, value)| value.parse::<u32>().ok());

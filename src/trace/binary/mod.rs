@@ -1,5 +1,5 @@
-//! The binary trace, field by field (docs/trace-format.md): for those who read or write one without
-//! [`BinaryTrace`] and [`TraceWriter`].
+//! The binary trace (docs/trace-format.md). [`BinaryTrace`] reads one and [`TraceWriter`] writes
+//! one; the other items are its fields, for readers and writers of your own.
 
 mod addresses;
 mod block;

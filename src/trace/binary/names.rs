@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-/// No name has more bytes.
+/// The most bytes of a name.
 pub const MAX_NAME_BYTES: usize = 64 << 10;
 
-/// All different names of a trace together have no more bytes.
+/// The most bytes of all different names of a trace together.
 pub const MAX_ALL_NAMES_BYTES: usize = 64 << 20;
 
-/// What a name costs besides its bytes: where it is held, and that it is known.
+/// What a name takes besides its bytes: its allocation and its entry in the set.
 const OVERHEAD: usize = 64;
 
-/// Why a name was not taken.
+/// Why a name was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::trace) enum NameError {
     #[error("a name of {bytes} bytes; expected at most {MAX_NAME_BYTES}")]
@@ -31,12 +31,12 @@ pub(in crate::trace) struct Names {
 }
 
 impl Names {
-    /// Returns the name as it is held, once for all that are equal.
+    /// Returns the shared name that equals `name`.
     pub(in crate::trace) fn hold(&mut self, name: &str) -> Result<Arc<str>, NameError> {
         self.hold_or_make(name, || name.into())
     }
 
-    /// [`Self::hold`] of a name that is held elsewhere too: the first of equal ones is shared.
+    /// Returns the shared name that equals `name`, which becomes it if there is none.
     pub(in crate::trace) fn share(&mut self, name: &Arc<str>) -> Result<Arc<str>, NameError> {
         self.hold_or_make(name, || Arc::clone(name))
     }

@@ -1,4 +1,4 @@
-//! Writing a binary trace.
+//! [`TraceWriter`]: writing a binary trace.
 
 use std::borrow::Borrow;
 use std::hash::Hash;
@@ -18,13 +18,13 @@ use crate::trace::operation::{Operation, Skipped};
 pub(in crate::trace) const NO_END_MARK: &str =
     "whether the source is whole is unknown: its format has no end mark";
 
-/// How many notes a trace has at most. The files of a list can each have their own.
+/// The most notes of a trace: each file of a list can add its own.
 const MAX_NOTES: usize = 64;
 
-/// The last note, if there were more.
+/// The last note if there were more.
 const FURTHER_NOTES: &str = "further notes are left out";
 
-/// Writes a binary trace from front to back.
+/// Writes a binary trace: kernels and their loads in order, then [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct TraceWriter<W> {
     output: W,
@@ -41,12 +41,12 @@ pub struct TraceWriter<W> {
 }
 
 impl<W: Write + Seek> TraceWriter<W> {
-    /// Begins a trace at the start of `output`.
+    /// Begins a trace at the start of `output`. `source` says what writes it, and from what.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Returns the errors of `output`.
     pub fn new(mut output: W, source: String) -> io::Result<Self> {
-        // The header is known at the end; until then the file is no trace.
+        // The header is written last; until then the file is not a trace.
         output.write_all(&[0; size_of::<Header>()])?;
         Ok(Self {
             output,
@@ -61,8 +61,8 @@ impl<W: Write + Seek> TraceWriter<W> {
         })
     }
 
-    /// Adds what a reader of results should know, if it is not known already. After 63 notes,
-    /// further ones are left out, which the last note says.
+    /// Adds a note for readers of results, unless it is there already. After 63 notes further ones
+    /// are left out, and a last note says so.
     pub fn note(&mut self, note: &str) {
         let notes = &mut self.contents.notes;
         if notes.len() == MAX_NOTES || notes.iter().any(|known| known == note) {
@@ -72,53 +72,52 @@ impl<W: Write + Seek> TraceWriter<W> {
         notes.push(if is_last { FURTHER_NOTES } else { note }.to_owned());
     }
 
-    /// Says that what the trace is made from could have been cut off where it ends, without a way
-    /// to tell.
+    /// Marks the trace as possibly incomplete: the format of its source cannot tell.
     pub fn end_is_unknown(&mut self) {
         self.may_be_cut_off(NO_END_MARK);
     }
 
-    /// Says that what the trace is made from may be cut off, and why that is unknown.
+    /// Marks the trace as possibly incomplete, with the note that says why.
     pub(in crate::trace) fn may_be_cut_off(&mut self, why: &str) {
         self.contents.complete = false;
         self.note(why);
     }
 
-    /// Adds device memory that the trace names: bases and sizes in bytes.
+    /// Adds allocations of device memory: bases and sizes in bytes.
     pub fn allocations(&mut self, allocations: impl IntoIterator<Item = (u64, u64)>) {
         self.contents.allocations.extend(allocations);
     }
 
-    /// Numbers an operation; a known one keeps its number. Returns `None` if there are more than
+    /// Returns the number of an operation, the same for equal ones; `None` if there are more than
     /// 65,536.
     pub fn operation(&mut self, operation: &Operation) -> Option<u16> {
         number(&mut self.operations, &mut self.contents.operations, operation)
     }
 
-    /// Numbers the name of an instruction that reads memory but is not replayed; a known name keeps
-    /// its number. Returns `None` if there are more than 65,536.
+    /// Returns the number of the name of an instruction that reads memory but is not replayed, the
+    /// same for equal names; `None` if there are more than 65,536.
     pub fn not_replayed_name(&mut self, name: &str) -> Option<u16> {
         number(&mut self.not_replayed, &mut self.contents.not_replayed, name)
     }
 
-    /// Begins the next kernel; what follows belongs to it.
+    /// Begins the next kernel, to which the following instructions belong.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Returns the errors of the output.
     pub fn kernel(&mut self, kernel: Kernel) -> io::Result<()> {
         self.close_block()?;
         if !self.index.is_empty() && self.contents.kernels.is_empty() {
-            // What came before has a kernel of its own, one without a name.
+            // The instructions before belong to a kernel without a name.
             self.contents.kernels.push(Kernel::default());
         }
         self.contents.kernels.push(kernel);
         Ok(())
     }
 
-    /// Counts an instruction that is no load.
+    /// Counts an instruction that is not a load.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Returns the errors of the output.
     pub fn skip(&mut self, kind: Skipped) -> io::Result<()> {
         let full = self.block.skip(kind);
         full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
@@ -128,7 +127,8 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// number of its name.
     ///
     /// # Errors
-    /// Returns those of the output, and [`io::ErrorKind::InvalidInput`] if there is no such name.
+    /// Returns the errors of the output, and [`io::ErrorKind::InvalidInput`] if there is no such
+    /// name.
     pub fn not_replayed(&mut self, name: u16, active: LaneMask) -> io::Result<()> {
         if usize::from(name) >= self.contents.not_replayed.len() {
             let message = "an instruction whose name has no number";
@@ -141,8 +141,8 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Adds a load.
     ///
     /// # Errors
-    /// Those of the output; [`io::ErrorKind::InvalidInput`] where the operation has no such
-    /// number, or where addresses or expected values are not as many as the mask asks for.
+    /// Returns the errors of the output, and [`io::ErrorKind::InvalidInput`] if there is no such
+    /// operation, or if the mask requires more or fewer addresses or expected values.
     pub fn load(&mut self, load: &NewLoad<'_>) -> io::Result<()> {
         let operation = self.contents.operations.get(usize::from(load.operation));
         if !operation.is_some_and(|operation| operation.is_possible() && load.fits(operation)) {
@@ -158,20 +158,20 @@ impl<W: Write + Seek> TraceWriter<W> {
         rest.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
     }
 
-    /// How many kernels were begun.
+    /// Returns the number of kernels so far.
     pub(in crate::trace) fn kernels(&self) -> usize {
         self.contents.kernels.len()
     }
 
-    /// The number of the last kernel. A trace without a kernel line has one all the same.
+    /// Returns the number of the last kernel. A trace in which none was begun has one too.
     fn last_kernel(&self) -> u32 {
         (self.contents.kernels.len().max(1) - 1) as u32
     }
 
-    /// Appends a block of a kernel. Its operations and names must be numbered as this trace's.
+    /// Appends a block of a kernel, with this trace's numbers of operations and names.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Returns the errors of the output.
     pub(in crate::trace) fn append(&mut self, kernel: u32, block: &ClosedBlock) -> io::Result<()> {
         let records: &[u8] = bytemuck::cast_slice(&block.records);
         let not_replayed: &[u8] = bytemuck::cast_slice(&block.not_replayed);
@@ -216,10 +216,10 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(section)
     }
 
-    /// Writes what is left, and the header last; gives the output back, flushed.
+    /// Writes the rest, the header last, and returns the flushed output.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Returns the errors of the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.close_block()?;
         if self.contents.kernels.is_empty() {
@@ -251,8 +251,8 @@ impl<W: Write + Seek> TraceWriter<W> {
     }
 }
 
-/// Returns the place of `item` in `list`, to which it is added unless it is there: `None` if there is
-/// no number for it.
+/// Returns the index of `item` in `list`, to which it is added unless it is there; `None` if the
+/// list is full.
 fn number<Item, Held>(
     numbers: &mut FxHashMap<Held, u16>,
     list: &mut Vec<Held>,
@@ -271,7 +271,7 @@ where
     Some(number)
 }
 
-/// The CRC-32 of a header's bytes in front of its own.
+/// Returns the CRC-32 of a header's bytes before its `crc`.
 pub(super) fn header_crc(header: &Header) -> u32 {
     let bytes = bytemuck::bytes_of(header);
     crc32fast::hash(&bytes[..bytes.len() - size_of::<u32>()])

@@ -1,5 +1,5 @@
-//! Where in global memory the loads of a stretch of a trace went, over time: a grid of counts
-//! whose size depends on neither.
+//! [`HeatMap`]: which addresses of global memory loads touched, over time, in a grid of bounded
+//! size.
 
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ use super::statistics::{LINE, PAGE};
 
 /// Sectors touched in global memory, by address and by time.
 ///
-/// Time runs along the columns, in equal shares of the instructions. The rows divide the pages
-/// that were touched, laid side by side, into equal parts: what nothing touched takes no room.
+/// Time runs along the columns, in equal shares of the instructions. The rows divide the touched
+/// pages, placed side by side, into equal parts: untouched pages take no room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeatMap {
-    /// The instructions that the columns stand for.
+    /// The instructions of all columns.
     pub records: Range<u64>,
-    /// How many columns there are.
+    /// The number of columns.
     pub columns: usize,
-    /// The rows, by ascending address; none where no global memory was touched.
+    /// The rows, by ascending address; empty if no global memory was touched.
     pub rows: Vec<HeatRow>,
-    /// Sectors, load by load; the first row first.
+    /// The sectors of each cell, added up over loads; row by row.
     pub sectors: Vec<u64>,
 }
 
@@ -33,7 +33,7 @@ pub struct HeatRow {
 }
 
 impl HeatMap {
-    /// An empty map of those instructions and pages, with at most `columns` and `rows`.
+    /// Creates an empty map of those instructions and pages, with at most `columns` and `rows`.
     pub(super) fn new(
         records: Range<u64>,
         pages: &RoaringTreemap,
@@ -47,8 +47,8 @@ impl HeatMap {
         Self { records, columns, rows, sectors }
     }
 
-    /// Adds sectors that instruction `record` touches at `address`. What lies outside of the map
-    /// is left out.
+    /// Adds sectors that instruction `record` touches at `address`. Those outside the map are left
+    /// out.
     #[inline]
     pub(super) fn touch(&mut self, record: u64, address: u64, sectors: u64) {
         let after = self.rows.partition_point(|row| row.first <= address);
@@ -68,15 +68,16 @@ impl HeatMap {
         }
     }
 
-    /// One row's counts, a column each; none if there is no such row.
+    /// Returns the counts of a row, one per column; empty if there is no such row.
+    #[must_use]
     pub fn row(&self, row: usize) -> &[u64] {
         let all = self.sectors.get(row.saturating_mul(self.columns)..).unwrap_or_default();
         all.get(..self.columns).unwrap_or_default()
     }
 }
 
-/// At most `most` rows over the pages. Each has a power of two of lines, so that rows begin where
-/// pages or even parts of them do.
+/// Returns at most `most` rows over the pages. Each has a power of two of lines, so that rows begin
+/// at pages or at even parts of them.
 fn heat_rows(pages: &RoaringTreemap, most: u64) -> Vec<HeatRow> {
     const LINES: u64 = PAGE / LINE;
     let lines = pages.len() * LINES;
@@ -118,7 +119,7 @@ mod tests {
         map.touch(10, 0x1000, 3);
         map.touch(11, 0x1fff, 1);
         map.touch(29, 1000 * 4096, 5);
-        // In front of the map, and behind it.
+        // Before the map, and after it.
         map.touch(9, 0x1000, 1);
         map.touch(30, 0x1000, 1);
         map.touch(10, 0, 1);

@@ -1,4 +1,4 @@
-//! Cutting a trace into parts that can be replayed apart.
+//! [`Shard`]: a part of a trace that can be replayed alone.
 
 use crate::trace::binary::RawBlock;
 
@@ -13,29 +13,32 @@ impl Shard {
     /// The whole trace.
     pub(super) const WHOLE: Shard = Shard { index: 0, count: 1 };
 
-    /// Part `index` (from 0) of `count`; nothing where there is no such part.
+    /// Creates part `index`, from 0, of `count`; `None` if there is no such part.
+    #[must_use]
     pub fn new(index: u64, count: u64) -> Option<Self> {
         (index < count).then_some(Self { index, count })
     }
 
-    /// The part's number, from 0.
+    /// Returns the part's number, from 0.
+    #[must_use]
     pub fn index(self) -> u64 {
         self.index
     }
 
-    /// How many parts there are.
+    /// Returns the number of parts.
+    #[must_use]
     pub fn count(self) -> u64 {
         self.count
     }
 
-    /// The loads of the part, by their number in the trace.
+    /// Returns the loads of the part, by their number in the trace.
     fn loads(self, all: u64) -> std::ops::Range<u64> {
         let border = |i: u64| (u128::from(all) * u128::from(i) / u128::from(self.count)) as u64;
         border(self.index)..border(self.index + 1)
     }
 
-    /// The loads of a block that belong to the part, by their number in the block; nothing where
-    /// the block does not concern it. A block without loads belongs to one part too.
+    /// Returns the loads of a block that belong to the part, by their number in the block; `None` if
+    /// there are none. A block without loads belongs to one part too.
     pub(super) fn of_block(self, block: &RawBlock, all: u64) -> Option<std::ops::Range<usize>> {
         let part = self.loads(all);
         let first = block.first_load;

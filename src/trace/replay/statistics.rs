@@ -1,5 +1,5 @@
-//! What a replay counts, by kernel and by program counter. Counts of parts of a trace add up to
-//! those of the whole.
+//! [`KernelCounts`]: what a replay counts, by kernel and by program counter. The counts of parts of
+//! a trace add up to those of the whole.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ pub(super) const SECTOR: u64 = 32;
 pub(super) const LINE: u64 = 128;
 pub(super) const PAGE: u64 = 4096;
 
-/// How many faults and mismatches are kept in full.
+/// The most faults and mismatches that are kept in full.
 pub(super) const KEPT: usize = 10;
 
 /// The lane faults, in the order of [`crate::suite::vector::LANE_FAULTS`].
 pub(super) type LaneFaultCounts = [u64; 3];
 
-/// Where the first executing lane of a load found its memory.
+/// The memory of a load's first executing lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FoundSpace {
     Global,
@@ -31,7 +31,7 @@ pub(super) enum FoundSpace {
     Unresolved,
 }
 
-/// What one load touches in global memory, and what it would need at least.
+/// The sectors and lines that loads touch in global memory, and the fewest sectors that would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traffic {
     pub(super) sectors: u64,
@@ -97,7 +97,7 @@ impl Footprint {
     }
 }
 
-/// Instructions of one name that are not replayed.
+/// The instructions of one name that are not replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NotReplayed {
     pub(super) records: u64,
@@ -136,7 +136,7 @@ pub(super) struct KernelCounts {
     pub(super) per_pc: BTreeMap<(u32, u16), PcCounts>,
 }
 
-/// Counts by program counter and operation while a block is replayed.
+/// Counts by program counter and operation, while a block is replayed.
 #[derive(Debug, Default)]
 pub(super) struct PcCounter {
     rows: FxHashMap<(u32, u16), PcCounts>,
@@ -156,7 +156,7 @@ impl PcCounter {
         });
     }
 
-    /// The rows, by ascending program counter.
+    /// Returns the rows, by ascending program counter.
     pub(super) fn finish(self) -> BTreeMap<(u32, u16), PcCounts> {
         self.rows.into_iter().collect()
     }
@@ -171,7 +171,8 @@ pub(super) struct LoadCounts {
     pub(super) traffic: Traffic,
     pub(super) lane_faults: LaneFaultCounts,
     pub(super) width_disagrees: bool,
-    /// For loads of `.U.128` form that a lane executes: whether the broadcast path was taken.
+    /// Whether the broadcast path was taken; `None` unless the load has the `.U.128` form and an
+    /// executing lane.
     pub(super) broadcast: Option<bool>,
 }
 
@@ -193,20 +194,20 @@ impl KernelCounts {
         self.width_disagreements += u64::from(load.width_disagrees);
     }
 
-    /// Instructions that were passed, loads included.
+    /// Adds instructions, loads included.
     pub(super) fn passed(&mut self, records: u64, stores: u64, atomics: u64) {
         self.records += records;
         self.stores += stores;
         self.atomics += atomics;
     }
 
-    /// An instruction that is not replayed, with as many active lanes.
+    /// Adds an instruction that is not replayed, with the number of its active lanes.
     pub(super) fn not_replayed(&mut self, name: u16, lanes: u8) {
         let one = NotReplayed { records: 1, lanes: u64::from(lanes) };
         self.not_replayed.entry(name).or_default().add(one);
     }
 
-    /// The instructions of one kind that were skipped.
+    /// Returns the number of skipped instructions of a kind.
     pub(super) fn skipped(&self, kind: Skipped) -> u64 {
         match kind {
             Skipped::Store => self.stores,
@@ -244,8 +245,8 @@ impl KernelCounts {
     }
 }
 
-/// Counts distinct sectors and lines of one load after the other, and collects the lines of many
-/// for the footprint.
+/// Counts the distinct sectors and lines of each load, and collects the lines of all for the
+/// footprint.
 #[derive(Debug, Default)]
 pub(super) struct TrafficCounter {
     lines: Vec<u64>,
@@ -255,7 +256,7 @@ impl TrafficCounter {
     /// Adds the rounded addresses of one load's lanes in global memory. They are sorted in place.
     ///
     /// All accesses of a load have one size and are aligned to it, so that two of them are equal
-    /// or disjoint: distinct addresses give distinct bytes, and none crosses a sector.
+    /// or disjoint: distinct addresses have distinct bytes, and none crosses a sector.
     #[inline]
     pub(super) fn load(&mut self, addresses: &mut [u64], bytes: u32) -> Traffic {
         if !addresses.is_sorted() {
@@ -286,7 +287,7 @@ impl TrafficCounter {
         traffic
     }
 
-    /// Adds a load of 32 lanes side by side, whose first byte is at `address`.
+    /// Adds a load of 32 consecutive accesses, the first at `address`.
     #[inline]
     pub(super) fn run(&mut self, address: u64, bytes: u32) -> Traffic {
         let all_bytes = u64::from(bytes) * LANES as u64;
@@ -308,7 +309,7 @@ impl TrafficCounter {
         self.lines.dedup();
     }
 
-    /// The lines that were touched, and their pages.
+    /// Returns the touched lines, and their pages.
     pub(super) fn footprint(mut self) -> Footprint {
         self.compact();
         let mut pages: Vec<u64> = self.lines.iter().map(|line| line * LINE / PAGE).collect();
@@ -317,13 +318,13 @@ impl TrafficCounter {
     }
 }
 
-/// The set of ascending numbers.
+/// Returns the set of ascending numbers.
 fn set(ascending: Vec<u64>) -> RoaringTreemap {
     let set = RoaringTreemap::from_sorted_iter(ascending).ok();
     set.or_impossible(RoaringTreemap::new(), "the numbers ascend")
 }
 
-/// Lines are sorted and freed of repeats when there are so many; a block has at most 131,072.
+/// Collected lines are deduplicated beyond this number; a block touches at most 131,072.
 const MAX_COLLECTED: usize = 1 << 18;
 
 #[cfg(test)]

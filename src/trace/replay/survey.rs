@@ -1,5 +1,5 @@
-//! A second walk over a trace, for the pictures of a report: what a replay has no need to collect.
-//! Its memory does not grow with the trace, and what it finds does not depend on the threads.
+//! [`Survey`]: a second pass over a replayed trace, for the heat maps and faulty loads that the page
+//! draws. Memory use does not grow with the trace; results do not depend on the number of threads.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,28 +18,28 @@ use crate::machine::Misaligned;
 use crate::memory::{GenericAddress, LoadMemory};
 use crate::trace::binary::{BinaryTrace, Block, RawBlock, TraceError, TracedLoad};
 
-/// How many faulty loads are kept.
+/// The most faulty loads that are kept.
 pub const MAX_FAULTY_LOADS: usize = 48;
-/// How many kernels have a heat map of their own.
+/// The most kernels that have heat maps.
 pub const MAX_SURVEYED_KERNELS: usize = 6;
 
-/// Columns and rows of the heat map of the whole trace, at most.
+/// The most columns and rows of the heat map of the whole trace.
 const WHOLE: (usize, usize) = (200, 128);
-/// The same for a single kernel.
+/// The most columns and rows of the heat map of a kernel.
 const KERNEL: (usize, usize) = (160, 64);
 
-/// What a second walk over a trace found.
+/// What a second pass over a trace found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey {
-    /// All that was replayed.
+    /// The heat map of all that was replayed.
     pub whole: HeatMap,
-    /// The kernels that touch most sectors, in launch order, each with its number; none where
-    /// the trace has a single kernel.
+    /// The heat maps of the kernels that touch most sectors, in launch order, each with the kernel's
+    /// number; empty if the trace has a single kernel.
     pub kernels: Vec<(usize, HeatMap)>,
-    /// Each kernel's instructions, as far as they were replayed.
+    /// The replayed instructions of each kernel.
     pub records: Vec<Range<u64>>,
-    /// For each kernel, program counter and operation, the first load with a lane fault; the
-    /// first few of them, in the order of the trace.
+    /// The first load with a lane fault of each kernel, program counter and operation, in the order
+    /// of the trace; at most [`MAX_FAULTY_LOADS`].
     pub faulty: Vec<FaultyLoad>,
 }
 
@@ -58,7 +58,7 @@ pub struct FaultyLoad {
     pub executing: LaneMask,
     /// The lanes of each fault, in the order of [`crate::suite::vector::LANE_FAULTS`].
     pub faults: [LaneMask; 3],
-    /// Each lane's address before rounding; of no meaning where the lane does not execute.
+    /// Each lane's address before rounding; meaningless for lanes that do not execute.
     pub addresses: [u64; LANES],
 }
 
@@ -74,7 +74,7 @@ impl Replayed<'_> {
     }
 }
 
-/// The instructions that a part of a block stands for.
+/// Returns the instructions that belong to some loads of a block.
 fn part_records(
     trace: &BinaryTrace,
     raw: &RawBlock,
@@ -93,7 +93,7 @@ fn part_records(
 }
 
 impl Survey {
-    /// The maps' axes, nothing counted.
+    /// Returns empty heat maps with their axes.
     fn blank(replayed: &Replayed<'_>) -> Result<Self, TraceError> {
         let Walk { trace, blocks, .. } = &replayed.walk;
         let mut whole: Option<Range<u64>> = None;
@@ -196,7 +196,7 @@ impl Visitor for Survey {
     }
 }
 
-/// The kernels that touch most sectors, in launch order; none where there is only one kernel.
+/// Returns the kernels that touch most sectors, in launch order; none of a single kernel.
 fn busiest(replayed: &Replayed<'_>) -> Vec<usize> {
     if replayed.kernels.len() < 2 {
         return Vec::new();

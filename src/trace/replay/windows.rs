@@ -1,4 +1,4 @@
-//! Where the windows of generic addresses lie for each kernel of a trace.
+//! [`maps`]: the windows of generic addresses for each kernel of a trace.
 
 use super::error::ReplayError;
 use super::options::{Data, ReplayOptions};
@@ -48,8 +48,8 @@ fn map(
     map.map_err(|source| ReplayError::Windows { index, name: kernel.name.to_string(), source })
 }
 
-/// The kernels with a load that has generic addresses, which only windows can resolve. They are found
-/// when they are first asked for, all at once: most traces never need them.
+/// The kernels with loads of generic addresses, which only windows can resolve. All are found on
+/// first use: most traces never need them.
 struct Generic<'t> {
     trace: &'t BinaryTrace,
     kernels: Option<Vec<bool>>,

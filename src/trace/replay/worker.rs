@@ -1,4 +1,4 @@
-//! Replaying one block: each load executed, digested, checked and counted.
+//! [`Worker`]: replays a block, load by load: executes, digests, checks and counts.
 
 use super::statistics::{
     FoundSpace, KEPT, KernelCounts, LoadCounts, PcCounter, Traffic, TrafficCounter,
@@ -19,7 +19,7 @@ pub(super) struct FaultAt {
     pub(super) fault: LaneFault,
 }
 
-/// A value that is not the expected one, with its place in the trace.
+/// A value that differs from the expected one, with its place in the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MismatchAt {
     pub(super) record: u64,
@@ -31,7 +31,7 @@ pub(super) struct MismatchAt {
     pub(super) got: u32,
 }
 
-/// What one block gave.
+/// What was found in one block.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) counts: KernelCounts,
@@ -40,7 +40,7 @@ pub(super) struct Found {
     pub(super) mismatches: Vec<MismatchAt>,
 }
 
-/// Replays a part of a block.
+/// Replays some loads of a block.
 pub(super) struct Worker<'b, 't> {
     block: &'b Block<'t>,
     /// Whether values are known and wanted.
@@ -80,17 +80,16 @@ impl<'b, 't> Worker<'b, 't> {
         Ok(())
     }
 
-    /// Counts the instructions of a part: from its first load on, or from the block's beginning
-    /// where that is in it, up to the load behind it, or to the block's end.
+    /// Counts the instructions of a part: from its first load, or from the start of the block if it
+    /// has the first, to the load after it, or to the end of the block.
     fn pass(&mut self, part: &std::ops::Range<usize>) -> Result<(), TraceError> {
         let raw = self.block.raw();
-        let in_front = |load: &TracedLoad<'_>| (load.index, load.stores, load.atomics);
-        let from =
-            if part.start == 0 { (0, 0, 0) } else { in_front(&self.block.load(part.start)?) };
+        let before = |load: &TracedLoad<'_>| (load.index, load.stores, load.atomics);
+        let from = if part.start == 0 { (0, 0, 0) } else { before(&self.block.load(part.start)?) };
         let to = if part.end == raw.loads as usize {
             (raw.records, raw.stores, raw.atomics)
         } else {
-            in_front(&self.block.load(part.end)?)
+            before(&self.block.load(part.end)?)
         };
         // Blocks whose records do not ascend are refused when they are read.
         let passed = |to: u32, from: u32| u64::from(to.saturating_sub(from));
@@ -128,8 +127,8 @@ impl<'b, 't> Worker<'b, 't> {
         }
     }
 
-    /// Compares with the expected values, where the trace has them. Lanes whose guard is false
-    /// keep what they had before, which nobody knows here.
+    /// Compares the values with the expected ones, if the trace has them. Lanes whose guard is false
+    /// keep their previous values, which are unknown.
     fn check(&mut self, record: u64, traced: &TracedLoad<'_>, op: LoadOp, executing: LaneMask) {
         let mut is_checked = false;
         let mut is_equal = true;
@@ -212,7 +211,7 @@ impl<'b, 't> Worker<'b, 't> {
     }
 }
 
-/// Who loads from where. Without a Plg in the record it is derived from the windows.
+/// Returns executing lanes, Plg and addresses. If the record has no Plg, the windows decide it.
 #[inline]
 pub(super) fn lane_addresses(
     operation: &Operation,
@@ -229,7 +228,7 @@ pub(super) fn lane_addresses(
     LaneAddresses { executing, plg, addresses }
 }
 
-/// Plg as the compiled `LEA` forms it: true where the address does not lie in the shared window.
+/// Returns Plg as the compiled `LEA` forms it: true if the address is not in the shared window.
 fn compiled_plg(addresses: &[u64; LANES], map: &AddressMap) -> LaneMask {
     LaneMask::where_lane(|lane| map.shared().offset_of(GenericAddress(addresses[lane])).is_none())
 }
@@ -244,7 +243,7 @@ fn found_space(space: Option<Space>) -> FoundSpace {
     }
 }
 
-/// A fault's row in the order of [`crate::suite::vector::LANE_FAULTS`].
+/// Returns the index of a fault in [`crate::suite::vector::LANE_FAULTS`].
 pub(super) fn fault_row(kind: FaultKind) -> usize {
     match kind {
         FaultKind::OutsideWindow(_) => 0,

@@ -1,4 +1,4 @@
-//! The loads of a block, one after the other.
+//! [`Block`] and [`TracedLoad`]: the loads of a binary trace.
 
 use bytemuck::pod_read_unaligned;
 
@@ -23,19 +23,19 @@ pub struct Block<'t> {
 /// One load of a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct TracedLoad<'t> {
-    /// The number of instructions in front of it in its block.
+    /// The number of instructions before it in its block.
     pub index: u32,
-    /// The number of stores in front of it in its block.
+    /// The number of stores before it in its block.
     pub stores: u32,
-    /// The number of atomics in front of it in its block.
+    /// The number of atomics before it in its block.
     pub atomics: u32,
     /// The program counter, in bytes from the start of the function.
     pub pc: u32,
     /// The active lanes.
     pub mask: LaneMask,
-    /// The lanes whose Plg is true, where that is known.
+    /// The lanes whose Plg is true; `None` if unknown.
     pub plg: Option<LaneMask>,
-    /// The lanes whose guard is true, where that is known.
+    /// The lanes whose guard is true; `None` if unknown.
     pub guard: Option<LaneMask>,
     /// The operation's index in the trace's contents.
     pub operation: u16,
@@ -96,21 +96,22 @@ impl<'t> Block<'t> {
         Ok(())
     }
 
-    /// Returns the instructions that read memory but are not replayed, in their order.
+    /// Returns the instructions that read memory but are not replayed, in order.
     pub fn not_replayed(&self) -> impl Iterator<Item = RawNotReplayed> + 't {
         self.not_replayed.chunks_exact(size_of::<RawNotReplayed>()).map(pod_read_unaligned)
     }
 
-    /// Its row of the index.
+    /// Returns the block's row of the index.
+    #[must_use]
     pub fn raw(&self) -> &RawBlock {
         &self.raw
     }
 
-    /// Load number `i` of the block.
+    /// Returns load `i` of the block, counted from 0.
     ///
     /// # Errors
-    /// [`TraceError::Malformed`] where its record points outside of the block or the contents,
-    /// or has a form or a flag that is not known.
+    /// Returns [`TraceError::Malformed`] if there is no such load, or its record points outside the
+    /// block or the contents, or has an unknown form or flag.
     #[inline]
     pub fn load(&self, i: usize) -> Result<TracedLoad<'t>, TraceError> {
         let record = self.record(i);
@@ -167,27 +168,29 @@ impl<'t> Block<'t> {
     }
 }
 
-/// The eight bytes at `at`; 0 behind the end.
+/// Returns the eight bytes at `at`; 0 past the end.
 #[inline]
 fn word(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |word| u64::from_le_bytes(*word))
 }
 
-/// The four bytes at `at`; 0 behind the end.
+/// Returns the four bytes at `at`; 0 past the end.
 #[inline]
 fn half(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |half| u32::from_le_bytes(*half))
 }
 
 impl<'t> TracedLoad<'t> {
-    /// What the load executes, out of the contents of its trace.
+    /// Returns the operation that the load executes.
     #[inline]
+    #[must_use]
     pub fn operation(&self) -> &'t Operation {
         self.op
     }
 
-    /// Each lane's address, lane 0 first; 0 where the lane is not active.
+    /// Returns each lane's address; 0 for lanes that are not active.
     #[inline]
+    #[must_use]
     pub fn addresses(&self) -> [u64; LANES] {
         let base = word(self.addresses, 0);
         let mut lanes = [0; LANES];
@@ -226,8 +229,8 @@ impl<'t> TracedLoad<'t> {
         lanes
     }
 
-    /// The expected values of destination register `register`, one for each active lane; nothing
-    /// where they are not known, and none of a register that the load does not have.
+    /// Returns the expected values of destination register `register`, one per active lane; `None`
+    /// if they are unknown, and no values for a register that the load does not have.
     pub fn expected(&self, register: usize) -> Option<impl Iterator<Item = u32>> {
         if self.expected.is_empty() {
             return None;
@@ -239,26 +242,26 @@ impl<'t> TracedLoad<'t> {
     }
 }
 
-/// Checks that the instructions in front of each load are more than those in front of the load
-/// before, and leave room for those that were skipped: the counts of parts of a block then add
-/// up to those of the block.
+/// Checks that the counts before each load exceed those before the previous load, and leave room
+/// for the instructions that were skipped: the counts of the parts of a block then add up to those
+/// of the block.
 fn check_order(block: &RawBlock, records: &[u8]) -> Result<(), TraceError> {
     let counts = |record: &[u8]| {
         let record: RawRecord = pod_read_unaligned(record);
         (record.index, u32::from(record.stores), u32::from(record.atomics))
     };
     let end = (block.records, block.stores, block.atomics);
-    let in_front = records.chunks_exact(size_of::<RawRecord>()).map(counts);
-    // What the next load has in front of it at least: the load before.
+    let before = records.chunks_exact(size_of::<RawRecord>()).map(counts);
+    // The least counts before the next load: those after this one.
     let (mut index, mut stores, mut atomics) = (0, 0, 0);
-    for (i, at) in in_front.chain([end]).enumerate() {
+    for (i, at) in before.chain([end]).enumerate() {
         let skipped = (at.1.checked_sub(stores)).zip(at.2.checked_sub(atomics));
         let others =
             at.0.checked_sub(index).zip(skipped).and_then(|(passed, (stores, atomics))| {
                 passed.checked_sub(stores)?.checked_sub(atomics)
             });
         if others.is_none() {
-            return Err(malformed(block, format!("the counts in front of load {i} are too low")));
+            return Err(malformed(block, format!("the counts before load {i} are too low")));
         }
         (index, stores, atomics) = (at.0.saturating_add(1), at.1, at.2);
     }

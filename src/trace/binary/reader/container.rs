@@ -1,4 +1,5 @@
-//! What is checked of a binary trace before any of its blocks is read: header, sections, index.
+//! Header, sections, contents and index of a binary trace: all that is checked before blocks are
+//! read.
 
 use bytemuck::pod_read_unaligned;
 
@@ -48,7 +49,7 @@ fn outside(part: &'static str, offset: u64, length: u64, bytes: &[u8]) -> TraceE
     TraceError::Malformed { part, offset, message }
 }
 
-/// No version has as many sections. A table that would be larger is not one that was cut off.
+/// The most sections of any version. A table that claims more is invalid, not cut off.
 const MAX_SECTIONS: u32 = 1 << 10;
 
 pub(super) fn read_sections(bytes: &[u8], header: &Header) -> Result<Vec<RawSection>, TraceError> {
@@ -103,7 +104,7 @@ pub(super) fn read_contents(bytes: &[u8], section: &RawSection) -> Result<Conten
     Ok(contents)
 }
 
-/// The block index, every row of it in agreement with the file, the header and its neighbours.
+/// Reads the block index and checks each row against the file, the header and the rows before.
 pub(super) fn read_index(
     bytes: &[u8],
     section: &RawSection,
@@ -117,7 +118,7 @@ pub(super) fn read_index(
     };
     let rows = checked(bytes, section)?;
     if rows.len() % size_of::<RawBlock>() != 0 {
-        return Err(wrong(format!("{} bytes are no whole number of rows", rows.len())));
+        return Err(wrong(format!("{} bytes are not a whole number of rows", rows.len())));
     }
     let blocks: Vec<RawBlock> =
         rows.chunks_exact(size_of::<RawBlock>()).map(pod_read_unaligned).collect();

@@ -1,4 +1,4 @@
-//! Reading a binary trace: checked parts, and the loads of a block one after the other.
+//! [`BinaryTrace`]: reading a binary trace, and the loads of its blocks.
 
 mod block;
 mod container;
@@ -24,8 +24,8 @@ pub struct BinaryTrace {
 }
 
 impl BinaryTrace {
-    /// Reads a trace from a regular file. [`Self::new`] also takes a file that is mapped, see
-    /// [`Arena::map_read_only`].
+    /// Reads a trace from a regular file. To map the file instead, pass
+    /// [`Arena::map_read_only`] to [`Self::new`].
     ///
     /// # Errors
     /// Returns [`TraceError`] if it cannot be read or does not fit into memory, is not a trace, or is
@@ -40,10 +40,10 @@ impl BinaryTrace {
         Self::new(read().map_err(|source| TraceError::Io { path: path.to_owned(), source })?)
     }
 
-    /// Reads a trace out of its bytes.
+    /// Reads a trace from its bytes. Those of blocks are checked by [`Self::block`].
     ///
     /// # Errors
-    /// [`TraceError`] where they are none, or damaged.
+    /// Returns [`TraceError`] if they are not a trace, or are damaged.
     pub fn new(bytes: Arena) -> Result<Self, TraceError> {
         let header = container::read_header(bytes.bytes())?;
         let sections = container::read_sections(bytes.bytes(), &header)?;
@@ -54,33 +54,39 @@ impl BinaryTrace {
         Ok(Self { bytes, header, contents, blocks })
     }
 
-    /// Returns whether the trace names the instructions that read memory but are not replayed. One
-    /// of version 1 of the format does not.
+    /// Returns whether the trace names the instructions that read memory but are not replayed;
+    /// those of version 1 of the format do not.
+    #[must_use]
     pub fn names_not_replayed(&self) -> bool {
         self.header.version > OLDEST_VERSION
     }
 
-    /// How many instructions the trace has, skipped ones included.
+    /// Returns the number of instructions in the trace, skipped ones included.
+    #[must_use]
     pub fn records(&self) -> u64 {
         self.header.records
     }
 
-    /// How many loads it has.
+    /// Returns the number of loads in the trace.
+    #[must_use]
     pub fn loads(&self) -> u64 {
         self.header.loads
     }
 
-    /// A number that tells the trace from others: that of the checksums of all its parts.
+    /// Returns the checksum of the trace: the CRC-32 of the checksums of all its parts.
+    #[must_use]
     pub fn checksum(&self) -> u32 {
         self.header.sections_crc
     }
 
-    /// Kernels, operations, allocations.
+    /// Returns the kernels, operations and allocations.
+    #[must_use]
     pub fn contents(&self) -> &Contents {
         &self.contents
     }
 
-    /// The block index.
+    /// Returns the block index.
+    #[must_use]
     pub fn blocks(&self) -> &[RawBlock] {
         &self.blocks
     }
@@ -88,12 +94,12 @@ impl BinaryTrace {
     /// Reads a block of this trace's index, and checks its bytes.
     ///
     /// # Errors
-    /// [`TraceError`] with the block's offset, where its bytes do not match their checksum or
+    /// Returns [`TraceError`] with the block's offset if its bytes do not match their checksum or
     /// its records do not ascend.
     pub fn block(&self, block: &RawBlock) -> Result<Block<'_>, TraceError> {
         let (start, length) = (block.offset as usize, block.length as usize);
         let bytes = self.bytes.bytes().get(start..).and_then(|rest| rest.get(..length));
-        // Only a row that is not of this index leads outside.
+        // Only a row of another index can lie outside.
         let outside = TraceError::Damaged { part: "block", offset: block.offset };
         Block::new(*block, bytes.ok_or(outside)?, &self.contents)
     }

@@ -1,4 +1,4 @@
-//! The summary of what a replay counted.
+//! From [`Replayed`] to [`Summary`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -122,7 +122,7 @@ impl Replayed<'_> {
     }
 }
 
-/// The instructions that are not replayed by name, and `LDGSTS` apart from them.
+/// Returns the instructions that are not replayed by name, and `LDGSTS` apart from them.
 fn not_replayed(
     kernel: &KernelCounts,
     contents: &Contents,
@@ -184,12 +184,12 @@ fn fault_counts(faults: &LaneFaultCounts) -> FaultCounts {
     FaultCounts { outside_window, outside_allocation, misaligned_address }
 }
 
-/// A kernel's name; empty if there is no such kernel.
+/// Returns a kernel's name; empty if there is no such kernel.
 fn kernel_name(contents: &Contents, kernel: usize) -> Arc<str> {
     contents.kernels.get(kernel).map_or_else(Arc::default, |kernel| Arc::clone(&kernel.name))
 }
 
-/// An operation's opcode; empty if there is no such operation.
+/// Returns an operation's opcode; empty if there is no such operation.
 fn opcode(contents: &Contents, operation: u16) -> Arc<str> {
     let operation = contents.operations.get(usize::from(operation));
     operation.map_or_else(Arc::default, |operation| Arc::clone(&operation.opcode))
@@ -239,7 +239,7 @@ fn fault(at: &FaultAt, contents: &Contents) -> Fault {
     }
 }
 
-/// The runs of consecutive numbers: first and last of each.
+/// Returns the first and the last number of each run.
 fn ranges(set: &RoaringTreemap) -> Vec<(u64, u64)> {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for number in set {

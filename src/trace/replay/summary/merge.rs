@@ -1,4 +1,4 @@
-//! The summaries of all shards of a replay, merged into the one that the whole replay gives.
+//! [`Summary::merge`]: from the summaries of all shards to that of the whole replay.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,23 +13,23 @@ use crate::trace::replay::statistics::KEPT;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// Nothing to merge.
+    /// There are no summaries.
     #[error("no summaries")]
     Nothing,
     /// A summary that is not a shard's.
     #[error("summary {index} is not that of a shard; expected the key `partial`")]
     NotPartial {
-        /// The summary's place, from 0.
+        /// The summary's index.
         index: usize,
     },
-    /// Shards that do not make a whole.
+    /// Shards are missing, or are there twice.
     #[error("these are shards {given:?} of {of}; expected each from 0 to {last} once")]
     Incomplete {
-        /// The shards that are there.
+        /// The numbers of the given shards.
         given: Vec<u64>,
-        /// How many there should be.
+        /// The number of shards.
         of: u64,
-        /// The last one's number.
+        /// The number of the last shard.
         last: u64,
     },
     /// Summaries of different traces.
@@ -37,17 +37,17 @@ pub enum MergeError {
         "summary {index} is of another trace, or of another replay of it: {given}; expected {expected}"
     )]
     OfAnotherTrace {
-        /// The summary's place, from 0.
+        /// The summary's index.
         index: usize,
-        /// What it is of.
+        /// The replay that it is of.
         given: String,
-        /// What the first one is of.
+        /// The replay that the first one is of.
         expected: String,
     },
-    /// A summary whose parts do not agree with each other.
+    /// A summary whose parts contradict each other.
     #[error("summary {index} is inconsistent: {message}")]
     Inconsistent {
-        /// The summary's place, from 0.
+        /// The summary's index.
         index: usize,
         /// What is wrong.
         message: &'static str,
@@ -55,11 +55,10 @@ pub enum MergeError {
 }
 
 impl Summary {
-    /// The summary that a replay of the whole trace gives, out of those of all its shards, in
-    /// any order.
+    /// Merges the summaries of all shards of a replay, in any order, into that of the whole.
     ///
     /// # Errors
-    /// [`MergeError`] where the summaries are not those of all shards of one replay.
+    /// Returns [`MergeError`] if the summaries are not those of all shards of one replay.
     pub fn merge(shards: Vec<Summary>) -> Result<Summary, MergeError> {
         let mut parts = Vec::new();
         for (index, mut summary) in shards.into_iter().enumerate() {
@@ -100,7 +99,7 @@ impl Summary {
     }
 }
 
-/// How many numbers runs hold that may overlap. Sorts them.
+/// Returns how many distinct numbers runs hold, which may overlap. Sorts them.
 fn distinct(ranges: &mut [(u64, u64)]) -> u64 {
     ranges.sort_unstable();
     let (mut count, mut next) = (0u64, 0);
@@ -143,7 +142,7 @@ fn check_together(parts: &[(usize, Summary, Partial)]) -> Result<(), MergeError>
             });
         }
         if other.of != partial.of {
-            let message = "it counts the shards differently than the first";
+            let message = "its number of shards differs from that of the first";
             return Err(MergeError::Inconsistent { index: *index, message });
         }
     }
@@ -167,15 +166,16 @@ fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(), &'static
     check_sums(summary, partial)
 }
 
-/// Checks that the counts of the whole are the sums of its kernels', and these those of their rows.
+/// Checks that the counts of the whole are the sums of its kernels', and a kernel's those of its
+/// rows.
 fn check_sums(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
     let whole = &summary.counts;
     let mut sum = Counts { footprint: whole.footprint, ..Counts::default() };
-    // Known or not, as the whole's are.
+    // What is not replayed must be known of all or of none.
     let is_known =
         |counts: &Counts| (counts.skipped.not_replayed.is_some(), counts.ldgsts.is_some());
     if summary.kernels.iter().any(|kernel| is_known(&kernel.counts) != is_known(whole)) {
-        return Err("what is not replayed is known of a part and not of the whole");
+        return Err("the instructions that are not replayed are known of a part only");
     }
     sum.skipped.not_replayed = whole.skipped.not_replayed.as_ref().map(|_| BTreeMap::new());
     sum.ldgsts = whole.ldgsts.map(|_| LdgstsCounts::default());
@@ -187,8 +187,9 @@ fn check_sums(summary: &Summary, partial: &Partial) -> Result<(), &'static str> 
     }
     let mut rows = vec![[0u64; 4]; summary.kernels.len()];
     for (row, &(kernel, _, sectors)) in summary.per_pc.iter().zip(&partial.per_pc) {
-        let sums =
-            rows.get_mut(kernel).ok_or("a row of `per_pc` is of a kernel that is not there")?;
+        let sums = rows
+            .get_mut(kernel)
+            .ok_or("a row of `per_pc` has a kernel that is not in `kernels`")?;
         for (to, from) in sums.iter_mut().zip([row.loads, row.lanes, row.ideal_sectors, sectors]) {
             add(to, from);
         }
@@ -206,7 +207,7 @@ fn add_digests(one: Option<Digest>, other: Option<Digest>) -> Option<Digest> {
     Some(Digest(one?.0.wrapping_add(other?.0)))
 }
 
-/// Adds what a summary says. One that was made up can say anything; it must not end the process.
+/// Adds numbers of a summary. A made-up one can have any number, which must not end the process.
 fn add(to: &mut u64, from: u64) {
     *to = to.saturating_add(from);
 }
@@ -248,7 +249,8 @@ fn add_by_name<Name: Clone + Ord>(to: &mut BTreeMap<Name, u64>, from: &BTreeMap<
     }
 }
 
-/// Adds what is not replayed. It is unknown of the whole if it is of a part.
+/// Adds the instructions that are not replayed, which are unknown of the whole if they are of a
+/// part.
 fn add_not_replayed(to: &mut Counts, from: &Counts) {
     match (&mut to.skipped.not_replayed, &from.skipped.not_replayed) {
         (Some(to), Some(from)) => add_by_name(to, from),
@@ -269,8 +271,8 @@ fn add_fault_counts(to: &mut FaultCounts, from: &FaultCounts) {
     add(&mut to.misaligned_address, from.misaligned_address);
 }
 
-/// The rows of program counters by kernel, program counter and operation, each with its sectors
-/// added up.
+/// The rows of program counters by kernel, program counter and operation, each with the sum of its
+/// sectors.
 #[derive(Default)]
 struct PerPc(BTreeMap<(usize, Hex, u16), (PcSummary, u64)>);
 
@@ -295,7 +297,8 @@ impl PerPc {
         }
     }
 
-    /// The rows, each with its mean anew: one that was read from JSON can differ in its last bit.
+    /// Returns the rows with recomputed means: one that was read from JSON can differ in its last
+    /// bit.
     fn rows(self) -> Vec<PcSummary> {
         let with_mean = |(mut row, sum): (PcSummary, u64)| {
             row.sectors.mean = mean(sum, row.loads);

@@ -1,4 +1,4 @@
-//! What a replay found, in the JSON form that the command prints.
+//! [`Summary`]: what a replay found, in the JSON form that the command prints.
 
 mod counts;
 mod hex;
@@ -20,23 +20,23 @@ pub struct Summary {
     /// The counts of the whole trace.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The first few values that are not the expected ones, in full.
+    /// The first ten values that differ from the expected ones.
     pub first_mismatches: Vec<Mismatch>,
-    /// The first few lane faults, in full.
+    /// The first ten lane faults.
     pub first_faults: Vec<Fault>,
     /// The digest over all loaded values; `None` without data.
     pub digest: Option<Digest>,
     /// Whether the trace is known to be whole; `None` if its format cannot tell.
     #[serde(default)]
     pub complete: Option<bool>,
-    /// What a reader of the counts should know.
+    /// Notes for readers of the counts.
     #[serde(default)]
     pub notes: Vec<String>,
     /// By program counter, in launch order of the kernels, then ascending.
     pub per_pc: Vec<PcSummary>,
     /// By kernel, in launch order.
     pub kernels: Vec<KernelSummary>,
-    /// What merging needs; only in the summary of a shard.
+    /// What merging needs; `None` unless the summary is of a shard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Partial>,
 }
@@ -48,45 +48,45 @@ pub struct Counts {
     pub records: u64,
     /// Load instructions with a memory operand.
     pub loads: u64,
-    /// What was skipped.
+    /// Skipped instructions.
     pub skipped: SkippedCounts,
-    /// Copies from global to shared memory (`LDGSTS`), a part of the others that were skipped.
-    /// `None` if the trace does not name them.
+    /// Copies from global to shared memory (`LDGSTS`), which are among the other skipped
+    /// instructions; `None` if the trace does not name them.
     pub ldgsts: Option<LdgstsCounts>,
     /// Executing lanes of all loads.
     pub lanes: u64,
-    /// Bytes that the lanes asked for.
+    /// Bytes that the lanes requested.
     pub bytes: u64,
     /// Loads by opcode.
     pub by_opcode: BTreeMap<Arc<str>, u64>,
     /// Loads by the memory of their first executing lane.
     pub by_space: SpaceCounts,
-    /// Distinct 32-byte sectors of global memory, load by load.
+    /// Distinct 32-byte sectors of global memory of each load, added up.
     pub sectors: u64,
-    /// Distinct 128-byte lines of global memory, load by load.
+    /// Distinct 128-byte lines of global memory of each load, added up.
     pub lines: u64,
-    /// The fewest sectors that the bytes asked for fit into, load by load.
+    /// The fewest sectors that hold the requested bytes of each load, added up.
     pub ideal_sectors: u64,
     /// Lane faults.
     pub lane_faults: FaultCounts,
-    /// Loads of `.U.128` form by the path they took.
+    /// Loads of the `.U.128` form by the path that they took.
     pub uniform: UniformCounts,
     /// Distinct pages and lines of global memory.
     pub footprint: FootprintCounts,
-    /// Loads whose width in the source was not the opcode's.
+    /// Loads whose width in the source differed from the opcode's.
     pub width_disagreements: u64,
     /// Loads with expected values.
     pub checked: u64,
-    /// Those of them with another value.
+    /// Those of them with a value that differs.
     pub mismatches: u64,
 }
 
-/// The one instruction among those not replayed that is counted apart from the others.
+/// The one instruction among those not replayed that has counts of its own.
 const LDGSTS: &str = "LDGSTS";
 
 impl Counts {
-    /// Returns the instructions that read memory but are not replayed, by name, `LDGSTS` last;
-    /// nothing if there are none or the trace does not name them.
+    /// Returns how many instructions read memory but are not replayed, by name, `LDGSTS` last; empty
+    /// if the trace does not name them.
     pub fn not_replayed(&self) -> impl Iterator<Item = (&str, u64)> {
         let named = self.skipped.not_replayed.iter().flatten();
         let ldgsts = self.ldgsts.iter().map(|ldgsts| (LDGSTS, ldgsts.records));
@@ -97,7 +97,7 @@ impl Counts {
     }
 }
 
-/// Instructions that are no loads.
+/// Instructions that are not loads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "named as the kinds are")]
@@ -105,8 +105,8 @@ pub struct SkippedCounts {
     pub store: u64,
     pub atomic: u64,
     pub other: u64,
-    /// Those of the others that read memory, without `LDGSTS`: by the opcode before its first dot.
-    /// `None` if the trace does not name them.
+    /// The others that read memory, except `LDGSTS`, by the opcode before its first dot; `None` if
+    /// the trace does not name them.
     pub not_replayed: Option<BTreeMap<String, u64>>,
 }
 
@@ -114,7 +114,7 @@ pub struct SkippedCounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LdgstsCounts {
-    /// Instructions of the trace. Some tracers write two for each.
+    /// Instructions of the trace. Some tracers write two for each copy.
     pub records: u64,
     /// Their active lanes.
     pub lanes: u64,
@@ -129,7 +129,7 @@ pub struct SpaceCounts {
     pub local: u64,
     pub shared: u64,
     pub constant: u64,
-    /// No lane executes, or the first one's address lies in no memory.
+    /// No lane executes, or the first one's address is in no memory.
     pub unresolved: u64,
 }
 
@@ -144,7 +144,8 @@ pub struct FaultCounts {
 }
 
 impl FaultCounts {
-    /// Returns how many there are of all kinds.
+    /// Returns the sum of all kinds.
+    #[must_use]
     pub fn all(&self) -> u64 {
         self.outside_window + self.outside_allocation + self.misaligned_address
     }
@@ -170,7 +171,7 @@ pub struct FootprintCounts {
     pub lines: u64,
 }
 
-/// A value that is not the expected one.
+/// A value that differs from the expected one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mismatch {
@@ -184,9 +185,9 @@ pub struct Mismatch {
     pub lane: usize,
     /// The destination register, counted from Rd.
     pub register: usize,
-    /// The value that the trace says.
+    /// The value in the trace.
     pub expected: Hex,
-    /// The value that was loaded.
+    /// The loaded value.
     pub got: Hex,
 }
 
@@ -218,19 +219,19 @@ pub struct PcSummary {
     pub pc: Hex,
     /// The opcode with its modifiers.
     pub opcode: Arc<str>,
-    /// How often it was executed.
+    /// The number of its loads.
     pub loads: u64,
     /// Its executing lanes.
     pub lanes: u64,
-    /// Distinct sectors of one execution.
+    /// Distinct sectors of one load.
     pub sectors: SectorSummary,
-    /// The fewest sectors that the bytes asked for fit into, added up.
+    /// The fewest sectors that hold the requested bytes of each load, added up.
     pub ideal_sectors: u64,
     /// Its lane faults.
     pub lane_faults: FaultCounts,
 }
 
-/// Sectors of one execution of a load.
+/// Sectors of one load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "named as what they are")]
@@ -250,21 +251,21 @@ pub struct KernelSummary {
     pub counts: Counts,
 }
 
-/// What a shard's summary says beside the counts, so that shards merge exactly.
+/// What the summary of a shard has besides the counts, so that shards merge exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Partial {
     /// The shard's number, from 0.
     pub shard: u64,
-    /// How many shards there are.
+    /// The number of shards.
     pub of: u64,
-    /// Which replay of which trace the shard is of: equal for all shards that belong together.
+    /// The replay and its trace: equal for all shards of one replay.
     pub replay: String,
-    /// For each row of `per_pc`: the kernel's number, the operation's number, both from 0, and
-    /// the sectors added up.
+    /// For each row of `per_pc`, the indices of its kernel and of its operation, and the sum of its
+    /// sectors.
     pub per_pc: Vec<(usize, u16, u64)>,
-    /// For each kernel, the pages that it touched: first and last of each run.
+    /// For each kernel, the first and last page of each run of pages that it touched.
     pub pages: Vec<Vec<(u64, u64)>>,
-    /// For each kernel, the lines.
+    /// The same of lines.
     pub lines: Vec<Vec<(u64, u64)>>,
 }
