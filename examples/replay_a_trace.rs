@@ -6,6 +6,8 @@
 //! `TRACE` is any text trace that `warpload import` reads; without one, a trace of two loads is
 //! replayed.
 
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
 use std::error::Error;
 use std::io::Cursor;
 use std::path::Path;

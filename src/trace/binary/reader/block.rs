@@ -231,6 +231,7 @@ impl<'t> TracedLoad<'t> {
 
     /// Returns the expected values of destination register `register`, one per active lane; `None`
     /// if they are unknown, and no values for a register that the load does not have.
+    #[must_use]
     pub fn expected(&self, register: usize) -> Option<impl Iterator<Item = u32>> {
         if self.expected.is_empty() {
             return None;
