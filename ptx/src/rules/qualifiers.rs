@@ -3,6 +3,7 @@
 use super::{Findings, Judged, Rule};
 use crate::syntax::load::{Eviction, Level, Opcode, QualifierKind as Q};
 use crate::syntax::{ScalarType, Span};
+use crate::tensor::judge::is_type;
 
 /// The kinds of qualifiers of which a load has one at most.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,12 +72,9 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
 pub(super) fn check_tensor(judged: &Judged<'_>, findings: &mut Findings) {
     unknown(judged, findings);
     duplicates(judged, findings);
-    if judged.load.opcode == Opcode::TensorLd {
-        one_type(judged, findings, |scalar| scalar == ScalarType::B32, "`.b32`");
-    } else {
-        let is_type = |s| matches!(s, ScalarType::F32 | ScalarType::U32 | ScalarType::S32);
-        one_type(judged, findings, is_type, "`.f32`, `.u32` and `.s32`");
-    }
+    let is_red = judged.load.opcode == Opcode::TensorLdRed;
+    let types = if is_red { "`.f32`, `.u32` and `.s32`" } else { "`.b32`" };
+    one_type(judged, findings, |scalar| is_type(is_red, scalar), types);
 }
 
 fn is_ld_type(scalar: ScalarType) -> bool {

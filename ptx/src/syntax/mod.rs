@@ -9,7 +9,7 @@ pub(crate) mod special;
 pub(crate) mod types;
 pub(crate) mod words;
 
-pub use self::error::SyntaxError;
+pub use self::error::{ParseError, SyntaxError};
 pub use self::expression::{Constant, integer};
 pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
 pub use self::span::{Lines, Position, Span};

@@ -1,9 +1,13 @@
 //! The instruction and what its qualifiers allow.
 
 use std::fmt;
+use std::str::FromStr;
 
-use super::reduction::{Reduction, ReductionType};
+use super::judge::{IllegalLoadError, Parts};
+use super::reduction::Reduction;
 use super::shape::Shape;
+use crate::syntax::ParseError;
+use warpload::impossible::OrImpossible;
 
 /// A thread gets at most this many data registers from one load.
 pub const MAX_REGISTERS: usize = 128;
@@ -18,15 +22,9 @@ impl Repeat {
     pub const ALL: [Self; 8] =
         [Self(1), Self(2), Self(4), Self(8), Self(16), Self(32), Self(64), Self(128)];
 
-    /// The repeat of that number, where there is one.
-    pub const fn new(num: u32) -> Option<Self> {
-        if num.is_power_of_two() && num <= 128 { Some(Self(num as u8)) } else { None }
-    }
-
-    /// The repeat of that name, without a dot: `x4`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let digits = name.strip_prefix('x').filter(|digits| !digits.starts_with(['0', '+']))?;
-        digits.parse().ok().and_then(Self::new)
+    /// Returns the most repeats whose registers a thread can hold.
+    pub(super) const fn largest(shape: Shape) -> Self {
+        Self((MAX_REGISTERS / shape.registers_per_repeat()) as u8)
     }
 
     /// The number, 1 to 128.
@@ -34,6 +32,27 @@ impl Repeat {
         self.0 as usize
     }
 }
+
+impl TryFrom<u32> for Repeat {
+    type Error = ParseError;
+
+    fn try_from(num: u32) -> Result<Self, ParseError> {
+        let is_repeat = num.is_power_of_two() && num <= 128;
+        if is_repeat { Ok(Self(num as u8)) } else { Err(REPEATS) }
+    }
+}
+
+impl FromStr for Repeat {
+    type Err = ParseError;
+
+    /// Reads a repeat without its dot: `x4`.
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let digits = name.strip_prefix('x').filter(|digits| !digits.starts_with(['0', '+']));
+        digits.and_then(|digits| digits.parse::<u32>().ok()).ok_or(REPEATS)?.try_into()
+    }
+}
+
+const REPEATS: ParseError = ParseError::new("a repeat: x1, x2, x4 and so on to x128");
 
 impl fmt::Display for Repeat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,6 +80,12 @@ impl Form {
     pub const fn plain(shape: Shape, num: u32) -> Self {
         Self { shape, num, pack: false, split: None, reduction: None }
     }
+
+    /// Returns every rule that the combination breaks, in the order of [`IllegalLoadError`]; none
+    /// for a legal one.
+    pub fn problems(self) -> impl Iterator<Item = IllegalLoadError> {
+        Parts::from(self).combinations()
+    }
 }
 
 /// A legal `tcgen05.ld` or `tcgen05.ld.red`.
@@ -73,90 +98,18 @@ pub struct TensorLoad {
     reduction: Option<Reduction>,
 }
 
-/// Which rule of the grammar a combination breaks (PTX ISA, "tcgen05.ld", syntax and Table 49).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum IllegalLoad {
-    /// There is no such shape.
-    #[error("no such shape; there are 16x64b, 16x128b, 16x256b, 32x32b and 16x32bx2")]
-    Shape,
-    /// There is no such number of repeats, or the shape has fewer.
-    #[error("no .x{num} of .{shape}; it has .x1 to .{largest}, powers of two")]
-    Num {
-        /// The number given.
-        num: u32,
-        /// The shape.
-        shape: Shape,
-        /// The most repeats that the shape has.
-        largest: Repeat,
-    },
-    /// `.16x32bx2` without its half offset.
-    #[error(".16x32bx2 needs a half offset behind the address: an integer constant")]
-    SplitMissing,
-    /// A half offset with another shape.
-    #[error("only .16x32bx2 takes a half offset, .{shape} does not")]
-    SplitSurplus {
-        /// The shape.
-        shape: Shape,
-    },
-    /// A reduction of another shape than `.32x32b` and `.16x32bx2`.
-    #[error(".red takes .32x32b and .16x32bx2, not .{shape}")]
-    ReductionShape {
-        /// The shape.
-        shape: Shape,
-    },
-    /// A reduction of `.x1`.
-    #[error(".red needs .x2 or more")]
-    ReductionNum,
-    /// A reduction of packed registers.
-    #[error(".red does not go with .pack::16b")]
-    ReductionPack,
-    /// A reduction with an operation or a type that there is not.
-    #[error("no such reduction; there are min and max of u32, s32 and f32")]
-    ReductionKind,
-    /// `.abs` or `.NaN` with an integer type.
-    #[error(".abs and .NaN go with .f32 only, not with .{}", kind.name())]
-    ReductionModifier {
-        /// The type.
-        kind: ReductionType,
-    },
-}
-
-impl IllegalLoad {
-    /// The code of the rule: `shape`, `num`, `split-operand`, `red-shape`, `red-num`, `red-pack`,
-    /// `red-kind` or `red-modifier`.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Shape => "shape",
-            Self::Num { .. } => "num",
-            Self::SplitMissing | Self::SplitSurplus { .. } => "split-operand",
-            Self::ReductionShape { .. } => "red-shape",
-            Self::ReductionNum => "red-num",
-            Self::ReductionPack => "red-pack",
-            Self::ReductionKind => "red-kind",
-            Self::ReductionModifier { .. } => "red-modifier",
-        }
-    }
-}
-
 impl TensorLoad {
-    /// The instruction of these parts.
+    /// Makes the instruction of these parts.
     ///
     /// # Errors
-    /// The first rule that the combination breaks, in the order of [`IllegalLoad`].
-    pub fn new(form: Form) -> Result<Self, IllegalLoad> {
+    /// Returns the first of [`Form::problems`].
+    pub fn new(form: Form) -> Result<Self, IllegalLoadError> {
+        if let Some(problem) = form.problems().next() {
+            return Err(problem);
+        }
         let Form { shape, num, pack, split, reduction } = form;
-        let largest = largest_repeat(shape);
-        let repeat = Repeat::new(num)
-            .filter(|repeat| *repeat <= largest)
-            .ok_or(IllegalLoad::Num { num, shape, largest })?;
-        match (shape, split) {
-            (Shape::S16x32bx2, None) => return Err(IllegalLoad::SplitMissing),
-            (Shape::S16x32bx2, Some(_)) | (_, None) => {}
-            (_, Some(_)) => return Err(IllegalLoad::SplitSurplus { shape }),
-        }
-        if let Some(reduction) = reduction {
-            check_reduction(form, reduction)?;
-        }
+        let repeat = Repeat::try_from(num).ok();
+        let repeat = repeat.or_impossible(Repeat::largest(shape), "the judge checks the repeat");
         Ok(Self { shape, repeat, pack, split, reduction })
     }
 
@@ -206,28 +159,6 @@ impl TensorLoad {
     }
 }
 
-fn check_reduction(form: Form, reduction: Reduction) -> Result<(), IllegalLoad> {
-    if !matches!(form.shape, Shape::S32x32b | Shape::S16x32bx2) {
-        return Err(IllegalLoad::ReductionShape { shape: form.shape });
-    }
-    if form.num < 2 {
-        return Err(IllegalLoad::ReductionNum);
-    }
-    if form.pack {
-        return Err(IllegalLoad::ReductionPack);
-    }
-    let has_modifier = reduction.absolute || reduction.propagates_nan;
-    if has_modifier && reduction.kind != ReductionType::F32 {
-        return Err(IllegalLoad::ReductionModifier { kind: reduction.kind });
-    }
-    Ok(())
-}
-
-/// The most repeats whose registers a thread can hold.
-const fn largest_repeat(shape: Shape) -> Repeat {
-    Repeat((MAX_REGISTERS / shape.registers_per_repeat()) as u8)
-}
-
 impl fmt::Display for TensorLoad {
     /// The opcode with its qualifiers, the operation of a reduction in front of its type:
     /// `tcgen05.ld.sync.aligned.16x64b.x2.pack::16b.b32`.
@@ -246,7 +177,7 @@ impl fmt::Display for TensorLoad {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reduction::Operation;
+    use super::super::reduction::{Operation, ReductionType};
     use super::*;
 
     #[test]
@@ -286,7 +217,7 @@ mod tests {
             (Form { pack: true, ..red }, "red-pack"),
             (Form { reduction: Some(absolute), ..plain }, "red-modifier"),
         ] {
-            assert_eq!(TensorLoad::new(form).map_err(IllegalLoad::code), Err(code), "{form:?}");
+            assert_eq!(TensorLoad::new(form).map_err(IllegalLoadError::code), Err(code), "{form:?}");
         }
         let kind = ReductionType::F32;
         let form = Form { reduction: Some(Reduction { kind, ..absolute }), ..plain };

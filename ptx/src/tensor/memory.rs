@@ -30,7 +30,7 @@ pub struct TensorMemory {
 /// Bytes that are no whole Tensor Memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes; Tensor Memory is {MEMORY_BYTES}")]
-pub struct WrongLength {
+pub struct LengthError {
     /// How many bytes there are.
     pub bytes: usize,
 }
@@ -62,10 +62,10 @@ impl TensorMemory {
     /// Cells as little-endian bytes, lane after lane, the columns of a lane side by side.
     ///
     /// # Errors
-    /// [`WrongLength`] where there are not exactly [`MEMORY_BYTES`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, WrongLength> {
+    /// [`LengthError`] where there are not exactly [`MEMORY_BYTES`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LengthError> {
         if bytes.len() != MEMORY_BYTES {
-            return Err(WrongLength { bytes: bytes.len() });
+            return Err(LengthError { bytes: bytes.len() });
         }
         let words = bytes.as_chunks::<4>().0;
         // There is a word for every cell, as the length says.

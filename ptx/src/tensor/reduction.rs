@@ -9,6 +9,7 @@
 
 use std::fmt;
 
+use crate::syntax::ScalarType;
 use warpload::lane::{LANES, LaneValues};
 
 /// What is kept of a thread's values.
@@ -71,6 +72,20 @@ impl ReductionType {
             Self::S32 => "s32",
             Self::F32 => "f32",
         }
+    }
+
+    /// Returns the type as PTX writes it.
+    pub(super) const fn scalar(self) -> ScalarType {
+        match self {
+            Self::U32 => ScalarType::U32,
+            Self::S32 => ScalarType::S32,
+            Self::F32 => ScalarType::F32,
+        }
+    }
+
+    /// Returns the inverse of [`Self::scalar`]; `None` for the types of other loads.
+    pub(super) fn of_scalar(scalar: ScalarType) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.scalar() == scalar)
     }
 }
 
@@ -140,6 +155,18 @@ const fn turned(bits: u32) -> u32 {
     bits ^ ((bits as i32 >> 31) as u32 >> 1)
 }
 
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for ReductionType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 impl fmt::Display for Reduction {
     /// The qualifiers, the operation first: `.max.abs.f32`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -147,10 +174,10 @@ impl fmt::Display for Reduction {
         write!(
             f,
             ".{}{}{}.{}",
-            self.operation.name(),
+            self.operation,
             modifier(self.absolute, ".abs"),
             modifier(self.propagates_nan, ".NaN"),
-            self.kind.name()
+            self.kind
         )
     }
 }

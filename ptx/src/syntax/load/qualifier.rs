@@ -174,7 +174,7 @@ impl QualifierKind {
         if let Some(shape) = Shape::from_name(text) {
             return Self::Shape(shape);
         }
-        if let Some(repeat) = Repeat::from_name(text) {
+        if let Ok(repeat) = text.parse() {
             return Self::Repeat(repeat);
         }
         match text {

@@ -7,7 +7,8 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use super::execute::{Registers, execute};
-use super::instruction::{Form, IllegalLoad, TensorLoad};
+use super::instruction::{Form, TensorLoad};
+use super::judge::IllegalLoadError;
 use super::memory::TensorMemory;
 use super::pattern::Pattern;
 use super::reduction::Reduction;
@@ -41,7 +42,7 @@ pub struct Case {
     /// What it is about.
     pub note: Option<String>,
     /// The load, where its combination is a legal one.
-    pub load: Result<TensorLoad, IllegalLoad>,
+    pub load: Result<TensorLoad, IllegalLoadError>,
     /// The warp and the address.
     pub issue: Issue,
     /// What the load is checked against.
@@ -165,7 +166,7 @@ impl Case {
     /// have no common one for it.
     pub fn check(&self, memories: &PatternMemories, registers: &mut Registers) -> Vec<Difference> {
         let is_refused = matches!(self.expected, Expected::Illegal(_));
-        if is_refused && self.load == Err(IllegalLoad::ReductionKind) {
+        if is_refused && self.load == Err(IllegalLoadError::ReductionKind) {
             return Vec::new();
         }
         let memory = memories.get(self.pattern);

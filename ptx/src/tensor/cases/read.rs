@@ -5,7 +5,7 @@ use warpload::only_objects;
 use warpload::suite::json::present;
 
 use super::{
-    Case, Confidence, Expected, ExpectedRegisters, Form, IllegalLoad, Issue, JsonError, LANES,
+    Case, Confidence, Expected, ExpectedRegisters, Form, IllegalLoadError, Issue, JsonError, LANES,
     LaneValues, Pattern, Reduction, Rules, Shape, TensorLoad,
 };
 use crate::tensor::address::TensorAddress;
@@ -118,7 +118,7 @@ impl CaseJson {
         })?;
         let load = match (self.reduction()?, Shape::from_name(&self.shape)) {
             (Err(illegal), _) => Err(illegal),
-            (Ok(_), None) => Err(IllegalLoad::Shape),
+            (Ok(_), None) => Err(IllegalLoadError::Shape),
             (Ok(reduction), Some(shape)) => {
                 let (num, pack, split) = (self.num, self.pack, self.split);
                 TensorLoad::new(Form { shape, num, pack, split, reduction })
@@ -143,14 +143,14 @@ impl CaseJson {
 
     /// The reduction, if there is one; `Err` inside for one that no instruction has, which only a
     /// case of kind `illegal` may name.
-    fn reduction(&self) -> Result<Result<Option<Reduction>, IllegalLoad>, JsonError> {
+    fn reduction(&self) -> Result<Result<Option<Reduction>, IllegalLoadError>, JsonError> {
         let (operation, kind) = match (self.op.as_deref(), self.kind_of_values.as_deref()) {
             (Some(operation), Some(kind)) => (operation, kind),
             (None, None) if self.kind == Kind::LdRed => {
                 return Err(JsonError::at("op", "missing key; a reduction has `op` and `type`"));
             }
             (None, None) => return Ok(Ok(None)),
-            _ if self.kind == Kind::Illegal => return Ok(Err(IllegalLoad::ReductionKind)),
+            _ if self.kind == Kind::Illegal => return Ok(Err(IllegalLoadError::ReductionKind)),
             (Some(_), None) => return Err(JsonError::at("type", "missing key beside `op`")),
             (None, Some(_)) => return Err(JsonError::at("op", "missing key beside `type`")),
         };
@@ -177,7 +177,7 @@ impl CaseJson {
             (_, None) => ("type", format!("no type {kind:?}; expected u32, s32 or f32")),
         };
         match self.kind {
-            Kind::Illegal => Ok(Err(IllegalLoad::ReductionKind)),
+            Kind::Illegal => Ok(Err(IllegalLoadError::ReductionKind)),
             _ => Err(JsonError::at(key, message)),
         }
     }

@@ -1,7 +1,7 @@
 //! Why a load is none of tensor memory that can be executed.
 
 use crate::syntax::Span;
-use crate::tensor::IllegalLoad;
+use crate::tensor::IllegalLoadError;
 
 /// Why a text is no load of tensor memory, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,11 +48,11 @@ pub enum TensorLoadErrorKind {
     },
     /// The combination breaks a rule.
     #[error(transparent)]
-    Illegal(#[from] IllegalLoad),
+    Illegal(#[from] IllegalLoadError),
 }
 
 impl TensorLoadError {
-    /// The code of the rule that an illegal combination breaks, see [`IllegalLoad::code`];
+    /// The code of the rule that an illegal combination breaks, see [`IllegalLoadError::code`];
     /// `syntax` for everything else.
     pub const fn code(&self) -> &'static str {
         self.kind.code()
@@ -62,7 +62,7 @@ impl TensorLoadError {
         Self { kind: TensorLoadErrorKind::Expected(what), span }
     }
 
-    pub(super) const fn illegal(illegal: IllegalLoad, span: Span) -> Self {
+    pub(super) const fn illegal(illegal: IllegalLoadError, span: Span) -> Self {
         Self { kind: TensorLoadErrorKind::Illegal(illegal), span }
     }
 }
