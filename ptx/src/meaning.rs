@@ -7,6 +7,7 @@ use crate::syntax::load::{
 };
 use crate::syntax::special::special_register;
 use crate::syntax::{Lexer, ScalarType, Span, StateSpace, TokenKind};
+use warpload::memory::AddressSpace;
 
 /// The constant bank of `.const` variables.
 pub const CONST_BANK: u8 = 3;
@@ -18,11 +19,19 @@ pub const PARAMETER_BANK: u8 = 0;
 /// space of their own, begin with 0 here.
 pub const PARAMETER_BASE: u64 = 0x140;
 
+/// How loads of `.const` variables read their addresses.
+pub(crate) const CONSTANTS: AddressSpace = AddressSpace::Constant { bank: CONST_BANK };
+
+/// How loads of parameters read their addresses, to which [`PARAMETER_BASE`] is added.
+pub(crate) const PARAMETERS: AddressSpace = AddressSpace::Constant { bank: PARAMETER_BANK };
+
 /// A load with its names looked up.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Meaning {
-    /// The memory; a generic load whose address is a variable has that variable's.
-    pub space: LoadSpace,
+    /// The memory; a generic load whose address is a variable has that variable's. `.const` is
+    /// bank [`CONST_BANK`], `.param` is bank [`PARAMETER_BANK`].
+    pub space: AddressSpace,
     /// The type of one element.
     pub scalar: ScalarType,
     /// How many elements are loaded, 1 to 8.
@@ -43,26 +52,10 @@ pub struct Meaning {
 
 impl Meaning {
     /// How many bytes a lane reads, 1 to 32. Its address is aligned to as many.
+    #[must_use]
     pub fn bytes(&self) -> u32 {
         self.scalar.bytes().unwrap_or(1) * u32::from(self.elements)
     }
-}
-
-/// The memory that a load reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LoadSpace {
-    /// Generic addresses, whose memory the windows decide.
-    Generic,
-    /// Global memory.
-    Global,
-    /// The lane's local memory.
-    Local,
-    /// The CTA's shared memory.
-    Shared,
-    /// Constants of the module.
-    Const,
-    /// Parameters of the function.
-    Param,
 }
 
 /// A register, or an element of a vector register.
@@ -100,6 +93,7 @@ pub enum Base {
 
 /// Why a load has no meaning; [`check`](crate::rules::check) says more of most of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MeaningError {
     /// It is a load of tensor memory.
     #[error("a load of tensor memory, which no other load is like")]
@@ -117,6 +111,7 @@ pub enum MeaningError {
 
 impl MeaningError {
     /// Where, but for loads of tensor memory.
+    #[must_use]
     pub fn span(self) -> Option<Span> {
         match self {
             Self::Tensor => None,
@@ -137,7 +132,7 @@ impl Module<'_> {
     /// What a load means.
     ///
     /// ```
-    /// use warpload_ptx::meaning::LoadSpace;
+    /// use warpload::memory::AddressSpace;
     /// use warpload_ptx::syntax::ScalarType;
     /// use warpload_ptx::read;
     ///
@@ -146,7 +141,7 @@ impl Module<'_> {
     /// let load = module.loads().next().expect("one load");
     /// let meaning = module.meaning(&load)?;
     /// // Generic as it is written, but the variable is shared.
-    /// assert_eq!(meaning.space, LoadSpace::Shared);
+    /// assert_eq!(meaning.space, AddressSpace::Shared);
     /// assert_eq!((meaning.scalar, meaning.bytes()), (ScalarType::F32, 8));
     /// assert_eq!(meaning.destinations[1], None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -163,12 +158,12 @@ impl Module<'_> {
         let address = load.address().filter(|_| load.fault.is_none()).ok_or(illegal)?;
         let address = self.place(load.scope, address, illegal)?;
         let written = match load.space() {
-            None => LoadSpace::Generic,
-            Some((space, _)) => load_space(space).ok_or(illegal)?,
+            None => AddressSpace::Generic,
+            Some((space, _)) => space.addresses().ok_or(illegal)?,
         };
-        let of_variable = self.variable_of(address).and_then(|known| load_space(known.space));
+        let of_variable = self.variable_of(address).and_then(|known| known.space.addresses());
         let space = match written {
-            LoadSpace::Generic => of_variable.unwrap_or(written),
+            AddressSpace::Generic => of_variable.unwrap_or(written),
             _ => written,
         };
         let cache = load.first(|kind| match kind {
@@ -193,6 +188,7 @@ impl Module<'_> {
     }
 
     /// The variable that an address begins with.
+    #[must_use]
     pub fn variable_of(&self, place: Place) -> Option<&Declaration> {
         match place.base {
             Base::Variable(id) | Base::Indexed(id, _) => self.declaration(id),
@@ -221,7 +217,7 @@ impl Module<'_> {
         scope: ScopeId,
         written: Span,
     ) -> Result<Register, MeaningError> {
-        let mut words = Lexer::of(self.source(), written);
+        let mut words = Lexer::within(self.source(), written);
         let name = words.token().span;
         let element = words.token();
         let register = self.register(scope, name)?;
@@ -304,13 +300,17 @@ pub(crate) fn component(letter: u8) -> Option<u8> {
     Some(place as u8 % 4)
 }
 
-fn load_space(space: StateSpace) -> Option<LoadSpace> {
-    match space {
-        StateSpace::Global => Some(LoadSpace::Global),
-        StateSpace::Local => Some(LoadSpace::Local),
-        StateSpace::Shared => Some(LoadSpace::Shared),
-        StateSpace::Const => Some(LoadSpace::Const),
-        StateSpace::Param => Some(LoadSpace::Param),
-        StateSpace::Register | StateSpace::Texture => None,
+impl StateSpace {
+    /// Returns how loads of the space read their addresses; `None` if no load reads it.
+    #[must_use]
+    pub fn addresses(self) -> Option<AddressSpace> {
+        match self {
+            Self::Global => Some(AddressSpace::Global),
+            Self::Local => Some(AddressSpace::Local),
+            Self::Shared => Some(AddressSpace::Shared),
+            Self::Const => Some(CONSTANTS),
+            Self::Param => Some(PARAMETERS),
+            Self::Register | Self::Texture => None,
+        }
     }
 }

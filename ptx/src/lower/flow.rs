@@ -9,7 +9,8 @@ use warpload::impossible::OrImpossible;
 use super::sources::{Source, sources};
 use super::value::{Conversion, Root, Term, Value, Values, Width};
 use crate::meaning::{
-    Base, CONST_BANK, LoadSpace, Meaning, PARAMETER_BANK, PARAMETER_BASE, Place, Register,
+    Base, CONST_BANK, CONSTANTS, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS, Place,
+    Register,
 };
 use crate::module::Layout;
 use crate::module::operands::Operands;
@@ -145,8 +146,8 @@ impl<'m, 's> Flow<'m, 's> {
         let address = self.address(meaning.address);
         let offset = address.constant;
         match (meaning.space, address.root) {
-            (LoadSpace::Const, None) => Some((CONST_BANK, offset)),
-            (LoadSpace::Param, None) if self.function.kind == FunctionKind::Entry => {
+            (CONSTANTS, None) => Some((CONST_BANK, offset)),
+            (PARAMETERS, None) if self.function.kind == FunctionKind::Entry => {
                 Some((PARAMETER_BANK, offset.wrapping_add(PARAMETER_BASE as i64)))
             }
             _ => None,
@@ -232,7 +233,7 @@ impl<'m, 's> Flow<'m, 's> {
         let (mut types, mut names) = (Vec::new(), Vec::new());
         for word in instruction.qualifiers(self.module.source()) {
             let name = self.module.text(word.span);
-            match name.strip_prefix('.').and_then(ScalarType::from_name) {
+            match name.strip_prefix('.').and_then(|name| name.parse().ok()) {
                 Some(scalar) => types.push(scalar),
                 None => names.push(name),
             }

@@ -180,7 +180,7 @@ pub fn lower<'m>(
     module: &'m Module<'_>,
     level: OptimizationLevel,
 ) -> impl Iterator<Item = Result<LoweredLoad, LowerError>> + 'm {
-    let layout = Layout::of(module);
+    let layout = Layout::new(module);
     module.functions().iter().flat_map(move |function| {
         let mut results = Vec::new();
         let own = match &layout {

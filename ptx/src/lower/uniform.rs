@@ -13,7 +13,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::meaning::{Base, LoadSpace, Meaning, Register};
+use crate::meaning::{Base, CONSTANTS, Meaning, PARAMETERS, Register};
 use crate::module::operands::Operands;
 use crate::module::{
     DeclarationId, Function, FunctionKind, Instruction, Module, Role, Statement, StatementKind,
@@ -158,8 +158,8 @@ fn gives_uniform(module: &Module<'_>, meaning: &Meaning, function: &Function) ->
     let is_parameter =
         || module.variable_of(meaning.address).is_some_and(|known| known.role == Role::Parameter);
     match meaning.space {
-        LoadSpace::Const => true,
-        LoadSpace::Param => function.kind == FunctionKind::Entry && is_parameter(),
+        CONSTANTS => true,
+        PARAMETERS => function.kind == FunctionKind::Entry && is_parameter(),
         _ => false,
     }
 }

@@ -64,6 +64,7 @@ impl Module<'_> {
     ///
     /// # Errors
     /// The place of what is no value, or of one too many.
+    #[must_use]
     pub fn initial_value(
         &self,
         declaration: &Declaration,
@@ -76,10 +77,10 @@ impl Module<'_> {
         let end = declaration.initial.map_or(self.source().len() as u32, |span| span.start);
         let mut words = Words::new(self.source(), Span { start: declaration.name.end, end });
         let mut dimensions = Vec::new();
-        while words.took_mark(b'[') {
+        while words.eat(b'[') {
             let length = constant(&mut words).ok().and_then(Constant::integer);
             dimensions.push(length.unwrap_or(0));
-            if !words.took_mark(b']') {
+            if !words.eat(b']') {
                 break;
             }
         }
@@ -120,7 +121,7 @@ impl Module<'_> {
             if words.kind() == TokenKind::End && list.open.is_empty() {
                 return Ok(list.value);
             }
-            words.take_mark(b',', "`,` or `}`")?;
+            words.expect(b',', "`,` or `}`")?;
         }
     }
 }
@@ -199,10 +200,10 @@ fn initializer(words: &mut Words<'_>) -> Result<Initializer, SyntaxError> {
     let mut ahead = words.clone();
     let mask = crate::syntax::integer(ahead.text());
     ahead.advance();
-    if mask.is_some() && ahead.took_mark(b'(') {
+    if mask.is_some() && ahead.eat(b'(') {
         *words = ahead;
         let value = address(words, mask)?;
-        words.take_mark(b')', "`)`")?;
+        words.expect(b')', "`)`")?;
         return Ok(value);
     }
     constant(words).map(Initializer::Number)
@@ -216,13 +217,13 @@ fn address(words: &mut Words<'_>, mask: Option<u64>) -> Result<Initializer, Synt
     let mut name = words.span();
     words.advance();
     if is_generic {
-        words.take_mark(b'(', "`(`")?;
+        words.expect(b'(', "`(`")?;
         if words.kind() != TokenKind::Word {
             return Err(words.expected("a variable"));
         }
         name = words.span();
         words.advance();
-        words.take_mark(b')', "`)`")?;
+        words.expect(b')', "`)`")?;
     }
     let mut offset = 0;
     if words.is_mark(b'+') || words.is_mark(b'-') {
@@ -235,6 +236,7 @@ fn address(words: &mut Words<'_>, mask: Option<u64>) -> Result<Initializer, Synt
 impl Constant {
     /// The value as bits of a type, in the low ones; nothing for types without numbers, and for
     /// floats in integers.
+    #[must_use]
     pub fn bits(self, scalar: ScalarType) -> Option<u64> {
         let bits = scalar.bits()?;
         match (scalar, scalar.class(), self) {

@@ -51,9 +51,10 @@ const SPACES: [StateSpace; 5] = [
 
 /// Why variables cannot be laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LayoutError {
     /// The variables of a space have more than 4 GiB.
-    #[error("more than 4 GiB of .{} variables", .space.name())]
+    #[error("more than 4 GiB of .{space} variables")]
     TooLarge {
         /// The space.
         space: StateSpace,
@@ -67,6 +68,7 @@ pub enum LayoutError {
 
 impl LayoutError {
     /// Where.
+    #[must_use]
     pub fn span(self) -> Span {
         match self {
             Self::TooLarge { name, .. } | Self::Length(name) => name,
@@ -84,7 +86,7 @@ impl<'m> Layout<'m> {
     ///
     /// let module = read(".version 8.0\n.target sm_50\n.address_size 64\n
     ///     .global .u8 a; .global .align 8 .b32 b[3]; .global .u16 c;")?;
-    /// let layout = Layout::of(&module)?;
+    /// let layout = Layout::new(&module)?;
     /// let places: Vec<_> = module.declarations_with_ids().map(|d| layout.offset(d.0)).collect();
     /// assert_eq!(places, [Some(0), Some(8), Some(20)]);
     /// assert_eq!(layout.size(StateSpace::Global), 22);
@@ -94,7 +96,7 @@ impl<'m> Layout<'m> {
     /// # Errors
     /// [`LayoutError`] where the variables of a space have more than 4 GiB, or the length of an
     /// array cannot be read.
-    pub fn of(module: &Module<'_>) -> Result<Self, LayoutError> {
+    pub fn new(module: &Module<'_>) -> Result<Self, LayoutError> {
         let mut layout = Self::default();
         for (id, declaration) in module.declarations_with_ids() {
             if declaration.role == Role::Module {
@@ -163,12 +165,14 @@ impl<'m> Layout<'m> {
     }
 
     /// The offset of a variable in its space, in bytes; nothing where it was not laid out.
+    #[must_use]
     pub fn offset(&self, id: DeclarationId) -> Option<u64> {
         self.placed(id).map(|placed| placed.offset)
     }
 
     /// The bytes that a variable takes, an array without a length those of its initial value;
     /// nothing where it was not laid out.
+    #[must_use]
     pub fn bytes(&self, id: DeclarationId) -> Option<u64> {
         self.placed(id).map(|placed| placed.bytes)
     }
@@ -179,6 +183,7 @@ impl<'m> Layout<'m> {
     }
 
     /// How many bytes the variables of a space take, gaps included.
+    #[must_use]
     pub fn size(&self, space: StateSpace) -> u64 {
         space_index(space).map_or(0, |index| self.sizes[index])
     }

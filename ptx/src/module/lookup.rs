@@ -52,6 +52,7 @@ impl<'s> Names<'s> {
 impl Module<'_> {
     /// Returns the declaration that a name refers to, anywhere in a scope: the one in the innermost
     /// enclosing scope. Registers of a run (`%r7` of `%r<9>`) are found too.
+    #[must_use]
     pub fn find(&self, scope: ScopeId, name: &str) -> Option<Symbol<'_>> {
         self.look_up(scope, name, u32::MAX)
     }
@@ -75,6 +76,7 @@ impl Module<'_> {
     /// assert_eq!(module.find(load.scope, "%rd1").map(scalar), Some(ScalarType::F32));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn find_at(&self, scope: ScopeId, name: Span) -> Option<Symbol<'_>> {
         self.look_up(scope, self.text(name), name.start)
     }

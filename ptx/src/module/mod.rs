@@ -70,6 +70,7 @@ impl ScopeId {
 
 impl DeclarationId {
     /// The place in [`Module::declarations`].
+    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -77,6 +78,7 @@ impl DeclarationId {
 
 impl FunctionId {
     /// The place in [`Module::functions`].
+    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -93,6 +95,7 @@ pub struct Scope {
 
 /// A register, a run of registers, a variable or a parameter.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Declaration {
     /// The name; of a run of registers, the part in front of the number.
     pub name: Span,
@@ -168,11 +171,13 @@ pub enum Linkage {
 
 impl Declaration {
     /// Bytes of one element, vectors included; nothing where the type's size is not known here.
+    #[must_use]
     pub fn element_bytes(&self) -> Option<u64> {
         self.scalar.bytes().map(|bytes| u64::from(bytes) * u64::from(self.vector))
     }
 
     /// Bytes of the whole variable; nothing where they are not known or more than 2^64.
+    #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         match self.array {
             Array::Single => self.element_bytes(),
@@ -190,6 +195,7 @@ impl Declaration {
 
 /// A kernel or a device function.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Function {
     /// Which of the two.
     pub kind: FunctionKind,
@@ -220,6 +226,7 @@ pub enum FunctionKind {
 
 /// One step of a body: whatever stands in it but declarations and debug information.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Statement {
     /// All of it, a guard included, its semicolon not.
     pub span: Span,
@@ -231,6 +238,7 @@ pub struct Statement {
 
 /// What a statement is.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum StatementKind {
     /// A label; the name.
     Label(Span),
@@ -246,6 +254,7 @@ pub enum StatementKind {
 
 /// An instruction of any kind, as far as all of them are alike.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Instruction {
     /// The guard in front.
     pub guard: Option<Guard>,
@@ -269,12 +278,12 @@ pub struct Guard {
 impl Instruction {
     /// The qualifiers, each with its dot, in their order.
     pub fn qualifiers<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
-        Lexer::of(source, self.tail).take_while(|token| token.kind == TokenKind::Dotted)
+        Lexer::within(source, self.tail).take_while(|token| token.kind == TokenKind::Dotted)
     }
 
     /// The words behind the qualifiers: the operands, with the commas between them.
     pub fn operands<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
-        Lexer::of(source, self.tail).skip_while(|token| token.kind == TokenKind::Dotted)
+        Lexer::within(source, self.tail).skip_while(|token| token.kind == TokenKind::Dotted)
     }
 }
 
@@ -291,47 +300,56 @@ pub struct Symbol<'m> {
 
 impl<'s> Module<'s> {
     /// The text that the module was read from; spans are places in it.
+    #[must_use]
     pub fn source(&self) -> &'s str {
         self.source
     }
 
     /// The text of a span.
+    #[must_use]
     pub fn text(&self, span: Span) -> &'s str {
         span.text(self.source)
     }
 
     /// Everything declared, in the order of the text.
+    #[must_use]
     pub fn declarations(&self) -> &[Declaration] {
         &self.declarations
     }
 
     /// Kernels and functions in the order of the text, prototypes among them.
+    #[must_use]
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
     /// The statements of all bodies; [`Function::body`] says which are whose.
+    #[must_use]
     pub fn statements(&self) -> &[Statement] {
         &self.statements
     }
 
     /// The statements of one function; none for a prototype.
+    #[must_use]
     pub fn body(&self, function: &Function) -> &[Statement] {
         function.body.clone().and_then(|body| self.statements.get(body)).unwrap_or_default()
     }
 
     /// The declaration of an id.
+    #[must_use]
     pub fn declaration(&self, id: DeclarationId) -> Option<&Declaration> {
         self.declarations.get(id.index())
     }
 
     /// The function around a scope.
+    #[must_use]
     pub fn function_of(&self, scope: ScopeId) -> Option<&Function> {
         let function = self.scopes.get(scope.0 as usize)?.function?;
         self.functions.get(function.index())
     }
 
     /// The function of a name.
+    #[must_use]
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.function_names.get(name).and_then(|id| self.functions.get(id.index()))
     }

@@ -30,6 +30,7 @@ impl Module<'_> {
 
     /// The variables and parameters of that name: in a function, if one is given, and else in the
     /// module.
+    #[must_use]
     pub fn variables_named(&self, function: Option<&Function>, name: &str) -> Vec<DeclarationId> {
         let symbols = self.symbols(function, name).into_iter();
         let variables = symbols.filter(|symbol| symbol.declaration.space != StateSpace::Register);
@@ -51,6 +52,7 @@ impl Module<'_> {
     /// assert!(names.eq(["Q.x", "Q.y", "Q.z", "Q.w", "Q.4", "Q.5", "Q.6", "Q.7"]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn register_name(&self, register: Register) -> String {
         let Some(declared) = self.declaration(register.declaration) else { return String::new() };
         let mut name = self.text(declared.name).to_owned();

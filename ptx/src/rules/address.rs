@@ -136,7 +136,7 @@ fn variable(judged: &Judged<'_>, name: Span, declared: &Declaration, findings: &
         }
     };
     if !is_legal {
-        let space = declared.space.name();
+        let space = declared.space;
         findings.add(
             Rule::AddressSpace,
             name,

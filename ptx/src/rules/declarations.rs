@@ -267,7 +267,7 @@ impl Judged<'_> {
     /// Names and masks in an initial value. Numbers are not judged.
     fn initial(&mut self) {
         let Some(initial) = self.declared.initial else { return };
-        let mut words = Lexer::of(self.module.source(), initial).peekable();
+        let mut words = Lexer::within(self.module.source(), initial).peekable();
         let mut is_address = false;
         while let Some(token) = words.next() {
             let next = words.peek().map(|next| next.kind);

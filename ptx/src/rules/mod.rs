@@ -32,6 +32,7 @@ const LATER_ASSEMBLER: Version = Version::new(9, 0);
 
 /// What is to be said of one statement: of every load, and of what is wrong elsewhere.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Verdict {
     /// The statement; up to where its semicolon is missing, if the next one stands in a line below.
     pub span: Span,
@@ -43,6 +44,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// Whether the statement is legal.
+    #[must_use]
     pub fn is_legal(&self) -> bool {
         self.violations.is_empty()
     }
@@ -50,6 +52,7 @@ impl Verdict {
 
 /// What a module is assembled to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Unit {
     /// A program: every variable is defined in it. What an assembler takes it for by default.
     #[default]
@@ -158,7 +161,7 @@ fn missing_semicolon(
     if error.expected != COMMA_OR_SEMICOLON {
         return None;
     }
-    let words = Lexer::of(module.source(), Span { end: error.span.start, ..instruction.tail });
+    let words = Lexer::within(module.source(), Span { end: error.span.start, ..instruction.tail });
     let end = words.last()?.span.end;
     let between = module.text(Span { start: end, end: error.span.start });
     between.contains('\n').then_some(end)

@@ -7,7 +7,7 @@ use super::destination::mixed;
 use super::{Findings, Judged, LATER_ASSEMBLER, Rule};
 use crate::syntax::load::{AddressForm, Element, ElementKind, Operand, OperandKind};
 use crate::syntax::{ScalarType, Span};
-use crate::tensor::judge::{IllegalLoadError, Part, Problem, Parts};
+use crate::tensor::judge::{IllegalLoadError, Part, Parts, Problem};
 use crate::tensor::{MAX_REGISTERS, fixed_operands};
 
 /// [`tcgen05.ld`, Syntax and Description].
@@ -94,11 +94,9 @@ fn misfit(judged: &Judged<'_>, problem: Problem, span: Span, findings: &mut Find
             format!("`{text}` of `.{shape}`"),
             format!("at most `.{largest}`: a load fills {MAX_REGISTERS} registers"),
         ),
-        IllegalLoadError::ReductionNum => (
-            Rule::TensorRepeat,
-            format!("`{text}` with a reduction"),
-            "at least `.x2`".to_owned(),
-        ),
+        IllegalLoadError::ReductionNum => {
+            (Rule::TensorRepeat, format!("`{text}` with a reduction"), "at least `.x2`".to_owned())
+        }
         IllegalLoadError::ReductionPack => {
             (Rule::TensorModifier, on_load(), "`.pack::16b` goes with `tcgen05.ld`".to_owned())
         }

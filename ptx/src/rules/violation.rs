@@ -1,11 +1,13 @@
 //! What a rule says of a load that breaks it.
 
 use std::fmt;
+use std::str::FromStr;
 
-use crate::syntax::Span;
+use crate::syntax::{ParseError, Span};
 
 /// A rule that a load breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation {
     /// The rule.
     pub rule: Rule,
@@ -177,8 +179,17 @@ rules! {
     TensorRegister = "tensor-register",
 }
 
+impl FromStr for Rule {
+    type Err = ParseError;
+
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let rule = Self::ALL.iter().find(|rule| rule.name() == name);
+        rule.copied().ok_or(ParseError::new("the name of a rule such as `vector-size`"))
+    }
+}
+
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }

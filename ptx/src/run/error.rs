@@ -9,6 +9,7 @@ use warpload::lane::LaneMask;
 /// these: see [`Executed::faults`](super::Executed::faults).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {kind}", position.line, position.column)]
+#[non_exhaustive]
 pub struct RunError {
     /// What is missing.
     pub kind: RunErrorKind,

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::access::Access;
-use crate::meaning::{CONST_BANK, LoadSpace, PARAMETER_BANK, PARAMETER_BASE};
+use crate::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS};
 use crate::module::DeclarationId;
 use crate::syntax::{Span, StateSpace};
-use warpload::memory::{Allocation, Memory, Space};
+use warpload::memory::{AddressSpace, Allocation, Memory, Space};
 
 /// Bytes that no load can read.
 #[derive(Clone, Debug)]
@@ -37,24 +37,19 @@ impl Holes {
     }
 
     /// The first one that a lane of the access would read.
-    pub(super) fn read_by(
-        &self,
-        access: &Access,
-        space: LoadSpace,
-        memory: &Memory,
-    ) -> Option<&Hole> {
+    pub(super) fn read_by(&self, access: &Access, memory: &Memory) -> Option<&Hole> {
         if self.0.is_empty() {
             return None;
         }
         access.executing.lanes().find_map(|lane| {
             let first = access.rounded(lane).0;
-            let (space, first) = match space {
-                LoadSpace::Param => (StateSpace::Param, first),
-                LoadSpace::Const => (StateSpace::Const, first),
-                LoadSpace::Global => (StateSpace::Global, first),
-                LoadSpace::Shared => (StateSpace::Shared, first),
-                LoadSpace::Local => (StateSpace::Local, first),
-                LoadSpace::Generic => match access.space_of(memory, lane)? {
+            let (space, first) = match access.space {
+                PARAMETERS => (StateSpace::Param, first),
+                AddressSpace::Constant { .. } => (StateSpace::Const, first),
+                AddressSpace::Global => (StateSpace::Global, first),
+                AddressSpace::Shared => (StateSpace::Shared, first),
+                AddressSpace::Local => (StateSpace::Local, first),
+                AddressSpace::Generic => match access.space_of(memory, lane)? {
                     Space::Shared => (StateSpace::Shared, first - memory.map().shared().base),
                     Space::Local => (StateSpace::Local, first - memory.map().local().base),
                     _ => (StateSpace::Global, first),

@@ -3,16 +3,13 @@
 use std::ops::Range;
 
 use super::hole::{Hole, Holes, not_held};
-use super::placement::{Placement, PlacementError, is_elsewhere};
+use super::placement::{MAX_MADE, Placement, PlacementError, is_elsewhere};
 use crate::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE};
 use crate::module::{Declaration, DeclarationId, initial_bytes};
 use crate::syntax::{Span, StateSpace};
 use warpload::impossible::OrImpossible;
 use warpload::lane::LANES;
 use warpload::memory::{AddressMap, ConfigError, Memory, MemoryBuilder};
-
-/// No more memory is made for the variables of one space, in bytes over all lanes.
-pub(super) const MAX_MADE: u64 = 64 << 20;
 
 /// What is to be added to a memory.
 pub(super) struct Plan<'p, 'm> {
@@ -69,9 +66,9 @@ impl<'m> Plan<'_, 'm> {
         }
         match builder.build() {
             Ok(memory) => Ok((memory, holes)),
-            Err(error) => {
-                let name = self.at_fault(&error);
-                Err(PlacementError::Memory { error, name })
+            Err(cause) => {
+                let name = self.at_fault(&cause);
+                Err(PlacementError::Memory { cause, name })
             }
         }
     }

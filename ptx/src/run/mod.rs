@@ -20,15 +20,14 @@ pub use self::registers::{RegisterValue, Registers};
 pub use self::tensor::{TensorExecuted, WarpTensorMemory};
 pub use self::undefined::Undefined;
 pub use self::value::{ValueError, bits_of, lane_bits};
-use crate::meaning::{
-    Base, CONST_BANK, LoadSpace, Meaning, MeaningError, PARAMETER_BANK, PARAMETER_BASE, Register,
-};
+use crate::meaning::{Base, Meaning, MeaningError, PARAMETER_BASE, PARAMETERS, Register};
 use crate::module::operands::Operands;
 use crate::module::{Function, Module, Statement, StatementKind};
 use crate::syntax::load::{Load, Opcode};
 use crate::syntax::{Lines, Span, TypeClass};
 use access::Access;
 use hole::Holes;
+use memory::Plan;
 use warpload::impossible::OrImpossible;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaults;
@@ -52,6 +51,7 @@ pub struct Environment<'m> {
 
 /// What one load did.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Executed {
     /// The lanes that executed: active, and let through by the guard.
     pub executing: LaneMask,
@@ -74,6 +74,7 @@ pub struct Executed {
 
 /// One load of a function and what became of it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Step {
     /// The load as it is written.
     pub load: Load,
@@ -81,25 +82,48 @@ pub struct Step {
     pub result: Result<Executed, RunError>,
 }
 
+impl<'m> Placement<'m> {
+    /// Adds the variables to a machine, each with its initial value, zeroes without one. A byte
+    /// that the machine's memory has already stays as it is, except for the parameters that were
+    /// given. Variables that are defined elsewhere (`.extern`) get no memory, except in shared
+    /// memory.
+    ///
+    /// Where something is added, all memory is copied.
+    ///
+    /// # Errors
+    /// [`PlacementError`] where two variables overlap, one was placed where it cannot be, or the
+    /// memory cannot be.
+    pub fn into_environment(self, machine: Machine) -> Result<Environment<'m>, PlacementError> {
+        let Machine { misaligned, memory, .. } = machine;
+        self.check()?;
+        let plan = Plan { placement: &self, map: *memory.map() };
+        let (memory, holes) = plan.memory(memory)?;
+        Ok(Environment::new(self, memory, misaligned, holes))
+    }
+}
+
 impl<'m> Environment<'m> {
     fn new(placement: Placement<'m>, memory: Memory, misaligned: Misaligned, holes: Holes) -> Self {
         let module = placement.module;
-        let lines = Lines::of(module.source());
+        let lines = Lines::new(module.source());
         let active = LaneMask::ALL;
         Self { module, placement, memory, misaligned, holes, lines, active, tensor: None }
     }
 
     /// The memory with all variables in it.
+    #[must_use]
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
     /// The machine that SASS of the module executes on: the same memory, and all registers.
+    #[must_use]
     pub fn into_machine(self) -> Machine {
         Machine { misaligned: self.misaligned, ..Machine::new(self.memory) }
     }
 
     /// Where the variables lie.
+    #[must_use]
     pub fn placement(&self) -> &Placement<'m> {
         &self.placement
     }
@@ -164,9 +188,9 @@ impl<'m> Environment<'m> {
         let guard = spans.guard.unwrap_or(spans.load);
         let executing = self.executing(meaning.guard, guard, registers)?;
         let addresses = self.addresses(meaning, spans, executing, registers)?;
-        let access = Access { space: address_space(meaning.space), width, executing, addresses };
-        self.check_known(&access, meaning.space, spans)?;
-        let from = if meaning.space == LoadSpace::Param { PARAMETER_BASE } else { 0 };
+        let access = Access { space: meaning.space, width, executing, addresses };
+        self.check_known(&access, spans)?;
+        let from = if meaning.space == PARAMETERS { PARAMETER_BASE } else { 0 };
         let read = access.read(&self.memory, from, self.misaligned);
         let size = width.bytes() as usize / usize::from(meaning.elements.max(1));
         for (i, register) in meaning.destinations.iter().enumerate() {
@@ -237,7 +261,7 @@ impl<'m> Environment<'m> {
             None => None,
         };
         let fixed = start.wrapping_add_signed(place.offset);
-        let is_wide = matches!(meaning.space, LoadSpace::Generic | LoadSpace::Global);
+        let is_wide = matches!(meaning.space, AddressSpace::Generic | AddressSpace::Global);
         let mask = if is_wide { u64::MAX } else { u64::from(u32::MAX) };
         Ok(std::array::from_fn(|lane| {
             if !executing.contains(lane) {
@@ -268,8 +292,8 @@ impl<'m> Environment<'m> {
     }
 
     /// Refuses to read bytes that nobody knows.
-    fn check_known(&self, access: &Access, space: LoadSpace, spans: Spans) -> Result<(), RunError> {
-        let Some(hole) = self.holes.read_by(access, space, &self.memory) else { return Ok(()) };
+    fn check_known(&self, access: &Access, spans: Spans) -> Result<(), RunError> {
+        let Some(hole) = self.holes.read_by(access, &self.memory) else { return Ok(()) };
         let declaration = self.module.declaration(hole.declaration);
         let name = declaration.map_or(String::new(), |known| self.name(known.name));
         let kind = match hole.value {
@@ -323,17 +347,6 @@ struct Spans {
     guard: Option<Span>,
     base: Option<Span>,
     index: Option<Span>,
-}
-
-fn address_space(space: LoadSpace) -> AddressSpace {
-    match space {
-        LoadSpace::Generic => AddressSpace::Generic,
-        LoadSpace::Global => AddressSpace::Global,
-        LoadSpace::Local => AddressSpace::Local,
-        LoadSpace::Shared => AddressSpace::Shared,
-        LoadSpace::Const => AddressSpace::Constant { bank: CONST_BANK },
-        LoadSpace::Param => AddressSpace::Constant { bank: PARAMETER_BANK },
-    }
 }
 
 /// Little-endian bytes as a value of `width` bits.

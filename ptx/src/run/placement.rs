@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Environment;
-use super::memory::Plan;
 use crate::module::{Declaration, DeclarationId, Function, Layout, LayoutError, Linkage, Module};
 use crate::syntax::{Span, StateSpace};
-use warpload::machine::Machine;
 use warpload::memory::ConfigError;
+
+/// No more memory is made for the variables of one space, in bytes over all lanes.
+pub(super) const MAX_MADE: u64 = 64 << 20;
 
 /// The address of the first `.global` variable that no caller places.
 pub const GLOBAL_BASE: u64 = 0x8000_0000;
@@ -29,11 +29,11 @@ pub const GLOBAL_BASE: u64 = 0x8000_0000;
 ///         ld.global.u32 %r1, [%rd1+4];
 ///     }")?;
 /// let function = module.function("k").ok_or("no function")?;
-/// let mut placement = Placement::of(&module, Some(function))?;
+/// let mut placement = Placement::for_function(&module, function)?;
 /// let [table, p] = ["table", "p"].map(|name| module.variables_named(Some(function), name)[0]);
 /// placement.place(table, 0x1000_0000);
 /// placement.set_parameter(p, &0x1000_0000_u64.to_le_bytes());
-/// let environment = placement.onto(Machine::default())?;
+/// let environment = placement.into_environment(Machine::default())?;
 ///
 /// let mut registers = Registers::new();
 /// for step in environment.run(function, &mut registers) {
@@ -70,9 +70,8 @@ pub enum PlacementError {
     },
     /// The variables of a space need more memory than is made for them.
     #[error(
-        "more than {} MiB of memory for .{} variables; memory of that size is an image's",
-        super::memory::MAX_MADE >> 20,
-        .space.name()
+        "more than {} MiB of memory for .{space} variables; memory of that size is an image's",
+        MAX_MADE >> 20
     )]
     TooMuch {
         /// The space.
@@ -98,12 +97,12 @@ pub enum PlacementError {
         /// Its name.
         name: Span,
     },
-    /// The memory cannot be: windows too small, an allocation inside of one, a bank too large.
-    #[error("{error}")]
+    /// The memory is invalid: a window is too small, an allocation lies inside one, a bank is too
+    /// large. The message is the cause's.
+    #[error("{cause}")]
     Memory {
         /// Why.
-        #[source]
-        error: ConfigError,
+        cause: ConfigError,
         /// The name of a variable that is too much.
         name: Option<Span>,
     },
@@ -111,6 +110,7 @@ pub enum PlacementError {
 
 impl PlacementError {
     /// Where in the module, but for what is wrong with the memory as a whole.
+    #[must_use]
     pub fn span(&self) -> Option<Span> {
         match self {
             Self::Layout(error) => Some(error.span()),
@@ -124,27 +124,39 @@ impl PlacementError {
 }
 
 impl<'m> Placement<'m> {
-    /// Every variable where [`Layout`] puts it; `.global` ones from [`GLOBAL_BASE`] on, and all
-    /// others, parameters too, from address 0 of their space on.
+    /// Places the variables of the module: each where [`Layout`] puts it, `.global` ones from
+    /// [`GLOBAL_BASE`] on, and all others from address 0 of their space on.
     ///
     /// # Errors
-    /// [`LayoutError`] where the variables of a space have more than 4 GiB, or the length of an
-    /// array cannot be read.
-    pub fn of(module: &'m Module<'m>, function: Option<&'m Function>) -> Result<Self, LayoutError> {
-        let outer = Layout::of(module)?;
-        let own = function.map(|function| outer.with_function(module, function)).transpose()?;
-        let layout = own.as_ref().unwrap_or(&outer);
+    /// Returns [`LayoutError`] if the variables of a space have more than 4 GiB, or the length of
+    /// an array cannot be read.
+    pub fn new(module: &'m Module<'m>) -> Result<Self, LayoutError> {
+        Ok(Self::laid_out(module, &Layout::new(module)?))
+    }
+
+    /// Places the variables of the module and, after them, the variables and parameters of one of
+    /// its functions, as [`Self::new`] does.
+    ///
+    /// # Errors
+    /// Returns [`LayoutError`] as [`Self::new`] does.
+    pub fn for_function(module: &'m Module<'m>, function: &Function) -> Result<Self, LayoutError> {
+        let outer = Layout::new(module)?;
+        Ok(Self::laid_out(module, &outer.with_function(module, function)?))
+    }
+
+    fn laid_out(module: &'m Module<'m>, layout: &Layout<'_>) -> Self {
         let placed = module.declarations_with_ids().filter_map(|(id, declaration)| {
             let base = if declaration.space == StateSpace::Global { GLOBAL_BASE } else { 0 };
             Some((id, (base + layout.offset(id)?, layout.bytes(id)?)))
         });
         let addresses = placed.collect();
         let (placed, parameters) = (HashMap::new(), HashMap::new());
-        Ok(Self { module, addresses, placed, parameters })
+        Self { module, addresses, placed, parameters }
     }
 
     /// A variable's address in its space; nothing for what is none, or another function's. The
     /// first parameter has the address 0, see [`PARAMETER_BASE`](crate::meaning::PARAMETER_BASE).
+    #[must_use]
     pub fn address(&self, id: DeclarationId) -> Option<u64> {
         let laid_out = || self.addresses.get(&id).map(|(address, _)| *address);
         self.placed.get(&id).copied().or_else(laid_out)
@@ -167,24 +179,11 @@ impl<'m> Placement<'m> {
         self.parameters.insert(id, bytes.to_vec());
     }
 
-    /// Adds the variables to a machine, each with its initial value, zeroes without one. A byte
-    /// that the machine's memory has already stays as it is, except for the parameters that were
-    /// given. Variables that are defined elsewhere (`.extern`) get no memory, except in shared
-    /// memory.
-    ///
-    /// Where something is added, all memory is copied.
-    ///
-    /// # Errors
-    /// [`PlacementError`] where two variables overlap, one was placed where it cannot be, or the
-    /// memory cannot be.
-    pub fn onto(self, machine: Machine) -> Result<Environment<'m>, PlacementError> {
-        let Machine { misaligned, memory, .. } = machine;
+    /// Checks what the caller placed: ends, overlaps and alignment.
+    pub(super) fn check(&self) -> Result<(), PlacementError> {
         self.check_ends()?;
         self.check_overlaps()?;
-        self.check_alignment()?;
-        let plan = Plan { placement: &self, map: *memory.map() };
-        let (memory, holes) = plan.memory(memory)?;
-        Ok(Environment::new(self, memory, misaligned, holes))
+        self.check_alignment()
     }
 
     /// The variables that have an address and a size, with the bytes that they take.

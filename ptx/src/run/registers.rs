@@ -20,6 +20,7 @@ impl RegisterValue {
     const UNKNOWN: Self = Self { values: [0; LANES], known: LaneMask::NONE };
 
     /// A lane's value, where it has one.
+    #[must_use]
     pub fn lane(&self, lane: usize) -> Option<u128> {
         self.values.get(lane).copied().filter(|_| self.known.contains(lane))
     }
@@ -39,6 +40,7 @@ pub struct Registers {
 
 impl Registers {
     /// No register has a value.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -55,6 +57,7 @@ impl Registers {
     }
 
     /// A register's values; nothing where no lane has one.
+    #[must_use]
     pub fn get(&self, register: Register) -> Option<&RegisterValue> {
         self.current.get(&register).filter(|held| !held.known.is_empty())
     }

@@ -5,6 +5,7 @@ use super::span::Span;
 /// What is wrong with one statement: the rest of the module can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("expected {expected}")]
+#[non_exhaustive]
 pub struct SyntaxError {
     /// What was expected.
     pub expected: &'static str,

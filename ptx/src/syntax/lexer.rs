@@ -95,12 +95,14 @@ fn is(byte: Option<&u8>, class: u8) -> bool {
 
 impl<'s> Lexer<'s> {
     /// Reads a text from its start.
+    #[must_use]
     pub fn new(source: &'s str) -> Self {
         Self { bytes: source.as_bytes(), position: 0 }
     }
 
     /// Reads the words of a part of the text; their spans are those in the whole text.
-    pub fn of(source: &'s str, part: Span) -> Self {
+    #[must_use]
+    pub fn within(source: &'s str, part: Span) -> Self {
         let bytes = source.as_bytes();
         let end = (part.end as usize).min(bytes.len());
         // No further than the text, by the line above.
@@ -108,6 +110,7 @@ impl<'s> Lexer<'s> {
     }
 
     /// The byte behind the last word, where the search for the next one begins.
+    #[must_use]
     pub fn position(&self) -> u32 {
         self.position as u32
     }

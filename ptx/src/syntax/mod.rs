@@ -13,4 +13,4 @@ pub use self::error::{ParseError, SyntaxError};
 pub use self::expression::{Constant, integer};
 pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
 pub use self::span::{Lines, Position, Span};
-pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};
+pub use self::types::{Reach, ScalarType, StateSpace, SubQualifier, Target, TypeClass, Version};

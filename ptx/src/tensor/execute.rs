@@ -28,17 +28,20 @@ pub struct Registers {
 
 impl Registers {
     /// No registers yet.
+    #[must_use]
     pub const fn new() -> Self {
         Self { rows: [[0; LANES]; MAX_REGISTERS], count: 0, reduced: None }
     }
 
     /// The data registers that the last load wrote, each as the values of 32 threads, thread 0
     /// first.
+    #[must_use]
     pub fn data(&self) -> &[LaneValues] {
         &self.rows[..self.count]
     }
 
     /// The result of the last load's reduction, thread 0 first; nothing after a plain load.
+    #[must_use]
     pub const fn reduced(&self) -> Option<&LaneValues> {
         self.reduced.as_ref()
     }

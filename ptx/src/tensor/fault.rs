@@ -17,6 +17,7 @@ pub enum Half {
 
 /// A load that is not defined. No register changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TensorFault {
     /// The half offset is negative, or has more than 32 bits.
     SplitRange {
@@ -67,6 +68,7 @@ pub enum TensorFault {
 impl TensorFault {
     /// The code of the rule: `split-range`, `lane-slab`, `lane-align`, `column-range`,
     /// `column-unallocated` or `column-align`.
+    #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
             Self::SplitRange { .. } => "split-range",

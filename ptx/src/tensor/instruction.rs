@@ -28,6 +28,7 @@ impl Repeat {
     }
 
     /// The number, 1 to 128.
+    #[must_use]
     pub const fn get(self) -> usize {
         self.0 as usize
     }
@@ -77,6 +78,7 @@ pub struct Form {
 
 impl Form {
     /// A plain load.
+    #[must_use]
     pub const fn plain(shape: Shape, num: u32) -> Self {
         Self { shape, num, pack: false, split: None, reduction: None }
     }
@@ -114,37 +116,44 @@ impl TensorLoad {
     }
 
     /// The shape.
+    #[must_use]
     pub const fn shape(&self) -> Shape {
         self.shape
     }
 
     /// How often the shape is repeated along the columns.
+    #[must_use]
     pub const fn repeat(&self) -> Repeat {
         self.repeat
     }
 
     /// Whether two neighbouring columns make one register.
+    #[must_use]
     pub const fn is_packed(&self) -> bool {
         self.pack
     }
 
     /// The half offset: always there for `.16x32bx2`, never for other shapes. Executing faults on
     /// one that is negative or wider than 32 bits.
+    #[must_use]
     pub const fn split(&self) -> Option<i64> {
         self.split
     }
 
     /// The reduction of a `tcgen05.ld.red`.
+    #[must_use]
     pub const fn reduction(&self) -> Option<Reduction> {
         self.reduction
     }
 
     /// How many data registers each thread gets, 1..=128. The result of a reduction is one more.
+    #[must_use]
     pub const fn registers(&self) -> usize {
         self.shape.registers_per_repeat() * self.repeat.get()
     }
 
     /// How many columns of Tensor Memory the load, or each of its halves, covers: 1..=512.
+    #[must_use]
     pub const fn columns(&self) -> usize {
         let packed = if self.pack { 2 } else { 1 };
         self.shape.layout().repeat_columns * self.repeat.get() * packed
@@ -153,6 +162,7 @@ impl TensorLoad {
     /// Whether hardware wants the column of the address to be even: measured by one public project
     /// for `.16x64b`, `.16x128b`, packed `.16x32bx2` and reductions of `.32x32b`, assumed for
     /// `.16x256b`, other packed loads and other reductions.
+    #[must_use]
     pub const fn needs_even_column(&self) -> bool {
         let any_column = matches!(self.shape, Shape::S32x32b | Shape::S16x32bx2);
         !any_column || self.pack || self.reduction.is_some()
@@ -217,7 +227,11 @@ mod tests {
             (Form { pack: true, ..red }, "red-pack"),
             (Form { reduction: Some(absolute), ..plain }, "red-modifier"),
         ] {
-            assert_eq!(TensorLoad::new(form).map_err(IllegalLoadError::code), Err(code), "{form:?}");
+            assert_eq!(
+                TensorLoad::new(form).map_err(IllegalLoadError::code),
+                Err(code),
+                "{form:?}"
+            );
         }
         let kind = ReductionType::F32;
         let form = Form { reduction: Some(Reduction { kind, ..absolute }), ..plain };

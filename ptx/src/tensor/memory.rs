@@ -30,6 +30,7 @@ pub struct TensorMemory {
 /// Bytes that are no whole Tensor Memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes; Tensor Memory is {MEMORY_BYTES}")]
+#[non_exhaustive]
 pub struct LengthError {
     /// How many bytes there are.
     pub bytes: usize,
@@ -37,6 +38,7 @@ pub struct LengthError {
 
 impl TensorMemory {
     /// Zeroes.
+    #[must_use]
     pub fn new() -> Self {
         let slabs = TENSOR_LANES / SLAB_LANES;
         Self { columns: vec![[0; LANES]; slabs * COLUMNS].into_boxed_slice() }
@@ -55,6 +57,7 @@ impl TensorMemory {
     }
 
     /// A pattern.
+    #[must_use]
     pub fn filled(pattern: Pattern) -> Self {
         Self::from_fn(|lane, column| pattern.value(lane, column))
     }
@@ -73,6 +76,7 @@ impl TensorMemory {
     }
 
     /// A cell, where there is one of this lane and column.
+    #[must_use]
     pub fn get(&self, lane: usize, column: usize) -> Option<u32> {
         Some(self.columns[place(lane, column)?][lane % SLAB_LANES])
     }

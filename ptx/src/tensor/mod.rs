@@ -45,7 +45,7 @@ pub use execute::{Registers, execute};
 pub use fault::{Half, TensorFault};
 pub use instruction::{Form, MAX_REGISTERS, Repeat, TensorLoad};
 pub use judge::IllegalLoadError;
-pub use memory::{COLUMNS, MEMORY_BYTES, SLAB_LANES, TENSOR_LANES, TensorMemory, LengthError};
+pub use memory::{COLUMNS, LengthError, MEMORY_BYTES, SLAB_LANES, TENSOR_LANES, TensorMemory};
 pub use pattern::Pattern;
 pub use reduction::{Operation, Reduction, ReductionType};
 pub use rules::{AllocationError, Allocations, Issue, LaneMode, Rules};

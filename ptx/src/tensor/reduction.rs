@@ -8,8 +8,9 @@
 //! was nothing but NaNs.
 
 use std::fmt;
+use std::str::FromStr;
 
-use crate::syntax::ScalarType;
+use crate::syntax::{ParseError, ScalarType};
 use warpload::lane::{LANES, LaneValues};
 
 /// What is kept of a thread's values.
@@ -53,6 +54,7 @@ impl Operation {
     pub const ALL: [Self; 2] = [Self::Min, Self::Max];
 
     /// `min` or `max`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Min => "min",
@@ -66,6 +68,7 @@ impl ReductionType {
     pub const ALL: [Self; 3] = [Self::U32, Self::S32, Self::F32];
 
     /// `u32`, `s32` or `f32`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::U32 => "u32",
@@ -91,12 +94,14 @@ impl ReductionType {
 
 impl Reduction {
     /// A reduction without `.abs` and `.NaN`.
+    #[must_use]
     pub const fn new(operation: Operation, kind: ReductionType) -> Self {
         Self { operation, kind, absolute: false, propagates_nan: false }
     }
 
     /// The result of each thread over its own data registers, thread 0 first. `rows` are the
     /// registers, each with the values of 32 threads.
+    #[must_use]
     pub fn fold(self, rows: &[LaneValues]) -> LaneValues {
         match self.kind {
             ReductionType::U32 => self.integers(rows, 0x8000_0000),
@@ -153,6 +158,24 @@ impl Reduction {
 /// Turns the bits below the sign over where the sign is set. Twice is as never.
 const fn turned(bits: u32) -> u32 {
     bits ^ ((bits as i32 >> 31) as u32 >> 1)
+}
+
+impl FromStr for Operation {
+    type Err = ParseError;
+
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let operation = Self::ALL.into_iter().find(|operation| operation.name() == name);
+        operation.ok_or(ParseError::new("`min` or `max`"))
+    }
+}
+
+impl FromStr for ReductionType {
+    type Err = ParseError;
+
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        kind.ok_or(ParseError::new("`u32`, `s32` or `f32`"))
+    }
 }
 
 impl fmt::Display for Operation {

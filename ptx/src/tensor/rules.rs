@@ -1,7 +1,11 @@
 //! What a load may touch.
 
+use std::fmt;
+use std::str::FromStr;
+
 use super::address::TensorAddress;
 use super::memory::COLUMNS;
+use crate::syntax::ParseError;
 
 /// Who issues a load, and with which address: all 32 threads of the warp give the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +18,7 @@ pub struct Issue {
 
 /// What the lane field of an address means. The sources differ: docs/tensor-memory.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum LaneMode {
     /// The text of the PTX ISA: the field is a physical lane and must lie in the warp's slab, 32
     /// lanes from 32 * (warp mod 4) on.
@@ -26,11 +31,27 @@ pub enum LaneMode {
 
 impl LaneMode {
     /// `strict` or `wrap`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Strict => "strict",
             Self::Wrap => "wrap",
         }
+    }
+}
+
+impl FromStr for LaneMode {
+    type Err = ParseError;
+
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let mode = [Self::Strict, Self::Wrap].into_iter().find(|mode| mode.name() == name);
+        mode.ok_or(ParseError::new("`strict` or `wrap`"))
+    }
+}
+
+impl fmt::Display for LaneMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 
@@ -59,6 +80,7 @@ pub struct Allocations {
 
 /// Columns that cannot be an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AllocationError {
     /// The number of columns is none of those that there are.
     #[error("{columns} columns; an allocation has 32, 64, 128, 256 or 512")]
@@ -119,6 +141,7 @@ impl Allocations {
     }
 
     /// Whether a column is allocated; none from 512 on is.
+    #[must_use]
     pub const fn contains(self, column: usize) -> bool {
         column < COLUMNS && self.units >> (column / UNIT) & 1 != 0
     }

@@ -34,7 +34,7 @@ const AROUND: [Rule; 10] = [
 /// may be none that there are.
 fn text(shape: &str, form: Form) -> String {
     let Form { num, pack, split, reduction, .. } = form;
-    let each = shape.parse().map_or(1, Shape::registers_per_repeat);
+    let each = shape.parse::<Shape>().map_or(1, Shape::registers_per_repeat);
     let count = (each * num as usize).clamp(1, 512);
     let registers: Vec<String> = (0..count).map(|i| format!("%r{i}")).collect();
     let red = if reduction.is_some() { ".red" } else { "" };

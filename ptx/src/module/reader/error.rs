@@ -6,6 +6,7 @@ use crate::syntax::{LexicalError, Position, Span};
 /// [`check`](crate::rules::check) finds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {kind}", position.line, position.column)]
+#[non_exhaustive]
 pub struct ReadError {
     /// What is wrong.
     pub kind: ReadErrorKind,

@@ -11,10 +11,11 @@ pub(crate) use self::parse::COMMA_OR_SEMICOLON;
 pub use self::qualifier::{CacheOp, Eviction, Level, Order, Qualifier, QualifierKind, Scope};
 pub use self::statement::read_load;
 use crate::module::{Guard, Module, ScopeId, Statement, StatementKind};
-use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, Version, Window};
+use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier, SyntaxError, Version};
 
 /// One `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Load {
     /// All of the statement, the guard included, the semicolon not.
     pub span: Span,
@@ -36,6 +37,7 @@ pub struct Load {
 
 /// The load instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Opcode {
     /// `ld`, `.nc` or not.
     Ld,
@@ -47,6 +49,7 @@ pub enum Opcode {
 
 impl Opcode {
     /// The instruction's name without further qualifiers.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Ld => "ld",
@@ -66,6 +69,7 @@ impl<'s> Module<'s> {
     }
 
     /// A statement read as a load; nothing where it is another instruction.
+    #[must_use]
     pub fn load(&self, statement: &Statement) -> Option<Load> {
         let StatementKind::Instruction(instruction) = &statement.kind else { return None };
         let mut load = parse::load(self.source, statement, instruction)?;
@@ -85,12 +89,14 @@ impl Load {
     }
 
     /// Whether the qualifier is there.
+    #[must_use]
     pub fn has(&self, kind: QualifierKind) -> bool {
         self.qualifiers.iter().any(|qualifier| qualifier.kind == kind)
     }
 
     /// The state space with what narrows it; nothing for generic addressing.
-    pub fn space(&self) -> Option<(StateSpace, Option<Window>)> {
+    #[must_use]
+    pub fn space(&self) -> Option<(StateSpace, Option<SubQualifier>)> {
         let space = self.first(|kind| match kind {
             QualifierKind::Space(space, window) => Some((space, window)),
             _ => None,
@@ -99,6 +105,7 @@ impl Load {
     }
 
     /// The type of an element.
+    #[must_use]
     pub fn scalar(&self) -> Option<ScalarType> {
         let scalar = self.first(|kind| match kind {
             QualifierKind::Type(scalar) => Some(scalar),
@@ -108,6 +115,7 @@ impl Load {
     }
 
     /// How many elements the load has: 1 without `.v2`, `.v4` or `.v8`.
+    #[must_use]
     pub fn elements(&self) -> u8 {
         let elements = self.first(|kind| match kind {
             QualifierKind::Vector(elements) => Some(elements),
@@ -117,11 +125,13 @@ impl Load {
     }
 
     /// Where the loaded values go.
+    #[must_use]
     pub fn destination(&self) -> Option<&Operand> {
         self.operands.first()
     }
 
     /// The address: the first operand in brackets.
+    #[must_use]
     pub fn address(&self) -> Option<&Address> {
         self.operands.iter().find_map(|operand| match &operand.kind {
             OperandKind::Address(address) => Some(address),

@@ -92,6 +92,7 @@ pub struct Offset {
 
 impl Address {
     /// The offset as a number that is added modulo 2^64; 0 without one and for a float.
+    #[must_use]
     pub fn displacement(&self) -> u64 {
         self.offset.and_then(|offset| offset.value.integer()).unwrap_or(0)
     }

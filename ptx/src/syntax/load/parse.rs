@@ -99,7 +99,7 @@ fn operands(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError> {
         if load.operands.len() == MAX_ELEMENTS {
             return Err(words.expected("fewer operands"));
         }
-        words.take_mark(b',', COMMA_OR_SEMICOLON)?;
+        words.expect(b',', COMMA_OR_SEMICOLON)?;
     }
 }
 
@@ -150,7 +150,7 @@ fn named(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
         TokenKind::Punctuation(b'[') => {
             words.advance();
             let mut address = inside(words, AddressForm::Indexed)?;
-            let end = words.take_mark(b']', "`]`")?;
+            let end = words.expect(b']', "`]`")?;
             // What stands first in the brackets is an index: `a[%r1+4]`.
             address.index = address.base.replace(name);
             let span = name.to(postfix(words, &mut address)?.unwrap_or(end));
@@ -215,14 +215,14 @@ fn vector(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
         if elements.len() == MAX_ELEMENTS {
             return Err(words.expected("fewer elements"));
         }
-        words.take_mark(b',', "`,` or `}`")?;
+        words.expect(b',', "`,` or `}`")?;
     }
 }
 
 fn bracketed(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
     let start = words.advance().span;
     let mut address = inside(words, AddressForm::Bracketed)?;
-    let end = words.take_mark(b']', "`]`")?;
+    let end = words.expect(b']', "`]`")?;
     let span = start.to(postfix(words, &mut address)?.unwrap_or(end));
     Ok(Operand { kind: OperandKind::Address(address), span })
 }
@@ -246,7 +246,7 @@ fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<Address, SyntaxErr
         return Err(words.expected("an address: a register, a variable or a constant"));
     }
     address.base = Some(words.advance().span);
-    if words.took_mark(b'+') {
+    if words.eat(b'+') {
         address.offset = Some(expression(words)?);
     } else if words.is_mark(b'-') {
         return Err(words.expected("`+` or `]`; a negative offset is written `+-4`"));

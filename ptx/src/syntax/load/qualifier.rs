@@ -1,6 +1,6 @@
 //! The qualifiers of loads.
 
-use crate::syntax::{ScalarType, Span, StateSpace, Window};
+use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier};
 use crate::tensor::{Operation, Repeat, Shape};
 
 /// A qualifier and where it stands, its dot included.
@@ -23,7 +23,7 @@ pub enum QualifierKind {
     /// `.cta`, `.cluster`, `.gpu`, `.sys`.
     Scope(Scope),
     /// `.global`, `.shared::cta` and the like.
-    Space(StateSpace, Option<Window>),
+    Space(StateSpace, Option<SubQualifier>),
     /// `.ca`, `.cg`, `.cs`, `.lu`, `.cv`.
     Cache(CacheOp),
     /// `.L1::evict_last` and the like.
@@ -61,6 +61,7 @@ pub enum QualifierKind {
 /// How a load is ordered with other accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
+#[non_exhaustive]
 pub enum Order {
     Weak,
     Volatile,
@@ -71,6 +72,7 @@ pub enum Order {
 /// The threads that an ordered load synchronizes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
+#[non_exhaustive]
 pub enum Scope {
     Cta,
     Cluster,
@@ -81,6 +83,7 @@ pub enum Scope {
 /// A cache operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
+#[non_exhaustive]
 pub enum CacheOp {
     Ca,
     Cg,
@@ -92,6 +95,7 @@ pub enum CacheOp {
 /// A cache that an eviction priority is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
+#[non_exhaustive]
 pub enum Level {
     L1,
     L2,
@@ -100,6 +104,7 @@ pub enum Level {
 /// An eviction priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
+#[non_exhaustive]
 pub enum Eviction {
     Normal,
     Unchanged,
@@ -154,24 +159,24 @@ impl QualifierKind {
     }
 
     fn of_space_or_type(name: &str, part: Option<&str>) -> Self {
-        let window = match (name, part) {
-            ("shared", Some("cta")) => Some(Window::Cta),
-            ("shared", Some("cluster")) => Some(Window::Cluster),
-            ("param", Some("entry")) => Some(Window::Entry),
-            ("param", Some("func")) => Some(Window::Func),
+        let sub_qualifier = match (name, part) {
+            ("shared", Some("cta")) => Some(SubQualifier::Cta),
+            ("shared", Some("cluster")) => Some(SubQualifier::Cluster),
+            ("param", Some("entry")) => Some(SubQualifier::Entry),
+            ("param", Some("func")) => Some(SubQualifier::Func),
             (_, Some(_)) => return Self::Unknown,
             (_, None) => None,
         };
-        match StateSpace::from_name(name) {
-            Some(StateSpace::Register | StateSpace::Texture) => Self::Unknown,
-            Some(space) => Self::Space(space, window),
-            None => ScalarType::from_name(name).map_or(Self::Unknown, Self::Type),
+        match name.parse() {
+            Ok(StateSpace::Register | StateSpace::Texture) => Self::Unknown,
+            Ok(space) => Self::Space(space, sub_qualifier),
+            Err(_) => name.parse().map_or(Self::Unknown, Self::Type),
         }
     }
 
     /// What a qualifier of `tcgen05.ld` says, by its text behind the dot.
     pub(super) fn of_tensor_ld(text: &str) -> Self {
-        if let Some(shape) = Shape::from_name(text) {
+        if let Ok(shape) = text.parse() {
             return Self::Shape(shape);
         }
         if let Ok(repeat) = text.parse() {
@@ -185,7 +190,7 @@ impl QualifierKind {
             "max" => Self::Reduction(Operation::Max),
             "abs" => Self::Absolute,
             "NaN" => Self::Nan,
-            _ => ScalarType::from_name(text).map_or(Self::Unknown, Self::Type),
+            _ => text.parse().map_or(Self::Unknown, Self::Type),
         }
     }
 }

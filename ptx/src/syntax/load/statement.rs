@@ -31,7 +31,7 @@ use crate::syntax::{Lines, Position, Span};
 /// begins. Loads that no rule allows are read.
 pub fn read_load(text: &str) -> Result<Load, ReadError> {
     let error = |(kind, span): Fault| {
-        let position = Lines::of(text).position(span.start);
+        let position = Lines::new(text).position(span.start);
         ReadError { kind, span, position }
     };
     let Ok(end) = u32::try_from(text.len()) else {
@@ -63,8 +63,8 @@ fn statement(text: &str, whole: Span) -> Result<(Span, Instruction), Fault> {
     let mut words = Words::new(text, whole);
     let start = words.span();
     let mut guard = None;
-    if words.took_mark(b'@') {
-        let is_negated = words.took_mark(b'!');
+    if words.eat(b'@') {
+        let is_negated = words.eat(b'!');
         let register = word(&mut words, "a predicate register")?;
         guard = Some(Guard { register, is_negated });
     }
@@ -76,7 +76,7 @@ fn statement(text: &str, whole: Span) -> Result<(Span, Instruction), Fault> {
         }
         tail = tail.to(words.advance().span);
     }
-    if words.took_mark(b';') && words.kind() != TokenKind::End {
+    if words.eat(b';') && words.kind() != TokenKind::End {
         let rest = Span { start: words.span().start, end: text.trim_end().len() as u32 };
         return Err((ReadErrorKind::Expected("nothing behind the load"), rest));
     }

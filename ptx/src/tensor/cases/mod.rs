@@ -13,7 +13,6 @@ use super::memory::TensorMemory;
 use super::pattern::Pattern;
 use super::reduction::Reduction;
 use super::rules::{Issue, Rules};
-use super::shape::Shape;
 use warpload::lane::{LANES, LaneValues};
 use warpload::suite::json::{self, JsonError};
 
@@ -144,6 +143,7 @@ impl PatternMemories {
 
 /// SHA-256 of all data registers, thread after thread, each register as four little-endian bytes;
 /// in lower-case hexadecimal digits.
+#[must_use]
 pub fn digest(registers: &Registers) -> String {
     let mut hasher = Sha256::new();
     for value in registers.by_thread() {

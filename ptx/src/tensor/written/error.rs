@@ -6,6 +6,7 @@ use crate::tensor::IllegalLoadError;
 /// Why a text is no load of tensor memory, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
+#[non_exhaustive]
 pub struct TensorLoadError {
     /// What is wrong.
     pub kind: TensorLoadErrorKind,
@@ -54,6 +55,7 @@ pub enum TensorLoadErrorKind {
 impl TensorLoadError {
     /// The code of the rule that an illegal combination breaks, see [`IllegalLoadError::code`];
     /// `syntax` for everything else.
+    #[must_use]
     pub const fn code(&self) -> &'static str {
         self.kind.code()
     }
@@ -69,6 +71,7 @@ impl TensorLoadError {
 
 impl TensorLoadErrorKind {
     /// The code of the rule, as [`TensorLoadError::code`] has it.
+    #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Illegal(illegal) => illegal.code(),

@@ -1,9 +1,9 @@
 //! Loads of tensor memory, from what is written to what is executed.
 
+use crate::syntax::Span;
 use crate::syntax::load::{
     Address, AddressForm, Element, ElementKind, Load, Opcode, Operand, OperandKind, QualifierKind,
 };
-use crate::syntax::Span;
 use crate::tensor::judge::{IllegalLoadError, Part, Parts, Problem};
 use crate::tensor::{Form, Operation, Reduction, ReductionType, Shape, TensorLoad};
 
@@ -13,6 +13,7 @@ pub use error::{TensorLoadError, TensorLoadErrorKind};
 
 /// A load of tensor memory and the names of its operands, which are not looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WrittenTensorLoad {
     /// What it does, the half offset included.
     pub load: TensorLoad,
@@ -73,8 +74,8 @@ impl Load {
         }
         let split = operands.split;
         let form = self.form(split).ok_or_else(|| self.refused(Problem::Missing(Part::Shape)))?;
-        let load = TensorLoad::new(form)
-            .map_err(|illegal| self.refused(Problem::Combination(illegal)))?;
+        let load =
+            TensorLoad::new(form).map_err(|illegal| self.refused(Problem::Combination(illegal)))?;
         let Operands { registers, reduced, address, address_offset, .. } = operands;
         Ok(WrittenTensorLoad { load, registers, reduced, address, address_offset })
     }
