@@ -1,5 +1,5 @@
-//! What a legal load means: its memory, what it reads and where that goes, with every name looked
-//! up. Both [`run`](crate::run) and [`lower`](crate::lower::lower) begin here.
+//! [`Meaning`]: the memory, the width, the address and the destinations of a legal load, with every
+//! name looked up. Both [`run`](crate::run) and [`lower`](crate::lower::lower) begin here.
 
 use crate::module::{Declaration, DeclarationId, Module, ScopeId, Symbol};
 use crate::syntax::load::{
@@ -15,7 +15,7 @@ pub const CONST_BANK: u8 = 3;
 /// The constant bank of a kernel's parameters.
 pub const PARAMETER_BANK: u8 = 0;
 
-/// Where the first parameter lies in its bank, as on SM 5.x. Addresses of parameters, which are a
+/// The offset of the first parameter in its bank, as on SM 5.x. Addresses of parameters, which are a
 /// space of their own, begin with 0 here.
 pub const PARAMETER_BASE: u64 = 0x140;
 
@@ -42,16 +42,16 @@ pub struct Meaning {
     pub is_non_coherent: bool,
     /// `.volatile`.
     pub is_volatile: bool,
-    /// Where each element goes, the first one first; nothing for a sink.
+    /// The destination of each element, the first one first; `None` for a sink.
     pub destinations: Vec<Option<Register>>,
-    /// Where the first element is.
+    /// The address of the first element.
     pub address: Place,
     /// The guard, and whether it is negated.
     pub guard: Option<(Register, bool)>,
 }
 
 impl Meaning {
-    /// How many bytes a lane reads, 1 to 32. Its address is aligned to as many.
+    /// Returns the access size in bytes, 1 to 32; the address is aligned to it.
     #[must_use]
     pub fn bytes(&self) -> u32 {
         self.scalar.bytes().unwrap_or(1) * u32::from(self.elements)
@@ -81,7 +81,7 @@ pub struct Place {
 /// What an address begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Base {
-    /// Nothing: the offset is the address.
+    /// Zero: the offset is the address.
     Zero,
     /// A register.
     Register(Register),
@@ -95,22 +95,22 @@ pub enum Base {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeaningError {
-    /// It is a load of tensor memory.
+    /// It is a load of Tensor Memory.
     #[error("a load of tensor memory, which no other load is like")]
     Tensor,
-    /// A name stands for nothing.
+    /// A name is not declared.
     #[error("this name is not declared")]
     Undeclared(Span),
-    /// A name stands for a special register.
+    /// A name is that of a special register.
     #[error("a special register, whose value is not known here")]
     Special(Span),
-    /// It is not a load as it should be written.
+    /// The load is malformed.
     #[error("not a legal load: `ptx check` says why")]
     Illegal(Span),
 }
 
 impl MeaningError {
-    /// Where, but for loads of tensor memory.
+    /// Returns the place; `None` for loads of Tensor Memory.
     #[must_use]
     pub fn span(self) -> Option<Span> {
         match self {
@@ -121,7 +121,7 @@ impl MeaningError {
 }
 
 impl Register {
-    /// The register of a symbol that stands alone.
+    /// Returns the register of a symbol that is not an element of a vector.
     pub(crate) fn of(symbol: Symbol<'_>) -> Self {
         let number = symbol.number.unwrap_or(0);
         Self { declaration: symbol.id, number, component: 0 }
@@ -129,7 +129,7 @@ impl Register {
 }
 
 impl Module<'_> {
-    /// What a load means.
+    /// Returns what a load means.
     ///
     /// ```
     /// use warpload::memory::AddressSpace;
@@ -148,8 +148,8 @@ impl Module<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`MeaningError`] where the load is not written as one, or names what is not declared. Not
-    /// every illegal load is found: that is what [`check`](crate::rules::check) is for.
+    /// Returns [`MeaningError`] if the load is malformed or names what is not declared. Accepts some
+    /// illegal loads; [`check`](crate::rules::check) finds them.
     pub fn meaning(&self, load: &Load) -> Result<Meaning, MeaningError> {
         if load.opcode != Opcode::Ld {
             return Err(MeaningError::Tensor);
@@ -187,7 +187,7 @@ impl Module<'_> {
         })
     }
 
-    /// The variable that an address begins with.
+    /// Returns the variable that an address begins with, if it does.
     #[must_use]
     pub fn variable_of(&self, place: Place) -> Option<&Declaration> {
         match place.base {
@@ -202,7 +202,7 @@ impl Module<'_> {
         self.find_at(scope, name).ok_or(error(name))
     }
 
-    /// The register of a name.
+    /// Returns the register of a name.
     pub(crate) fn register(&self, scope: ScopeId, name: Span) -> Result<Register, MeaningError> {
         let symbol = self.symbol(scope, name)?;
         match symbol.declaration.space {
@@ -294,7 +294,7 @@ impl Module<'_> {
     }
 }
 
-/// The place of `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a` in a vector register.
+/// Returns the place of `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a` in a vector register.
 pub(crate) fn component(letter: u8) -> Option<u8> {
     let place = b"xyzw".iter().chain(b"rgba").position(|known| *known == letter)?;
     Some(place as u8 % 4)

@@ -33,7 +33,7 @@ pub(super) struct Flow<'m, 's> {
     block: u32,
 }
 
-/// How often the registers of a function are read and written, and where code jumps to.
+/// How often the registers of a function are read and written, and the labels that code jumps to.
 #[derive(Default)]
 struct Uses<'s> {
     reads: HashMap<Register, u32>,
@@ -141,7 +141,7 @@ impl<'m, 's> Flow<'m, 's> {
         }
     }
 
-    /// The bank and the offset that a load reads from, where they are known.
+    /// Returns the bank and the offset that a load reads from, if they are known.
     fn bank_offset(&mut self, meaning: &Meaning) -> Option<(u8, i64)> {
         let address = self.address(meaning.address);
         let offset = address.constant;
@@ -221,7 +221,7 @@ impl<'m, 's> Flow<'m, 's> {
         self.registers.insert(register, (value, self.block));
     }
 
-    /// Sets a register to a value of which nothing is known.
+    /// Sets a register to an unknown value.
     fn forget(&mut self, register: Register) -> Value {
         let value = self.values.opaque(0);
         self.set(register, value);

@@ -23,7 +23,7 @@ pub(super) struct Selector<'m, 's> {
     pub(super) function: &'m Function,
     pub(super) layout: &'m Layout<'m>,
     pub(super) level: OptimizationLevel,
-    /// `None` at level 0, where nothing is known of addresses.
+    /// `None` at level 0, which knows nothing of addresses.
     pub(super) uniformity: Option<Uniformity>,
     pub(super) flow: Flow<'m, 's>,
     pub(super) anchors: Anchors,
@@ -82,7 +82,7 @@ impl Selector<'_, '_> {
         self.level > OptimizationLevel::O0
     }
 
-    /// The address itself, where the assembler knows it.
+    /// Returns the address itself, if the assembler knows it.
     pub(super) fn known(&self, address: Address) -> Option<i64> {
         let is_known = self.is_optimized() && address.value.root.is_none();
         is_known.then_some(address.value.constant)
@@ -149,7 +149,7 @@ impl Selector<'_, '_> {
         let offset = self
             .known(address)
             .filter(|_| space == CONSTANTS || self.is_kernel_parameter(address.place))?;
-        // Far outside of the bank the operand means nothing anyway.
+        // Far outside the bank the operand has no meaning anyway.
         let offset = offset.wrapping_add(first) as u32;
         Some(Binding::Constant { bank, offset, elements: piece.elements.to_vec() })
     }
@@ -160,7 +160,7 @@ impl Selector<'_, '_> {
             && variable.is_none_or(|variable| variable.role == Role::Parameter)
     }
 
-    /// The size of a piece; its sign is seen to later where it is a constant of a known place.
+    /// Returns the size of a piece; a constant at a known place is sign-extended later.
     fn size(&self, meaning: &Meaning, address: Address, piece: &Piece<'_>) -> Option<Size> {
         let is_constant = matches!(meaning.space, AddressSpace::Constant { .. });
         let is_known = is_constant && self.known(address).is_some();

@@ -18,7 +18,7 @@ pub(super) enum Source {
     Other,
 }
 
-/// The operands after the first one; `None` if there are none.
+/// Returns the operands after the first one; `None` without any.
 pub(super) fn sources(
     module: &Module<'_>,
     scope: ScopeId,

@@ -150,7 +150,7 @@ impl Selector<'_, '_> {
     }
 }
 
-/// The constant bank of a space, and where the space begins in it.
+/// Returns the constant bank of a space, and the offset at which the space begins in it.
 pub(super) fn bank(space: AddressSpace) -> (u8, i64) {
     match space {
         PARAMETERS => (PARAMETER_BANK, PARAMETER_BASE as i64),

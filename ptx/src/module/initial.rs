@@ -48,7 +48,7 @@ pub enum Initializer {
 const MAX_DEPTH: usize = 16;
 
 impl Module<'_> {
-    /// Reads the initial value of a variable; nothing where it has none.
+    /// Reads the initializer of a variable; `None` if it has none.
     ///
     /// ```
     /// use warpload_ptx::module::Initializer;
@@ -63,7 +63,7 @@ impl Module<'_> {
     /// ```
     ///
     /// # Errors
-    /// The place of what is no value, or of one too many.
+    /// Returns the place of a word that is not a value, or of a surplus one.
     #[must_use]
     pub fn initial_value(
         &self,
@@ -72,7 +72,7 @@ impl Module<'_> {
         declaration.initial.map(|span| self.read_initial(declaration, span))
     }
 
-    /// The lengths in brackets behind a variable's name; 0 for empty brackets.
+    /// Returns the lengths in brackets after a variable's name; 0 for empty brackets.
     pub fn dimensions(&self, declaration: &Declaration) -> Vec<u64> {
         let end = declaration.initial.map_or(self.source().len() as u32, |span| span.start);
         let mut words = Words::new(self.source(), Span { start: declaration.name.end, end });
@@ -126,7 +126,7 @@ impl Module<'_> {
     }
 }
 
-/// How many values a pair of braces stands for, the outermost first; 0 for as many as there are.
+/// Returns the number of values of a pair of braces, the outermost first; 0 for as many as there are.
 fn strides(dimensions: &[u64]) -> Vec<u64> {
     let mut stride = 1_u64;
     let mut strides: Vec<u64> = dimensions
@@ -234,7 +234,7 @@ fn address(words: &mut Words<'_>, mask: Option<u64>) -> Result<Initializer, Synt
 }
 
 impl Constant {
-    /// The value as bits of a type, in the low ones; nothing for types without numbers, and for
+    /// Returns the value as bits of a type, in the low ones; `None` for types without numbers, and for
     /// floats in integers.
     #[must_use]
     pub fn bits(self, scalar: ScalarType) -> Option<u64> {
@@ -297,7 +297,7 @@ mod tests {
             let rest = &source[error.span.start as usize..];
             assert!(rest.starts_with(at), "{wrong}: {rest}");
         }
-        // Brackets without an end, or an end alone, are nothing that can be read.
+        // Brackets without an end, and an end alone, are malformed.
         for wrong in ["x[2] = {1", "x[2] = {1}}", "x[2] = (1"] {
             let source = format!(".version 8.8\n.target sm_50\n.global .u32 {wrong};");
             assert!(read(&source).is_err(), "{wrong}");

@@ -1,7 +1,7 @@
-//! What a name stands for where it is written.
+//! Name lookup: [`Module::find`] and [`Module::find_at`].
 //!
 //! Declarations are found by their text and function: a name is looked up in the scopes that
-//! declare it and in no other, however many braces stand around it.
+//! declare it and in no other, however many braces enclose it.
 
 use std::collections::HashMap;
 
@@ -186,7 +186,7 @@ mod tests {
         STEPS.set(STEPS.get() + 1);
     }
 
-    /// Names that nobody declares, below as many braces as there may be: no look-up a brace.
+    /// Undeclared names below as many braces as there may be: not one look-up per brace.
     #[test]
     fn names_in_deep_braces_cost_nothing() {
         const LOADS: usize = 2000;
@@ -204,7 +204,7 @@ mod tests {
         assert!((1..20 * LOADS as u64).contains(&steps), "{steps}");
     }
 
-    /// What each name stands for where the body's last statement is: its type and number.
+    /// The type and number of each name at the body's last statement.
     fn found(body: &str, names: &[&str]) -> Vec<Option<(String, Option<u32>)>> {
         let source =
             format!(".version 8.8\n.target sm_90\n.global .u8 g;\n.entry k() {{ {body} ret; }}");
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn the_innermost_declaration_counts() {
         let is = |scalar: &str, number| Some((scalar.to_owned(), number));
-        // An inner scope that has been left does not count, also where its id is the next one.
+        // An inner scope that has been left does not count, even if its id is the next one.
         let body = ".reg .b16 a; { .reg .b32 a; .reg .b32 b; } .reg .b64 c; {.reg .f32 g;}";
         assert_eq!(
             found(body, &["a", "b", "c", "g"]),

@@ -6,7 +6,7 @@ use crate::syntax::StateSpace;
 
 impl Module<'_> {
     /// The registers of that name in a function, `Q.x` for an element of a vector register. More
-    /// than one where braces inside of the function declare the name again; none where no
+    /// than one if braces inside the function declare the name again; none if no
     /// register is declared so.
     pub fn registers_named(&self, function: &Function, name: &str) -> Vec<Register> {
         let (whole, component) = match name.split_once('.') {
@@ -37,7 +37,7 @@ impl Module<'_> {
         variables.map(|symbol| symbol.id).collect()
     }
 
-    /// How a register is written; an element behind the fourth of a vector with its number,
+    /// How a register is written; an element after the fourth of a vector with its number,
     /// `Q.4`.
     ///
     /// ```
@@ -69,7 +69,7 @@ impl Module<'_> {
         name
     }
 
-    /// What a name stands for in any scope of a function, each once.
+    /// Returns what a name refers to in any scope of a function, each once.
     fn symbols(&self, function: Option<&Function>, name: &str) -> Vec<Symbol<'_>> {
         let mut scopes = vec![function.map_or(ScopeId::MODULE, |function| function.scope)];
         let body = function.map(|function| self.body(function)).unwrap_or_default();

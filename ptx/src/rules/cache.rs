@@ -128,7 +128,7 @@ fn prefetch(judged: &Judged<'_>, findings: &mut Findings) {
     }
 }
 
-/// `.unified` behind the address belongs to unified variables. A register may hold any address,
+/// `.unified` after the address belongs to unified variables. A register may hold any address,
 /// and nothing is said of an element of an array.
 fn unified(judged: &Judged<'_>, findings: &mut Findings) {
     let Some(address) = judged.load.address() else { return };

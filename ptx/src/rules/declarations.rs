@@ -100,7 +100,7 @@ pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<Verdict> {
     findings.0.into_iter().map(verdict).collect()
 }
 
-/// `.address_size`, and `debug` behind `.target`.
+/// `.address_size`, and `debug` after `.target`.
 fn top(module: &Module<'_>, findings: &mut Findings) {
     let size = module.address_size.map(|size| (size.span, "`.address_size`", Version::new(2, 3)));
     let debug = module.debug.map(|span| (span, "`debug`", Version::new(3, 0)));
@@ -296,7 +296,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Whether a name in an initial value stands for a variable or a function; says so if not.
+    /// Whether a name in an initializer is a variable or a function; reports it if not.
     fn is_symbol(&mut self, name: Span) -> bool {
         let text = self.module.text(name);
         let is_known = self.module.find_at(self.declared.scope, name).is_some()

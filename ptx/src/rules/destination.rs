@@ -285,7 +285,7 @@ fn into(loaded: ScalarType) -> &'static str {
     }
 }
 
-/// How many bits a value has; nothing for a type that no load has.
+/// Returns the bits of a value; `None` for a type that no load has.
 fn width(scalar: ScalarType) -> Option<u32> {
     scalar.bits().filter(|bits| *bits >= 8)
 }

@@ -6,7 +6,7 @@ use crate::syntax::load::{CacheOp, Level, Opcode, Order, QualifierKind as Q, Sco
 use crate::syntax::special::SpecialRegister;
 use crate::syntax::{Reach, ScalarType, Span, StateSpace, SubQualifier, Target, Version};
 
-/// A feature, and where it stands in a load that uses it.
+/// A feature, and its place in a load that uses it.
 struct Gate {
     feature: &'static str,
     version: Option<(u8, u8)>,
@@ -228,7 +228,7 @@ fn target_version(judged: &Judged<'_>, findings: &mut Findings) {
 }
 
 /// Which machines have tensor memory, and its loads with a reduction: the number of the machine,
-/// and whether `tcgen05.ld.red` is there. Code for a family counts where the family is one of
+/// and whether `tcgen05.ld.red` is there. Code for a family counts if the family is one of
 /// these. [tcgen05.ld, "Target ISA Notes"; `sm_107` from an assembler's verdicts]
 const TENSOR_MACHINES: [(u32, bool); 5] =
     [(100, false), (101, true), (103, true), (107, true), (110, true)];

@@ -55,7 +55,7 @@ fn unconditional(judged: &Judged<'_>, base: Span, findings: &mut Findings) {
     }
 }
 
-/// A variable between caller and callee: unconditionally loaded, behind the call.
+/// A variable between caller and callee: loaded unconditionally, after the call.
 fn body_local(judged: &Judged<'_>, base: Span, symbol: Symbol<'_>, findings: &mut Findings) {
     unconditional(judged, base, findings);
     let name = judged.text(base);

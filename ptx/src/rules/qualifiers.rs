@@ -1,4 +1,4 @@
-//! Which qualifiers stand together at all, whatever they say.
+//! Unknown and repeated qualifiers, and types.
 
 use super::{Findings, Judged, Rule};
 use crate::syntax::load::{Eviction, Level, Opcode, QualifierKind as Q};
@@ -29,8 +29,8 @@ enum Kind {
     Nan,
 }
 
-/// The kind, and its name in messages; nothing for types, which have a rule of their own, and for
-/// what is unknown.
+/// Returns the kind and its name in messages; `None` for types, which have a rule of their own, and
+/// for unknown qualifiers.
 fn kind(qualifier: Q) -> Option<(Kind, &'static str)> {
     Some(match qualifier {
         Q::Order(_) => (Kind::Order, "order"),

@@ -19,7 +19,7 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
     operands(judged, parts.is_reduction, findings);
 }
 
-/// Says of each part that a problem is about what is wrong with it.
+/// Reports a problem at each part that it is about.
 fn report(judged: &Judged<'_>, problem: Problem, findings: &mut Findings) {
     match problem {
         Problem::Missing(part) => missing(judged, part, findings),
@@ -75,7 +75,7 @@ fn missing(judged: &Judged<'_>, part: Part, findings: &mut Findings) {
     findings.add(Rule::MissingQualifier, span, message, format!("add {text}"));
 }
 
-/// Says of a qualifier that it does not go with the others.
+/// Reports a qualifier that does not go with the others.
 fn misfit(judged: &Judged<'_>, problem: Problem, span: Span, findings: &mut Findings) {
     let text = judged.text(span);
     let on_load = || format!("`{text}` on this `{}`", judged.load.opcode.name());
@@ -103,7 +103,7 @@ fn misfit(judged: &Judged<'_>, problem: Problem, span: Span, findings: &mut Find
         IllegalLoadError::ReductionModifier { .. } => {
             (Rule::TensorModifier, on_load(), "it goes with `.f32`".to_owned())
         }
-        // No qualifier is one of these: they are unknown, or about an operand.
+        // These are unknown qualifiers, or operands.
         IllegalLoadError::Shape
         | IllegalLoadError::ReductionKind
         | IllegalLoadError::SplitMissing

@@ -1,4 +1,4 @@
-//! Bytes of variables and parameters that nobody knows.
+//! Uninitialized bytes: those of variables and parameters whose value is unknown.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(super) struct Hole {
     pub(super) range: Range<u64>,
     /// The variable.
     pub(super) declaration: DeclarationId,
-    /// The initial value that is not known; nothing for a parameter.
+    /// The initializer whose value is unknown; `None` for a parameter.
     pub(super) value: Option<Span>,
 }
 
@@ -56,7 +56,7 @@ impl Holes {
                 },
             };
             let end = first.saturating_add(u64::from(access.width.bytes()));
-            // No two overlap: the first one that ends behind the first byte.
+            // No two overlap: the first one that ends after the first byte.
             let place = (order(space), first);
             let next = self.0.partition_point(|hole| (order(hole.space), hole.range.end) <= place);
             self.0.get(next).filter(|hole| hole.space == space && hole.range.start < end)
@@ -92,12 +92,12 @@ fn outside_allocations(memory: &Memory, range: Range<u64>) -> Vec<Range<u64>> {
         }
     };
     // Allocations end at 2^address_bits at the latest.
-    let behind = |known: &Allocation| known.base.saturating_add(known.size);
+    let end_of = |known: &Allocation| known.base.saturating_add(known.size);
     let all = memory.allocations();
-    let first = all.partition_point(|known| behind(known) <= range.start);
+    let first = all.partition_point(|known| end_of(known) <= range.start);
     for allocation in all[first..].iter().take_while(|known| known.base < range.end) {
         keep(from..allocation.base);
-        from = from.max(behind(allocation).min(range.end));
+        from = from.max(end_of(allocation).min(range.end));
     }
     keep(from..range.end);
     outside

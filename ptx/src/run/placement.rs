@@ -1,4 +1,4 @@
-//! Where variables lie in a machine's memory, and the memory that has them.
+//! [`Placement`]: the addresses of a module's variables, and its parameters.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ pub(super) const MAX_MADE: u64 = 64 << 20;
 /// The address of the first `.global` variable that no caller places.
 pub const GLOBAL_BASE: u64 = 0x8000_0000;
 
-/// Where the variables of a module and one of its functions lie, each at an address of its own
+/// The places of the variables of a module and one of its functions, each at an address of its own
 /// space, and what the function's parameters are.
 ///
 /// ```
@@ -53,11 +53,11 @@ pub struct Placement<'m> {
     pub(super) parameters: HashMap<DeclarationId, Vec<u8>>,
 }
 
-/// Why a machine cannot have the variables of a module.
+/// Why the variables of a module do not fit in a machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlacementError {
-    /// The variables cannot be laid out.
+    /// The variables have no layout.
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// Two variables of one space have bytes in common.
@@ -82,15 +82,15 @@ pub enum PlacementError {
     /// A variable that was placed reaches beyond the last address.
     #[error("at {address:#x} the variable reaches beyond the last address")]
     Beyond {
-        /// Where it was placed.
+        /// Its address.
         address: u64,
         /// Its name.
         name: Span,
     },
-    /// A variable was placed where its alignment does not allow it.
+    /// A variable was placed at an address that its alignment does not allow.
     #[error("{address:#x} is no multiple of the variable's alignment, {alignment}")]
     Misaligned {
-        /// Where it was placed.
+        /// Its address.
         address: u64,
         /// Its alignment in bytes.
         alignment: u64,
@@ -109,7 +109,7 @@ pub enum PlacementError {
 }
 
 impl PlacementError {
-    /// Where in the module, but for what is wrong with the memory as a whole.
+    /// Returns the place in the module; `None` for an error of the memory as a whole.
     #[must_use]
     pub fn span(&self) -> Option<Span> {
         match self {
@@ -129,7 +129,7 @@ impl<'m> Placement<'m> {
     ///
     /// # Errors
     /// Returns [`LayoutError`] if the variables of a space have more than 4 GiB, or the length of
-    /// an array cannot be read.
+    /// an array is unknown.
     pub fn new(module: &'m Module<'m>) -> Result<Self, LayoutError> {
         Ok(Self::laid_out(module, &Layout::new(module)?))
     }
@@ -154,7 +154,7 @@ impl<'m> Placement<'m> {
         Self { module, addresses, placed, parameters }
     }
 
-    /// A variable's address in its space; nothing for what is none, or another function's. The
+    /// Returns a variable's address in its space; `None` for a register or another function's. The
     /// first parameter has the address 0, see [`PARAMETER_BASE`](crate::meaning::PARAMETER_BASE).
     #[must_use]
     pub fn address(&self, id: DeclarationId) -> Option<u64> {
@@ -166,13 +166,13 @@ impl<'m> Placement<'m> {
         self.addresses.get(&id).map_or(0, |(_, bytes)| *bytes)
     }
 
-    /// Puts a variable at an address of its space, in bytes. The others stay where they are.
+    /// Places a variable at an address of its space, in bytes. The others do not move.
     pub fn place(&mut self, id: DeclarationId, address: u64) {
         self.placed.insert(id, address);
     }
 
-    /// Gives a parameter its bytes, the one of the lowest address first. What is behind the
-    /// parameter's end is dropped, what is missing is zero.
+    /// Sets the bytes of a parameter, the one of the lowest address first. Bytes after its end are
+    /// dropped, missing ones are zero.
     pub fn set_parameter(&mut self, id: DeclarationId, bytes: &[u8]) {
         let size = usize::try_from(self.bytes(id)).unwrap_or(usize::MAX);
         let bytes = bytes.get(..size).unwrap_or(bytes);
@@ -243,7 +243,7 @@ impl<'m> Placement<'m> {
     }
 }
 
-/// Whether the variable's bytes are another module's.
+/// Whether the variable is defined in another module.
 pub(super) fn is_elsewhere(declaration: &Declaration) -> bool {
     declaration.linkage == Linkage::Extern && declaration.space != StateSpace::Shared
 }

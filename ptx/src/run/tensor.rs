@@ -70,7 +70,7 @@ struct Operands {
 }
 
 impl Environment<'_> {
-    /// Executes a `tcgen05.ld` or `tcgen05.ld.red`. Where the guard lets no lane through nothing
+    /// Executes a `tcgen05.ld` or `tcgen05.ld.red`. If every lane is predicated off, nothing
     /// happens.
     pub(super) fn tensor_load(
         &self,

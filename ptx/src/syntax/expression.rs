@@ -1,4 +1,4 @@
-//! Constant expressions: what offsets, immediates and initial values are written with.
+//! Constant expressions, of which offsets, immediates and initializers are made.
 
 use super::lexer::TokenKind;
 use super::words::Words;
@@ -22,7 +22,7 @@ pub enum Constant {
 /// Parentheses and signs inside one another.
 const MAX_DEPTH: usize = 64;
 
-/// What `WARP_SZ` stands for.
+/// The value of `WARP_SZ`.
 pub(crate) const WARP_SIZE: u64 = 32;
 
 /// Reads an integer in any of PTX's notations: `12`, `0x1F`, `017`, `0b101`, each also with `U`.
@@ -83,16 +83,16 @@ pub(crate) fn number(text: &str) -> Option<Constant> {
             let bits = u64::from_str_radix(digits, 16).ok()?;
             Some(Constant::Float(f64::from_bits(bits)))
         }
-        // `09` is no float either.
+        // `09` is not a float either.
         _ if text.contains(['.', 'e', 'E']) => text.parse().ok().map(Constant::Float),
         _ => None,
     }
 }
 
-/// Reads a whole expression and stops in front of what is no part of one.
+/// Reads a whole expression and stops before what is not part of one.
 ///
 /// # Errors
-/// The word that cannot stand in a constant expression.
+/// Returns the word that is invalid in a constant expression.
 pub(crate) fn constant(words: &mut Words<'_>) -> Result<Constant, SyntaxError> {
     conditional(words, 0)
 }
@@ -176,7 +176,7 @@ fn unary(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
     }
     words.advance();
     if mark == b'(' {
-        // A cast: `(.s64)` or `(.u64)`; others are read and are no integers.
+        // A cast: `(.s64)` or `(.u64)`; others are read, and are not integers.
         let cast = words.text();
         if words.kind() == TokenKind::Dotted {
             if cast.trim_start_matches('.').parse::<ScalarType>().is_err() {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::ParseError;
 
-/// A type of PTX as it is written behind a dot.
+/// A type of PTX, written after a dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
 #[non_exhaustive]
@@ -78,7 +78,7 @@ const TYPES: [(ScalarType, &str, TypeClass, u32); 18] = {
     ]
 };
 
-/// Types that stand in modules and are no more than names here.
+/// Types that occur in modules and of which only the names are known here.
 const OTHER_TYPES: [&str; 24] = [
     "b1", "b2", "b4", "bf16", "bf16x2", "e2m1", "e2m1x2", "e2m3", "e2m3x2", "e3m2", "e3m2x2",
     "e4m3", "e4m3x2", "e5m2", "e5m2x2", "s16x2", "s2", "s4", "tf32", "u16x2", "u2", "u4", "ue4m3",
@@ -88,25 +88,25 @@ const OTHER_TYPES: [&str; 24] = [
 const OPAQUE_TYPES: [&str; 3] = ["texref", "samplerref", "surfref"];
 
 impl ScalarType {
-    /// The name without its dot; empty for [`ScalarType::Other`] and [`ScalarType::Opaque`].
+    /// Returns the name without its dot; empty for [`ScalarType::Other`] and [`ScalarType::Opaque`].
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().map_or("", |row| row.1)
     }
 
-    /// What its bits mean.
+    /// Returns what its bits mean.
     #[must_use]
     pub fn class(self) -> TypeClass {
         self.row().map_or(TypeClass::Other, |row| row.2)
     }
 
-    /// How many bits a value has; nothing where that is not known here.
+    /// Returns the bits of a value; `None` if they are not known here.
     #[must_use]
     pub fn bits(self) -> Option<u32> {
         self.row().map(|row| row.3)
     }
 
-    /// How many bytes a value takes in memory; nothing for predicates and unknown types.
+    /// Returns the bytes of a value in memory; `None` for predicates and unknown types.
     #[must_use]
     pub fn bytes(self) -> Option<u32> {
         self.bits().map(|bits| bits / 8).filter(|bytes| *bytes > 0)
@@ -215,21 +215,21 @@ pub enum SubQualifier {
 /// A version of PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// In front of the dot.
+    /// Before the dot.
     pub major: u8,
-    /// Behind the dot.
+    /// After the dot.
     pub minor: u8,
 }
 
 /// The last version whose instructions and directives are known here.
 pub(crate) const LATEST: Version = Version::new(9, 5);
 
-/// The first version in which kernels have a list of parameters behind their names. Before it they
+/// The first version in which kernels have a list of parameters after their names. Before it they
 /// declare them in their bodies.
 pub(crate) const KERNEL_PARAMETER_LISTS: Version = Version::new(1, 4);
 
 impl Version {
-    /// A version out of its two numbers.
+    /// Makes a version of its two numbers.
     #[must_use]
     pub const fn new(major: u8, minor: u8) -> Self {
         Self { major, minor }
@@ -255,12 +255,12 @@ impl fmt::Display for Version {
     }
 }
 
-/// For which machines code is, as `.target` names them.
+/// The machines that code is for, as `.target` names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// The number behind `sm_`: ten times the major number plus the minor number.
+    /// The number after `sm_`: ten times the major number plus the minor number.
     pub sm: u32,
-    /// For that machine alone, or its family, or every later one.
+    /// Whether it is for that architecture, its family, or every later one.
     pub reach: Reach,
 }
 

@@ -9,7 +9,7 @@ use super::shape::Shape;
 use crate::syntax::ParseError;
 use warpload::impossible::OrImpossible;
 
-/// A thread gets at most this many data registers from one load.
+/// The most data registers that one load fills in a thread.
 pub const MAX_REGISTERS: usize = 128;
 
 /// The `.num` of a load: how often the shape is repeated along the columns. 1, 2, 4, 8, 16, 32, 64
@@ -27,7 +27,7 @@ impl Repeat {
         Self((MAX_REGISTERS / shape.registers_per_repeat()) as u8)
     }
 
-    /// The number, 1 to 128.
+    /// Returns the number, 1 to 128.
     #[must_use]
     pub const fn get(self) -> usize {
         self.0 as usize
@@ -61,7 +61,7 @@ impl fmt::Display for Repeat {
     }
 }
 
-/// The parts of an instruction, in any combination; [`TensorLoad::new`] tells the legal ones.
+/// The parts of an instruction, in any combination; [`TensorLoad::new`] accepts the legal ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Form {
     /// `.shape`.
@@ -72,12 +72,12 @@ pub struct Form {
     pub pack: bool,
     /// `immHalfSplitoff`: what is added to the address for the second half of `.16x32bx2`.
     pub split: Option<i64>,
-    /// `.red` with its operation; nothing for a plain load.
+    /// `.red` with its operation; `None` for a plain load.
     pub reduction: Option<Reduction>,
 }
 
 impl Form {
-    /// A plain load.
+    /// Makes a plain load.
     #[must_use]
     pub const fn plain(shape: Shape, num: u32) -> Self {
         Self { shape, num, pack: false, split: None, reduction: None }
@@ -115,13 +115,13 @@ impl TensorLoad {
         Ok(Self { shape, repeat, pack, split, reduction })
     }
 
-    /// The shape.
+    /// Returns the shape.
     #[must_use]
     pub const fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// How often the shape is repeated along the columns.
+    /// Returns how often the shape is repeated along the columns.
     #[must_use]
     pub const fn repeat(&self) -> Repeat {
         self.repeat
@@ -133,33 +133,33 @@ impl TensorLoad {
         self.pack
     }
 
-    /// The half offset: always there for `.16x32bx2`, never for other shapes. Executing faults on
-    /// one that is negative or wider than 32 bits.
+    /// Returns the half offset: always `Some` for `.16x32bx2`, never for other shapes. Executing
+    /// faults on one that is negative or wider than 32 bits.
     #[must_use]
     pub const fn split(&self) -> Option<i64> {
         self.split
     }
 
-    /// The reduction of a `tcgen05.ld.red`.
+    /// Returns the reduction of a `tcgen05.ld.red`.
     #[must_use]
     pub const fn reduction(&self) -> Option<Reduction> {
         self.reduction
     }
 
-    /// How many data registers each thread gets, 1..=128. The result of a reduction is one more.
+    /// Returns the data registers of each thread, 1..=128. The result of a reduction is one more.
     #[must_use]
     pub const fn registers(&self) -> usize {
         self.shape.registers_per_repeat() * self.repeat.get()
     }
 
-    /// How many columns of Tensor Memory the load, or each of its halves, covers: 1..=512.
+    /// Returns the columns of Tensor Memory that the load, or each of its halves, covers: 1..=512.
     #[must_use]
     pub const fn columns(&self) -> usize {
         let packed = if self.pack { 2 } else { 1 };
         self.shape.layout().repeat_columns * self.repeat.get() * packed
     }
 
-    /// Whether hardware wants the column of the address to be even: measured by one public project
+    /// Whether hardware requires the column of the address to be even: measured by one public project
     /// for `.16x64b`, `.16x128b`, packed `.16x32bx2` and reductions of `.32x32b`, assumed for
     /// `.16x256b`, other packed loads and other reductions.
     #[must_use]
@@ -170,7 +170,7 @@ impl TensorLoad {
 }
 
 impl fmt::Display for TensorLoad {
-    /// The opcode with its qualifiers, the operation of a reduction in front of its type:
+    /// The opcode with its qualifiers, the operation of a reduction before its type:
     /// `tcgen05.ld.sync.aligned.16x64b.x2.pack::16b.b32`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let red = if self.reduction.is_some() { ".red" } else { "" };

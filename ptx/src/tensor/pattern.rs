@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 use crate::syntax::ParseError;
 
-/// Contents that tests use; each cell's value follows from its lane and column.
+/// Contents for tests: each cell's value is a function of its lane and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Pattern {
     /// `lane*65536+col`: each cell holds its own address.
     LaneColumn,
     /// `packid`: with x = lane * 512 + column, x in the low half and its complement in the upper
-    /// one. The low halves all differ, so that what `.pack::16b` puts together can be told.
+    /// one. The low halves all differ, so that the halves that `.pack::16b` combines can be told apart.
     PackIdentity,
     /// `hash`: lane * 512 + column + 1, well mixed.
     Hash,
@@ -50,7 +50,7 @@ impl Pattern {
     pub const ALL: [Self; 5] =
         [Self::LaneColumn, Self::PackIdentity, Self::Hash, Self::F32Random, Self::F32Special];
 
-    /// The name that test cases give it.
+    /// Returns its name in test cases.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Pattern {
         }
     }
 
-    /// What the cell of this lane and column holds.
+    /// Returns the value of the cell of this lane and column.
     #[must_use]
     pub fn value(self, lane: usize, column: usize) -> u32 {
         match self {

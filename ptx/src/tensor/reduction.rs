@@ -1,11 +1,11 @@
 //! The minimum and maximum of `tcgen05.ld.red`.
 //!
 //! # One order for all types
-//! Every value becomes a signed number in whose order the type's order is: `u32` by turning the
-//! highest bit over, `f32` by turning all but the sign over where the sign is set, so that -0 is
+//! Every value becomes a signed number in whose order the type's order is: `u32` by inverting the
+//! highest bit, `f32` by inverting all but the sign if the sign is set, so that -0 is
 //! below +0 and subnormal numbers keep their place. Then a reduction is one comparison for each
-//! value, the same for each type. NaNs become the number that never wins; where it has won, there
-//! was nothing but NaNs.
+//! value, the same for each type. NaNs become the number that never wins; if it has won, all values
+//! were NaNs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use std::str::FromStr;
 use crate::syntax::{ParseError, ScalarType};
 use warpload::lane::{LANES, LaneValues};
 
-/// What is kept of a thread's values.
+/// Which of a thread's values is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// The smallest.
@@ -46,14 +46,14 @@ pub struct Reduction {
     pub propagates_nan: bool,
 }
 
-/// The NaN that results, as `min` and `max` of PTX give it.
+/// The NaN that results, that of PTX's `min` and `max`.
 const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
 impl Operation {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Min, Self::Max];
 
-    /// `min` or `max`.
+    /// Returns `min` or `max`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl ReductionType {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::U32, Self::S32, Self::F32];
 
-    /// `u32`, `s32` or `f32`.
+    /// Returns `u32`, `s32` or `f32`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,13 +93,13 @@ impl ReductionType {
 }
 
 impl Reduction {
-    /// A reduction without `.abs` and `.NaN`.
+    /// Makes a reduction without `.abs` and `.NaN`.
     #[must_use]
     pub const fn new(operation: Operation, kind: ReductionType) -> Self {
         Self { operation, kind, absolute: false, propagates_nan: false }
     }
 
-    /// The result of each thread over its own data registers, thread 0 first. `rows` are the
+    /// Returns the result of each thread over its own data registers, thread 0 first. `rows` are the
     /// registers, each with the values of 32 threads.
     #[must_use]
     pub fn fold(self, rows: &[LaneValues]) -> LaneValues {
@@ -139,7 +139,7 @@ impl Reduction {
         })
     }
 
-    /// What every other value wins against. No number of `f32` has this place in the order.
+    /// Returns what every other value wins against. No number of `f32` has this place in the order.
     const fn loser(self) -> i32 {
         match self.operation {
             Operation::Min => i32::MAX,
@@ -155,7 +155,7 @@ impl Reduction {
     }
 }
 
-/// Turns the bits below the sign over where the sign is set. Twice is as never.
+/// Inverts the bits below the sign if the sign is set; it is its own inverse.
 const fn turned(bits: u32) -> u32 {
     bits ^ ((bits as i32 >> 31) as u32 >> 1)
 }

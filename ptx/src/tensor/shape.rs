@@ -58,8 +58,7 @@ pub struct CellOffset {
     pub second_half: bool,
     /// Lanes from the base.
     pub lane: usize,
-    /// Columns from the base; where `.pack::16b` makes one register of two columns, pairs of
-    /// columns.
+    /// Columns from the base; pairs of columns if `.pack::16b` makes one register of two.
     pub column: usize,
 }
 
@@ -71,7 +70,7 @@ impl Shape {
     pub const ALL: [Self; 5] =
         [Self::S32x32b, Self::S16x64b, Self::S16x128b, Self::S16x256b, Self::S16x32bx2];
 
-    /// The table: numeric layouts of CUTLASS (`copy_traits_sm100.hpp`, BSD-3), which agree with the
+    /// Returns its row of the table: numeric layouts of CUTLASS (`copy_traits_sm100.hpp`, BSD-3), which agree with the
     /// formulas in the documentation of TVM and with the code of TileLang and Tilus.
     #[must_use]
     pub const fn layout(self) -> &'static Layout {
@@ -105,7 +104,7 @@ impl Shape {
         }
     }
 
-    /// The qualifier without its dot: `16x64b`.
+    /// Returns the qualifier without its dot: `16x64b`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -117,7 +116,7 @@ impl Shape {
         }
     }
 
-    /// How many lanes the load, or each of its halves, covers: 16 or 32.
+    /// Returns the lanes that the load, or each of its halves, covers: 16 or 32.
     #[must_use]
     pub const fn lanes(self) -> usize {
         match self {
@@ -126,7 +125,7 @@ impl Shape {
         }
     }
 
-    /// How many rectangles are read: 2 for `.16x32bx2`.
+    /// Returns the number of rectangles that are read: 2 for `.16x32bx2`.
     #[must_use]
     pub const fn halves(self) -> usize {
         match self {
@@ -135,13 +134,13 @@ impl Shape {
         }
     }
 
-    /// How many data registers each thread gets for one repeat: 1, 2 or 4.
+    /// Returns the data registers of each thread for one repeat: 1, 2 or 4.
     #[must_use]
     pub const fn registers_per_repeat(self) -> usize {
         1 << self.layout().register.len()
     }
 
-    /// The cell that thread `thread` gets in its data register `register`. Threads are 0..=31 and
+    /// Returns the cell that thread `thread` gets in its data register `register`. Threads are 0..=31 and
     /// registers 0..=127; higher bits of either number are ignored.
     #[must_use]
     pub const fn cell(self, thread: usize, register: usize) -> CellOffset {
@@ -169,7 +168,7 @@ impl Shape {
         cell
     }
 
-    /// The thread, 0..=31, and its data register that get this cell: the inverse of
+    /// Returns the thread, 0..=31, and its data register that get this cell: the inverse of
     /// [`cell`](Self::cell). The lane is one of [`lanes`](Self::lanes).
     #[must_use]
     pub fn owner(self, cell: CellOffset) -> (usize, usize) {

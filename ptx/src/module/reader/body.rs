@@ -85,8 +85,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A label or an instruction that begins with the current word. `start` is where the
-    /// statement does.
+    /// Reads a label or an instruction that begins with the current word; the statement begins at
+    /// `start`.
     fn word_statement(&mut self, start: Span, guard: Option<Guard>) -> Step {
         let mnemonic = self.words.span();
         self.words.advance();
@@ -119,23 +119,23 @@ impl Reader<'_> {
         self.word_statement(start, Some(Guard { register, is_negated }))
     }
 
-    /// Keeps what is no statement, up to its semicolon, as an error at the current word.
+    /// Keeps a malformed statement, up to its semicolon, as an error at the current word.
     fn malformed(&mut self, start: Span, expected: &'static str) -> Step {
         let error = SyntaxError { expected, span: self.words.span() };
-        // Always goes on, also where the word at fault is the semicolon.
+        // Always advances, even if the word at fault is the semicolon.
         let Passed { tail, .. } = self.pass_statement()?;
         self.push(start.to(tail), StatementKind::Malformed(error));
         Ok(())
     }
 
-    /// Goes on behind the semicolon of a statement, or in front of the brace that closes the
-    /// scope around it, where the semicolon is missing.
+    /// Advances past the semicolon of a statement or, if it is missing, to the brace that closes
+    /// the enclosing scope.
     fn pass_statement(&mut self) -> Step<Passed> {
         let first = self.words.span();
         let mut tail = Span { start: first.start, end: first.start };
         let mut fault = None;
         let mut depth = 0_usize;
-        let mut behind_word = false;
+        let mut after_word = false;
         loop {
             let span = self.words.span();
             match self.words.kind() {
@@ -149,7 +149,7 @@ impl Reader<'_> {
                     break;
                 }
                 TokenKind::Punctuation(b'}') => depth -= 1,
-                TokenKind::Punctuation(b'-') if behind_word => {
+                TokenKind::Punctuation(b'-') if after_word => {
                     let expected = "no `-` behind a name (an offset is written `+-4`)";
                     fault = fault.or(Some(SyntaxError { expected, span }));
                 }
@@ -162,7 +162,7 @@ impl Reader<'_> {
                 _ => {}
             }
             // `WARP_SZ-1` is a constant.
-            behind_word = self.words.kind() == TokenKind::Word && self.words.text() != "WARP_SZ";
+            after_word = self.words.kind() == TokenKind::Word && self.words.text() != "WARP_SZ";
             tail = tail.to(span);
             self.words.advance();
         }

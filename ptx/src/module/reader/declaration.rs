@@ -65,7 +65,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `.shared .align 16 .v4 .f32`, in any order behind the space.
+    /// `.shared .align 16 .v4 .f32`, in any order after the space.
     fn prefix(&mut self) -> Step<Prefix> {
         let space = self.words.text().trim_start_matches('.').parse();
         let space: StateSpace = space.map_err(|_| self.expected("a state space"))?;
@@ -219,7 +219,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The value behind `=`: to the comma or semicolon outside of all brackets.
+    /// Reads the initializer after `=`: to the comma or semicolon outside all brackets.
     fn initial(&mut self) -> Step<Span> {
         let mut span = self.words.span();
         let mut depth = 0_usize;

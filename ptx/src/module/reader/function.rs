@@ -1,4 +1,4 @@
-//! Kernels and device functions: what stands in front of their bodies.
+//! Kernels and device functions: what precedes their bodies.
 
 use super::declaration::Attributes;
 use super::{Reader, Step};
@@ -48,20 +48,20 @@ impl Reader<'_> {
         if self.words.is_mark(b'(') {
             self.parameters(Role::Return)?;
         }
-        let behind_returns = self.module.declarations.len();
+        let after_returns = self.module.declarations.len();
         let name = self.name("the function's name")?;
         if self.words.is_mark(b'(') {
             self.parameters(Role::Parameter)?;
         }
-        let behind_parameters = self.module.declarations.len();
+        let after_parameters = self.module.declarations.len();
         self.module.functions.push(Function {
             kind,
             name,
             linkage,
             target,
             scope: self.scope,
-            returns: first..behind_returns,
-            parameters: behind_returns..behind_parameters,
+            returns: first..after_returns,
+            parameters: after_returns..after_parameters,
             body: None,
         });
         let has_body = self.function_directives()?;

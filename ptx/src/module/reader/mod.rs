@@ -16,7 +16,7 @@ use crate::module::{AddressSize, FunctionId, Linkage, Module, Scope, ScopeId};
 use crate::syntax::words::Words;
 use crate::syntax::{Lines, Span, Target, TokenKind, Version, integer};
 
-/// How many braces may stand inside one another; compilers write two or three.
+/// The most nested braces; compilers write two or three.
 pub const MAX_DEPTH: usize = 256;
 
 /// Reads a module.
@@ -71,7 +71,7 @@ struct Reader<'s> {
     function: Option<FunctionId>,
 }
 
-/// What has been seen of the directives in front of all others.
+/// What has been read of the directives that precede all others.
 #[derive(Default)]
 struct Header {
     has_version: bool,
@@ -276,7 +276,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The current word is not what must stand here.
+    /// Returns the fault of a current word that is not the expected one.
     fn expected(&self, expected: &'static str) -> Fault {
         self.fault(ReadErrorKind::Expected(expected))
     }

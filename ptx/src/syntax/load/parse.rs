@@ -1,4 +1,4 @@
-//! One statement to a load.
+//! Parses one statement as a load.
 
 use super::{
     Address, AddressForm, Element, ElementKind, Load, Offset, Opcode, Operand, OperandKind,
@@ -16,10 +16,10 @@ const MAX_QUALIFIERS: usize = 64;
 /// More operands, or elements of a vector, than any load has.
 const MAX_ELEMENTS: usize = 1024;
 
-/// What stands behind an operand.
+/// What follows an operand.
 pub(crate) const COMMA_OR_SEMICOLON: &str = "`,` or `;`";
 
-/// Reads a statement as a load; nothing where it is another instruction.
+/// Reads a statement as a load; `None` if it is another instruction.
 pub(super) fn load(source: &str, statement: &Statement, instruction: &Instruction) -> Option<Load> {
     let mut words = Words::new(source, instruction.tail);
     let (opcode, opcode_span) = opcode(source, instruction.mnemonic, &mut words)?;
@@ -133,11 +133,11 @@ fn constant_operand(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
 /// A constant expression with its place.
 fn expression(words: &mut Words<'_>) -> Result<Offset, SyntaxError> {
     let mut span = words.span();
-    let mut behind = words.clone();
+    let mut from = words.clone();
     let value = constant(words)?;
-    // The last word of the expression is the one in front of the current.
-    while behind.span().start < words.span().start && behind.kind() != TokenKind::End {
-        span = span.to(behind.advance().span);
+    // The last word of the expression is the one before the current.
+    while from.span().start < words.span().start && from.kind() != TokenKind::End {
+        span = span.to(from.advance().span);
     }
     Ok(Offset { value, span })
 }
@@ -151,7 +151,7 @@ fn named(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
             words.advance();
             let mut address = inside(words, AddressForm::Indexed)?;
             let end = words.expect(b']', "`]`")?;
-            // What stands first in the brackets is an index: `a[%r1+4]`.
+            // The first word in the brackets is an index: `a[%r1+4]`.
             address.index = address.base.replace(name);
             let span = name.to(postfix(words, &mut address)?.unwrap_or(end));
             Ok(Operand { kind: OperandKind::Address(address), span })
@@ -227,7 +227,7 @@ fn bracketed(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
     Ok(Operand { kind: OperandKind::Address(address), span })
 }
 
-/// What stands between brackets: a name, a name and a constant, or a constant.
+/// Reads what is between brackets: a name, a name and a constant, or a constant.
 fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<Address, SyntaxError> {
     let mut address = Address { form, base: None, index: None, offset: None, unified: None };
     if words.kind() != TokenKind::Word || words.text() == "WARP_SZ" {
@@ -256,7 +256,7 @@ fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<Address, SyntaxErr
     Ok(address)
 }
 
-/// `.unified` behind an address; its place.
+/// Reads `.unified` after an address; returns its place.
 fn postfix(words: &mut Words<'_>, address: &mut Address) -> Result<Option<Span>, SyntaxError> {
     if words.kind() == TokenKind::Dotted && words.text() == ".unified" {
         address.unified = Some(words.advance().span);

@@ -3,12 +3,12 @@
 use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier};
 use crate::tensor::{Operation, Repeat, Shape};
 
-/// A qualifier and where it stands, its dot included.
+/// A qualifier and its place, its dot included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qualifier {
     /// What it says.
     pub kind: QualifierKind,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -22,7 +22,7 @@ pub enum QualifierKind {
     Mmio,
     /// `.cta`, `.cluster`, `.gpu`, `.sys`.
     Scope(Scope),
-    /// `.global`, `.shared::cta` and the like.
+    /// A state space with its sub-qualifier: `.global`, `.shared::cta`.
     Space(StateSpace, Option<SubQualifier>),
     /// `.ca`, `.cg`, `.cs`, `.lu`, `.cv`.
     Cache(CacheOp),
@@ -54,7 +54,7 @@ pub enum QualifierKind {
     Absolute,
     /// `.NaN` of `tcgen05.ld.red`.
     Nan,
-    /// None that a load knows.
+    /// Not a qualifier of loads.
     Unknown,
 }
 
@@ -80,7 +80,7 @@ pub enum Scope {
     Sys,
 }
 
-/// A cache operation.
+/// A cache operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
 #[non_exhaustive]
@@ -114,7 +114,7 @@ pub enum Eviction {
 }
 
 impl QualifierKind {
-    /// What a qualifier of `ld` says, by its text behind the dot.
+    /// Reads a qualifier of `ld`, without its dot.
     pub(super) fn of_ld(text: &str) -> Self {
         let (name, part) = text.split_once("::").map_or((text, None), |(a, b)| (a, Some(b)));
         match (name, part) {
@@ -174,7 +174,7 @@ impl QualifierKind {
         }
     }
 
-    /// What a qualifier of `tcgen05.ld` says, by its text behind the dot.
+    /// Reads a qualifier of `tcgen05.ld`, without its dot.
     pub(super) fn of_tensor_ld(text: &str) -> Self {
         if let Ok(shape) = text.parse() {
             return Self::Shape(shape);
@@ -195,7 +195,7 @@ impl QualifierKind {
     }
 }
 
-/// What a wrong name may have been meant for; types but for one are left out.
+/// The names that are suggested for an unknown qualifier; all types but one are left out.
 impl QualifierKind {
     pub(crate) const LD_NAMES: [&str; 40] = [
         ".weak",

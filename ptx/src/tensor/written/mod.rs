@@ -1,4 +1,4 @@
-//! Loads of tensor memory, from what is written to what is executed.
+//! [`Load::tensor_load`]: from the text of a load of Tensor Memory to what is executed.
 
 use crate::syntax::Span;
 use crate::syntax::load::{
@@ -11,14 +11,14 @@ mod error;
 
 pub use error::{TensorLoadError, TensorLoadErrorKind};
 
-/// A load of tensor memory and the names of its operands, which are not looked up.
+/// A load of Tensor Memory and the names of its operands, which are not looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WrittenTensorLoad {
     /// What it does, the half offset included.
     pub load: TensorLoad,
-    /// The data registers as they are written, `r0` or `Q.x`, as many as the load gives each
-    /// thread.
+    /// The data registers as they are written, `r0` or `Q.x`, as many as the load has for
+    /// each thread.
     pub registers: Vec<Span>,
     /// The register for the result of a reduction, as it is written.
     pub reduced: Option<Span>,
@@ -31,8 +31,8 @@ pub struct WrittenTensorLoad {
 type Result<T> = std::result::Result<T, TensorLoadError>;
 
 impl Load {
-    /// The load of tensor memory that this is. `text` is what it was read from, a module or a
-    /// statement alone.
+    /// Reads the load as one of Tensor Memory. `text` is what it was read from, a module or a single
+    /// statement.
     ///
     /// ```
     /// use warpload_ptx::read_load;
@@ -50,10 +50,10 @@ impl Load {
     /// ```
     ///
     /// # Errors
-    /// [`TensorLoadError`], of several the first of these: what could not be read, qualifiers that
+    /// Returns [`TensorLoadError`], of several the first of these: what could not be read, qualifiers that
     /// are unknown, double, missing or another instruction's, operands, rules that the combination
-    /// breaks, the number of registers. Registers are not looked up: [`check`](crate::rules::check) tells
-    /// whether they are declared as they should be.
+    /// breaks, the number of registers. Registers are not looked up: [`check`](crate::rules::check) checks
+    /// their declarations.
     pub fn tensor_load(&self, text: &str) -> Result<WrittenTensorLoad> {
         if self.opcode == Opcode::Ld {
             let expected = "`tcgen05.ld` or `tcgen05.ld.red`";
@@ -125,7 +125,7 @@ impl Load {
         }
     }
 
-    /// The place of the first qualifier that `which` picks.
+    /// Returns the place of the first qualifier that `which` picks.
     fn place_of(&self, which: impl Fn(QualifierKind) -> bool) -> Option<Span> {
         self.first(|kind| which(kind).then_some(())).map(|found| found.1)
     }
@@ -236,7 +236,7 @@ fn expected(part: Part, is_red: bool) -> &'static str {
     }
 }
 
-/// Refuses qualifiers that are unknown, or stand there twice.
+/// Refuses unknown and repeated qualifiers.
 fn known(load: &Load, text: &str) -> Result<()> {
     for (place, qualifier) in load.qualifiers.iter().enumerate() {
         let span = qualifier.span;
