@@ -227,7 +227,7 @@ fn address(words: &mut Words<'_>, mask: Option<u64>) -> Result<Initializer, Synt
     }
     let mut offset = 0;
     if words.is_mark(b'+') || words.is_mark(b'-') {
-        let error = words.expected("an integer behind this");
+        let error = words.expected("an integer after this");
         offset = constant(words)?.integer().ok_or(error)?;
     }
     Ok(Initializer::Address { name, offset, is_generic, mask })

@@ -29,7 +29,7 @@ const GATES: [Gate; 7] = [
         },
     },
     Gate {
-        feature: "`.weak` in front of a declaration",
+        feature: "`.weak` before a declaration",
         version: (3, 1),
         sm: None,
         is_used: |declared| declared.linkage == Linkage::Weak,
@@ -122,12 +122,12 @@ fn top(module: &Module<'_>, findings: &mut Findings) {
 /// A function's own linkage, and the place of a kernel's parameters.
 fn function(module: &Module<'_>, function: &Function, findings: &mut Findings) {
     if function.linkage == Linkage::Weak && module.version < Version::new(3, 1) {
-        let feature = "`.weak` in front of a declaration";
+        let feature = "`.weak` before a declaration";
         needs_version(module, findings, feature, Version::new(3, 1), function.name);
     }
     let is_list = function.kind == FunctionKind::Entry && !function.parameters.is_empty();
     if is_list && module.version < KERNEL_PARAMETER_LISTS {
-        let feature = "a list of parameters behind a kernel's name";
+        let feature = "a list of parameters after a kernel's name";
         needs_version(module, findings, feature, KERNEL_PARAMETER_LISTS, function.name);
     }
 }
@@ -187,7 +187,7 @@ impl Judged<'_> {
                 Rule::Declaration,
                 defined.name,
                 format!("`{}` was declared `.extern`, and is defined for this module", self.text()),
-                "write `.visible` in front of the definition".to_owned(),
+                "write `.visible` before the definition".to_owned(),
             );
         }
         let is_open = is_unresolved(self.declared) && definition.is_none();

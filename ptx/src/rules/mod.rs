@@ -308,7 +308,7 @@ impl<'j> Judged<'j> {
             || self.module.function(text).is_some()
             || special_register(text).is_some();
         if !is_name || is_known {
-            return findings.add(rule, name, format!("`{text}` is no {what}"), help.to_owned());
+            return findings.add(rule, name, format!("`{text}` is not a {what}"), help.to_owned());
         }
         let run = self.module.run_without(self.load.scope, text).filter(|(_, count)| *count > 0);
         let help = match run {

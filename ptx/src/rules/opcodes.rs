@@ -223,7 +223,7 @@ fn opcode(module: &Module<'_>, instruction: &Instruction, findings: &mut Finding
     findings.add(
         Rule::UnknownInstruction,
         instruction.mnemonic,
-        format!("`{name}` is no instruction of PTX"),
+        format!("`{name}` is not an instruction of PTX"),
         meant.map(str::to_owned),
     );
 }

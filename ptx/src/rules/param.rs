@@ -64,7 +64,7 @@ fn body_local(judged: &Judged<'_>, base: Span, symbol: Symbol<'_>, findings: &mu
         findings.add(
             Rule::ParamCall,
             base,
-            format!("no call in front of this load returns in `{name}`"),
+            format!("no call before this load returns in `{name}`"),
             format!("`call ({name}), function, (..);`"),
         );
     }

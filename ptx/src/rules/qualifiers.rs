@@ -95,7 +95,7 @@ fn unknown(judged: &Judged<'_>, findings: &mut Findings) {
             findings.add(
                 Rule::UnknownQualifier,
                 qualifier.span,
-                format!("`{text}` is no qualifier of `{name}`"),
+                format!("`{text}` is not a qualifier of `{name}`"),
                 similar(judged.load.opcode, text).map(|known| format!("did you mean `{known}`?")),
             );
         }
@@ -118,7 +118,7 @@ fn duplicates(judged: &Judged<'_>, findings: &mut Findings) {
         let (rule, message) = if of_kind == Kind::Order {
             (Rule::OrderConflict, format!("`{this}` and `{first}` exclude one another"))
         } else if this == first {
-            (Rule::DuplicateQualifier, format!("`{this}` stands here twice"))
+            (Rule::DuplicateQualifier, format!("`{this}` is repeated"))
         } else {
             (Rule::DuplicateQualifier, format!("`{this}` is a second {name} beside `{first}`"))
         };

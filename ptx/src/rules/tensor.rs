@@ -142,7 +142,7 @@ fn operands(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
             findings.add(
                 Rule::TensorOffset,
                 offset.span,
-                format!("`{}` is no integer constant", judged.text(offset.span)),
+                format!("`{}` is not an integer constant", judged.text(offset.span)),
                 "the offset of the second half is known when the code is assembled".to_owned(),
             );
         }
@@ -155,7 +155,7 @@ fn vector(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings) {
         findings.add(
             Rule::DestinationRegister,
             operand.span,
-            format!("`{}` is no vector", judged.text(operand.span)),
+            format!("`{}` is not a vector", judged.text(operand.span)),
             "write registers in braces, also a single one".to_owned(),
         );
         return;
@@ -259,7 +259,7 @@ fn tensor_address(judged: &Judged<'_>, operand: &Operand, is_red: bool, findings
     let address = match &operand.kind {
         OperandKind::Address(address) if address.form == AddressForm::Bracketed => address,
         _ => {
-            let message = format!("`{}` is no address", judged.text(operand.span));
+            let message = format!("`{}` is not an address", judged.text(operand.span));
             return findings.add(Rule::Operands, operand.span, message, help);
         }
     };
@@ -272,7 +272,7 @@ fn tensor_address(judged: &Judged<'_>, operand: &Operand, is_red: bool, findings
         return findings.add(Rule::ImmediateAddress, operand.span, message, help);
     };
     if let Some(offset) = address.offset.filter(|offset| offset.value.integer().is_none()) {
-        let message = format!("`{}` is no integer", judged.text(offset.span));
+        let message = format!("`{}` is not an integer", judged.text(offset.span));
         findings.add(Rule::OffsetInteger, offset.span, message, None);
     }
     let text = judged.text(base);

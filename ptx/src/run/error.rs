@@ -67,14 +67,14 @@ pub enum RunErrorKind {
     #[error("there is no tensor memory to load from")]
     NoTensorMemory,
     /// Some lanes do not execute a load of Tensor Memory, which a whole warp executes.
-    #[error("all 32 lanes take part in this load (`.sync.aligned`), but not lanes {missing:#010x}")]
+    #[error("`.sync.aligned` requires all 32 lanes, but lanes {missing:#010x} do not execute")]
     NotAllLanes {
         /// The lanes that are inactive or predicated off.
         missing: LaneMask,
     },
     /// The lanes have different addresses of Tensor Memory.
     #[error(
-        "`{register}` holds {first:#x} in lane 0 and {other:#x} in lane {lane}; all lanes give one \
+        "`{register}` holds {first:#x} in lane 0 and {other:#x} in lane {lane}; all lanes must have one \
          address"
     )]
     AddressesDiffer {

@@ -88,7 +88,7 @@ pub enum PlacementError {
         name: Span,
     },
     /// A variable was placed at an address that its alignment does not allow.
-    #[error("{address:#x} is no multiple of the variable's alignment, {alignment}")]
+    #[error("{address:#x} is not a multiple of the variable's alignment, {alignment}")]
     Misaligned {
         /// Its address.
         address: u64,

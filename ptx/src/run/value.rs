@@ -28,7 +28,7 @@ pub enum ValueError {
         bits: u32,
     },
     /// A fraction for a type other than `.f32` and `.f64`.
-    #[error("{0} is no integer")]
+    #[error("{0} is not an integer")]
     Fraction(String),
     /// Several values, but not one for each lane.
     #[error("{0} values; expected one, or one for each of the 32 lanes")]

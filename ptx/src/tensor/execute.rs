@@ -139,7 +139,7 @@ fn base(
 /// The bases and what follows them lie inside the slab.
 ///
 /// Not inlined: only as parameters of a function are cells and registers known not to overlap,
-/// without which nothing is done with vectors.
+/// which vector code needs.
 #[inline(never)]
 fn gather<const WIDTH: usize>(
     shape: Shape,

@@ -92,7 +92,7 @@ impl Reader<'_> {
         self.words.advance();
         if self.words.is_mark(b':') {
             if guard.is_some() {
-                return self.malformed(start, "an instruction behind the guard");
+                return self.malformed(start, "an instruction after the guard");
             }
             self.words.advance();
             self.push(mnemonic, StatementKind::Label(mnemonic));
@@ -114,7 +114,7 @@ impl Reader<'_> {
         let register = self.words.span();
         self.words.advance();
         if self.words.kind() != TokenKind::Word {
-            return self.malformed(start, "an instruction behind the guard");
+            return self.malformed(start, "an instruction after the guard");
         }
         self.word_statement(start, Some(Guard { register, is_negated }))
     }
@@ -150,7 +150,7 @@ impl Reader<'_> {
                 }
                 TokenKind::Punctuation(b'}') => depth -= 1,
                 TokenKind::Punctuation(b'-') if after_word => {
-                    let expected = "no `-` behind a name (an offset is written `+-4`)";
+                    let expected = "no `-` after a name (an offset is written `+-4`)";
                     fault = fault.or(Some(SyntaxError { expected, span }));
                 }
                 TokenKind::Bad(LexicalError::Stray) => {

@@ -39,7 +39,7 @@ pub enum ReadErrorKind {
     #[error("expected `.version`, with which a module begins")]
     MissingVersion,
     /// A function or a variable before `.target`.
-    #[error("expected `.target` in front of this")]
+    #[error("expected `.target` before this")]
     MissingTarget,
     /// Braces in braces.
     #[error("more than {} braces inside one another", super::MAX_DEPTH)]

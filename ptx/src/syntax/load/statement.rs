@@ -78,7 +78,7 @@ fn statement(text: &str, whole: Span) -> Result<(Span, Instruction), Fault> {
     }
     if words.eat(b';') && words.kind() != TokenKind::End {
         let rest = Span { start: words.span().start, end: text.trim_end().len() as u32 };
-        return Err((ReadErrorKind::Expected("nothing behind the load"), rest));
+        return Err((ReadErrorKind::Expected("nothing after the load"), rest));
     }
     let instruction = Instruction { guard, mnemonic, tail, fault: None };
     Ok((start.to(mnemonic).to(tail), instruction))

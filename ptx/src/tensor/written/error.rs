@@ -22,13 +22,13 @@ pub enum TensorLoadErrorKind {
     #[error("expected {0}")]
     Expected(&'static str),
     /// A qualifier that these loads do not have.
-    #[error("no qualifier of `tcgen05.ld`")]
+    #[error("not a qualifier of `tcgen05.ld`")]
     Unknown,
     /// A second qualifier of one kind.
     #[error("a second qualifier of this kind")]
     Duplicate,
     /// The type of another instruction.
-    #[error("this type cannot stand here; expected {types}")]
+    #[error("invalid type; expected {types}")]
     Type {
         /// The types of this one.
         types: &'static str,
