@@ -1,8 +1,9 @@
-//! PTX: what a module holds as far as its loads depend on it, and which loads are legal.
+//! Loads of PTX: which are legal, what they do, and what they become on SM 5.x.
 //!
-//! [`read`] reads a module whole. [`Module::loads`] gives its loads as they are written, legal or
-//! not; [`check`] judges them. Everything keeps its place in the text as a [`Span`](syntax::Span), and names are
-//! looked up with [`Module::find`] where they are written. docs/ptx.md lists the rules.
+//! [`read`] reads a whole module. [`Module::loads`] returns its loads as they are written, legal or
+//! not; [`check`] judges them, [`run`] executes them and [`lower()`] translates them. Everything keeps
+//! its place in the text as a [`Span`](syntax::Span), and [`Module::find`] looks names up.
+//! docs/ptx.md lists the rules.
 //!
 //! ```
 //! use warpload_ptx::syntax::{ScalarType, StateSpace};

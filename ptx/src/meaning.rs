@@ -1,5 +1,5 @@
-//! What a legal load means: its memory, what it reads and where that goes, with every name looked
-//! up. Both [`run`](crate::run) and [`lower`](crate::lower::lower) begin here.
+//! [`Meaning`]: the memory, the width, the address and the destinations of a legal load, with every
+//! name looked up. Both [`run`](crate::run) and [`lower`](crate::lower::lower) begin here.
 
 use crate::module::{Declaration, DeclarationId, Module, ScopeId, Symbol};
 use crate::syntax::load::{
@@ -7,6 +7,7 @@ use crate::syntax::load::{
 };
 use crate::syntax::special::special_register;
 use crate::syntax::{Lexer, ScalarType, Span, StateSpace, TokenKind};
+use warpload::memory::AddressSpace;
 
 /// The constant bank of `.const` variables.
 pub const CONST_BANK: u8 = 3;
@@ -14,15 +15,23 @@ pub const CONST_BANK: u8 = 3;
 /// The constant bank of a kernel's parameters.
 pub const PARAMETER_BANK: u8 = 0;
 
-/// Where the first parameter lies in its bank, as on SM 5.x. Addresses of parameters, which are a
+/// The offset of the first parameter in its bank, as on SM 5.x. Addresses of parameters, which are a
 /// space of their own, begin with 0 here.
 pub const PARAMETER_BASE: u64 = 0x140;
 
+/// How loads of `.const` variables read their addresses.
+pub(crate) const CONSTANTS: AddressSpace = AddressSpace::Constant { bank: CONST_BANK };
+
+/// How loads of parameters read their addresses, to which [`PARAMETER_BASE`] is added.
+pub(crate) const PARAMETERS: AddressSpace = AddressSpace::Constant { bank: PARAMETER_BANK };
+
 /// A load with its names looked up.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Meaning {
-    /// The memory; a generic load whose address is a variable has that variable's.
-    pub space: LoadSpace,
+    /// The memory; a generic load whose address is a variable has that variable's. `.const` is
+    /// bank [`CONST_BANK`], `.param` is bank [`PARAMETER_BANK`].
+    pub space: AddressSpace,
     /// The type of one element.
     pub scalar: ScalarType,
     /// How many elements are loaded, 1 to 8.
@@ -33,36 +42,20 @@ pub struct Meaning {
     pub is_non_coherent: bool,
     /// `.volatile`.
     pub is_volatile: bool,
-    /// Where each element goes, the first one first; nothing for a sink.
+    /// The destination of each element, the first one first; `None` for a sink.
     pub destinations: Vec<Option<Register>>,
-    /// Where the first element is.
+    /// The address of the first element.
     pub address: Place,
     /// The guard, and whether it is negated.
     pub guard: Option<(Register, bool)>,
 }
 
 impl Meaning {
-    /// How many bytes a lane reads, 1 to 32. Its address is aligned to as many.
+    /// Returns the access size in bytes, 1 to 32; the address is aligned to it.
+    #[must_use]
     pub fn bytes(&self) -> u32 {
         self.scalar.bytes().unwrap_or(1) * u32::from(self.elements)
     }
-}
-
-/// The memory that a load reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LoadSpace {
-    /// Generic addresses, whose memory the windows decide.
-    Generic,
-    /// Global memory.
-    Global,
-    /// The lane's local memory.
-    Local,
-    /// The CTA's shared memory.
-    Shared,
-    /// Constants of the module.
-    Const,
-    /// Parameters of the function.
-    Param,
 }
 
 /// A register, or an element of a vector register.
@@ -88,7 +81,7 @@ pub struct Place {
 /// What an address begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Base {
-    /// Nothing: the offset is the address.
+    /// Zero: the offset is the address.
     Zero,
     /// A register.
     Register(Register),
@@ -100,23 +93,25 @@ pub enum Base {
 
 /// Why a load has no meaning; [`check`](crate::rules::check) says more of most of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MeaningError {
-    /// It is a load of tensor memory.
+    /// It is a load of Tensor Memory.
     #[error("a load of tensor memory, which no other load is like")]
     Tensor,
-    /// A name stands for nothing.
+    /// A name is not declared.
     #[error("this name is not declared")]
     Undeclared(Span),
-    /// A name stands for a special register.
+    /// A name is that of a special register.
     #[error("a special register, whose value is not known here")]
     Special(Span),
-    /// It is not a load as it should be written.
+    /// The load is malformed.
     #[error("not a legal load: `ptx check` says why")]
     Illegal(Span),
 }
 
 impl MeaningError {
-    /// Where, but for loads of tensor memory.
+    /// Returns the place; `None` for loads of Tensor Memory.
+    #[must_use]
     pub fn span(self) -> Option<Span> {
         match self {
             Self::Tensor => None,
@@ -126,7 +121,7 @@ impl MeaningError {
 }
 
 impl Register {
-    /// The register of a symbol that stands alone.
+    /// Returns the register of a symbol that is not an element of a vector.
     pub(crate) fn of(symbol: Symbol<'_>) -> Self {
         let number = symbol.number.unwrap_or(0);
         Self { declaration: symbol.id, number, component: 0 }
@@ -134,10 +129,10 @@ impl Register {
 }
 
 impl Module<'_> {
-    /// What a load means.
+    /// Returns what a load means.
     ///
     /// ```
-    /// use warpload_ptx::meaning::LoadSpace;
+    /// use warpload::memory::AddressSpace;
     /// use warpload_ptx::syntax::ScalarType;
     /// use warpload_ptx::read;
     ///
@@ -146,15 +141,15 @@ impl Module<'_> {
     /// let load = module.loads().next().expect("one load");
     /// let meaning = module.meaning(&load)?;
     /// // Generic as it is written, but the variable is shared.
-    /// assert_eq!(meaning.space, LoadSpace::Shared);
+    /// assert_eq!(meaning.space, AddressSpace::Shared);
     /// assert_eq!((meaning.scalar, meaning.bytes()), (ScalarType::F32, 8));
     /// assert_eq!(meaning.destinations[1], None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`MeaningError`] where the load is not written as one, or names what is not declared. Not
-    /// every illegal load is found: that is what [`check`](crate::rules::check) is for.
+    /// Returns [`MeaningError`] if the load is malformed or names what is not declared. Accepts some
+    /// illegal loads; [`check`](crate::rules::check) finds them.
     pub fn meaning(&self, load: &Load) -> Result<Meaning, MeaningError> {
         if load.opcode != Opcode::Ld {
             return Err(MeaningError::Tensor);
@@ -163,12 +158,12 @@ impl Module<'_> {
         let address = load.address().filter(|_| load.fault.is_none()).ok_or(illegal)?;
         let address = self.place(load.scope, address, illegal)?;
         let written = match load.space() {
-            None => LoadSpace::Generic,
-            Some((space, _)) => load_space(space).ok_or(illegal)?,
+            None => AddressSpace::Generic,
+            Some((space, _)) => space.addresses().ok_or(illegal)?,
         };
-        let of_variable = self.variable_of(address).and_then(|known| load_space(known.space));
+        let of_variable = self.variable_of(address).and_then(|known| known.space.addresses());
         let space = match written {
-            LoadSpace::Generic => of_variable.unwrap_or(written),
+            AddressSpace::Generic => of_variable.unwrap_or(written),
             _ => written,
         };
         let cache = load.first(|kind| match kind {
@@ -192,7 +187,8 @@ impl Module<'_> {
         })
     }
 
-    /// The variable that an address begins with.
+    /// Returns the variable that an address begins with, if it does.
+    #[must_use]
     pub fn variable_of(&self, place: Place) -> Option<&Declaration> {
         match place.base {
             Base::Variable(id) | Base::Indexed(id, _) => self.declaration(id),
@@ -206,7 +202,7 @@ impl Module<'_> {
         self.find_at(scope, name).ok_or(error(name))
     }
 
-    /// The register of a name.
+    /// Returns the register of a name.
     pub(crate) fn register(&self, scope: ScopeId, name: Span) -> Result<Register, MeaningError> {
         let symbol = self.symbol(scope, name)?;
         match symbol.declaration.space {
@@ -221,7 +217,7 @@ impl Module<'_> {
         scope: ScopeId,
         written: Span,
     ) -> Result<Register, MeaningError> {
-        let mut words = Lexer::of(self.source(), written);
+        let mut words = Lexer::within(self.source(), written);
         let name = words.token().span;
         let element = words.token();
         let register = self.register(scope, name)?;
@@ -298,19 +294,23 @@ impl Module<'_> {
     }
 }
 
-/// The place of `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a` in a vector register.
+/// Returns the place of `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a` in a vector register.
 pub(crate) fn component(letter: u8) -> Option<u8> {
     let place = b"xyzw".iter().chain(b"rgba").position(|known| *known == letter)?;
     Some(place as u8 % 4)
 }
 
-fn load_space(space: StateSpace) -> Option<LoadSpace> {
-    match space {
-        StateSpace::Global => Some(LoadSpace::Global),
-        StateSpace::Local => Some(LoadSpace::Local),
-        StateSpace::Shared => Some(LoadSpace::Shared),
-        StateSpace::Const => Some(LoadSpace::Const),
-        StateSpace::Param => Some(LoadSpace::Param),
-        StateSpace::Register | StateSpace::Texture => None,
+impl StateSpace {
+    /// Returns how loads of the space read their addresses; `None` if no load reads it.
+    #[must_use]
+    pub fn addresses(self) -> Option<AddressSpace> {
+        match self {
+            Self::Global => Some(AddressSpace::Global),
+            Self::Local => Some(AddressSpace::Local),
+            Self::Shared => Some(AddressSpace::Shared),
+            Self::Const => Some(CONSTANTS),
+            Self::Param => Some(PARAMETERS),
+            Self::Register | Self::Texture => None,
+        }
     }
 }

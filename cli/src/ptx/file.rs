@@ -35,7 +35,7 @@ pub(super) fn with_file(
             return Ok(status);
         }
     };
-    let lines = Lines::of(&source);
+    let lines = Lines::new(&source);
     match read(&source) {
         Ok(module) => use_file(&File { name: &name, module: &module, lines: &lines }, output),
         Err(error) => {
@@ -101,7 +101,7 @@ impl File<'_> {
     pub(super) fn one_line(&self, span: Span) -> String {
         let mut text = String::new();
         let mut end = span.start;
-        for token in Lexer::of(self.module.source(), span) {
+        for token in Lexer::within(self.module.source(), span) {
             if token.span.start > end {
                 text.push(' ');
             }

@@ -46,8 +46,7 @@ pub(crate) struct Arguments {
 
 fn read_shape(text: &str) -> Result<Shape, String> {
     let name = text.strip_prefix('.').unwrap_or(text);
-    Shape::from_name(name)
-        .ok_or_else(|| format!("there are {}", Shape::ALL.map(Shape::name).join(", ")))
+    name.parse().map_err(|_| format!("there are {}", Shape::ALL.map(Shape::name).join(", ")))
 }
 
 fn read_num(text: &str) -> Result<u32, String> {

@@ -38,7 +38,7 @@ impl LaneModeName {
 /// `pattern:NAME`, or else the name of a file.
 pub(crate) fn read_contents(text: &str) -> Result<Contents, String> {
     let Some(name) = text.strip_prefix("pattern:") else { return Ok(Contents::File(text.into())) };
-    Pattern::from_name(name).map(Contents::Pattern).ok_or_else(|| {
+    name.parse().map(Contents::Pattern).map_err(|_| {
         format!("no such pattern; there are {}", Pattern::ALL.map(Pattern::name).join(", "))
     })
 }

@@ -163,7 +163,7 @@ fn illegal(
     let &Illegal { code, ref message, span } = illegal;
     let rule = Some(code).filter(|code| *code != "syntax");
     let label = Labelled { title: message, rule, help: None, span };
-    diagnostic::in_source("<argument>", text, &Lines::of(text), label);
+    diagnostic::in_source("<argument>", text, &Lines::new(text), label);
     if format == Format::Json {
         output.json(&RefusedJson { error: "assemble", code, message: message.clone() })?;
     }

@@ -28,7 +28,7 @@ impl Anchors {
             return value.constant;
         };
         let anchor = *self.constants.entry(root).or_insert(value.constant);
-        // What is in a constant bank is added to where it is, each time.
+        // A value in a constant bank is added from there each time.
         if anchor != 0 && is_in_bank(root) { value.constant } else { anchor }
     }
 
@@ -50,7 +50,7 @@ const BRANCHED: [&str; 19] = [
     "st", "suld", "sured", "sust", "tex", "tld4", "trap",
 ];
 
-/// What ends a block with and without a guard. After other branches comes a label or nothing.
+/// What ends a block with and without a guard. A label, or the end, follows other branches.
 const ENDS: [&str; 3] = ["call", "fence", "membar"];
 
 /// Whether the assembler begins a new block at this instruction.

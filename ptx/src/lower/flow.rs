@@ -9,7 +9,8 @@ use warpload::impossible::OrImpossible;
 use super::sources::{Source, sources};
 use super::value::{Conversion, Root, Term, Value, Values, Width};
 use crate::meaning::{
-    Base, CONST_BANK, LoadSpace, Meaning, PARAMETER_BANK, PARAMETER_BASE, Place, Register,
+    Base, CONST_BANK, CONSTANTS, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS, Place,
+    Register,
 };
 use crate::module::Layout;
 use crate::module::operands::Operands;
@@ -32,7 +33,7 @@ pub(super) struct Flow<'m, 's> {
     block: u32,
 }
 
-/// How often the registers of a function are read and written, and where code jumps to.
+/// How often the registers of a function are read and written, and the labels that code jumps to.
 #[derive(Default)]
 struct Uses<'s> {
     reads: HashMap<Register, u32>,
@@ -140,13 +141,13 @@ impl<'m, 's> Flow<'m, 's> {
         }
     }
 
-    /// The bank and the offset that a load reads from, where they are known.
+    /// Returns the bank and the offset that a load reads from, if they are known.
     fn bank_offset(&mut self, meaning: &Meaning) -> Option<(u8, i64)> {
         let address = self.address(meaning.address);
         let offset = address.constant;
         match (meaning.space, address.root) {
-            (LoadSpace::Const, None) => Some((CONST_BANK, offset)),
-            (LoadSpace::Param, None) if self.function.kind == FunctionKind::Entry => {
+            (CONSTANTS, None) => Some((CONST_BANK, offset)),
+            (PARAMETERS, None) if self.function.kind == FunctionKind::Entry => {
                 Some((PARAMETER_BANK, offset.wrapping_add(PARAMETER_BASE as i64)))
             }
             _ => None,
@@ -220,7 +221,7 @@ impl<'m, 's> Flow<'m, 's> {
         self.registers.insert(register, (value, self.block));
     }
 
-    /// Sets a register to a value of which nothing is known.
+    /// Sets a register to an unknown value.
     fn forget(&mut self, register: Register) -> Value {
         let value = self.values.opaque(0);
         self.set(register, value);
@@ -232,7 +233,7 @@ impl<'m, 's> Flow<'m, 's> {
         let (mut types, mut names) = (Vec::new(), Vec::new());
         for word in instruction.qualifiers(self.module.source()) {
             let name = self.module.text(word.span);
-            match name.strip_prefix('.').and_then(ScalarType::from_name) {
+            match name.strip_prefix('.').and_then(|name| name.parse().ok()) {
                 Some(scalar) => types.push(scalar),
                 None => names.push(name),
             }

@@ -1,6 +1,6 @@
 //! What PTX loads become on SM 5.x: the SPA 5.0 instructions that NVIDIA's assembler would emit.
 //!
-//! Each load is looked at by itself, with what is known of its address: which other code removes,
+//! Each load is lowered by itself, with what is known of its address: which other code removes,
 //! unrolls or combines, it stays the load that it is. The instructions are those of ptxas 12.9
 //! (docs/ptx-lower.md); the numbers of their registers are given here, and [`Binding`]s say what each
 //! register holds.
@@ -31,7 +31,7 @@ use crate::syntax::load::Load;
 /// How much the assembler optimizes, as ptxas counts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OptimizationLevel {
-    /// `-O0`: nothing is known of addresses, and parameters are loaded.
+    /// `-O0`: addresses are unknown, and parameters are loaded.
     O0,
     /// `-O1`.
     O1,
@@ -59,14 +59,14 @@ pub struct LoweredLoad {
 pub enum Binding {
     /// In front of the load: an address.
     Address {
-        /// The register, the lower word of two where the address is wide.
+        /// The register; the lower word of two if the address is wide.
         register: Reg,
         /// Whether it has 64 bits, in two registers.
         is_wide: bool,
         /// What it is the address of.
         place: Place,
     },
-    /// In front of the load: true where the generic address is not that of shared memory.
+    /// Before the load: true if the generic address is not in shared memory.
     Plg {
         /// The predicate.
         predicate: Pred,
@@ -93,7 +93,7 @@ pub enum Binding {
         bank: u8,
         /// The first byte.
         offset: u32,
-        /// The PTX registers, the first element first; nothing for a sink.
+        /// The PTX registers, the first element first; `None` for a sink.
         elements: Vec<Option<Register>>,
     },
     /// Behind the load: elements, side by side from the lowest byte of the first register on.
@@ -104,12 +104,12 @@ pub enum Binding {
         register: Reg,
         /// How many there are, 1, 2 or 4.
         count: u32,
-        /// The PTX registers, the first element first; nothing for a sink.
+        /// The PTX registers, the first element first; `None` for a sink.
         elements: Vec<Option<Register>>,
     },
 }
 
-/// Why a load has no SPA 5.0 form, and where it stands.
+/// Why a load has no SPA 5.0 form, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct LowerError {
@@ -126,7 +126,7 @@ pub enum LowerErrorKind {
     /// The load has no meaning.
     #[error(transparent)]
     Meaning(#[from] MeaningError),
-    /// The variables that it may name cannot be laid out.
+    /// The variables that it may name have no layout.
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// It reads Tensor Memory.
@@ -144,7 +144,7 @@ pub enum LowerErrorKind {
 }
 
 impl LowerErrorKind {
-    /// The place at fault in a load that stands at `load`.
+    /// Returns the place at fault in the load at `load`.
     fn span(self, load: Span) -> Span {
         match self {
             Self::Meaning(error) => error.span().unwrap_or(load),
@@ -180,7 +180,7 @@ pub fn lower<'m>(
     module: &'m Module<'_>,
     level: OptimizationLevel,
 ) -> impl Iterator<Item = Result<LoweredLoad, LowerError>> + 'm {
-    let layout = Layout::of(module);
+    let layout = Layout::new(module);
     module.functions().iter().flat_map(move |function| {
         let mut results = Vec::new();
         let own = match &layout {
@@ -243,7 +243,7 @@ fn lower_function(
     }
 }
 
-/// Every load of a function whose variables cannot be laid out.
+/// Every load of a function whose variables have no layout.
 fn refuse_all(module: &Module<'_>, function: &Function, error: LayoutError, results: &mut Results) {
     let loads = |statement: &Statement| module.load(statement);
     results.extend(

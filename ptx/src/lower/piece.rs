@@ -1,6 +1,7 @@
 //! The parts of a load that become one instruction each.
 
-use crate::meaning::{LoadSpace, Meaning, Register};
+use crate::meaning::{Meaning, Register};
+use warpload::memory::AddressSpace;
 
 /// A part of a load that becomes one instruction.
 pub(super) struct Piece<'d> {
@@ -18,7 +19,7 @@ const WIDEST: u32 = 8;
 /// allows it; `aligned` is that offset if the base is known to be a multiple of 8.
 pub(super) fn pieces(meaning: &Meaning, aligned: Option<i64>) -> Vec<Piece<'_>> {
     let element = meaning.bytes() / u32::from(meaning.elements.max(1));
-    let is_constant = matches!(meaning.space, LoadSpace::Const | LoadSpace::Param);
+    let is_constant = matches!(meaning.space, AddressSpace::Constant { .. });
     if !is_constant || meaning.elements < 2 {
         let elements = &meaning.destinations[..];
         return vec![Piece { offset: 0, bytes: meaning.bytes(), elements }];

@@ -1,6 +1,7 @@
 //! One load to its instructions.
 
 use warpload::encoding::{Guard, Reg, Size};
+use warpload::memory::AddressSpace;
 
 use super::anchors::Anchors;
 use super::flow::Flow;
@@ -11,7 +12,7 @@ use super::sources;
 use super::spaces::bank;
 use super::uniform::Uniformity;
 use super::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
-use crate::meaning::{LoadSpace, Meaning, Place};
+use crate::meaning::{CONSTANTS, Meaning, PARAMETERS, Place};
 use crate::module::{Function, FunctionKind, Instruction as Ptx, Layout, Module, Role, Statement};
 use crate::syntax::load::{CacheOp, Load, Opcode, Order, QualifierKind};
 use crate::syntax::{StateSpace, TypeClass};
@@ -22,7 +23,7 @@ pub(super) struct Selector<'m, 's> {
     pub(super) function: &'m Function,
     pub(super) layout: &'m Layout<'m>,
     pub(super) level: OptimizationLevel,
-    /// `None` at level 0, where nothing is known of addresses.
+    /// `None` at level 0, which knows nothing of addresses.
     pub(super) uniformity: Option<Uniformity>,
     pub(super) flow: Flow<'m, 's>,
     pub(super) anchors: Anchors,
@@ -65,7 +66,7 @@ impl Selector<'_, '_> {
         }
         let is_space = |name: &str| {
             let name = name.trim_start_matches('.').split("::").next();
-            name.and_then(StateSpace::from_name).is_some()
+            name.is_some_and(|name| name.parse::<StateSpace>().is_ok())
         };
         let mut qualifiers = instruction.qualifiers(self.module.source());
         if qualifiers.any(|word| is_space(self.module.text(word.span))) {
@@ -81,7 +82,7 @@ impl Selector<'_, '_> {
         self.level > OptimizationLevel::O0
     }
 
-    /// The address itself, where the assembler knows it.
+    /// Returns the address itself, if the assembler knows it.
     pub(super) fn known(&self, address: Address) -> Option<i64> {
         let is_known = self.is_optimized() && address.value.root.is_none();
         is_known.then_some(address.value.constant)
@@ -103,13 +104,11 @@ impl Selector<'_, '_> {
         let guard = self.guard(meaning, &mut lowered.bindings);
         let bindings = &mut lowered.bindings;
         let instruction = match meaning.space {
-            LoadSpace::Generic => self.generic(meaning, address, size, bindings),
-            LoadSpace::Global => self.global(meaning, address, size, bindings),
-            LoadSpace::Local => self.local(address, size, bindings),
-            LoadSpace::Shared => self.shared(address, size, bindings),
-            LoadSpace::Const | LoadSpace::Param => {
-                self.constant(meaning.space, address, size, bindings)
-            }
+            AddressSpace::Generic => self.generic(meaning, address, size, bindings),
+            AddressSpace::Global => self.global(meaning, address, size, bindings),
+            AddressSpace::Local => self.local(address, size, bindings),
+            AddressSpace::Shared => self.shared(address, size, bindings),
+            AddressSpace::Constant { .. } => self.constant(meaning.space, address, size, bindings),
         };
         let destination = self.destination(size, piece, lowered);
         lowered.instructions.push(instruction.ok_or(too_wide)?.with(guard, destination));
@@ -120,8 +119,8 @@ impl Selector<'_, '_> {
     /// place is known, and parameters that are in registers.
     fn is_operand(&self, meaning: &Meaning, address: Address, piece: &Piece<'_>) -> bool {
         match meaning.space {
-            LoadSpace::Param if !self.is_kernel_parameter(address.place) => true,
-            LoadSpace::Const | LoadSpace::Param => {
+            PARAMETERS if !self.is_kernel_parameter(address.place) => true,
+            AddressSpace::Constant { .. } => {
                 let is_word =
                     |known: i64| piece.bytes >= 4 || self.is_low_part(meaning, known, piece);
                 self.known(address).is_some_and(is_word)
@@ -142,15 +141,15 @@ impl Selector<'_, '_> {
 
     fn constant_operand(
         &self,
-        space: LoadSpace,
+        space: AddressSpace,
         address: Address,
         piece: &Piece<'_>,
     ) -> Option<Binding> {
         let (bank, first) = bank(space);
         let offset = self
             .known(address)
-            .filter(|_| space == LoadSpace::Const || self.is_kernel_parameter(address.place))?;
-        // Far outside of the bank the operand means nothing anyway.
+            .filter(|_| space == CONSTANTS || self.is_kernel_parameter(address.place))?;
+        // Far outside the bank the operand has no meaning anyway.
         let offset = offset.wrapping_add(first) as u32;
         Some(Binding::Constant { bank, offset, elements: piece.elements.to_vec() })
     }
@@ -161,9 +160,9 @@ impl Selector<'_, '_> {
             && variable.is_none_or(|variable| variable.role == Role::Parameter)
     }
 
-    /// The size of a piece; its sign is seen to later where it is a constant of a known place.
+    /// Returns the size of a piece; a constant at a known place is sign-extended later.
     fn size(&self, meaning: &Meaning, address: Address, piece: &Piece<'_>) -> Option<Size> {
-        let is_constant = matches!(meaning.space, LoadSpace::Const | LoadSpace::Param);
+        let is_constant = matches!(meaning.space, AddressSpace::Constant { .. });
         let is_known = is_constant && self.known(address).is_some();
         let is_signed = meaning.scalar.class() == TypeClass::Signed && !is_known;
         Some(match (piece.bytes, is_signed) {
@@ -182,7 +181,7 @@ impl Selector<'_, '_> {
     /// Whether a load of 128 bits has the form for one address in the whole warp: a default or
     /// `.ca` load, from level 1 on, of 64-bit addresses.
     fn is_uniform_wide(&self, meaning: &Meaning) -> bool {
-        matches!(meaning.space, LoadSpace::Generic | LoadSpace::Global)
+        matches!(meaning.space, AddressSpace::Generic | AddressSpace::Global)
             && matches!(meaning.cache, None | Some(CacheOp::Ca))
             && !meaning.is_volatile
             && self.is_wide()

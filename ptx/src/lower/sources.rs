@@ -18,7 +18,7 @@ pub(super) enum Source {
     Other,
 }
 
-/// The operands after the first one; `None` if there are none.
+/// Returns the operands after the first one; `None` without any.
 pub(super) fn sources(
     module: &Module<'_>,
     scope: ScopeId,
@@ -36,7 +36,7 @@ pub(super) fn sources(
     let rest = Span { start: comma.span.end, end: instruction.tail.end };
     let mut words = Words::new(module.source(), rest);
     let mut found = vec![source(module, scope, &mut words)];
-    while words.took_mark(b',') {
+    while words.eat(b',') {
         found.push(source(module, scope, &mut words));
     }
     (words.kind() == TokenKind::End).then_some(found)
@@ -64,7 +64,7 @@ fn source(module: &Module<'_>, scope: ScopeId, words: &mut Words<'_>) -> Source 
 
 /// Reads `+8`; 0 if nothing is added.
 fn offset(words: &mut Words<'_>) -> Option<i64> {
-    if !words.took_mark(b'+') {
+    if !words.eat(b'+') {
         return Some(0);
     }
     let offset = constant(words).ok()?.integer()?;

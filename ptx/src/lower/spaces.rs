@@ -11,8 +11,9 @@ use super::operand::{
 };
 use super::registers::Source;
 use super::select::Selector;
-use crate::meaning::{CONST_BANK, LoadSpace, Meaning, PARAMETER_BANK, PARAMETER_BASE, Place};
+use crate::meaning::{CONST_BANK, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS, Place};
 use crate::syntax::load::CacheOp;
+use warpload::memory::AddressSpace;
 
 /// The register from whose value on local variables lie.
 const FRAME: Reg = Reg::new(1);
@@ -121,7 +122,7 @@ impl Selector<'_, '_> {
 
     pub(super) fn constant(
         &mut self,
-        space: LoadSpace,
+        space: AddressSpace,
         address: Address,
         size: Size,
         bindings: &mut Vec<Binding>,
@@ -149,10 +150,10 @@ impl Selector<'_, '_> {
     }
 }
 
-/// The constant bank of a space, and where the space begins in it.
-pub(super) fn bank(space: LoadSpace) -> (u8, i64) {
+/// Returns the constant bank of a space, and the offset at which the space begins in it.
+pub(super) fn bank(space: AddressSpace) -> (u8, i64) {
     match space {
-        LoadSpace::Param => (PARAMETER_BANK, PARAMETER_BASE as i64),
+        PARAMETERS => (PARAMETER_BANK, PARAMETER_BASE as i64),
         _ => (CONST_BANK, 0),
     }
 }

@@ -6,21 +6,21 @@
 //! loaded values, the results of atomics, shuffles, votes and calls, and parameters of a `.func`.
 //!
 //! The analysis looks at definitions, not at paths: a register is uniform if all instructions that
-//! write it give uniform values under uniform guards. Where some branch is not uniform, a register
+//! write it produce uniform values under uniform guards. If some branch is not uniform, a register
 //! that is written in more than one place is not uniform either, since threads may have come by
 //! different ones. The condition code counts as a register, and so does each element of a vector
 //! register. It starts with everything uniform and goes over the body until nothing changes.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::meaning::{Base, LoadSpace, Meaning, Register};
+use crate::meaning::{Base, CONSTANTS, Meaning, PARAMETERS, Register};
 use crate::module::operands::Operands;
 use crate::module::{
     DeclarationId, Function, FunctionKind, Instruction, Module, Role, Statement, StatementKind,
 };
 
 /// How often a body is gone over before what is left counts as not uniform. Each time decides all
-/// registers whose definitions stand in order; real code needs two or three.
+/// registers whose definitions are in order; real code needs two or three.
 const MAX_PASSES: usize = 64;
 
 /// Special registers whose value is that of the whole warp.
@@ -136,7 +136,7 @@ fn step(module: &Module<'_>, function: &Function, statement: &Statement) -> Opti
     }
     let meaning = module.load(statement).map(|load| module.meaning(&load));
     let is_divergent_load = meaning.is_some_and(|meaning| {
-        !meaning.is_ok_and(|meaning| gives_uniform(module, &meaning, function))
+        !meaning.is_ok_and(|meaning| is_uniform_space(module, &meaning, function))
     });
     Some(Step {
         is_divergent: is_divergent_load
@@ -152,14 +152,14 @@ fn has_qualifier(module: &Module<'_>, instruction: &Instruction, name: &str) -> 
     instruction.qualifiers(module.source()).any(|word| module.text(word.span) == name)
 }
 
-/// Whether a load from a uniform address gives a uniform value: of constants and of a kernel's
+/// Whether a load from a uniform address produces a uniform value: of constants and of a kernel's
 /// parameters, not of what a call returned.
-fn gives_uniform(module: &Module<'_>, meaning: &Meaning, function: &Function) -> bool {
+fn is_uniform_space(module: &Module<'_>, meaning: &Meaning, function: &Function) -> bool {
     let is_parameter =
         || module.variable_of(meaning.address).is_some_and(|known| known.role == Role::Parameter);
     match meaning.space {
-        LoadSpace::Const => true,
-        LoadSpace::Param => function.kind == FunctionKind::Entry && is_parameter(),
+        CONSTANTS => true,
+        PARAMETERS => function.kind == FunctionKind::Entry && is_parameter(),
         _ => false,
     }
 }

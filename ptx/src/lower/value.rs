@@ -160,7 +160,7 @@ impl Values {
         self.nodes.get(root?.0 as usize).map(|known| known.node)
     }
 
-    /// A value of which nothing is known but its low bits.
+    /// A value of which only the low bits are known.
     pub(super) fn opaque(&mut self, zero_bits: u32) -> Value {
         let number = self.nodes.len() as u32;
         Value::of(self.root(Node::Opaque(number), zero_bits))
@@ -304,7 +304,7 @@ impl Values {
         self.fused(product, added.value)
     }
 
-    /// The sum of a product and a value in 64 bits, where the assembler finds every constant.
+    /// The sum of a product and a value in 64 bits, in which the assembler finds every constant.
     pub(super) fn add_product(&mut self, product: Value, added: Value) -> Value {
         let free = |value: Value| match value.hold {
             Hold::Symbol => Value { hold: Hold::Free, ..value },

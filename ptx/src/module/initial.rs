@@ -48,7 +48,7 @@ pub enum Initializer {
 const MAX_DEPTH: usize = 16;
 
 impl Module<'_> {
-    /// Reads the initial value of a variable; nothing where it has none.
+    /// Reads the initializer of a variable; `None` if it has none.
     ///
     /// ```
     /// use warpload_ptx::module::Initializer;
@@ -63,7 +63,8 @@ impl Module<'_> {
     /// ```
     ///
     /// # Errors
-    /// The place of what is no value, or of one too many.
+    /// Returns the place of a word that is not a value, or of a surplus one.
+    #[must_use]
     pub fn initial_value(
         &self,
         declaration: &Declaration,
@@ -71,15 +72,15 @@ impl Module<'_> {
         declaration.initial.map(|span| self.read_initial(declaration, span))
     }
 
-    /// The lengths in brackets behind a variable's name; 0 for empty brackets.
+    /// Returns the lengths in brackets after a variable's name; 0 for empty brackets.
     pub fn dimensions(&self, declaration: &Declaration) -> Vec<u64> {
         let end = declaration.initial.map_or(self.source().len() as u32, |span| span.start);
         let mut words = Words::new(self.source(), Span { start: declaration.name.end, end });
         let mut dimensions = Vec::new();
-        while words.took_mark(b'[') {
+        while words.eat(b'[') {
             let length = constant(&mut words).ok().and_then(Constant::integer);
             dimensions.push(length.unwrap_or(0));
-            if !words.took_mark(b']') {
+            if !words.eat(b']') {
                 break;
             }
         }
@@ -120,12 +121,12 @@ impl Module<'_> {
             if words.kind() == TokenKind::End && list.open.is_empty() {
                 return Ok(list.value);
             }
-            words.take_mark(b',', "`,` or `}`")?;
+            words.expect(b',', "`,` or `}`")?;
         }
     }
 }
 
-/// How many values a pair of braces stands for, the outermost first; 0 for as many as there are.
+/// Returns the number of values of a pair of braces, the outermost first; 0 for as many as there are.
 fn strides(dimensions: &[u64]) -> Vec<u64> {
     let mut stride = 1_u64;
     let mut strides: Vec<u64> = dimensions
@@ -199,10 +200,10 @@ fn initializer(words: &mut Words<'_>) -> Result<Initializer, SyntaxError> {
     let mut ahead = words.clone();
     let mask = crate::syntax::integer(ahead.text());
     ahead.advance();
-    if mask.is_some() && ahead.took_mark(b'(') {
+    if mask.is_some() && ahead.eat(b'(') {
         *words = ahead;
         let value = address(words, mask)?;
-        words.take_mark(b')', "`)`")?;
+        words.expect(b')', "`)`")?;
         return Ok(value);
     }
     constant(words).map(Initializer::Number)
@@ -216,25 +217,26 @@ fn address(words: &mut Words<'_>, mask: Option<u64>) -> Result<Initializer, Synt
     let mut name = words.span();
     words.advance();
     if is_generic {
-        words.take_mark(b'(', "`(`")?;
+        words.expect(b'(', "`(`")?;
         if words.kind() != TokenKind::Word {
             return Err(words.expected("a variable"));
         }
         name = words.span();
         words.advance();
-        words.take_mark(b')', "`)`")?;
+        words.expect(b')', "`)`")?;
     }
     let mut offset = 0;
     if words.is_mark(b'+') || words.is_mark(b'-') {
-        let error = words.expected("an integer behind this");
+        let error = words.expected("an integer after this");
         offset = constant(words)?.integer().ok_or(error)?;
     }
     Ok(Initializer::Address { name, offset, is_generic, mask })
 }
 
 impl Constant {
-    /// The value as bits of a type, in the low ones; nothing for types without numbers, and for
+    /// Returns the value as bits of a type, in the low ones; `None` for types without numbers, and for
     /// floats in integers.
+    #[must_use]
     pub fn bits(self, scalar: ScalarType) -> Option<u64> {
         let bits = scalar.bits()?;
         match (scalar, scalar.class(), self) {
@@ -295,7 +297,7 @@ mod tests {
             let rest = &source[error.span.start as usize..];
             assert!(rest.starts_with(at), "{wrong}: {rest}");
         }
-        // Brackets without an end, or an end alone, are nothing that can be read.
+        // Brackets without an end, and an end alone, are malformed.
         for wrong in ["x[2] = {1", "x[2] = {1}}", "x[2] = (1"] {
             let source = format!(".version 8.8\n.target sm_50\n.global .u32 {wrong};");
             assert!(read(&source).is_err(), "{wrong}");

@@ -2,10 +2,10 @@
 //!
 //! Each space is laid out on its own, in the order of the declarations, each variable at the next
 //! multiple of its alignment: the module's variables first, then those of the one function that is
-//! looked at. Dynamic shared memory, `.extern .shared .b8 d[]`, begins behind all other shared
+//! of interest. Dynamic shared memory, `.extern .shared .b8 d[]`, begins after all other shared
 //! variables, whatever the order; all of its names are one address. Parameters lie in a space of
 //! their own. What a linker or a driver would
-//! make of a module is not public; a caller who knows better gives addresses.
+//! make of a module is not public; a caller who knows better sets addresses.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use warpload::impossible::OrImpossible;
 /// No space of variables is larger, in bytes.
 pub const MAX_SPACE: u64 = 1 << 32;
 
-/// No initial value ends further behind the beginning of its variable.
+/// The most bytes of an initializer.
 const MAX_INITIAL: u64 = 1 << 26;
 
 /// Where variables lie, each in its own space: those of a module, or of a module and one of its
@@ -49,24 +49,26 @@ const SPACES: [StateSpace; 5] = [
     StateSpace::Shared,
 ];
 
-/// Why variables cannot be laid out.
+/// Why variables have no layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LayoutError {
     /// The variables of a space have more than 4 GiB.
-    #[error("more than 4 GiB of .{} variables", .space.name())]
+    #[error("more than 4 GiB of .{space} variables")]
     TooLarge {
         /// The space.
         space: StateSpace,
         /// The variable that does not fit.
         name: Span,
     },
-    /// How long an array is, and so where all behind it lie, cannot be told.
+    /// The length of an array, and so the place of everything after it, is unknown.
     #[error("the length of this array is that of its initial value, which cannot be read")]
     Length(Span),
 }
 
 impl LayoutError {
     /// Where.
+    #[must_use]
     pub fn span(self) -> Span {
         match self {
             Self::TooLarge { name, .. } | Self::Length(name) => name,
@@ -84,7 +86,7 @@ impl<'m> Layout<'m> {
     ///
     /// let module = read(".version 8.0\n.target sm_50\n.address_size 64\n
     ///     .global .u8 a; .global .align 8 .b32 b[3]; .global .u16 c;")?;
-    /// let layout = Layout::of(&module)?;
+    /// let layout = Layout::new(&module)?;
     /// let places: Vec<_> = module.declarations_with_ids().map(|d| layout.offset(d.0)).collect();
     /// assert_eq!(places, [Some(0), Some(8), Some(20)]);
     /// assert_eq!(layout.size(StateSpace::Global), 22);
@@ -92,9 +94,9 @@ impl<'m> Layout<'m> {
     /// ```
     ///
     /// # Errors
-    /// [`LayoutError`] where the variables of a space have more than 4 GiB, or the length of an
-    /// array cannot be read.
-    pub fn of(module: &Module<'_>) -> Result<Self, LayoutError> {
+    /// Returns [`LayoutError`] if the variables of a space have more than 4 GiB, or the length of
+    /// an array is unknown.
+    pub fn new(module: &Module<'_>) -> Result<Self, LayoutError> {
         let mut layout = Self::default();
         for (id, declaration) in module.declarations_with_ids() {
             if declaration.role == Role::Module {
@@ -105,11 +107,11 @@ impl<'m> Layout<'m> {
         Ok(layout)
     }
 
-    /// Lays out the variables and parameters of a function behind those of the module.
+    /// Lays out the variables and parameters of a function after those of the module.
     ///
     /// # Errors
-    /// [`LayoutError`] where the variables of a space have more than 4 GiB, or the length of an
-    /// array cannot be read.
+    /// Returns [`LayoutError`] if the variables of a space have more than 4 GiB, or the length of
+    /// an array is unknown.
     pub fn with_function(
         &'m self,
         module: &Module<'_>,
@@ -121,7 +123,7 @@ impl<'m> Layout<'m> {
             sizes: self.sizes,
             dynamic: self.dynamic.clone(),
         };
-        // What a function declares stands together.
+        // The declarations of a function are adjacent.
         let first = function.parameters.start.min(function.returns.start);
         let own = module.declarations_from(first).take_while(|(_, declaration)| {
             let around = module.function_of(declaration.scope);
@@ -154,7 +156,8 @@ impl<'m> Layout<'m> {
         Ok(())
     }
 
-    /// Behind all shared variables that are known so far, the module's anew for each function.
+    /// Places dynamic shared memory after all shared variables that are known so far, the module's
+    /// again for each function.
     fn place_dynamic(&mut self) {
         let alignment = self.dynamic.iter().map(|(_, alignment)| *alignment).max();
         let Some(alignment) = alignment else { return };
@@ -162,13 +165,15 @@ impl<'m> Layout<'m> {
         self.places.extend(self.dynamic.iter().map(|(id, _)| (*id, Placed { offset, bytes: 0 })));
     }
 
-    /// The offset of a variable in its space, in bytes; nothing where it was not laid out.
+    /// Returns the offset of a variable in its space, in bytes; `None` if it was not laid out.
+    #[must_use]
     pub fn offset(&self, id: DeclarationId) -> Option<u64> {
         self.placed(id).map(|placed| placed.offset)
     }
 
-    /// The bytes that a variable takes, an array without a length those of its initial value;
-    /// nothing where it was not laid out.
+    /// Returns the bytes of a variable, of an array without a length those of its initializer;
+    /// `None` if it was not laid out.
+    #[must_use]
     pub fn bytes(&self, id: DeclarationId) -> Option<u64> {
         self.placed(id).map(|placed| placed.bytes)
     }
@@ -178,19 +183,20 @@ impl<'m> Layout<'m> {
         self.places.get(&id).copied().or_else(outer)
     }
 
-    /// How many bytes the variables of a space take, gaps included.
+    /// Returns the bytes that the variables of a space take, gaps included.
+    #[must_use]
     pub fn size(&self, space: StateSpace) -> u64 {
         space_index(space).map_or(0, |index| self.sizes[index])
     }
 }
 
-/// Whether the launch says how large it is.
+/// Whether the launch determines its size.
 fn is_dynamic(declaration: &Declaration) -> bool {
     let Declaration { space, linkage, array, .. } = declaration;
     (*space, *linkage, *array) == (StateSpace::Shared, Linkage::Extern, Array::Unknown)
 }
 
-/// The bytes of a variable, 0 where its type has no size here; nothing for 2^64 or more.
+/// Returns the bytes of a variable, 0 if its type has no size here; `None` for 2^64 or more.
 fn size(module: &Module<'_>, declaration: &Declaration) -> Result<Option<u64>, LayoutError> {
     Ok(match declaration.array {
         // As long as its initial value.
@@ -211,14 +217,14 @@ type Addresses<'a> = &'a dyn Fn(DeclarationId, bool) -> Option<u64>;
 /// What a variable begins with.
 #[derive(Debug, Default)]
 pub(crate) struct InitialBytes {
-    /// From the variable's first byte on; zero behind the last one.
+    /// From the variable's first byte on; zero after the last one.
     pub(crate) bytes: Vec<u8>,
-    /// Those that are not known, and where the text asks for them.
+    /// The unknown ones, and the place in the text that needs them.
     pub(crate) unknown: Vec<(Range<u64>, Span)>,
 }
 
 /// The bytes that a variable of `size` bytes begins with. `address` says of a variable what its
-/// name stands for, the address in its space or, where the second argument is true, its generic
+/// name stands for, the address in its space or, if the second argument is true, its generic
 /// one.
 pub(crate) fn initial_bytes(
     module: &Module<'_>,
@@ -239,7 +245,7 @@ pub(crate) fn initial_bytes(
     for placed in values {
         let end = placed.offset.saturating_add(width).min(size);
         let range = placed.offset..end;
-        // A value that lies behind the end is read by nobody.
+        // A value after the end is never read.
         if range.is_empty() {
             continue;
         }
@@ -279,7 +285,7 @@ fn space_index(space: StateSpace) -> Option<usize> {
 }
 
 impl Module<'_> {
-    /// Every declaration with the id that names it.
+    /// Iterates over the declarations, each with its id.
     pub fn declarations_with_ids(&self) -> impl Iterator<Item = (DeclarationId, &Declaration)> {
         self.declarations_from(0)
     }

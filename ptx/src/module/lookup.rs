@@ -1,7 +1,7 @@
-//! What a name stands for where it is written.
+//! Name lookup: [`Module::find`] and [`Module::find_at`].
 //!
 //! Declarations are found by their text and function: a name is looked up in the scopes that
-//! declare it and in no other, however many braces stand around it.
+//! declare it and in no other, however many braces enclose it.
 
 use std::collections::HashMap;
 
@@ -52,6 +52,7 @@ impl<'s> Names<'s> {
 impl Module<'_> {
     /// Returns the declaration that a name refers to, anywhere in a scope: the one in the innermost
     /// enclosing scope. Registers of a run (`%r7` of `%r<9>`) are found too.
+    #[must_use]
     pub fn find(&self, scope: ScopeId, name: &str) -> Option<Symbol<'_>> {
         self.look_up(scope, name, u32::MAX)
     }
@@ -75,6 +76,7 @@ impl Module<'_> {
     /// assert_eq!(module.find(load.scope, "%rd1").map(scalar), Some(ScalarType::F32));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn find_at(&self, scope: ScopeId, name: Span) -> Option<Symbol<'_>> {
         self.look_up(scope, self.text(name), name.start)
     }
@@ -184,7 +186,7 @@ mod tests {
         STEPS.set(STEPS.get() + 1);
     }
 
-    /// Names that nobody declares, below as many braces as there may be: no look-up a brace.
+    /// Undeclared names below as many braces as there may be: not one look-up per brace.
     #[test]
     fn names_in_deep_braces_cost_nothing() {
         const LOADS: usize = 2000;
@@ -202,7 +204,7 @@ mod tests {
         assert!((1..20 * LOADS as u64).contains(&steps), "{steps}");
     }
 
-    /// What each name stands for where the body's last statement is: its type and number.
+    /// The type and number of each name at the body's last statement.
     fn found(body: &str, names: &[&str]) -> Vec<Option<(String, Option<u32>)>> {
         let source =
             format!(".version 8.8\n.target sm_90\n.global .u8 g;\n.entry k() {{ {body} ret; }}");
@@ -218,7 +220,7 @@ mod tests {
     #[test]
     fn the_innermost_declaration_counts() {
         let is = |scalar: &str, number| Some((scalar.to_owned(), number));
-        // An inner scope that has been left does not count, also where its id is the next one.
+        // An inner scope that has been left does not count, even if its id is the next one.
         let body = ".reg .b16 a; { .reg .b32 a; .reg .b32 b; } .reg .b64 c; {.reg .f32 g;}";
         assert_eq!(
             found(body, &["a", "b", "c", "g"]),

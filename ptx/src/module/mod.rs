@@ -28,7 +28,7 @@ pub struct Module<'s> {
     pub version: Version,
     /// What the module's first `.target` names; [`Function::target`] has that of each function.
     pub target: Target,
-    /// The bits of an address, where the module says them.
+    /// The bits of an address, if the module states them.
     pub address_size: Option<AddressSize>,
     /// The option `debug` of `.target`.
     pub(crate) debug: Option<Span>,
@@ -70,6 +70,7 @@ impl ScopeId {
 
 impl DeclarationId {
     /// The place in [`Module::declarations`].
+    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -77,6 +78,7 @@ impl DeclarationId {
 
 impl FunctionId {
     /// The place in [`Module::functions`].
+    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -93,8 +95,9 @@ pub struct Scope {
 
 /// A register, a run of registers, a variable or a parameter.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Declaration {
-    /// The name; of a run of registers, the part in front of the number.
+    /// The name; of a run of registers, the part before the number.
     pub name: Span,
     /// Where it lies.
     pub space: StateSpace,
@@ -104,13 +107,13 @@ pub struct Declaration {
     pub scalar: ScalarType,
     /// How many elements a vector has; 1 without `.v2` and the like.
     pub vector: u8,
-    /// The alignment in bytes, where `.align` gives one.
+    /// The alignment in bytes, if `.align` states one.
     pub align: Option<u32>,
     /// How many registers `<N>` declares. No register is allocated for any of them here.
     pub count: Option<u32>,
-    /// What stands in brackets behind the name.
+    /// The lengths in brackets after the name.
     pub array: Array,
-    /// The initial value behind `=`, as it is written; [`Module::initial_value`] reads it.
+    /// The initializer after `=`, as it is written; [`Module::initial_value`] reads it.
     pub initial: Option<Span>,
     /// The bank that `.const[3]` names, as modules before PTX 2.2 may.
     pub bank: Option<u64>,
@@ -127,9 +130,9 @@ pub struct Declaration {
 /// What a declaration is to the function around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// It stands outside of all functions.
+    /// It is outside all functions.
     Module,
-    /// It stands in a body.
+    /// It is in a body.
     Local,
     /// A parameter.
     Parameter,
@@ -167,12 +170,14 @@ pub enum Linkage {
 }
 
 impl Declaration {
-    /// Bytes of one element, vectors included; nothing where the type's size is not known here.
+    /// Returns the bytes of one element, a whole vector; `None` if the type's size is unknown here.
+    #[must_use]
     pub fn element_bytes(&self) -> Option<u64> {
         self.scalar.bytes().map(|bytes| u64::from(bytes) * u64::from(self.vector))
     }
 
-    /// Bytes of the whole variable; nothing where they are not known or more than 2^64.
+    /// Returns the bytes of the whole variable; `None` if they are unknown or more than 2^64.
+    #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         match self.array {
             Array::Single => self.element_bytes(),
@@ -181,7 +186,7 @@ impl Declaration {
         }
     }
 
-    /// The alignment in bytes: what `.align` says, else the size of an element. [PTX ISA,
+    /// Returns the alignment in bytes: that of `.align`, else the size of an element. [PTX ISA,
     /// Alignment]
     pub fn alignment(&self) -> u64 {
         self.align.map(u64::from).or_else(|| self.element_bytes()).unwrap_or(1).max(1)
@@ -190,6 +195,7 @@ impl Declaration {
 
 /// A kernel or a device function.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Function {
     /// Which of the two.
     pub kind: FunctionKind,
@@ -197,7 +203,7 @@ pub struct Function {
     pub name: Span,
     /// Who sees it.
     pub linkage: Linkage,
-    /// The `.target` in front of it.
+    /// The `.target` that precedes it.
     pub target: Target,
     /// Where its parameters and its body's declarations can be named.
     pub scope: ScopeId,
@@ -205,7 +211,7 @@ pub struct Function {
     pub returns: Range<usize>,
     /// Its parameters; places in [`Module::declarations`].
     pub parameters: Range<usize>,
-    /// Its statements, places in [`Module::statements`]; nothing for a prototype.
+    /// Its statements, places in [`Module::statements`]; `None` for a prototype.
     pub body: Option<Range<usize>>,
 }
 
@@ -218,8 +224,9 @@ pub enum FunctionKind {
     Func,
 }
 
-/// One step of a body: whatever stands in it but declarations and debug information.
+/// One step of a body: anything in it but declarations and debug information.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Statement {
     /// All of it, a guard included, its semicolon not.
     pub span: Span,
@@ -231,6 +238,7 @@ pub struct Statement {
 
 /// What a statement is.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum StatementKind {
     /// A label; the name.
     Label(Span),
@@ -238,22 +246,23 @@ pub enum StatementKind {
     Enter,
     /// `}` of a pair inside the body.
     Leave,
-    /// An instruction; [`Module::load`] reads it further where it is a load.
+    /// An instruction; [`Module::load`] reads it further if it is a load.
     Instruction(Instruction),
-    /// What is no statement.
+    /// A malformed statement.
     Malformed(SyntaxError),
 }
 
 /// An instruction of any kind, as far as all of them are alike.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Instruction {
-    /// The guard in front.
+    /// The guard predicate.
     pub guard: Option<Guard>,
     /// The first word: `ld` of `ld.global.u32`.
     pub mnemonic: Span,
     /// Qualifiers and operands, up to the semicolon.
     pub tail: Span,
-    /// What was seen to be wrong without knowing the instruction.
+    /// What is wrong whatever the instruction.
     pub fault: Option<SyntaxError>,
 }
 
@@ -262,23 +271,23 @@ pub struct Instruction {
 pub struct Guard {
     /// The predicate's name.
     pub register: Span,
-    /// Whether the instruction executes where the predicate is false.
+    /// Whether the instruction executes if the predicate is false.
     pub is_negated: bool,
 }
 
 impl Instruction {
-    /// The qualifiers, each with its dot, in their order.
+    /// Returns the qualifiers, each with its dot, in their order.
     pub fn qualifiers<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
-        Lexer::of(source, self.tail).take_while(|token| token.kind == TokenKind::Dotted)
+        Lexer::within(source, self.tail).take_while(|token| token.kind == TokenKind::Dotted)
     }
 
-    /// The words behind the qualifiers: the operands, with the commas between them.
+    /// Returns the words after the qualifiers: the operands, with the commas between them.
     pub fn operands<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
-        Lexer::of(source, self.tail).skip_while(|token| token.kind == TokenKind::Dotted)
+        Lexer::within(source, self.tail).skip_while(|token| token.kind == TokenKind::Dotted)
     }
 }
 
-/// What a name stands for.
+/// What a name refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct Symbol<'m> {
     /// The declaration's place.
@@ -290,48 +299,57 @@ pub struct Symbol<'m> {
 }
 
 impl<'s> Module<'s> {
-    /// The text that the module was read from; spans are places in it.
+    /// Returns the text that the module was read from; spans are places in it.
+    #[must_use]
     pub fn source(&self) -> &'s str {
         self.source
     }
 
-    /// The text of a span.
+    /// Returns the text of a span.
+    #[must_use]
     pub fn text(&self, span: Span) -> &'s str {
         span.text(self.source)
     }
 
-    /// Everything declared, in the order of the text.
+    /// Returns everything declared, in the order of the text.
+    #[must_use]
     pub fn declarations(&self) -> &[Declaration] {
         &self.declarations
     }
 
-    /// Kernels and functions in the order of the text, prototypes among them.
+    /// Returns kernels and functions in the order of the text, prototypes among them.
+    #[must_use]
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
-    /// The statements of all bodies; [`Function::body`] says which are whose.
+    /// Returns the statements of all bodies; [`Function::body`] is the range of one function.
+    #[must_use]
     pub fn statements(&self) -> &[Statement] {
         &self.statements
     }
 
-    /// The statements of one function; none for a prototype.
+    /// Returns the statements of one function; none for a prototype.
+    #[must_use]
     pub fn body(&self, function: &Function) -> &[Statement] {
         function.body.clone().and_then(|body| self.statements.get(body)).unwrap_or_default()
     }
 
-    /// The declaration of an id.
+    /// Returns the declaration of an id.
+    #[must_use]
     pub fn declaration(&self, id: DeclarationId) -> Option<&Declaration> {
         self.declarations.get(id.index())
     }
 
-    /// The function around a scope.
+    /// Returns the function that encloses a scope.
+    #[must_use]
     pub fn function_of(&self, scope: ScopeId) -> Option<&Function> {
         let function = self.scopes.get(scope.0 as usize)?.function?;
         self.functions.get(function.index())
     }
 
-    /// The function of a name.
+    /// Returns the function of that name.
+    #[must_use]
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.function_names.get(name).and_then(|id| self.functions.get(id.index()))
     }

@@ -6,7 +6,7 @@ use crate::syntax::StateSpace;
 
 impl Module<'_> {
     /// The registers of that name in a function, `Q.x` for an element of a vector register. More
-    /// than one where braces inside of the function declare the name again; none where no
+    /// than one if braces inside the function declare the name again; none if no
     /// register is declared so.
     pub fn registers_named(&self, function: &Function, name: &str) -> Vec<Register> {
         let (whole, component) = match name.split_once('.') {
@@ -30,13 +30,14 @@ impl Module<'_> {
 
     /// The variables and parameters of that name: in a function, if one is given, and else in the
     /// module.
+    #[must_use]
     pub fn variables_named(&self, function: Option<&Function>, name: &str) -> Vec<DeclarationId> {
         let symbols = self.symbols(function, name).into_iter();
         let variables = symbols.filter(|symbol| symbol.declaration.space != StateSpace::Register);
         variables.map(|symbol| symbol.id).collect()
     }
 
-    /// How a register is written; an element behind the fourth of a vector with its number,
+    /// How a register is written; an element after the fourth of a vector with its number,
     /// `Q.4`.
     ///
     /// ```
@@ -51,6 +52,7 @@ impl Module<'_> {
     /// assert!(names.eq(["Q.x", "Q.y", "Q.z", "Q.w", "Q.4", "Q.5", "Q.6", "Q.7"]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn register_name(&self, register: Register) -> String {
         let Some(declared) = self.declaration(register.declaration) else { return String::new() };
         let mut name = self.text(declared.name).to_owned();
@@ -67,7 +69,7 @@ impl Module<'_> {
         name
     }
 
-    /// What a name stands for in any scope of a function, each once.
+    /// Returns what a name refers to in any scope of a function, each once.
     fn symbols(&self, function: Option<&Function>, name: &str) -> Vec<Symbol<'_>> {
         let mut scopes = vec![function.map_or(ScopeId::MODULE, |function| function.scope)];
         let body = function.map(|function| self.body(function)).unwrap_or_default();

@@ -13,8 +13,8 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
         findings.add(
             Rule::Operands,
             operand.span,
-            format!("`{}` is no address", judged.text(operand.span)),
-            "an address stands in brackets".to_owned(),
+            format!("`{}` is not an address", judged.text(operand.span)),
+            "an address is written in brackets".to_owned(),
         );
         return;
     };
@@ -33,7 +33,7 @@ fn integer_offset(judged: &Judged<'_>, offset: Offset, findings: &mut Findings) 
         findings.add(
             Rule::OffsetInteger,
             offset.span,
-            format!("`{}` is no integer", judged.text(offset.span)),
+            format!("`{}` is not an integer", judged.text(offset.span)),
             "addresses and offsets are integer constants".to_owned(),
         );
     }
@@ -58,7 +58,7 @@ fn bracketed(judged: &Judged<'_>, base: Span, findings: &mut Findings) {
     }
     let Some(symbol) = judged.symbol(base) else {
         let help = "a base is a register or a variable";
-        return judged.no(Rule::AddressBase, base, "register and no variable", help, findings);
+        return judged.no(Rule::AddressBase, base, "register or variable", help, findings);
     };
     if symbol.declaration.space != StateSpace::Register {
         return variable(judged, base, symbol.declaration, findings);
@@ -136,7 +136,7 @@ fn variable(judged: &Judged<'_>, name: Span, declared: &Declaration, findings: &
         }
     };
     if !is_legal {
-        let space = declared.space.name();
+        let space = declared.space;
         findings.add(
             Rule::AddressSpace,
             name,
@@ -188,8 +188,8 @@ fn indexed(judged: &Judged<'_>, base: Span, address: &Address, findings: &mut Fi
         None => findings.add(
             Rule::AddressIndex,
             base,
-            format!("brackets behind `{}`, which is no variable", judged.text(base)),
-            "a comma stands between destination and address".to_owned(),
+            format!("brackets after `{}`, which is not a variable", judged.text(base)),
+            "write a comma between destination and address".to_owned(),
         ),
     }
     let Some(index) = address.index else { return };

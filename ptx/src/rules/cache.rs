@@ -86,7 +86,7 @@ fn cache_hint(judged: &Judged<'_>, findings: &mut Findings) {
             Rule::HintWithoutPolicy,
             span,
             "`.L2::cache_hint` without a cache policy".to_owned(),
-            "add a 64-bit register behind the address, or remove `.L2::cache_hint`".to_owned(),
+            "add a 64-bit register after the address, or remove `.L2::cache_hint`".to_owned(),
         );
     }
 }
@@ -128,7 +128,7 @@ fn prefetch(judged: &Judged<'_>, findings: &mut Findings) {
     }
 }
 
-/// `.unified` behind the address belongs to unified variables. A register may hold any address,
+/// `.unified` after the address belongs to unified variables. A register may hold any address,
 /// and nothing is said of an element of an array.
 fn unified(judged: &Judged<'_>, findings: &mut Findings) {
     let Some(address) = judged.load.address() else { return };
@@ -153,7 +153,7 @@ fn unified(judged: &Judged<'_>, findings: &mut Findings) {
             Rule::UnifiedMissing,
             base,
             format!("`{}` is unified, its address is not", judged.text(base)),
-            "write `.unified` behind the brackets".to_owned(),
+            "write `.unified` after the brackets".to_owned(),
         ),
         _ => {}
     }

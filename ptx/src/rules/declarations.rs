@@ -29,7 +29,7 @@ const GATES: [Gate; 7] = [
         },
     },
     Gate {
-        feature: "`.weak` in front of a declaration",
+        feature: "`.weak` before a declaration",
         version: (3, 1),
         sm: None,
         is_used: |declared| declared.linkage == Linkage::Weak,
@@ -100,7 +100,7 @@ pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<Verdict> {
     findings.0.into_iter().map(verdict).collect()
 }
 
-/// `.address_size`, and `debug` behind `.target`.
+/// `.address_size`, and `debug` after `.target`.
 fn top(module: &Module<'_>, findings: &mut Findings) {
     let size = module.address_size.map(|size| (size.span, "`.address_size`", Version::new(2, 3)));
     let debug = module.debug.map(|span| (span, "`debug`", Version::new(3, 0)));
@@ -122,12 +122,12 @@ fn top(module: &Module<'_>, findings: &mut Findings) {
 /// A function's own linkage, and the place of a kernel's parameters.
 fn function(module: &Module<'_>, function: &Function, findings: &mut Findings) {
     if function.linkage == Linkage::Weak && module.version < Version::new(3, 1) {
-        let feature = "`.weak` in front of a declaration";
+        let feature = "`.weak` before a declaration";
         needs_version(module, findings, feature, Version::new(3, 1), function.name);
     }
     let is_list = function.kind == FunctionKind::Entry && !function.parameters.is_empty();
     if is_list && module.version < KERNEL_PARAMETER_LISTS {
-        let feature = "a list of parameters behind a kernel's name";
+        let feature = "a list of parameters after a kernel's name";
         needs_version(module, findings, feature, KERNEL_PARAMETER_LISTS, function.name);
     }
 }
@@ -187,7 +187,7 @@ impl Judged<'_> {
                 Rule::Declaration,
                 defined.name,
                 format!("`{}` was declared `.extern`, and is defined for this module", self.text()),
-                "write `.visible` in front of the definition".to_owned(),
+                "write `.visible` before the definition".to_owned(),
             );
         }
         let is_open = is_unresolved(self.declared) && definition.is_none();
@@ -267,7 +267,7 @@ impl Judged<'_> {
     /// Names and masks in an initial value. Numbers are not judged.
     fn initial(&mut self) {
         let Some(initial) = self.declared.initial else { return };
-        let mut words = Lexer::of(self.module.source(), initial).peekable();
+        let mut words = Lexer::within(self.module.source(), initial).peekable();
         let mut is_address = false;
         while let Some(token) = words.next() {
             let next = words.peek().map(|next| next.kind);
@@ -296,7 +296,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Whether a name in an initial value stands for a variable or a function; says so if not.
+    /// Whether a name in an initializer is a variable or a function; reports it if not.
     fn is_symbol(&mut self, name: Span) -> bool {
         let text = self.module.text(name);
         let is_known = self.module.find_at(self.declared.scope, name).is_some()

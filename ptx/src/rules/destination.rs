@@ -39,14 +39,14 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
         OperandKind::Address(address) if address.form == AddressForm::Indexed => findings.add(
             Rule::AddressIndex,
             destination.span,
-            "brackets behind the destination".to_owned(),
-            "a comma stands between destination and address".to_owned(),
+            "brackets after the destination".to_owned(),
+            "write a comma between destination and address".to_owned(),
         ),
         OperandKind::Sink => findings.add(
             Rule::SinkScalar,
             destination.span,
             "`_` in place of the destination".to_owned(),
-            "`_` can stand for some elements of a vector".to_owned(),
+            "only elements of a vector can be `_`".to_owned(),
         ),
         _ => no_register(judged, destination.span, findings),
     }
@@ -285,7 +285,7 @@ fn into(loaded: ScalarType) -> &'static str {
     }
 }
 
-/// How many bits a value has; nothing for a type that no load has.
+/// Returns the bits of a value; `None` for a type that no load has.
 fn width(scalar: ScalarType) -> Option<u32> {
     scalar.bits().filter(|bits| *bits >= 8)
 }

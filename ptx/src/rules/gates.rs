@@ -4,9 +4,9 @@ use super::{Findings, Judged, Rule};
 use crate::module::Module;
 use crate::syntax::load::{CacheOp, Level, Opcode, Order, QualifierKind as Q, Scope};
 use crate::syntax::special::SpecialRegister;
-use crate::syntax::{Reach, ScalarType, Span, StateSpace, Target, Version, Window};
+use crate::syntax::{Reach, ScalarType, Span, StateSpace, SubQualifier, Target, Version};
 
-/// A feature, and where it stands in a load that uses it.
+/// A feature, and its place in a load that uses it.
 struct Gate {
     feature: &'static str,
     version: Option<(u8, u8)>,
@@ -51,9 +51,9 @@ const GATES: [Gate; 24] = [
     gate("the scope `.cluster`", Some((7, 8)), Some(90), |l| {
         l.finds(|q| q == Q::Scope(Scope::Cluster))
     }),
-    gate("`::cta`", Some((7, 8)), None, |l| l.finds(|q| window(q) == Some(Window::Cta))),
+    gate("`::cta`", Some((7, 8)), None, |l| l.finds(|q| window(q) == Some(SubQualifier::Cta))),
     gate("`::cluster`", Some((7, 8)), Some(90), |l| {
-        l.finds(|q| window(q) == Some(Window::Cluster))
+        l.finds(|q| window(q) == Some(SubQualifier::Cluster))
     }),
     gate("a variable with the attribute `.unified`", Some((8, 0)), Some(90), |l| {
         let address = l.load.address()?;
@@ -65,8 +65,8 @@ const GATES: [Gate; 24] = [
         l.finds(|q| q == Q::Mmio)?;
         l.finds(|q| q == Q::Order(Order::Acquire))
     }),
-    gate("`::entry`", Some((8, 3)), None, |l| l.finds(|q| window(q) == Some(Window::Entry))),
-    gate("`::func`", Some((8, 3)), None, |l| l.finds(|q| window(q) == Some(Window::Func))),
+    gate("`::entry`", Some((8, 3)), None, |l| l.finds(|q| window(q) == Some(SubQualifier::Entry))),
+    gate("`::func`", Some((8, 3)), None, |l| l.finds(|q| window(q) == Some(SubQualifier::Func))),
     gate("`.b128`", Some((8, 3)), Some(70), |l| {
         let written = l.finds(|q| q == Q::Type(ScalarType::B128));
         written.or_else(|| l.named_register(|register| register.scalar == ScalarType::B128))
@@ -87,7 +87,7 @@ const GATES: [Gate; 24] = [
     }),
 ];
 
-fn window(kind: Q) -> Option<Window> {
+fn window(kind: Q) -> Option<SubQualifier> {
     match kind {
         Q::Space(_, window) => window,
         _ => None,
@@ -213,8 +213,8 @@ fn target_version(judged: &Judged<'_>, findings: &mut Findings) {
     let machine = row.map(|row| Version::new(row.1.0, row.1.1));
     let suffix = match reach {
         Reach::Onward => None,
-        Reach::Alone => Some(ALONE),
-        Reach::Family => Some(FAMILY),
+        Reach::ArchitectureSpecific => Some(ALONE),
+        Reach::FamilySpecific => Some(FAMILY),
     };
     let Some(version) = machine.max(suffix) else { return };
     if version > judged.module.version {
@@ -228,7 +228,7 @@ fn target_version(judged: &Judged<'_>, findings: &mut Findings) {
 }
 
 /// Which machines have tensor memory, and its loads with a reduction: the number of the machine,
-/// and whether `tcgen05.ld.red` is there. Code for a family counts where the family is one of
+/// and whether `tcgen05.ld.red` is there. Code for a family counts if the family is one of
 /// these. [tcgen05.ld, "Target ISA Notes"; `sm_107` from an assembler's verdicts]
 const TENSOR_MACHINES: [(u32, bool); 5] =
     [(100, false), (101, true), (103, true), (107, true), (110, true)];

@@ -1,5 +1,5 @@
 //! Which loads are legal: rules out of the descriptions of `ld`, `ld.global.nc` and `tcgen05.ld`
-//! in the PTX ISA, corrected where an assembler (ptxas 12.9 up to PTX 8.8, 13.5 up to 9.5)
+//! in the PTX ISA, corrected if an assembler (ptxas 12.9 up to PTX 8.8, 13.5 up to 9.5)
 //! decides otherwise. docs/ptx.md lists them.
 
 mod address;
@@ -30,10 +30,11 @@ use crate::syntax::{
 /// this version on.
 const LATER_ASSEMBLER: Version = Version::new(9, 0);
 
-/// What is to be said of one statement: of every load, and of what is wrong elsewhere.
+/// The verdict on one statement: on every load, and on what is wrong elsewhere.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Verdict {
-    /// The statement; up to where its semicolon is missing, if the next one stands in a line below.
+    /// The statement; up to where its semicolon is missing, if the next one is on a later line.
     pub span: Span,
     /// The load; `None` for another statement or a declaration, which is wrong.
     pub load: Option<Load>,
@@ -43,6 +44,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// Whether the statement is legal.
+    #[must_use]
     pub fn is_legal(&self) -> bool {
         self.violations.is_empty()
     }
@@ -50,6 +52,7 @@ impl Verdict {
 
 /// What a module is assembled to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Unit {
     /// A program: every variable is defined in it. What an assembler takes it for by default.
     #[default]
@@ -58,7 +61,7 @@ pub enum Unit {
     Part,
 }
 
-/// Judges the loads of a module one after the other, in the order of the text.
+/// Judges the loads of a module, in the order of the text.
 ///
 /// ```
 /// let source = ".version 8.8\n.target sm_75\n.address_size 64
@@ -104,7 +107,7 @@ fn merge(
     })
 }
 
-/// Judges one statement. `returned` are the variables that a call in front of it returns in.
+/// Judges one statement. `returned` are the variables in which an earlier call returns.
 fn judge(
     module: &Module<'_>,
     unit: Unit,
@@ -148,8 +151,8 @@ fn judge(
     Some(Verdict { span, load: Some(load), violations })
 }
 
-/// Where the semicolon is missing: behind the last word of the line, where what is read as more
-/// of the statement stands in a line below.
+/// Returns where the semicolon is missing: after the last word of the line, if what is read as
+/// more of the statement is on a later line.
 fn missing_semicolon(
     module: &Module<'_>,
     instruction: &Instruction,
@@ -158,7 +161,7 @@ fn missing_semicolon(
     if error.expected != COMMA_OR_SEMICOLON {
         return None;
     }
-    let words = Lexer::of(module.source(), Span { end: error.span.start, ..instruction.tail });
+    let words = Lexer::within(module.source(), Span { end: error.span.start, ..instruction.tail });
     let end = words.last()?.span.end;
     let between = module.text(Span { start: end, end: error.span.start });
     between.contains('\n').then_some(end)
@@ -229,8 +232,8 @@ impl<'j> Judged<'j> {
         }
     }
 
-    /// What can be said without all of the operands. After a fault in front of the first of them
-    /// not even the qualifiers are known to be all.
+    /// What can be said without all of the operands. After a fault before the first of them
+    /// even some qualifiers may be missing.
     fn check_qualifiers(&self, findings: &mut Findings) {
         self.guard(findings);
         self.address_size(findings);
@@ -285,18 +288,18 @@ impl<'j> Judged<'j> {
         self.module.find_at(self.load.scope, name)
     }
 
-    /// The declaration of a name that stands for a register.
+    /// Returns the declaration of a name, if it is a register.
     fn register(&self, name: Span) -> Option<&'j Declaration> {
         let declaration = self.symbol(name)?.declaration;
         (declaration.space == StateSpace::Register).then_some(declaration)
     }
 
-    /// Returns the special register that a name stands for, unless the module declares the name.
+    /// Returns the special register of that name, unless the module declares the name.
     fn special(&self, name: Span) -> Option<SpecialRegister> {
         if self.symbol(name).is_some() { None } else { special_register(self.text(name)) }
     }
 
-    /// Says of a name that it stands for no `what`, or for nothing at all.
+    /// Reports a name that is not a `what`, or not declared.
     fn no(&self, rule: Rule, name: Span, what: &str, help: &str, findings: &mut Findings) {
         let text = self.text(name);
         let is_name = Lexer::new(text).token().kind == TokenKind::Word
@@ -305,7 +308,7 @@ impl<'j> Judged<'j> {
             || self.module.function(text).is_some()
             || special_register(text).is_some();
         if !is_name || is_known {
-            return findings.add(rule, name, format!("`{text}` is no {what}"), help.to_owned());
+            return findings.add(rule, name, format!("`{text}` is not a {what}"), help.to_owned());
         }
         let run = self.module.run_without(self.load.scope, text).filter(|(_, count)| *count > 0);
         let help = match run {
@@ -318,7 +321,7 @@ impl<'j> Judged<'j> {
         findings.add(rule, name, format!("`{text}` is not declared here"), help);
     }
 
-    /// The first register that the load names, of those that `which` picks.
+    /// Returns the first register named by the load that `which` picks.
     fn named_register(&self, which: impl Fn(&Declaration) -> bool) -> Option<Span> {
         use crate::syntax::load::{ElementKind, OperandKind};
         let is_one = |name: &Span| self.register(*name).is_some_and(&which);
@@ -335,7 +338,7 @@ impl<'j> Judged<'j> {
         })
     }
 
-    /// The first qualifier that `which` picks.
+    /// Returns the place of the first qualifier that `which` picks.
     fn finds(&self, which: impl Fn(QualifierKind) -> bool) -> Option<Span> {
         self.load.first(|kind| which(kind).then_some(())).map(|found| found.1)
     }
@@ -356,7 +359,7 @@ impl<'j> Judged<'j> {
         self.load.has(QualifierKind::Unknown)
     }
 
-    /// The state space as it is written.
+    /// Returns the state space as it is written.
     fn space_text(&self) -> &'j str {
         let space = self.finds(|kind| matches!(kind, QualifierKind::Space(..)));
         space.map_or("generic addressing", |span| self.text(span))

@@ -140,7 +140,7 @@ const OPCODES: [&str; 131] = [
     "vshr",
 ];
 
-/// The opcodes behind those, in the same order.
+/// The opcodes after those, in the same order.
 const MORE_OPCODES: [&str; 6] = ["vsub", "vsub2", "vsub4", "wgmma", "wmma", "xor"];
 
 /// Judges an instruction that is not a load: whether it is one that is misspelled, and what makes a
@@ -209,7 +209,7 @@ fn opcode(module: &Module<'_>, instruction: &Instruction, findings: &mut Finding
             "its second word follows without a blank: `tcgen05.ld`".to_owned(),
         );
     }
-    // Names with an underscore in front are an assembler's own.
+    // Names that begin with an underscore are an assembler's own.
     let is_its_own = name.starts_with('_') && name != "_";
     if is_known || is_its_own || module.version > LATEST {
         return;
@@ -223,7 +223,7 @@ fn opcode(module: &Module<'_>, instruction: &Instruction, findings: &mut Finding
     findings.add(
         Rule::UnknownInstruction,
         instruction.mnemonic,
-        format!("`{name}` is no instruction of PTX"),
+        format!("`{name}` is not an instruction of PTX"),
         meant.map(str::to_owned),
     );
 }

@@ -17,7 +17,7 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
     mmio(judged, order, findings);
 }
 
-/// `.relaxed` and `.acquire` have a scope, nothing else has.
+/// Only `.relaxed` and `.acquire` have a scope.
 fn scope(judged: &Judged<'_>, order: Option<(Order, Span)>, findings: &mut Findings) {
     let scope = judged.finds(|kind| matches!(kind, Q::Scope(_)));
     match (order, scope) {
@@ -38,7 +38,7 @@ fn scope(judged: &Judged<'_>, order: Option<(Order, Span)>, findings: &mut Findi
 }
 
 /// Constant memory and parameters are not written while a kernel runs: `.weak` alone goes with
-/// them. Local memory is the thread's own: nothing to synchronize with.
+/// them. Local memory is the thread's own, so there is no other to synchronize with.
 fn space(judged: &Judged<'_>, order: Option<(Order, Span)>, findings: &mut Findings) {
     let (Some((order, span)), Some((space, _))) = (order, judged.load.space()) else { return };
     let is_legal = match (order, space) {

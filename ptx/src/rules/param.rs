@@ -3,7 +3,7 @@
 use super::{Findings, Judged, LATER_ASSEMBLER, Rule};
 use crate::module::{FunctionKind, Role, Symbol};
 use crate::syntax::load::{AddressForm, QualifierKind as Q};
-use crate::syntax::{Span, StateSpace, Window};
+use crate::syntax::{Span, StateSpace, SubQualifier};
 
 /// [`ld`, Description; PTX ISA, "Parameter State Space"].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
@@ -55,7 +55,7 @@ fn unconditional(judged: &Judged<'_>, base: Span, findings: &mut Findings) {
     }
 }
 
-/// A variable between caller and callee: unconditionally loaded, behind the call.
+/// A variable between caller and callee: loaded unconditionally, after the call.
 fn body_local(judged: &Judged<'_>, base: Span, symbol: Symbol<'_>, findings: &mut Findings) {
     unconditional(judged, base, findings);
     let name = judged.text(base);
@@ -64,7 +64,7 @@ fn body_local(judged: &Judged<'_>, base: Span, symbol: Symbol<'_>, findings: &mu
         findings.add(
             Rule::ParamCall,
             base,
-            format!("no call in front of this load returns in `{name}`"),
+            format!("no call before this load returns in `{name}`"),
             format!("`call ({name}), function, (..);`"),
         );
     }
@@ -84,8 +84,11 @@ fn window(judged: &Judged<'_>, base: Span, is_local: bool, findings: &mut Findin
     });
     let Some((window, span)) = window else { return };
     let right = if is_local { "param::func" } else { "param::entry" };
-    let is_wrong =
-        if is_local { window == Window::Entry } else { window == Window::Func && is_entry };
+    let is_wrong = if is_local {
+        window == SubQualifier::Entry
+    } else {
+        window == SubQualifier::Func && is_entry
+    };
     if is_wrong {
         let what = if is_local { "a variable of the body" } else { "a kernel parameter's place" };
         findings.add(

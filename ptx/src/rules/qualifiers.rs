@@ -1,8 +1,9 @@
-//! Which qualifiers stand together at all, whatever they say.
+//! Unknown and repeated qualifiers, and types.
 
 use super::{Findings, Judged, Rule};
 use crate::syntax::load::{Eviction, Level, Opcode, QualifierKind as Q};
 use crate::syntax::{ScalarType, Span};
+use crate::tensor::judge::is_type;
 
 /// The kinds of qualifiers of which a load has one at most.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,8 +29,8 @@ enum Kind {
     Nan,
 }
 
-/// The kind, and its name in messages; nothing for types, which have a rule of their own, and for
-/// what is unknown.
+/// Returns the kind and its name in messages; `None` for types, which have a rule of their own, and
+/// for unknown qualifiers.
 fn kind(qualifier: Q) -> Option<(Kind, &'static str)> {
     Some(match qualifier {
         Q::Order(_) => (Kind::Order, "order"),
@@ -71,12 +72,9 @@ pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
 pub(super) fn check_tensor(judged: &Judged<'_>, findings: &mut Findings) {
     unknown(judged, findings);
     duplicates(judged, findings);
-    if judged.load.opcode == Opcode::TensorLd {
-        one_type(judged, findings, |scalar| scalar == ScalarType::B32, "`.b32`");
-    } else {
-        let is_type = |s| matches!(s, ScalarType::F32 | ScalarType::U32 | ScalarType::S32);
-        one_type(judged, findings, is_type, "`.f32`, `.u32` and `.s32`");
-    }
+    let is_red = judged.load.opcode == Opcode::TensorLdRed;
+    let types = if is_red { "`.f32`, `.u32` and `.s32`" } else { "`.b32`" };
+    one_type(judged, findings, |scalar| is_type(is_red, scalar), types);
 }
 
 fn is_ld_type(scalar: ScalarType) -> bool {
@@ -97,7 +95,7 @@ fn unknown(judged: &Judged<'_>, findings: &mut Findings) {
             findings.add(
                 Rule::UnknownQualifier,
                 qualifier.span,
-                format!("`{text}` is no qualifier of `{name}`"),
+                format!("`{text}` is not a qualifier of `{name}`"),
                 similar(judged.load.opcode, text).map(|known| format!("did you mean `{known}`?")),
             );
         }
@@ -120,7 +118,7 @@ fn duplicates(judged: &Judged<'_>, findings: &mut Findings) {
         let (rule, message) = if of_kind == Kind::Order {
             (Rule::OrderConflict, format!("`{this}` and `{first}` exclude one another"))
         } else if this == first {
-            (Rule::DuplicateQualifier, format!("`{this}` stands here twice"))
+            (Rule::DuplicateQualifier, format!("`{this}` is repeated"))
         } else {
             (Rule::DuplicateQualifier, format!("`{this}` is a second {name} beside `{first}`"))
         };

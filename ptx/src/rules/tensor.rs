@@ -5,121 +5,116 @@ use std::collections::HashSet;
 use super::address::is_tensor_address;
 use super::destination::mixed;
 use super::{Findings, Judged, LATER_ASSEMBLER, Rule};
-use crate::syntax::load::{
-    AddressForm, Element, ElementKind, Opcode, Operand, OperandKind, QualifierKind as Q,
-};
+use crate::syntax::load::{AddressForm, Element, ElementKind, Operand, OperandKind};
 use crate::syntax::{ScalarType, Span};
-use crate::tensor::{MAX_REGISTERS, Repeat, Shape};
+use crate::tensor::judge::{IllegalLoadError, Part, Parts, Problem};
+use crate::tensor::{MAX_REGISTERS, fixed_operands};
 
 /// [`tcgen05.ld`, Syntax and Description].
 pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
-    let is_red = judged.load.opcode == Opcode::TensorLdRed;
-    if !judged.has_unknown() {
-        missing(judged, is_red, findings);
+    let parts = Parts::of(judged.load);
+    for problem in parts.problems() {
+        report(judged, problem, findings);
     }
-    shape(judged, is_red, findings);
-    modifiers(judged, is_red, findings);
-    operands(judged, is_red, findings);
+    operands(judged, parts.is_reduction, findings);
 }
 
-fn missing(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
-    let mut need = |text: &str, is_it: fn(Q) -> bool| {
-        if judged.finds(is_it).is_none() {
-            findings.add(
-                Rule::MissingQualifier,
-                judged.load.opcode_span,
-                format!("`{}` without {text}", judged.load.opcode.name()),
-                format!("add {text}"),
-            );
+/// Reports a problem at each part that it is about.
+fn report(judged: &Judged<'_>, problem: Problem, findings: &mut Findings) {
+    match problem {
+        Problem::Missing(part) => missing(judged, part, findings),
+        // `qualifiers.rs` compares all types of a load.
+        Problem::Type => {}
+        Problem::RegisterCount { expected, got } => {
+            let Some(operand) = judged.load.operands.first() else { return };
+            let message = format!("{got} of {expected} registers");
+            let help = format!("shape and repeats fill {expected} in a thread");
+            findings.add(Rule::VectorSize, operand.span, message, help);
         }
+        Problem::Combination(IllegalLoadError::SplitMissing) => {
+            offset(judged.load.span, "no offset of the second half", findings);
+        }
+        Problem::Combination(IllegalLoadError::SplitSurplus { .. }) => {
+            let surplus = judged.load.operands.last().map(|operand| operand.span);
+            let span = surplus.unwrap_or(judged.load.span);
+            offset(span, "an offset of the second half", findings);
+        }
+        Problem::ReductionWithoutRed | Problem::Combination(_) => {
+            for qualifier in &judged.load.qualifiers {
+                if problem.is_about(qualifier.kind) {
+                    misfit(judged, problem, qualifier.span, findings);
+                }
+            }
+        }
+    }
+}
+
+fn offset(span: Span, message: &str, findings: &mut Findings) {
+    let help = "`.16x32bx2` has one, no other shape has".to_owned();
+    findings.add(Rule::TensorOffset, span, message.to_owned(), help);
+}
+
+fn missing(judged: &Judged<'_>, part: Part, findings: &mut Findings) {
+    let text = match part {
+        Part::Sync => "`.sync`",
+        // Versions that only ptxas 12.9 compiles do without it.
+        Part::Aligned if judged.module.version < LATER_ASSEMBLER => return,
+        Part::Aligned => "`.aligned`",
+        Part::Shape => "a shape",
+        Part::Repeat => "`.x1` to `.x128`",
+        Part::Operation => "`.min` or `.max`",
+        // `qualifiers.rs` compares all types of a load.
+        Part::Type => return,
     };
-    need("`.sync`", |kind| kind == Q::Sync);
-    if judged.module.version >= LATER_ASSEMBLER {
-        need("`.aligned`", |kind| kind == Q::Aligned);
+    // The unknown qualifier may be what is missing, misspelled.
+    if judged.has_unknown() {
+        return;
     }
-    need("a shape", |kind| matches!(kind, Q::Shape(_)));
-    need("`.x1` to `.x128`", |kind| matches!(kind, Q::Repeat(_)));
-    if is_red {
-        need("`.min` or `.max`", |kind| matches!(kind, Q::Reduction(_)));
-    }
+    let message = format!("`{}` without {text}", judged.load.opcode.name());
+    let span = judged.load.opcode_span;
+    findings.add(Rule::MissingQualifier, span, message, format!("add {text}"));
 }
 
-fn found_shape(judged: &Judged<'_>) -> Option<(Shape, Span)> {
-    judged.load.first(|kind| match kind {
-        Q::Shape(shape) => Some(shape),
-        _ => None,
-    })
-}
-
-fn found_repeat(judged: &Judged<'_>) -> Option<(Repeat, Span)> {
-    judged.load.first(|kind| match kind {
-        Q::Repeat(repeat) => Some(repeat),
-        _ => None,
-    })
-}
-
-/// How many registers the load fills in a thread; nothing where the load does not say.
-fn registers(judged: &Judged<'_>) -> Option<usize> {
-    let (shape, _) = found_shape(judged)?;
-    let (repeat, _) = found_repeat(judged)?;
-    Some(shape.registers_per_repeat() * repeat.get())
-        .filter(|registers| *registers <= MAX_REGISTERS)
-}
-
-fn shape(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
-    let Some((shape, span)) = found_shape(judged) else { return };
-    if is_red && !matches!(shape, Shape::S32x32b | Shape::S16x32bx2) {
-        findings.add(
+/// Reports a qualifier that does not go with the others.
+fn misfit(judged: &Judged<'_>, problem: Problem, span: Span, findings: &mut Findings) {
+    let text = judged.text(span);
+    let on_load = || format!("`{text}` on this `{}`", judged.load.opcode.name());
+    let Problem::Combination(illegal) = problem else {
+        let help = "it goes with `tcgen05.ld.red`".to_owned();
+        return findings.add(Rule::TensorModifier, span, on_load(), help);
+    };
+    let (rule, message, help) = match illegal {
+        IllegalLoadError::ReductionShape { .. } => (
             Rule::TensorShape,
-            span,
-            format!("the shape `{}` with a reduction", judged.text(span)),
+            format!("the shape `{text}` with a reduction"),
             "`tcgen05.ld.red` has `.32x32b` and `.16x32bx2`".to_owned(),
-        );
-    }
-    let Some((repeat, repeat_span)) = found_repeat(judged) else { return };
-    let (repeat_text, shape_text) = (judged.text(repeat_span), judged.text(span));
-    if shape.registers_per_repeat() * repeat.get() > MAX_REGISTERS {
-        findings.add(
+        ),
+        IllegalLoadError::Num { shape, largest, .. } => (
             Rule::TensorRepeat,
-            repeat_span,
-            format!("`{repeat_text}` of `{shape_text}`"),
-            format!(
-                "at most `.x{}`: a load fills {MAX_REGISTERS} registers",
-                MAX_REGISTERS / shape.registers_per_repeat()
-            ),
-        );
-    }
-    if is_red && repeat.get() < 2 {
-        findings.add(
-            Rule::TensorRepeat,
-            repeat_span,
-            format!("`{repeat_text}` with a reduction"),
-            "at least `.x2`".to_owned(),
-        );
-    }
-}
-
-/// Packing is for plain loads; the reduction's qualifiers are for reductions, and those of
-/// floats for floats.
-fn modifiers(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
-    let is_float = judged.load.scalar() == Some(ScalarType::F32);
-    for qualifier in &judged.load.qualifiers {
-        let help = match qualifier.kind {
-            Q::Pack if is_red => "`.pack::16b` goes with `tcgen05.ld`",
-            Q::Reduction(_) | Q::Absolute | Q::Nan if !is_red => "it goes with `tcgen05.ld.red`",
-            Q::Absolute | Q::Nan if !is_float => "it goes with `.f32`",
-            _ => continue,
-        };
-        let (text, name) = (judged.text(qualifier.span), judged.load.opcode.name());
-        let message = format!("`{text}` on this `{name}`");
-        findings.add(Rule::TensorModifier, qualifier.span, message, help.to_owned());
-    }
+            format!("`{text}` of `.{shape}`"),
+            format!("at most `.{largest}`: a load fills {MAX_REGISTERS} registers"),
+        ),
+        IllegalLoadError::ReductionNum => {
+            (Rule::TensorRepeat, format!("`{text}` with a reduction"), "at least `.x2`".to_owned())
+        }
+        IllegalLoadError::ReductionPack => {
+            (Rule::TensorModifier, on_load(), "`.pack::16b` goes with `tcgen05.ld`".to_owned())
+        }
+        IllegalLoadError::ReductionModifier { .. } => {
+            (Rule::TensorModifier, on_load(), "it goes with `.f32`".to_owned())
+        }
+        // These are unknown qualifiers, or operands.
+        IllegalLoadError::Shape
+        | IllegalLoadError::ReductionKind
+        | IllegalLoadError::SplitMissing
+        | IllegalLoadError::SplitSurplus { .. } => return,
+    };
+    findings.add(rule, span, message, help);
 }
 
 /// `r, {redval,} [taddr] {, offset}`.
 fn operands(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
-    let has_offset = found_shape(judged).map(|found| found.0) == Some(Shape::S16x32bx2);
-    let fixed = if is_red { 3 } else { 2 };
+    let fixed = fixed_operands(judged.load.opcode);
     let written = &judged.load.operands;
     if written.len() < fixed || written.len() > fixed + 1 {
         let message = format!("{} operands", written.len());
@@ -129,13 +124,6 @@ fn operands(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
             "registers in braces, the address; `.16x32bx2` has an offset, too"
         };
         findings.add(Rule::Operands, judged.load.span, message, help.to_owned());
-    } else if has_offset != (written.len() > fixed) {
-        let (span, message) = match written.get(fixed) {
-            Some(offset) => (offset.span, "an offset of the second half".to_owned()),
-            None => (judged.load.span, "no offset of the second half".to_owned()),
-        };
-        let help = "`.16x32bx2` has one, no other shape has".to_owned();
-        findings.add(Rule::TensorOffset, span, message, help);
     }
     if let Some(destination) = written.first() {
         vector(judged, destination, findings);
@@ -154,33 +142,24 @@ fn operands(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
             findings.add(
                 Rule::TensorOffset,
                 offset.span,
-                format!("`{}` is no integer constant", judged.text(offset.span)),
+                format!("`{}` is not an integer constant", judged.text(offset.span)),
                 "the offset of the second half is known when the code is assembled".to_owned(),
             );
         }
     }
 }
 
-/// Registers in braces, as many as shape and repeats say, all of 32 bits.
+/// Registers in braces, all of 32 bits.
 fn vector(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings) {
     let OperandKind::Vector(elements) = &operand.kind else {
         findings.add(
             Rule::DestinationRegister,
             operand.span,
-            format!("`{}` is no vector", judged.text(operand.span)),
+            format!("`{}` is not a vector", judged.text(operand.span)),
             "write registers in braces, also a single one".to_owned(),
         );
         return;
     };
-    let registers = registers(judged).filter(|registers| *registers != elements.len());
-    if let Some(registers) = registers {
-        findings.add(
-            Rule::VectorSize,
-            operand.span,
-            format!("{} of {registers} registers", elements.len()),
-            format!("shape and repeats fill {registers} in a thread"),
-        );
-    }
     let mut registers = Vec::with_capacity(elements.len());
     for element in elements {
         if element.kind == ElementKind::Sink {
@@ -280,7 +259,7 @@ fn tensor_address(judged: &Judged<'_>, operand: &Operand, is_red: bool, findings
     let address = match &operand.kind {
         OperandKind::Address(address) if address.form == AddressForm::Bracketed => address,
         _ => {
-            let message = format!("`{}` is no address", judged.text(operand.span));
+            let message = format!("`{}` is not an address", judged.text(operand.span));
             return findings.add(Rule::Operands, operand.span, message, help);
         }
     };
@@ -293,7 +272,7 @@ fn tensor_address(judged: &Judged<'_>, operand: &Operand, is_red: bool, findings
         return findings.add(Rule::ImmediateAddress, operand.span, message, help);
     };
     if let Some(offset) = address.offset.filter(|offset| offset.value.integer().is_none()) {
-        let message = format!("`{}` is no integer", judged.text(offset.span));
+        let message = format!("`{}` is not an integer", judged.text(offset.span));
         findings.add(Rule::OffsetInteger, offset.span, message, None);
     }
     let text = judged.text(base);

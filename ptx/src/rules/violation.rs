@@ -1,11 +1,13 @@
-//! What a rule says of a load that breaks it.
+//! [`Violation`], what a load that is illegal breaks, and [`Rule`], the rules.
 
 use std::fmt;
+use std::str::FromStr;
 
-use crate::syntax::Span;
+use crate::syntax::{ParseError, Span};
 
 /// A rule that a load breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation {
     /// The rule.
     pub rule: Rule,
@@ -13,7 +15,7 @@ pub struct Violation {
     pub span: Span,
     /// What is wrong, in one line.
     pub message: String,
-    /// What would make it right, where one thing would.
+    /// What would make it legal, if one change would.
     pub help: Option<String>,
 }
 
@@ -36,7 +38,7 @@ macro_rules! rules {
             /// All rules.
             pub const ALL: &[Self] = &[$(Self::$rule,)*];
 
-            /// The rule's name, in lower case with hyphens.
+            /// Returns the rule's name, in lower case with hyphens.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$rule => $name,)*
@@ -47,11 +49,11 @@ macro_rules! rules {
 }
 
 rules! {
-    /// The statement cannot be read.
+    /// The statement is malformed.
     Syntax = "syntax",
-    /// The opcode is none of PTX.
+    /// The opcode is not an instruction of PTX.
     UnknownInstruction = "unknown-instruction",
-    /// A qualifier is none of the load's.
+    /// A qualifier that the load does not have.
     UnknownQualifier = "unknown-qualifier",
     /// Two qualifiers of one kind.
     DuplicateQualifier = "duplicate-qualifier",
@@ -69,7 +71,7 @@ rules! {
     AddressSize = "address-size",
     /// Not the operands that the load takes.
     Operands = "operands",
-    /// A guard that is no predicate register.
+    /// A guard that is not a predicate register.
     Guard = "guard",
     /// Two of `.weak`, `.volatile`, `.relaxed` and `.acquire`.
     OrderConflict = "order-conflict",
@@ -87,9 +89,9 @@ rules! {
     MmioSpace = "mmio-space",
     /// `.mmio` with a qualifier that it does not go with.
     MmioCombination = "mmio-combination",
-    /// A cache operation on an ordered load.
+    /// A cache operator on an ordered load.
     CacheOpOrder = "cache-op-order",
-    /// A cache operation and an L1 eviction priority.
+    /// A cache operator and an L1 eviction priority.
     CacheOpEviction = "cache-op-eviction",
     /// An eviction priority outside of global memory.
     EvictionSpace = "eviction-space",
@@ -113,7 +115,7 @@ rules! {
     UnifiedSpace = "unified-space",
     /// `.unified` on a variable without that attribute.
     UnifiedVariable = "unified-variable",
-    /// A variable with the attribute `.unified`, and no `.unified` behind its address.
+    /// A variable with the attribute `.unified`, and no `.unified` after its address.
     UnifiedMissing = "unified-missing",
     /// `.nc` without `.global`.
     NcSpace = "nc-space",
@@ -131,7 +133,7 @@ rules! {
     SinkOnly = "sink-only",
     /// A sink in place of a scalar.
     SinkScalar = "sink-scalar",
-    /// A destination that is no register.
+    /// A destination that is not a register.
     DestinationRegister = "destination-register",
     /// A destination narrower than the type.
     DestinationWidth = "destination-width",
@@ -141,15 +143,15 @@ rules! {
     VectorMix = "vector-mix",
     /// A constant address outside of local memory.
     ImmediateAddress = "immediate-address",
-    /// An offset that is no integer.
+    /// An offset that is not an integer.
     OffsetInteger = "offset-integer",
     /// A base that is neither a register for addresses nor a variable.
     AddressBase = "address-base",
-    /// A 32-bit address where addresses have 64 bits.
+    /// A 32-bit address of a space whose addresses have 64 bits.
     AddressWidth = "address-width",
     /// A variable of another state space than the load's.
     AddressSpace = "address-space",
-    /// Brackets behind what is no array, or an index that is none.
+    /// Brackets after what is not an array, or an invalid index.
     AddressIndex = "address-index",
     /// A variable that a whole program cannot have.
     CompileOnly = "compile-only",
@@ -157,9 +159,9 @@ rules! {
     ParamGuard = "param-guard",
     /// A load of the parameter that the function returns in.
     ParamReturn = "param-return",
-    /// A load of a kernel's own `.param` variable in front of a call that returns in it.
+    /// A load of a kernel's own `.param` variable before a call that returns in it.
     ParamCall = "param-call",
-    /// `::entry` or `::func` on the other kind of parameter.
+    /// The sub-qualifier of the other kind of parameter, `::entry` or `::func`.
     ParamWindow = "param-window",
     /// A declaration that the version does not know, or that contradicts itself.
     Declaration = "declaration",
@@ -169,16 +171,25 @@ rules! {
     TensorShape = "tensor-shape",
     /// More repeats than the shape has, or too few for a reduction.
     TensorRepeat = "tensor-repeat",
-    /// `.pack::16b`, `.abs` or `.NaN` where it does not belong.
+    /// `.pack::16b`, `.abs` or `.NaN` on a load that does not take it.
     TensorModifier = "tensor-modifier",
-    /// The offset of the second half: missing, too much, or no constant.
+    /// The offset of the second half: missing, surplus, or not a constant.
     TensorOffset = "tensor-offset",
     /// A register that `tcgen05.ld` would write twice.
     TensorRegister = "tensor-register",
 }
 
+impl FromStr for Rule {
+    type Err = ParseError;
+
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let rule = Self::ALL.iter().find(|rule| rule.name() == name);
+        rule.copied().ok_or(ParseError::new("the name of a rule such as `vector-size`"))
+    }
+}
+
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Access {
 /// What the lanes read.
 #[derive(Debug)]
 pub(super) struct Bytes {
-    /// Each lane's bytes, the one of the lowest address first; zeroes where the lane is outside.
+    /// Each lane's bytes, the one of the lowest address first; zeroes if the lane is out of bounds.
     pub(super) lanes: [[u8; WIDEST]; LANES],
     pub(super) faults: LaneFaults,
 }
@@ -38,14 +38,14 @@ impl Access {
         found.ok().map(|found| found.0)
     }
 
-    /// The Plg with which the windows alone decide: true where the rounded address lies outside
-    /// of the shared window.
+    /// Returns the Plg with which the windows alone decide: true if the rounded address is outside
+    /// the shared window.
     fn plg(&self, memory: &Memory) -> LaneMask {
         let shared = memory.map().shared();
         LaneMask::where_lane(|lane| shared.offset_of(self.rounded(lane)).is_none())
     }
 
-    /// What lies `from` bytes behind the addresses. Faults have the addresses themselves.
+    /// Reads `from` bytes after the addresses. Faults have the addresses themselves.
     pub(super) fn read(&self, memory: &Memory, from: u64, misaligned: Misaligned) -> Bytes {
         if from == 0 {
             return self.read_here(memory, misaligned);

@@ -1,14 +1,14 @@
-//! Why a load cannot be executed.
+//! [`RunError`]: why a load is not executed.
 
 use crate::meaning::MeaningError;
 use crate::syntax::{Position, Span};
 use crate::tensor::TensorLoadErrorKind;
 use warpload::lane::LaneMask;
 
-/// Why a load cannot be executed, and where. What goes wrong in the emulated machine is none of
-/// these: see [`Executed::faults`](super::Executed::faults).
+/// Why a load is not executed, and the place. Faults of the emulated machine are not errors: see [`Executed::faults`](super::Executed::faults).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {kind}", position.line, position.column)]
+#[non_exhaustive]
 pub struct RunError {
     /// What is missing.
     pub kind: RunErrorKind,
@@ -26,7 +26,7 @@ pub enum RunErrorKind {
     #[error(transparent)]
     Meaning(MeaningError),
     /// A register that the load reads has no value:
-    /// [`Registers::set`](super::Registers::set) gives it one.
+    /// [`Registers::set`](super::Registers::set) sets one.
     #[error("register `{register}` has no value{}", .in_lanes(*lanes))]
     NoValue {
         /// Its name.
@@ -37,15 +37,15 @@ pub enum RunErrorKind {
         is_predicate: bool,
     },
     /// The load reads bytes of a parameter, or of what a call returns, that has no value:
-    /// [`Placement::set_parameter`](super::Placement::set_parameter) gives it one, and so does
-    /// a memory with its bytes.
+    /// [`Placement::set_parameter`](super::Placement::set_parameter) sets one, and so does a memory
+    /// with its bytes.
     #[error("parameter `{parameter}` has no value")]
     NoParameter {
         /// Its name.
         parameter: String,
     },
     /// The load reads bytes of a variable whose initial value is not known here: the address of a
-    /// function, or what cannot be read. A memory with its bytes gives it one.
+    /// function, or a malformed initializer. A memory with its bytes has a value.
     #[error(
         "what `{variable}` begins with is not known: `{value}` in line {line} has no value here"
     )]
@@ -60,22 +60,21 @@ pub enum RunErrorKind {
     /// The address of a variable that is not laid out: that of another function.
     #[error("`{0}` lies nowhere in the function that is executed")]
     Unplaced(String),
-    /// A load of tensor memory that is not written as one.
+    /// An illegal load of Tensor Memory.
     #[error(transparent)]
     Tensor(TensorLoadErrorKind),
-    /// A load of tensor memory, and there is none: [`Environment::tensor`](super::Environment::tensor)
-    /// is it.
+    /// A load of Tensor Memory without one; set [`Environment::tensor`](super::Environment::tensor).
     #[error("there is no tensor memory to load from")]
     NoTensorMemory,
-    /// Some lanes do not take part in a load of tensor memory, which a whole warp executes.
-    #[error("all 32 lanes take part in this load (`.sync.aligned`), but not lanes {missing:#010x}")]
+    /// Some lanes do not execute a load of Tensor Memory, which a whole warp executes.
+    #[error("`.sync.aligned` requires all 32 lanes, but lanes {missing:#010x} do not execute")]
     NotAllLanes {
-        /// The lanes that are not active, or that the guard holds back.
+        /// The lanes that are inactive or predicated off.
         missing: LaneMask,
     },
-    /// Lanes give different addresses of tensor memory.
+    /// The lanes have different addresses of Tensor Memory.
     #[error(
-        "`{register}` holds {first:#x} in lane 0 and {other:#x} in lane {lane}; all lanes give one \
+        "`{register}` holds {first:#x} in lane 0 and {other:#x} in lane {lane}; all lanes must have one \
          address"
     )]
     AddressesDiffer {

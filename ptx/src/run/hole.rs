@@ -1,12 +1,12 @@
-//! Bytes of variables and parameters that nobody knows.
+//! Uninitialized bytes: those of variables and parameters whose value is unknown.
 
 use std::ops::Range;
 
 use super::access::Access;
-use crate::meaning::{CONST_BANK, LoadSpace, PARAMETER_BANK, PARAMETER_BASE};
+use crate::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS};
 use crate::module::DeclarationId;
 use crate::syntax::{Span, StateSpace};
-use warpload::memory::{Allocation, Memory, Space};
+use warpload::memory::{AddressSpace, Allocation, Memory, Space};
 
 /// Bytes that no load can read.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Hole {
     pub(super) range: Range<u64>,
     /// The variable.
     pub(super) declaration: DeclarationId,
-    /// The initial value that is not known; nothing for a parameter.
+    /// The initializer whose value is unknown; `None` for a parameter.
     pub(super) value: Option<Span>,
 }
 
@@ -37,31 +37,26 @@ impl Holes {
     }
 
     /// The first one that a lane of the access would read.
-    pub(super) fn read_by(
-        &self,
-        access: &Access,
-        space: LoadSpace,
-        memory: &Memory,
-    ) -> Option<&Hole> {
+    pub(super) fn read_by(&self, access: &Access, memory: &Memory) -> Option<&Hole> {
         if self.0.is_empty() {
             return None;
         }
         access.executing.lanes().find_map(|lane| {
             let first = access.rounded(lane).0;
-            let (space, first) = match space {
-                LoadSpace::Param => (StateSpace::Param, first),
-                LoadSpace::Const => (StateSpace::Const, first),
-                LoadSpace::Global => (StateSpace::Global, first),
-                LoadSpace::Shared => (StateSpace::Shared, first),
-                LoadSpace::Local => (StateSpace::Local, first),
-                LoadSpace::Generic => match access.space_of(memory, lane)? {
+            let (space, first) = match access.space {
+                PARAMETERS => (StateSpace::Param, first),
+                AddressSpace::Constant { .. } => (StateSpace::Const, first),
+                AddressSpace::Global => (StateSpace::Global, first),
+                AddressSpace::Shared => (StateSpace::Shared, first),
+                AddressSpace::Local => (StateSpace::Local, first),
+                AddressSpace::Generic => match access.space_of(memory, lane)? {
                     Space::Shared => (StateSpace::Shared, first - memory.map().shared().base),
                     Space::Local => (StateSpace::Local, first - memory.map().local().base),
                     _ => (StateSpace::Global, first),
                 },
             };
             let end = first.saturating_add(u64::from(access.width.bytes()));
-            // No two overlap: the first one that ends behind the first byte.
+            // No two overlap: the first one that ends after the first byte.
             let place = (order(space), first);
             let next = self.0.partition_point(|hole| (order(hole.space), hole.range.end) <= place);
             self.0.get(next).filter(|hole| hole.space == space && hole.range.start < end)
@@ -97,12 +92,12 @@ fn outside_allocations(memory: &Memory, range: Range<u64>) -> Vec<Range<u64>> {
         }
     };
     // Allocations end at 2^address_bits at the latest.
-    let behind = |known: &Allocation| known.base.saturating_add(known.size);
+    let end_of = |known: &Allocation| known.base.saturating_add(known.size);
     let all = memory.allocations();
-    let first = all.partition_point(|known| behind(known) <= range.start);
+    let first = all.partition_point(|known| end_of(known) <= range.start);
     for allocation in all[first..].iter().take_while(|known| known.base < range.end) {
         keep(from..allocation.base);
-        from = from.max(behind(allocation).min(range.end));
+        from = from.max(end_of(allocation).min(range.end));
     }
     keep(from..range.end);
     outside

@@ -3,16 +3,13 @@
 use std::ops::Range;
 
 use super::hole::{Hole, Holes, not_held};
-use super::placement::{Placement, PlacementError, is_elsewhere};
+use super::placement::{MAX_MADE, Placement, PlacementError, is_elsewhere};
 use crate::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE};
 use crate::module::{Declaration, DeclarationId, initial_bytes};
 use crate::syntax::{Span, StateSpace};
 use warpload::impossible::OrImpossible;
 use warpload::lane::LANES;
 use warpload::memory::{AddressMap, ConfigError, Memory, MemoryBuilder};
-
-/// No more memory is made for the variables of one space, in bytes over all lanes.
-pub(super) const MAX_MADE: u64 = 64 << 20;
 
 /// What is to be added to a memory.
 pub(super) struct Plan<'p, 'm> {
@@ -28,8 +25,8 @@ struct Placed<'m> {
 }
 
 impl<'m> Plan<'_, 'm> {
-    /// The memory with everything in it, the same one where nothing is added; and the bytes that
-    /// nobody knows.
+    /// Returns the memory with everything in it, the same one if nothing is added, and the unknown
+    /// bytes.
     pub(super) fn memory(&self, memory: Memory) -> Result<(Memory, Holes), PlacementError> {
         use StateSpace::{Const, Global, Local, Param, Shared};
         let mut holes = self.parameters_without_value();
@@ -63,20 +60,20 @@ impl<'m> Plan<'_, 'm> {
         }
         if bank(PARAMETER_BANK).is_some() || !parameters.is_empty() {
             let mut bytes = flat(Param, bank(PARAMETER_BANK).unwrap_or_default(), &parameters)?;
-            // What the caller gives is meant, whatever an image holds.
+            // What the caller sets replaces the bytes of an image.
             fill(&mut bytes, &parameters);
             builder = builder.constant(PARAMETER_BANK, &bytes);
         }
         match builder.build() {
             Ok(memory) => Ok((memory, holes)),
-            Err(error) => {
-                let name = self.at_fault(&error);
-                Err(PlacementError::Memory { error, name })
+            Err(cause) => {
+                let name = self.at_fault(&cause);
+                Err(PlacementError::Memory { cause, name })
             }
         }
     }
 
-    /// The variable that a memory cannot have.
+    /// Returns the variable that makes a memory invalid.
     fn at_fault(&self, error: &ConfigError) -> Option<Span> {
         let of = |space| self.placement.variables(space);
         let last = |space| of(space).max_by_key(|(_, _, range)| range.end);
@@ -102,7 +99,7 @@ impl<'m> Plan<'_, 'm> {
     }
 
     /// The parameters, and the variables that calls return in, whose bytes the caller does not
-    /// give.
+    /// set.
     fn parameters_without_value(&self) -> Vec<Hole> {
         let given = &self.placement.parameters;
         let parameters = self.placement.variables(StateSpace::Param);
@@ -175,7 +172,7 @@ impl<'m> Plan<'_, 'm> {
         placed.collect()
     }
 
-    /// What a variable's name stands for in an initial value.
+    /// Returns the value of a variable's name in an initializer.
     fn address(&self, id: DeclarationId, is_generic: bool) -> Option<u64> {
         let address = self.placement.address(id)?;
         let window = match self.placement.module.declaration(id)?.space {
@@ -189,7 +186,7 @@ impl<'m> Plan<'_, 'm> {
     }
 }
 
-/// The bytes of a space that begins with 0: those that are held, and behind them the variables.
+/// Returns the bytes of a space that begins with 0: those that are held, then the variables.
 fn flat(
     space: StateSpace,
     held: &[u8],
@@ -209,7 +206,7 @@ fn flat(
     Ok(bytes)
 }
 
-/// Writes the variables' initial values where they fit.
+/// Writes the variables' initial values at their addresses.
 fn fill(bytes: &mut [u8], variables: &[Placed<'_>]) {
     for Placed { range, initial, .. } in variables {
         let place = bytes.get_mut(range.start as usize..);

@@ -1,7 +1,7 @@
 //! Executes the loads of a module on a memory: docs/ptx-run.md.
 //!
-//! [`Placement`] says where variables lie and what parameters are, and makes an [`Environment`]
-//! of it; that executes one load, or those of a function in the order of the text, on
+//! A [`Placement`] holds the addresses of variables and the values of parameters, and becomes an
+//! [`Environment`], which executes one load, or those of a function in the order of the text, on
 //! [`Registers`].
 
 mod access;
@@ -20,15 +20,14 @@ pub use self::registers::{RegisterValue, Registers};
 pub use self::tensor::{TensorExecuted, WarpTensorMemory};
 pub use self::undefined::Undefined;
 pub use self::value::{ValueError, bits_of, lane_bits};
-use crate::meaning::{
-    Base, CONST_BANK, LoadSpace, Meaning, MeaningError, PARAMETER_BANK, PARAMETER_BASE, Register,
-};
+use crate::meaning::{Base, Meaning, MeaningError, PARAMETER_BASE, PARAMETERS, Register};
 use crate::module::operands::Operands;
 use crate::module::{Function, Module, Statement, StatementKind};
 use crate::syntax::load::{Load, Opcode};
 use crate::syntax::{Lines, Span, TypeClass};
 use access::Access;
 use hole::Holes;
+use memory::Plan;
 use warpload::impossible::OrImpossible;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaults;
@@ -44,22 +43,23 @@ pub struct Environment<'m> {
     misaligned: Misaligned,
     holes: Holes,
     lines: Lines,
-    /// The lanes that take part; all of them at first.
+    /// The active lanes; all of them at first.
     pub active: LaneMask,
-    /// What loads of tensor memory read; nothing at first, and then each of them is an error.
+    /// What loads of Tensor Memory read. At first `None`, with which each of them is an error.
     pub tensor: Option<WarpTensorMemory>,
 }
 
-/// What one load did.
+/// The effects of one load.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Executed {
-    /// The lanes that executed: active, and let through by the guard.
+    /// The lanes that executed: active, and predicated on.
     pub executing: LaneMask,
-    /// Each lane's address in bytes before rounding, lane 0 first; 0 where the lane does not
-    /// execute. Of a load of tensor memory, its lane and column, see [`TensorExecuted::issue`].
+    /// Each lane's address in bytes before rounding, lane 0 first; 0 for a lane that does not
+    /// execute. Of a load of Tensor Memory, its lane and column, see [`TensorExecuted::issue`].
     pub addresses: [u64; LANES],
-    /// The memory that each lane's address lies in; nothing where the lane does not execute or
-    /// the address lies in none.
+    /// The memory of each lane's address; `None` if the lane does not execute or the address is in
+    /// no memory.
     pub spaces: [Option<Space>; LANES],
     /// The registers that were written with what they hold now, each once, in the order in
     /// which the load names them; sinks are left out.
@@ -68,12 +68,13 @@ pub struct Executed {
     pub faults: LaneFaults,
     /// The qualifiers of a generic load that are not for the memory that some lanes read.
     pub undefined: Vec<Undefined>,
-    /// What is to be said of a load of tensor memory that was executed; nothing of others.
+    /// Details of a load of Tensor Memory; `None` for others.
     pub tensor: Option<TensorExecuted>,
 }
 
-/// One load of a function and what became of it.
+/// One load of a function and its result.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Step {
     /// The load as it is written.
     pub load: Load,
@@ -81,25 +82,48 @@ pub struct Step {
     pub result: Result<Executed, RunError>,
 }
 
+impl<'m> Placement<'m> {
+    /// Adds the variables to a machine, each with its initial value, zeroes without one. A byte
+    /// that the machine's memory has already stays as it is, except for the parameters that were
+    /// given. Variables that are defined elsewhere (`.extern`) get no memory, except in shared
+    /// memory.
+    ///
+    /// If something is added, all memory is copied.
+    ///
+    /// # Errors
+    /// Returns [`PlacementError`] if two variables overlap, the address of one is invalid, or the
+    /// memory is invalid.
+    pub fn into_environment(self, machine: Machine) -> Result<Environment<'m>, PlacementError> {
+        let Machine { misaligned, memory, .. } = machine;
+        self.check()?;
+        let plan = Plan { placement: &self, map: *memory.map() };
+        let (memory, holes) = plan.memory(memory)?;
+        Ok(Environment::new(self, memory, misaligned, holes))
+    }
+}
+
 impl<'m> Environment<'m> {
     fn new(placement: Placement<'m>, memory: Memory, misaligned: Misaligned, holes: Holes) -> Self {
         let module = placement.module;
-        let lines = Lines::of(module.source());
+        let lines = Lines::new(module.source());
         let active = LaneMask::ALL;
         Self { module, placement, memory, misaligned, holes, lines, active, tensor: None }
     }
 
-    /// The memory with all variables in it.
+    /// Returns the memory with all variables in it.
+    #[must_use]
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// The machine that SASS of the module executes on: the same memory, and all registers.
+    /// Returns the machine that SASS of the module executes on: the same memory, and all registers.
+    #[must_use]
     pub fn into_machine(self) -> Machine {
         Machine { misaligned: self.misaligned, ..Machine::new(self.memory) }
     }
 
-    /// Where the variables lie.
+    /// Returns the addresses of the variables.
+    #[must_use]
     pub fn placement(&self) -> &Placement<'m> {
         &self.placement
     }
@@ -126,11 +150,11 @@ impl<'m> Environment<'m> {
         })
     }
 
-    /// Executes one load. Not every illegal load is refused: [`check`](crate::rules::check) finds them.
+    /// Executes one load. Accepts some illegal loads; [`check`](crate::rules::check) finds them.
     ///
     /// # Errors
-    /// [`RunError`] where the load has no meaning, or needs a value that nobody gave. Then no
-    /// register has changed.
+    /// Returns [`RunError`] if the load cannot be resolved or a needed value is missing. Registers are
+    /// then unchanged.
     pub fn load(&self, load: &Load, registers: &mut Registers) -> Result<Executed, RunError> {
         if load.opcode != Opcode::Ld {
             return self.tensor_load(load, registers);
@@ -164,9 +188,9 @@ impl<'m> Environment<'m> {
         let guard = spans.guard.unwrap_or(spans.load);
         let executing = self.executing(meaning.guard, guard, registers)?;
         let addresses = self.addresses(meaning, spans, executing, registers)?;
-        let access = Access { space: address_space(meaning.space), width, executing, addresses };
-        self.check_known(&access, meaning.space, spans)?;
-        let from = if meaning.space == LoadSpace::Param { PARAMETER_BASE } else { 0 };
+        let access = Access { space: meaning.space, width, executing, addresses };
+        self.check_known(&access, spans)?;
+        let from = if meaning.space == PARAMETERS { PARAMETER_BASE } else { 0 };
         let read = access.read(&self.memory, from, self.misaligned);
         let size = width.bytes() as usize / usize::from(meaning.elements.max(1));
         for (i, register) in meaning.destinations.iter().enumerate() {
@@ -192,7 +216,7 @@ impl<'m> Environment<'m> {
         })
     }
 
-    /// The lanes that are active and let through by the guard.
+    /// Returns the lanes that are active and predicated on.
     fn executing(
         &self,
         guard: Option<(Register, bool)>,
@@ -237,7 +261,7 @@ impl<'m> Environment<'m> {
             None => None,
         };
         let fixed = start.wrapping_add_signed(place.offset);
-        let is_wide = matches!(meaning.space, LoadSpace::Generic | LoadSpace::Global);
+        let is_wide = matches!(meaning.space, AddressSpace::Generic | AddressSpace::Global);
         let mask = if is_wide { u64::MAX } else { u64::from(u32::MAX) };
         Ok(std::array::from_fn(|lane| {
             if !executing.contains(lane) {
@@ -249,7 +273,7 @@ impl<'m> Environment<'m> {
         }))
     }
 
-    /// A register's values, which all of `lanes` must have; nothing where there are no lanes.
+    /// Returns a register's values, which all of `lanes` must have; `None` without any lanes.
     fn value<'r>(
         &self,
         registers: &'r Registers,
@@ -267,9 +291,9 @@ impl<'m> Environment<'m> {
         Err(self.error(span, RunErrorKind::NoValue { register, lanes: missing, is_predicate }))
     }
 
-    /// Refuses to read bytes that nobody knows.
-    fn check_known(&self, access: &Access, space: LoadSpace, spans: Spans) -> Result<(), RunError> {
-        let Some(hole) = self.holes.read_by(access, space, &self.memory) else { return Ok(()) };
+    /// Refuses to read unknown bytes.
+    fn check_known(&self, access: &Access, spans: Spans) -> Result<(), RunError> {
+        let Some(hole) = self.holes.read_by(access, &self.memory) else { return Ok(()) };
         let declaration = self.module.declaration(hole.declaration);
         let name = declaration.map_or(String::new(), |known| self.name(known.name));
         let kind = match hole.value {
@@ -283,8 +307,8 @@ impl<'m> Environment<'m> {
         Err(self.error(spans.base.unwrap_or(spans.load), kind))
     }
 
-    /// Passes over a statement: what an instruction writes that is not executed is not known
-    /// behind it, but where it was [set](Registers::set).
+    /// Passes over a statement: what an instruction writes that is not executed is unknown
+    /// afterwards, unless it was [set](Registers::set).
     pub fn pass(&self, statement: &Statement, registers: &mut Registers) {
         let StatementKind::Instruction(instruction) = &statement.kind else { return };
         let mut lanes = self.active;
@@ -316,24 +340,13 @@ impl<'m> Environment<'m> {
     }
 }
 
-/// Where the parts of a load stand that can be without a value.
+/// The places of those parts of a load that may be without a value.
 #[derive(Clone, Copy)]
 struct Spans {
     load: Span,
     guard: Option<Span>,
     base: Option<Span>,
     index: Option<Span>,
-}
-
-fn address_space(space: LoadSpace) -> AddressSpace {
-    match space {
-        LoadSpace::Generic => AddressSpace::Generic,
-        LoadSpace::Global => AddressSpace::Global,
-        LoadSpace::Local => AddressSpace::Local,
-        LoadSpace::Shared => AddressSpace::Shared,
-        LoadSpace::Const => AddressSpace::Constant { bank: CONST_BANK },
-        LoadSpace::Param => AddressSpace::Constant { bank: PARAMETER_BANK },
-    }
 }
 
 /// Little-endian bytes as a value of `width` bits.

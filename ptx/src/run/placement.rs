@@ -1,19 +1,19 @@
-//! Where variables lie in a machine's memory, and the memory that has them.
+//! [`Placement`]: the addresses of a module's variables, and its parameters.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Environment;
-use super::memory::Plan;
 use crate::module::{Declaration, DeclarationId, Function, Layout, LayoutError, Linkage, Module};
 use crate::syntax::{Span, StateSpace};
-use warpload::machine::Machine;
 use warpload::memory::ConfigError;
+
+/// No more memory is made for the variables of one space, in bytes over all lanes.
+pub(super) const MAX_MADE: u64 = 64 << 20;
 
 /// The address of the first `.global` variable that no caller places.
 pub const GLOBAL_BASE: u64 = 0x8000_0000;
 
-/// Where the variables of a module and one of its functions lie, each at an address of its own
+/// The places of the variables of a module and one of its functions, each at an address of its own
 /// space, and what the function's parameters are.
 ///
 /// ```
@@ -29,11 +29,11 @@ pub const GLOBAL_BASE: u64 = 0x8000_0000;
 ///         ld.global.u32 %r1, [%rd1+4];
 ///     }")?;
 /// let function = module.function("k").ok_or("no function")?;
-/// let mut placement = Placement::of(&module, Some(function))?;
+/// let mut placement = Placement::for_function(&module, function)?;
 /// let [table, p] = ["table", "p"].map(|name| module.variables_named(Some(function), name)[0]);
 /// placement.place(table, 0x1000_0000);
 /// placement.set_parameter(p, &0x1000_0000_u64.to_le_bytes());
-/// let environment = placement.onto(Machine::default())?;
+/// let environment = placement.into_environment(Machine::default())?;
 ///
 /// let mut registers = Registers::new();
 /// for step in environment.run(function, &mut registers) {
@@ -53,11 +53,11 @@ pub struct Placement<'m> {
     pub(super) parameters: HashMap<DeclarationId, Vec<u8>>,
 }
 
-/// Why a machine cannot have the variables of a module.
+/// Why the variables of a module do not fit in a machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlacementError {
-    /// The variables cannot be laid out.
+    /// The variables have no layout.
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// Two variables of one space have bytes in common.
@@ -70,9 +70,8 @@ pub enum PlacementError {
     },
     /// The variables of a space need more memory than is made for them.
     #[error(
-        "more than {} MiB of memory for .{} variables; memory of that size is an image's",
-        super::memory::MAX_MADE >> 20,
-        .space.name()
+        "more than {} MiB of memory for .{space} variables; memory of that size is an image's",
+        MAX_MADE >> 20
     )]
     TooMuch {
         /// The space.
@@ -83,34 +82,35 @@ pub enum PlacementError {
     /// A variable that was placed reaches beyond the last address.
     #[error("at {address:#x} the variable reaches beyond the last address")]
     Beyond {
-        /// Where it was placed.
+        /// Its address.
         address: u64,
         /// Its name.
         name: Span,
     },
-    /// A variable was placed where its alignment does not allow it.
-    #[error("{address:#x} is no multiple of the variable's alignment, {alignment}")]
+    /// A variable was placed at an address that its alignment does not allow.
+    #[error("{address:#x} is not a multiple of the variable's alignment, {alignment}")]
     Misaligned {
-        /// Where it was placed.
+        /// Its address.
         address: u64,
         /// Its alignment in bytes.
         alignment: u64,
         /// Its name.
         name: Span,
     },
-    /// The memory cannot be: windows too small, an allocation inside of one, a bank too large.
-    #[error("{error}")]
+    /// The memory is invalid: a window is too small, an allocation lies inside one, a bank is too
+    /// large. The message is the cause's.
+    #[error("{cause}")]
     Memory {
         /// Why.
-        #[source]
-        error: ConfigError,
+        cause: ConfigError,
         /// The name of a variable that is too much.
         name: Option<Span>,
     },
 }
 
 impl PlacementError {
-    /// Where in the module, but for what is wrong with the memory as a whole.
+    /// Returns the place in the module; `None` for an error of the memory as a whole.
+    #[must_use]
     pub fn span(&self) -> Option<Span> {
         match self {
             Self::Layout(error) => Some(error.span()),
@@ -124,27 +124,39 @@ impl PlacementError {
 }
 
 impl<'m> Placement<'m> {
-    /// Every variable where [`Layout`] puts it; `.global` ones from [`GLOBAL_BASE`] on, and all
-    /// others, parameters too, from address 0 of their space on.
+    /// Places the variables of the module: each where [`Layout`] puts it, `.global` ones from
+    /// [`GLOBAL_BASE`] on, and all others from address 0 of their space on.
     ///
     /// # Errors
-    /// [`LayoutError`] where the variables of a space have more than 4 GiB, or the length of an
-    /// array cannot be read.
-    pub fn of(module: &'m Module<'m>, function: Option<&'m Function>) -> Result<Self, LayoutError> {
-        let outer = Layout::of(module)?;
-        let own = function.map(|function| outer.with_function(module, function)).transpose()?;
-        let layout = own.as_ref().unwrap_or(&outer);
+    /// Returns [`LayoutError`] if the variables of a space have more than 4 GiB, or the length of
+    /// an array is unknown.
+    pub fn new(module: &'m Module<'m>) -> Result<Self, LayoutError> {
+        Ok(Self::laid_out(module, &Layout::new(module)?))
+    }
+
+    /// Places the variables of the module and, after them, the variables and parameters of one of
+    /// its functions, as [`Self::new`] does.
+    ///
+    /// # Errors
+    /// Returns [`LayoutError`] as [`Self::new`] does.
+    pub fn for_function(module: &'m Module<'m>, function: &Function) -> Result<Self, LayoutError> {
+        let outer = Layout::new(module)?;
+        Ok(Self::laid_out(module, &outer.with_function(module, function)?))
+    }
+
+    fn laid_out(module: &'m Module<'m>, layout: &Layout<'_>) -> Self {
         let placed = module.declarations_with_ids().filter_map(|(id, declaration)| {
             let base = if declaration.space == StateSpace::Global { GLOBAL_BASE } else { 0 };
             Some((id, (base + layout.offset(id)?, layout.bytes(id)?)))
         });
         let addresses = placed.collect();
         let (placed, parameters) = (HashMap::new(), HashMap::new());
-        Ok(Self { module, addresses, placed, parameters })
+        Self { module, addresses, placed, parameters }
     }
 
-    /// A variable's address in its space; nothing for what is none, or another function's. The
+    /// Returns a variable's address in its space; `None` for a register or another function's. The
     /// first parameter has the address 0, see [`PARAMETER_BASE`](crate::meaning::PARAMETER_BASE).
+    #[must_use]
     pub fn address(&self, id: DeclarationId) -> Option<u64> {
         let laid_out = || self.addresses.get(&id).map(|(address, _)| *address);
         self.placed.get(&id).copied().or_else(laid_out)
@@ -154,37 +166,24 @@ impl<'m> Placement<'m> {
         self.addresses.get(&id).map_or(0, |(_, bytes)| *bytes)
     }
 
-    /// Puts a variable at an address of its space, in bytes. The others stay where they are.
+    /// Places a variable at an address of its space, in bytes. The others do not move.
     pub fn place(&mut self, id: DeclarationId, address: u64) {
         self.placed.insert(id, address);
     }
 
-    /// Gives a parameter its bytes, the one of the lowest address first. What is behind the
-    /// parameter's end is dropped, what is missing is zero.
+    /// Sets the bytes of a parameter, the one of the lowest address first. Bytes after its end are
+    /// dropped, missing ones are zero.
     pub fn set_parameter(&mut self, id: DeclarationId, bytes: &[u8]) {
         let size = usize::try_from(self.bytes(id)).unwrap_or(usize::MAX);
         let bytes = bytes.get(..size).unwrap_or(bytes);
         self.parameters.insert(id, bytes.to_vec());
     }
 
-    /// Adds the variables to a machine, each with its initial value, zeroes without one. A byte
-    /// that the machine's memory has already stays as it is, except for the parameters that were
-    /// given. Variables that are defined elsewhere (`.extern`) get no memory, except in shared
-    /// memory.
-    ///
-    /// Where something is added, all memory is copied.
-    ///
-    /// # Errors
-    /// [`PlacementError`] where two variables overlap, one was placed where it cannot be, or the
-    /// memory cannot be.
-    pub fn onto(self, machine: Machine) -> Result<Environment<'m>, PlacementError> {
-        let Machine { misaligned, memory, .. } = machine;
+    /// Checks what the caller placed: ends, overlaps and alignment.
+    pub(super) fn check(&self) -> Result<(), PlacementError> {
         self.check_ends()?;
         self.check_overlaps()?;
-        self.check_alignment()?;
-        let plan = Plan { placement: &self, map: *memory.map() };
-        let (memory, holes) = plan.memory(memory)?;
-        Ok(Environment::new(self, memory, misaligned, holes))
+        self.check_alignment()
     }
 
     /// The variables that have an address and a size, with the bytes that they take.
@@ -244,7 +243,7 @@ impl<'m> Placement<'m> {
     }
 }
 
-/// Whether the variable's bytes are another module's.
+/// Whether the variable is defined in another module.
 pub(super) fn is_elsewhere(declaration: &Declaration) -> bool {
     declaration.linkage == Linkage::Extern && declaration.space != StateSpace::Shared
 }

@@ -1,4 +1,4 @@
-//! The registers of a warp as PTX has them: up to 128 bits a lane, and a value only where one was
+//! The registers of a warp as PTX has them: up to 128 bits a lane, and a value only if one was
 //! given or loaded.
 
 use std::collections::{HashMap, HashSet};
@@ -19,7 +19,8 @@ pub struct RegisterValue {
 impl RegisterValue {
     const UNKNOWN: Self = Self { values: [0; LANES], known: LaneMask::NONE };
 
-    /// A lane's value, where it has one.
+    /// Returns a lane's value, if it has one.
+    #[must_use]
     pub fn lane(&self, lane: usize) -> Option<u128> {
         self.values.get(lane).copied().filter(|_| self.known.contains(lane))
     }
@@ -27,8 +28,8 @@ impl RegisterValue {
 
 /// The registers that have values.
 ///
-/// A value that is [`set`](Registers::set) stands for what the instructions that are no loads
-/// compute: where one of them writes the register, it holds the set value, and without one it is
+/// A value that is [`set`](Registers::set) represents what the other instructions compute: where
+/// one of them writes the register, it holds the set value, and without one it is
 /// unknown from there on.
 #[derive(Clone, Debug, Default)]
 pub struct Registers {
@@ -39,6 +40,7 @@ pub struct Registers {
 
 impl Registers {
     /// No register has a value.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -54,7 +56,8 @@ impl Registers {
         self.set(register, std::array::from_fn(|lane| u128::from(lanes.contains(lane))));
     }
 
-    /// A register's values; nothing where no lane has one.
+    /// Returns a register's values; `None` if no lane has one.
+    #[must_use]
     pub fn get(&self, register: Register) -> Option<&RegisterValue> {
         self.current.get(&register).filter(|held| !held.known.is_empty())
     }

@@ -25,7 +25,7 @@ use warpload::load::LaneFaults;
 ///         tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [taddr];
 ///     }")?;
 /// let function = module.function("k").ok_or("no function")?;
-/// let mut environment = Placement::of(&module, Some(function))?.onto(Machine::default())?;
+/// let mut environment = Placement::for_function(&module, function)?.into_environment(Machine::default())?;
 /// let memory = TensorMemory::filled(Pattern::LaneColumn);
 /// environment.tensor = Some(WarpTensorMemory { memory, warp: 1, rules: Rules::default() });
 ///
@@ -51,6 +51,7 @@ pub struct WarpTensorMemory {
 
 /// What a load of tensor memory did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TensorExecuted {
     /// What was to be loaded.
     pub load: TensorLoad,
@@ -69,7 +70,7 @@ struct Operands {
 }
 
 impl Environment<'_> {
-    /// Executes a `tcgen05.ld` or `tcgen05.ld.red`. Where the guard lets no lane through nothing
+    /// Executes a `tcgen05.ld` or `tcgen05.ld.red`. If every lane is predicated off, nothing
     /// happens.
     pub(super) fn tensor_load(
         &self,

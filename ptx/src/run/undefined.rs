@@ -43,7 +43,7 @@ pub(super) fn undefined(
 }
 
 /// Which memories a qualifier is for; `None` if it is for all. Hints are not named whose documents
-/// leave nothing but the hint undefined. [`ld`, Description]
+/// leave only the hint undefined. [`ld`, Description]
 fn granted(kind: QualifierKind, bits: Option<u32>, version: Version) -> Option<fn(Space) -> bool> {
     match kind {
         QualifierKind::Vector(8) | QualifierKind::Mmio | QualifierKind::CacheHint => {

@@ -7,16 +7,16 @@ use crate::syntax::{Lexer, ScalarType, Span, integer};
 use warpload::impossible::OrImpossible;
 use warpload::lane::LANES;
 
-/// Why a text is no value.
+/// Why a text is not a value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// Something else stands where only this can.
+    /// Something else was expected.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What should stand there.
+        /// What was expected.
         expected: &'static str,
-        /// The word at fault, quoted, or that there is none.
+        /// The word at fault, quoted, or the end.
         found: String,
     },
     /// More bits than the register or the parameter has.
@@ -27,15 +27,15 @@ pub enum ValueError {
         /// The bits that there are.
         bits: u32,
     },
-    /// A fraction for what is no `.f32` and no `.f64`.
-    #[error("{0} is no integer")]
+    /// A fraction for a type other than `.f32` and `.f64`.
+    #[error("{0} is not an integer")]
     Fraction(String),
     /// Several values, but not one for each lane.
     #[error("{0} values; expected one, or one for each of the 32 lanes")]
     Lanes(usize),
 }
 
-/// The bits of a constant expression of PTX as a value of that type. A number with a fraction
+/// Returns the bits of a constant expression of PTX as a value of that type. A number with a fraction
 /// is a number and fits `.f32` and `.f64` alone; an integer is bits, of any type, and negative
 /// ones are sign-extended. A hexadecimal number alone may have 128 bits.
 ///
@@ -50,7 +50,7 @@ pub enum ValueError {
 /// ```
 ///
 /// # Errors
-/// [`ValueError`] where the text is no such expression or the value does not fit.
+/// Returns [`ValueError`] if the text is not such an expression or the value does not fit.
 pub fn bits_of(text: &str, scalar: ScalarType) -> Result<u128, ValueError> {
     bits_in_lane(text, scalar, None)
 }
@@ -83,7 +83,7 @@ fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u
     }
 }
 
-/// The values of a register in the 32 lanes, lane 0 first: one expression, in which `lane` is the
+/// Returns the values of a register in the 32 lanes, lane 0 first: one expression, in which `lane` is the
 /// lane's number, or 32 of them with commas between. Each is read as [`bits_of`] reads it.
 ///
 /// ```
@@ -96,8 +96,8 @@ fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u
 /// ```
 ///
 /// # Errors
-/// [`ValueError`] where a text is no such expression, a value does not fit, or there are neither
-/// 1 nor 32 of them.
+/// Returns [`ValueError`] if a text is not such an expression, a value does not fit, or there are
+/// neither 1 nor 32 of them.
 pub fn lane_bits(text: &str, scalar: ScalarType) -> Result<[u128; LANES], ValueError> {
     let parts: Vec<&str> = text.split(',').collect();
     let mut values = [0; LANES];

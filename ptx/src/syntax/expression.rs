@@ -1,4 +1,4 @@
-//! Constant expressions: what offsets, immediates and initial values are written with.
+//! Constant expressions, of which offsets, immediates and initializers are made.
 
 use super::lexer::TokenKind;
 use super::words::Words;
@@ -22,7 +22,7 @@ pub enum Constant {
 /// Parentheses and signs inside one another.
 const MAX_DEPTH: usize = 64;
 
-/// What `WARP_SZ` stands for.
+/// The value of `WARP_SZ`.
 pub(crate) const WARP_SIZE: u64 = 32;
 
 /// Reads an integer in any of PTX's notations: `12`, `0x1F`, `017`, `0b101`, each also with `U`.
@@ -34,6 +34,7 @@ pub(crate) const WARP_SIZE: u64 = 32;
 /// assert_eq!(["12", "0x1fU", "017", "0b101"].map(integer), [12, 31, 15, 5].map(Some));
 /// assert_eq!(["1.5", "09", "0f3F800000", "18446744073709551616"].map(integer), [None; 4]);
 /// ```
+#[must_use]
 pub fn integer(text: &str) -> Option<u64> {
     let (digits, radix) = notation(text);
     // `from_str_radix` takes a sign.
@@ -82,30 +83,30 @@ pub(crate) fn number(text: &str) -> Option<Constant> {
             let bits = u64::from_str_radix(digits, 16).ok()?;
             Some(Constant::Float(f64::from_bits(bits)))
         }
-        // `09` is no float either.
+        // `09` is not a float either.
         _ if text.contains(['.', 'e', 'E']) => text.parse().ok().map(Constant::Float),
         _ => None,
     }
 }
 
-/// Reads a whole expression and stops in front of what is no part of one.
+/// Reads a whole expression and stops before what is not part of one.
 ///
 /// # Errors
-/// The word that cannot stand in a constant expression.
+/// Returns the word that is invalid in a constant expression.
 pub(crate) fn constant(words: &mut Words<'_>) -> Result<Constant, SyntaxError> {
     conditional(words, 0)
 }
 
 fn conditional(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
     let condition = binary(words, 0, depth)?;
-    if !words.took_mark(b'?') {
+    if !words.eat(b'?') {
         return Ok(condition);
     }
     if depth >= MAX_DEPTH {
         return Err(words.expected("a shorter expression"));
     }
     let yes = conditional(words, depth + 1)?;
-    words.take_mark(b':', "`:`")?;
+    words.expect(b':', "`:`")?;
     let no = conditional(words, depth + 1)?;
     let chosen = if condition.is_true() { yes } else { no };
     let are_integers = [condition, yes, no].iter().all(|value| value.integer().is_some());
@@ -175,14 +176,14 @@ fn unary(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
     }
     words.advance();
     if mark == b'(' {
-        // A cast: `(.s64)` or `(.u64)`; others are read and are no integers.
+        // A cast: `(.s64)` or `(.u64)`; others are read, and are not integers.
         let cast = words.text();
         if words.kind() == TokenKind::Dotted {
-            if ScalarType::from_name(cast.trim_start_matches('.')).is_none() {
+            if cast.trim_start_matches('.').parse::<ScalarType>().is_err() {
                 return Err(words.expected("`.s64` or `.u64`"));
             }
             words.advance();
-            words.take_mark(b')', "`)`")?;
+            words.expect(b')', "`)`")?;
             let value = unary(words, depth + 1)?;
             return Ok(match (value.integer(), cast) {
                 (Some(bits), ".s64" | ".u64") => {
@@ -192,7 +193,7 @@ fn unary(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
             });
         }
         let inner = conditional(words, depth + 1)?;
-        words.take_mark(b')', "`)`")?;
+        words.expect(b')', "`)`")?;
         return Ok(inner);
     }
     let value = unary(words, depth + 1)?;
@@ -229,6 +230,7 @@ fn truth(is_true: bool) -> Constant {
 
 impl Constant {
     /// The bits of an integer.
+    #[must_use]
     pub fn integer(self) -> Option<u64> {
         match self {
             Self::Integer { bits, .. } => Some(bits),
@@ -237,6 +239,7 @@ impl Constant {
     }
 
     /// The value as a float.
+    #[must_use]
     pub fn float(self) -> f64 {
         match self {
             Self::Integer { bits, is_unsigned: true } => bits as f64,

@@ -8,7 +8,7 @@ use warpload::impossible::OrImpossible;
 pub struct Token {
     /// What it is.
     pub kind: TokenKind,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -23,11 +23,11 @@ pub enum TokenKind {
     Number,
     /// A text in double quotes.
     Quoted,
-    /// One character that stands for itself.
+    /// One character that is a word by itself.
     Punctuation(u8),
     /// The end of the text.
     End,
-    /// What no module can hold; the lexer stays in front of it.
+    /// What no module can hold; the lexer stays before it.
     Bad(LexicalError),
 }
 
@@ -63,7 +63,7 @@ pub struct Lexer<'s> {
 
 /// What a byte can be, as bits of [`CLASSES`].
 const BLANK: u8 = 1;
-/// May stand inside a name.
+/// May occur inside a name.
 const NAME: u8 = 2;
 /// May begin a name.
 const LETTER: u8 = 4;
@@ -95,19 +95,22 @@ fn is(byte: Option<&u8>, class: u8) -> bool {
 
 impl<'s> Lexer<'s> {
     /// Reads a text from its start.
+    #[must_use]
     pub fn new(source: &'s str) -> Self {
         Self { bytes: source.as_bytes(), position: 0 }
     }
 
     /// Reads the words of a part of the text; their spans are those in the whole text.
-    pub fn of(source: &'s str, part: Span) -> Self {
+    #[must_use]
+    pub fn within(source: &'s str, part: Span) -> Self {
         let bytes = source.as_bytes();
         let end = (part.end as usize).min(bytes.len());
         // No further than the text, by the line above.
         Self { bytes: &bytes[..end], position: (part.start as usize).min(end) }
     }
 
-    /// The byte behind the last word, where the search for the next one begins.
+    /// Returns the byte after the last word, where the search for the next one begins.
+    #[must_use]
     pub fn position(&self) -> u32 {
         self.position as u32
     }
@@ -122,13 +125,13 @@ impl<'s> Lexer<'s> {
         self.bytes.get(from..).or_impossible(&[], "only bytes of the text are read")
     }
 
-    /// Goes on behind the line in which the next word would have been looked for.
+    /// Skips the line in which the next word would have been searched.
     pub(crate) fn skip_line(&mut self) {
         let rest = self.rest(self.position);
         self.position += memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
     }
 
-    /// The next word, [`TokenKind::End`] at the end and for ever after it.
+    /// Reads the next word; [`TokenKind::End`] at the end of the text and ever after.
     pub fn token(&mut self) -> Token {
         if let Err(token) = self.skip_blank() {
             return token;
@@ -169,7 +172,7 @@ impl<'s> Lexer<'s> {
         Token { kind, span: Span { start: start as u32, end: end as u32 } }
     }
 
-    /// A token in front of which the lexer stays. It ends at a character's boundary.
+    /// A token before which the lexer stays. It ends at a character's boundary.
     fn bad(&self, start: usize, error: LexicalError) -> Token {
         let mut end = start + 1;
         while self.bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
@@ -255,7 +258,7 @@ impl<'s> Lexer<'s> {
         self.after(at, NAME)
     }
 
-    /// `.shared::cta` is one word; `::` needs a name behind it.
+    /// `.shared::cta` is one word; `::` needs a name after it.
     fn dotted(&self, start: usize) -> usize {
         let mut end = self.name(start);
         while self.bytes.get(end..end + 2) == Some(b"::") && is(self.bytes.get(end + 2), NAME) {
@@ -267,7 +270,7 @@ impl<'s> Lexer<'s> {
     /// Any notation: digits, letters of a prefix or suffix, a fraction, a signed exponent.
     fn number(&self, start: usize) -> usize {
         let mut end = self.name(start);
-        // A name ends behind its start and inside the text.
+        // A name ends after its start and inside the text.
         let is_decimal = self.bytes[start..end].iter().all(u8::is_ascii_digit);
         if is_decimal && self.bytes.get(end) == Some(&b'.') && is(self.bytes.get(end + 1), DIGIT) {
             end = self.name(end + 1);
@@ -303,7 +306,7 @@ impl<'s> Lexer<'s> {
     }
 }
 
-/// The words up to the end of the text, which is not among them; nothing follows a bad one.
+/// Iterates over the words up to the end of the text; a bad one is the last.
 impl Iterator for Lexer<'_> {
     type Item = Token;
 

@@ -9,8 +9,8 @@ pub(crate) mod special;
 pub(crate) mod types;
 pub(crate) mod words;
 
-pub use self::error::SyntaxError;
+pub use self::error::{ParseError, SyntaxError};
 pub use self::expression::{Constant, integer};
 pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
 pub use self::span::{Lines, Position, Span};
-pub use self::types::{Reach, ScalarType, StateSpace, Target, TypeClass, Version, Window};
+pub use self::types::{Reach, ScalarType, StateSpace, SubQualifier, Target, TypeClass, Version};

@@ -7,33 +7,37 @@ use std::ops::Range;
 pub struct Span {
     /// The first byte, from 0.
     pub start: u32,
-    /// The byte behind the last one.
+    /// The byte after the last one.
     pub end: u32,
 }
 
 impl Span {
-    /// The bytes as a range, to index with.
+    /// Returns the bytes as a range, to index with.
+    #[must_use]
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// The text of the span; empty where `source` is not the text that it was made for.
+    /// Returns the text of the span; empty if `source` is not the text that it was made for.
+    #[must_use]
     pub fn text(self, source: &str) -> &str {
         source.get(self.range()).unwrap_or_default()
     }
 
-    /// From the start of this span to the end of `last`.
+    /// Returns the span from the start of this one to the end of `last`.
+    #[must_use]
     pub fn to(self, last: Self) -> Self {
         Self { start: self.start, end: last.end.max(self.start) }
     }
 
-    /// Whether no byte is in it, as at the end of the text.
+    /// Whether the span has no bytes, as at the end of the text.
+    #[must_use]
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }
 }
 
-/// A place as people count.
+/// A line and a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// From 1.
@@ -42,7 +46,7 @@ pub struct Position {
     pub column: u32,
 }
 
-/// Where the lines of a text begin, so that many places are found quickly.
+/// The starts of the lines of a text, to find many places quickly.
 #[derive(Clone, Debug)]
 pub struct Lines {
     /// The first byte of each line but the first.
@@ -50,13 +54,15 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Finds the lines of a text of less than 4 GiB; places behind that are not found.
-    pub fn of(source: &str) -> Self {
+    /// Finds the lines of a text of less than 4 GiB; later places are not found.
+    #[must_use]
+    pub fn new(source: &str) -> Self {
         let newlines = memchr::memchr_iter(b'\n', source.as_bytes());
         Self { starts: newlines.map_while(|at| u32::try_from(at + 1).ok()).collect() }
     }
 
-    /// The line and column of a byte.
+    /// Returns the line and column of a byte.
+    #[must_use]
     pub fn position(&self, byte: u32) -> Position {
         let before = self.starts.partition_point(|start| *start <= byte);
         // `before` is at most the number of starts.
@@ -71,7 +77,7 @@ mod tests {
 
     #[test]
     fn places_are_counted_from_one() {
-        let lines = Lines::of("ab\n\nc");
+        let lines = Lines::new("ab\n\nc");
         let at = |byte| {
             let Position { line, column } = lines.position(byte);
             (line, column)

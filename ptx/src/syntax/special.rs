@@ -17,7 +17,7 @@ pub(crate) struct SpecialRegister {
 
 type Needs = Option<((u8, u8), u32)>;
 
-/// The registers with what they need. `sm_10` stands for any target. [PTX ISA, "Special
+/// The registers with what they need. `sm_10` means any target. [PTX ISA, "Special
 /// Registers"; the versions and targets from an assembler's verdicts]
 const REGISTERS: [(&str, ScalarType, bool, Needs); 41] = {
     use ScalarType::{B32, B64, Pred};
@@ -73,7 +73,7 @@ const NUMBERED: [(&str, &str, u32, ScalarType, Needs); 3] = [
     ("%pm", "_64", 8, ScalarType::B64, Some(((4, 0), 50))),
 ];
 
-/// Returns the special register of a name, `None` if there is none.
+/// Returns the special register of a name; `None` if the name is not one.
 pub(crate) fn special_register(name: &str) -> Option<SpecialRegister> {
     let one = REGISTERS.binary_search_by_key(&name, |row| row.0).ok();
     let (scalar, is_vector, needs) = match one.and_then(|at| REGISTERS.get(at)) {

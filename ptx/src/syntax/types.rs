@@ -1,12 +1,14 @@
 //! What types, state spaces, versions and targets PTX knows.
 
 use std::fmt;
+use std::str::FromStr;
 
-use warpload::impossible::OrImpossible;
+use super::ParseError;
 
-/// A type of PTX as it is written behind a dot.
+/// A type of PTX, written after a dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
+#[non_exhaustive]
 pub enum ScalarType {
     Pred,
     B8,
@@ -34,6 +36,7 @@ pub enum ScalarType {
 
 /// What the bits of a type mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TypeClass {
     /// `.pred`.
     Predicate,
@@ -75,7 +78,7 @@ const TYPES: [(ScalarType, &str, TypeClass, u32); 18] = {
     ]
 };
 
-/// Types that stand in modules and are no more than names here.
+/// Types that occur in modules and of which only the names are known here.
 const OTHER_TYPES: [&str; 24] = [
     "b1", "b2", "b4", "bf16", "bf16x2", "e2m1", "e2m1x2", "e2m3", "e2m3x2", "e3m2", "e3m2x2",
     "e4m3", "e4m3x2", "e5m2", "e5m2x2", "s16x2", "s2", "s4", "tf32", "u16x2", "u2", "u4", "ue4m3",
@@ -85,35 +88,44 @@ const OTHER_TYPES: [&str; 24] = [
 const OPAQUE_TYPES: [&str; 3] = ["texref", "samplerref", "surfref"];
 
 impl ScalarType {
-    /// The type of a name without its dot.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let known = TYPES.iter().find(|row| row.1 == name).map(|row| row.0);
-        let other = || OTHER_TYPES.contains(&name).then_some(Self::Other);
-        known.or_else(other).or_else(|| OPAQUE_TYPES.contains(&name).then_some(Self::Opaque))
-    }
-
-    /// The name without its dot; empty for [`ScalarType::Other`] and [`ScalarType::Opaque`].
+    /// Returns the name without its dot; empty for [`ScalarType::Other`] and [`ScalarType::Opaque`].
+    #[must_use]
     pub fn name(self) -> &'static str {
         self.row().map_or("", |row| row.1)
     }
 
-    /// What its bits mean.
+    /// Returns what its bits mean.
+    #[must_use]
     pub fn class(self) -> TypeClass {
         self.row().map_or(TypeClass::Other, |row| row.2)
     }
 
-    /// How many bits a value has; nothing where that is not known here.
+    /// Returns the bits of a value; `None` if they are not known here.
+    #[must_use]
     pub fn bits(self) -> Option<u32> {
         self.row().map(|row| row.3)
     }
 
-    /// How many bytes a value takes in memory; nothing for predicates and unknown types.
+    /// Returns the bytes of a value in memory; `None` for predicates and unknown types.
+    #[must_use]
     pub fn bytes(self) -> Option<u32> {
         self.bits().map(|bits| bits / 8).filter(|bytes| *bytes > 0)
     }
 
     fn row(self) -> Option<&'static (Self, &'static str, TypeClass, u32)> {
         TYPES.iter().find(|row| row.0 == self)
+    }
+}
+
+impl FromStr for ScalarType {
+    type Err = ParseError;
+
+    /// Reads the name of a type without its dot.
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let known = TYPES.iter().find(|row| row.1 == name).map(|row| row.0);
+        let other = || OTHER_TYPES.contains(&name).then_some(Self::Other);
+        let opaque = || OPAQUE_TYPES.contains(&name).then_some(Self::Opaque);
+        known.or_else(other).or_else(opaque).ok_or(ParseError::new("a type such as `u32`"))
     }
 }
 
@@ -125,6 +137,7 @@ impl fmt::Display for ScalarType {
 
 /// Where a variable lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum StateSpace {
     /// `.reg`.
     Register,
@@ -142,33 +155,53 @@ pub enum StateSpace {
     Texture,
 }
 
-/// The state spaces and their names.
-const SPACES: [(StateSpace, &str); 7] = [
-    (StateSpace::Register, "reg"),
-    (StateSpace::Const, "const"),
-    (StateSpace::Global, "global"),
-    (StateSpace::Local, "local"),
-    (StateSpace::Param, "param"),
-    (StateSpace::Shared, "shared"),
-    (StateSpace::Texture, "tex"),
-];
-
 impl StateSpace {
-    /// The space of a name without its dot and without a part behind `::`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        SPACES.iter().find(|row| row.1 == name).map(|row| row.0)
-    }
+    /// All state spaces.
+    pub const ALL: [Self; 7] = [
+        Self::Register,
+        Self::Const,
+        Self::Global,
+        Self::Local,
+        Self::Param,
+        Self::Shared,
+        Self::Texture,
+    ];
 
-    /// The name without its dot.
-    pub fn name(self) -> &'static str {
-        let row = SPACES.iter().find(|row| row.0 == self);
-        row.map(|row| row.1).or_impossible("", "each space has a row")
+    /// Returns the name without its dot.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Register => "reg",
+            Self::Const => "const",
+            Self::Global => "global",
+            Self::Local => "local",
+            Self::Param => "param",
+            Self::Shared => "shared",
+            Self::Texture => "tex",
+        }
     }
 }
 
-/// What narrows a state space, behind `::`.
+impl FromStr for StateSpace {
+    type Err = ParseError;
+
+    /// Reads the name of a space without its dot and its sub-qualifier.
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let space = Self::ALL.into_iter().find(|space| space.name() == name);
+        space.ok_or(ParseError::new("a state space such as `global`"))
+    }
+}
+
+impl fmt::Display for StateSpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The sub-qualifier of a state space, after its `::`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Window {
+#[non_exhaustive]
+pub enum SubQualifier {
     /// `.shared::cta`.
     Cta,
     /// `.shared::cluster`.
@@ -182,29 +215,37 @@ pub enum Window {
 /// A version of PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// In front of the dot.
+    /// Before the dot.
     pub major: u8,
-    /// Behind the dot.
+    /// After the dot.
     pub minor: u8,
 }
 
 /// The last version whose instructions and directives are known here.
 pub(crate) const LATEST: Version = Version::new(9, 5);
 
-/// The first version in which kernels have a list of parameters behind their names. Before it they
+/// The first version in which kernels have a list of parameters after their names. Before it they
 /// declare them in their bodies.
 pub(crate) const KERNEL_PARAMETER_LISTS: Version = Version::new(1, 4);
 
 impl Version {
-    /// A version out of its two numbers.
+    /// Makes a version of its two numbers.
+    #[must_use]
     pub const fn new(major: u8, minor: u8) -> Self {
         Self { major, minor }
     }
+}
+
+impl FromStr for Version {
+    type Err = ParseError;
 
     /// Reads `8.8`.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (major, minor) = text.split_once('.')?;
-        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let parts = text.split_once('.');
+        let numbers = parts.and_then(|(major, minor)| {
+            Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+        });
+        numbers.ok_or(ParseError::new("a version, two numbers with a dot between"))
     }
 }
 
@@ -214,37 +255,43 @@ impl fmt::Display for Version {
     }
 }
 
-/// For which machines code is, as `.target` names them.
+/// The machines that code is for, as `.target` names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// The number behind `sm_`: ten times the major number plus the minor number.
+    /// The number after `sm_`: ten times the major number plus the minor number.
     pub sm: u32,
-    /// For that machine alone, or its family, or every later one.
+    /// Whether it is for that architecture, its family, or every later one.
     pub reach: Reach,
 }
 
 /// Which machines run the code of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Reach {
-    /// `sm_100`: this one and later ones.
+    /// `sm_100`: this architecture and later ones.
     Onward,
-    /// `sm_100a`: this one alone.
-    Alone,
+    /// `sm_100a`: this architecture only.
+    ArchitectureSpecific,
     /// `sm_100f`: its family.
-    Family,
+    FamilySpecific,
 }
 
-impl Target {
+impl FromStr for Target {
+    type Err = ParseError;
+
     /// Reads `sm_90`, `sm_100a` or `sm_100f`.
-    pub fn parse(text: &str) -> Option<Self> {
-        let number = text.strip_prefix("sm_")?;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        const ERROR: ParseError =
+            ParseError::new("a target such as `sm_90`, `sm_100a` or `sm_100f`");
+        let number = text.strip_prefix("sm_").ok_or(ERROR)?;
         let (number, reach) = match (number.strip_suffix('a'), number.strip_suffix('f')) {
-            (Some(number), _) => (number, Reach::Alone),
-            (_, Some(number)) => (number, Reach::Family),
+            (Some(number), _) => (number, Reach::ArchitectureSpecific),
+            (_, Some(number)) => (number, Reach::FamilySpecific),
             _ => (number, Reach::Onward),
         };
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        Some(Self { sm: is_number.then(|| number.parse().ok())??, reach })
+        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+        let sm = if is_number { number.parse().ok() } else { None };
+        Ok(Self { sm: sm.ok_or(ERROR)?, reach })
     }
 }
 
@@ -252,8 +299,8 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let suffix = match self.reach {
             Reach::Onward => "",
-            Reach::Alone => "a",
-            Reach::Family => "f",
+            Reach::ArchitectureSpecific => "a",
+            Reach::FamilySpecific => "f",
         };
         write!(f, "sm_{}{suffix}", self.sm)
     }
@@ -266,20 +313,20 @@ mod tests {
     #[test]
     fn targets_and_versions_are_read_and_written() {
         for name in ["sm_10", "sm_90a", "sm_100f", "sm_121"] {
-            assert_eq!(Target::parse(name).map(|t| t.to_string()).as_deref(), Some(name));
+            assert_eq!(name.parse::<Target>().map(|t| t.to_string()).as_deref(), Ok(name));
         }
         for name in ["sm_", "sm_a", "sm_+9", "compute_90", "sm_99999999999"] {
-            assert_eq!(Target::parse(name), None, "{name}");
+            assert!(name.parse::<Target>().is_err(), "{name}");
         }
-        assert_eq!(Version::parse("9.5").map(|v| v.to_string()).as_deref(), Some("9.5"));
+        assert_eq!("9.5".parse::<Version>().map(|v| v.to_string()).as_deref(), Ok("9.5"));
         assert!(Version::new(9, 0) > Version::new(8, 8));
-        assert_eq!(Version::parse("9"), None);
+        assert!("9".parse::<Version>().is_err());
     }
 
     #[test]
     fn every_type_has_its_name() {
         for (scalar, name, ..) in TYPES {
-            assert_eq!(ScalarType::from_name(name), Some(scalar));
+            assert_eq!(name.parse(), Ok(scalar));
             assert_eq!(scalar.to_string(), name);
         }
     }

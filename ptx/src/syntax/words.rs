@@ -1,9 +1,9 @@
-//! The words of one statement, read one after the other.
+//! [`Words`], the cursor over the words of PTX: of a module, a statement or an expression.
 
 use super::lexer::{Lexer, Token, TokenKind};
 use crate::syntax::{Span, SyntaxError};
 
-/// A place in a part of a module, one word ahead.
+/// A place in a text, one word ahead.
 #[derive(Clone, Debug)]
 pub(crate) struct Words<'s> {
     source: &'s str,
@@ -12,35 +12,42 @@ pub(crate) struct Words<'s> {
 }
 
 impl<'s> Words<'s> {
+    /// Begins at the first word of a part of the text.
     pub(crate) fn new(source: &'s str, part: Span) -> Self {
-        let mut lexer = Lexer::of(source, part);
+        let mut lexer = Lexer::within(source, part);
         let current = lexer.token();
         Self { source, lexer, current }
     }
 
+    /// Returns what the current word is.
     pub(crate) fn kind(&self) -> TokenKind {
         self.current.kind
     }
 
+    /// Returns the place of the current word.
     pub(crate) fn span(&self) -> Span {
         self.current.span
     }
 
+    /// Returns the text of the current word.
     pub(crate) fn text(&self) -> &'s str {
         self.current.span.text(self.source)
     }
 
+    /// Goes on to the next word and returns the one that was current.
     pub(crate) fn advance(&mut self) -> Token {
         let token = self.current;
         self.current = self.lexer.token();
         token
     }
 
+    /// Whether the current word is this mark.
     pub(crate) fn is_mark(&self, mark: u8) -> bool {
         self.current.kind == TokenKind::Punctuation(mark)
     }
 
-    pub(crate) fn took_mark(&mut self, mark: u8) -> bool {
+    /// Takes a mark, if it is the current word; returns whether it was.
+    pub(crate) fn eat(&mut self, mark: u8) -> bool {
         let is_mark = self.is_mark(mark);
         if is_mark {
             self.advance();
@@ -48,15 +55,26 @@ impl<'s> Words<'s> {
         is_mark
     }
 
-    pub(crate) fn take_mark(
-        &mut self,
-        mark: u8,
-        expected: &'static str,
-    ) -> Result<Span, SyntaxError> {
+    /// Takes a mark and returns its place.
+    ///
+    /// # Errors
+    /// Returns [`SyntaxError`] at the current word if it is another one.
+    pub(crate) fn expect(&mut self, mark: u8, expected: &'static str) -> Result<Span, SyntaxError> {
         if self.is_mark(mark) { Ok(self.advance().span) } else { Err(self.expected(expected)) }
     }
 
-    /// An error at the current word.
+    /// Lets [`Self::advance`] pass the current word, a character that begins none.
+    pub(crate) fn pass_stray(&mut self) {
+        self.lexer.skip_to(self.current.span.end);
+    }
+
+    /// Continues in the next line; the current word is in this one, unless it ends the text.
+    pub(crate) fn skip_line(&mut self) {
+        self.lexer.skip_line();
+        self.advance();
+    }
+
+    /// Returns an error at the current word.
     pub(crate) fn expected(&self, expected: &'static str) -> SyntaxError {
         SyntaxError { expected, span: self.current.span }
     }

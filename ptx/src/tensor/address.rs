@@ -9,23 +9,27 @@ use std::fmt;
 pub struct TensorAddress(pub u32);
 
 impl TensorAddress {
-    /// The address of a lane and a column.
+    /// Makes the address of a lane and a column.
+    #[must_use]
     pub const fn new(lane: u16, column: u16) -> Self {
         Self((lane as u32) << 16 | column as u32)
     }
 
-    /// The lane field, 0..=65535; lanes that exist are 0..=127.
+    /// Returns the lane field, 0..=65535; lanes that exist are 0..=127.
+    #[must_use]
     pub const fn lane(self) -> usize {
         (self.0 >> 16) as usize
     }
 
-    /// The column field, 0..=65535; columns that exist are 0..=511.
+    /// Returns the column field, 0..=65535; columns that exist are 0..=511.
+    #[must_use]
     pub const fn column(self) -> usize {
         (self.0 & 0xffff) as usize
     }
 
-    /// The address this much further, modulo 2^32: one addition, which may carry from the column
+    /// Returns the address plus an offset, modulo 2^32: one addition, which may carry from the column
     /// into the lane.
+    #[must_use]
     pub const fn plus(self, offset: u32) -> Self {
         Self(self.0.wrapping_add(offset))
     }

@@ -1,6 +1,6 @@
-//! Executing a load.
+//! [`execute`], from the cells of a [`TensorMemory`] to [`Registers`].
 //!
-//! # How the cells get to the registers
+//! # From cells to registers
 //! Under `.32x32b` and `.16x32bx2` neighbouring threads read neighbouring lanes: a register of all
 //! threads is one run of 32 lanes, or two of 16, of a column. In the other shapes the table has the
 //! steps of one, two and four lanes at bits 2, 3 and 4 of the thread's number. So threads j, j+4, j+8
@@ -27,23 +27,26 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// No registers yet.
+    /// Makes registers that hold nothing yet.
+    #[must_use]
     pub const fn new() -> Self {
         Self { rows: [[0; LANES]; MAX_REGISTERS], count: 0, reduced: None }
     }
 
-    /// The data registers that the last load wrote, each as the values of 32 threads, thread 0
+    /// Returns the data registers that the last load wrote, each as the values of 32 threads, thread 0
     /// first.
+    #[must_use]
     pub fn data(&self) -> &[LaneValues] {
         &self.rows[..self.count]
     }
 
-    /// The result of the last load's reduction, thread 0 first; nothing after a plain load.
+    /// Returns the result of the last load's reduction, thread 0 first; `None` after a plain load.
+    #[must_use]
     pub const fn reduced(&self) -> Option<&LaneValues> {
         self.reduced.as_ref()
     }
 
-    /// Values in the order of threads, each with its data registers one after the other.
+    /// Returns the values in the order of threads, each with its data registers one after the other.
     pub fn by_thread(&self) -> impl Iterator<Item = u32> {
         (0..LANES).flat_map(|thread| self.data().iter().map(move |row| row[thread]))
     }
@@ -63,8 +66,8 @@ struct Base {
     column: usize,
 }
 
-/// Loads at once: the order of PTX's asynchronous loads allows that for every program that waits
-/// as it must. Nothing is allocated.
+/// Executes a load at once: PTX's order of asynchronous loads allows that for every program that
+/// waits as required. Nothing is allocated.
 ///
 /// # Errors
 /// Returns the first [`TensorFault`] in the order of docs/tensor-memory.md, section 1. The
@@ -106,7 +109,7 @@ pub fn execute(
     Ok(())
 }
 
-/// Checks an address and what is read from it on.
+/// Checks an address and the columns that are read from there.
 fn base(
     load: &TensorLoad,
     slab: usize,
@@ -132,11 +135,11 @@ fn base(
     }
 }
 
-/// Fills the registers. `WIDTH` is how many columns make a register's 32 bits: 2 where packed.
-/// The bases and what follows them lie inside of the slab.
+/// Fills the registers. `WIDTH` is the columns of a register's 32 bits: 2 if packed.
+/// The bases and what follows them lie inside the slab.
 ///
 /// Not inlined: only as parameters of a function are cells and registers known not to overlap,
-/// without which nothing is done with vectors.
+/// which vector code needs.
 #[inline(never)]
 fn gather<const WIDTH: usize>(
     shape: Shape,

@@ -1,5 +1,5 @@
-//! What goes wrong when a load executes. The PTX ISA leaves the behaviour undefined; here nothing
-//! is loaded, and the fault says which rule was broken.
+//! [`TensorFault`]: why a load does not execute. The PTX ISA leaves the behaviour undefined; here
+//! nothing is loaded, and the fault names the rule that was broken.
 
 use std::fmt;
 
@@ -15,8 +15,9 @@ pub enum Half {
     Second,
 }
 
-/// A load that is not defined. No register changes.
+/// A load whose behaviour is undefined. No register changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TensorFault {
     /// The half offset is negative, or has more than 32 bits.
     SplitRange {
@@ -41,7 +42,7 @@ pub enum TensorFault {
         /// The lane must be a multiple of this: 32 or 16.
         multiple: usize,
     },
-    /// The load reads columns that there are none of.
+    /// The load reads columns after the last one.
     ColumnRange {
         /// Whose columns they are.
         half: Half,
@@ -65,8 +66,9 @@ pub enum TensorFault {
 }
 
 impl TensorFault {
-    /// The code of the rule: `split-range`, `lane-slab`, `lane-align`, `column-range`,
+    /// Returns the code of the rule: `split-range`, `lane-slab`, `lane-align`, `column-range`,
     /// `column-unallocated` or `column-align`.
+    #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
             Self::SplitRange { .. } => "split-range",

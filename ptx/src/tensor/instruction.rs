@@ -1,11 +1,15 @@
 //! The instruction and what its qualifiers allow.
 
 use std::fmt;
+use std::str::FromStr;
 
-use super::reduction::{Reduction, ReductionType};
+use super::judge::{IllegalLoadError, Parts};
+use super::reduction::Reduction;
 use super::shape::Shape;
+use crate::syntax::ParseError;
+use warpload::impossible::OrImpossible;
 
-/// A thread gets at most this many data registers from one load.
+/// The most data registers that one load fills in a thread.
 pub const MAX_REGISTERS: usize = 128;
 
 /// The `.num` of a load: how often the shape is repeated along the columns. 1, 2, 4, 8, 16, 32, 64
@@ -18,22 +22,38 @@ impl Repeat {
     pub const ALL: [Self; 8] =
         [Self(1), Self(2), Self(4), Self(8), Self(16), Self(32), Self(64), Self(128)];
 
-    /// The repeat of that number, where there is one.
-    pub const fn new(num: u32) -> Option<Self> {
-        if num.is_power_of_two() && num <= 128 { Some(Self(num as u8)) } else { None }
+    /// Returns the most repeats whose registers a thread can hold.
+    pub(super) const fn largest(shape: Shape) -> Self {
+        Self((MAX_REGISTERS / shape.registers_per_repeat()) as u8)
     }
 
-    /// The repeat of that name, without a dot: `x4`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let digits = name.strip_prefix('x').filter(|digits| !digits.starts_with(['0', '+']))?;
-        digits.parse().ok().and_then(Self::new)
-    }
-
-    /// The number, 1 to 128.
+    /// Returns the number, 1 to 128.
+    #[must_use]
     pub const fn get(self) -> usize {
         self.0 as usize
     }
 }
+
+impl TryFrom<u32> for Repeat {
+    type Error = ParseError;
+
+    fn try_from(num: u32) -> Result<Self, ParseError> {
+        let is_repeat = num.is_power_of_two() && num <= 128;
+        if is_repeat { Ok(Self(num as u8)) } else { Err(REPEATS) }
+    }
+}
+
+impl FromStr for Repeat {
+    type Err = ParseError;
+
+    /// Reads a repeat without its dot: `x4`.
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let digits = name.strip_prefix('x').filter(|digits| !digits.starts_with(['0', '+']));
+        digits.and_then(|digits| digits.parse::<u32>().ok()).ok_or(REPEATS)?.try_into()
+    }
+}
+
+const REPEATS: ParseError = ParseError::new("a repeat: x1, x2, x4 and so on to x128");
 
 impl fmt::Display for Repeat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,7 +61,7 @@ impl fmt::Display for Repeat {
     }
 }
 
-/// The parts of an instruction, in any combination; [`TensorLoad::new`] tells the legal ones.
+/// The parts of an instruction, in any combination; [`TensorLoad::new`] accepts the legal ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Form {
     /// `.shape`.
@@ -52,14 +72,21 @@ pub struct Form {
     pub pack: bool,
     /// `immHalfSplitoff`: what is added to the address for the second half of `.16x32bx2`.
     pub split: Option<i64>,
-    /// `.red` with its operation; nothing for a plain load.
+    /// `.red` with its operation; `None` for a plain load.
     pub reduction: Option<Reduction>,
 }
 
 impl Form {
-    /// A plain load.
+    /// Makes a plain load.
+    #[must_use]
     pub const fn plain(shape: Shape, num: u32) -> Self {
         Self { shape, num, pack: false, split: None, reduction: None }
+    }
+
+    /// Returns every rule that the combination breaks, in the order of [`IllegalLoadError`]; none
+    /// for a legal one.
+    pub fn problems(self) -> impl Iterator<Item = IllegalLoadError> {
+        Parts::from(self).combinations()
     }
 }
 
@@ -73,163 +100,77 @@ pub struct TensorLoad {
     reduction: Option<Reduction>,
 }
 
-/// Which rule of the grammar a combination breaks (PTX ISA, "tcgen05.ld", syntax and Table 49).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum IllegalLoad {
-    /// There is no such shape.
-    #[error("no such shape; there are 16x64b, 16x128b, 16x256b, 32x32b and 16x32bx2")]
-    Shape,
-    /// There is no such number of repeats, or the shape has fewer.
-    #[error("no .x{num} of .{shape}; it has .x1 to .{largest}, powers of two")]
-    Num {
-        /// The number given.
-        num: u32,
-        /// The shape.
-        shape: Shape,
-        /// The most repeats that the shape has.
-        largest: Repeat,
-    },
-    /// `.16x32bx2` without its half offset.
-    #[error(".16x32bx2 needs a half offset behind the address: an integer constant")]
-    SplitMissing,
-    /// A half offset with another shape.
-    #[error("only .16x32bx2 takes a half offset, .{shape} does not")]
-    SplitSurplus {
-        /// The shape.
-        shape: Shape,
-    },
-    /// A reduction of another shape than `.32x32b` and `.16x32bx2`.
-    #[error(".red takes .32x32b and .16x32bx2, not .{shape}")]
-    ReductionShape {
-        /// The shape.
-        shape: Shape,
-    },
-    /// A reduction of `.x1`.
-    #[error(".red needs .x2 or more")]
-    ReductionNum,
-    /// A reduction of packed registers.
-    #[error(".red does not go with .pack::16b")]
-    ReductionPack,
-    /// A reduction with an operation or a type that there is not.
-    #[error("no such reduction; there are min and max of u32, s32 and f32")]
-    ReductionKind,
-    /// `.abs` or `.NaN` with an integer type.
-    #[error(".abs and .NaN go with .f32 only, not with .{}", kind.name())]
-    ReductionModifier {
-        /// The type.
-        kind: ReductionType,
-    },
-}
-
-impl IllegalLoad {
-    /// The code of the rule: `shape`, `num`, `split-operand`, `red-shape`, `red-num`, `red-pack`,
-    /// `red-kind` or `red-modifier`.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Shape => "shape",
-            Self::Num { .. } => "num",
-            Self::SplitMissing | Self::SplitSurplus { .. } => "split-operand",
-            Self::ReductionShape { .. } => "red-shape",
-            Self::ReductionNum => "red-num",
-            Self::ReductionPack => "red-pack",
-            Self::ReductionKind => "red-kind",
-            Self::ReductionModifier { .. } => "red-modifier",
-        }
-    }
-}
-
 impl TensorLoad {
-    /// The instruction of these parts.
+    /// Makes the instruction of these parts.
     ///
     /// # Errors
-    /// The first rule that the combination breaks, in the order of [`IllegalLoad`].
-    pub fn new(form: Form) -> Result<Self, IllegalLoad> {
+    /// Returns the first of [`Form::problems`].
+    pub fn new(form: Form) -> Result<Self, IllegalLoadError> {
+        if let Some(problem) = form.problems().next() {
+            return Err(problem);
+        }
         let Form { shape, num, pack, split, reduction } = form;
-        let largest = largest_repeat(shape);
-        let repeat = Repeat::new(num)
-            .filter(|repeat| *repeat <= largest)
-            .ok_or(IllegalLoad::Num { num, shape, largest })?;
-        match (shape, split) {
-            (Shape::S16x32bx2, None) => return Err(IllegalLoad::SplitMissing),
-            (Shape::S16x32bx2, Some(_)) | (_, None) => {}
-            (_, Some(_)) => return Err(IllegalLoad::SplitSurplus { shape }),
-        }
-        if let Some(reduction) = reduction {
-            check_reduction(form, reduction)?;
-        }
+        let repeat = Repeat::try_from(num).ok();
+        let repeat = repeat.or_impossible(Repeat::largest(shape), "the judge checks the repeat");
         Ok(Self { shape, repeat, pack, split, reduction })
     }
 
-    /// The shape.
+    /// Returns the shape.
+    #[must_use]
     pub const fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// How often the shape is repeated along the columns.
+    /// Returns how often the shape is repeated along the columns.
+    #[must_use]
     pub const fn repeat(&self) -> Repeat {
         self.repeat
     }
 
     /// Whether two neighbouring columns make one register.
+    #[must_use]
     pub const fn is_packed(&self) -> bool {
         self.pack
     }
 
-    /// The half offset: always there for `.16x32bx2`, never for other shapes. Executing faults on
-    /// one that is negative or wider than 32 bits.
+    /// Returns the half offset: always `Some` for `.16x32bx2`, never for other shapes. Executing
+    /// faults on one that is negative or wider than 32 bits.
+    #[must_use]
     pub const fn split(&self) -> Option<i64> {
         self.split
     }
 
-    /// The reduction of a `tcgen05.ld.red`.
+    /// Returns the reduction of a `tcgen05.ld.red`.
+    #[must_use]
     pub const fn reduction(&self) -> Option<Reduction> {
         self.reduction
     }
 
-    /// How many data registers each thread gets, 1..=128. The result of a reduction is one more.
+    /// Returns the data registers of each thread, 1..=128. The result of a reduction is one more.
+    #[must_use]
     pub const fn registers(&self) -> usize {
         self.shape.registers_per_repeat() * self.repeat.get()
     }
 
-    /// How many columns of Tensor Memory the load, or each of its halves, covers: 1..=512.
+    /// Returns the columns of Tensor Memory that the load, or each of its halves, covers: 1..=512.
+    #[must_use]
     pub const fn columns(&self) -> usize {
         let packed = if self.pack { 2 } else { 1 };
         self.shape.layout().repeat_columns * self.repeat.get() * packed
     }
 
-    /// Whether hardware wants the column of the address to be even: measured by one public project
+    /// Whether hardware requires the column of the address to be even: measured by one public project
     /// for `.16x64b`, `.16x128b`, packed `.16x32bx2` and reductions of `.32x32b`, assumed for
     /// `.16x256b`, other packed loads and other reductions.
+    #[must_use]
     pub const fn needs_even_column(&self) -> bool {
         let any_column = matches!(self.shape, Shape::S32x32b | Shape::S16x32bx2);
         !any_column || self.pack || self.reduction.is_some()
     }
 }
 
-fn check_reduction(form: Form, reduction: Reduction) -> Result<(), IllegalLoad> {
-    if !matches!(form.shape, Shape::S32x32b | Shape::S16x32bx2) {
-        return Err(IllegalLoad::ReductionShape { shape: form.shape });
-    }
-    if form.num < 2 {
-        return Err(IllegalLoad::ReductionNum);
-    }
-    if form.pack {
-        return Err(IllegalLoad::ReductionPack);
-    }
-    let has_modifier = reduction.absolute || reduction.propagates_nan;
-    if has_modifier && reduction.kind != ReductionType::F32 {
-        return Err(IllegalLoad::ReductionModifier { kind: reduction.kind });
-    }
-    Ok(())
-}
-
-/// The most repeats whose registers a thread can hold.
-const fn largest_repeat(shape: Shape) -> Repeat {
-    Repeat((MAX_REGISTERS / shape.registers_per_repeat()) as u8)
-}
-
 impl fmt::Display for TensorLoad {
-    /// The opcode with its qualifiers, the operation of a reduction in front of its type:
+    /// The opcode with its qualifiers, the operation of a reduction before its type:
     /// `tcgen05.ld.sync.aligned.16x64b.x2.pack::16b.b32`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let red = if self.reduction.is_some() { ".red" } else { "" };
@@ -246,7 +187,7 @@ impl fmt::Display for TensorLoad {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reduction::Operation;
+    use super::super::reduction::{Operation, ReductionType};
     use super::*;
 
     #[test]
@@ -286,7 +227,11 @@ mod tests {
             (Form { pack: true, ..red }, "red-pack"),
             (Form { reduction: Some(absolute), ..plain }, "red-modifier"),
         ] {
-            assert_eq!(TensorLoad::new(form).map_err(IllegalLoad::code), Err(code), "{form:?}");
+            assert_eq!(
+                TensorLoad::new(form).map_err(IllegalLoadError::code),
+                Err(code),
+                "{form:?}"
+            );
         }
         let kind = ReductionType::F32;
         let form = Form { reduction: Some(Reduction { kind, ..absolute }), ..plain };

@@ -27,22 +27,24 @@ pub struct TensorMemory {
     columns: Box<[LaneValues]>,
 }
 
-/// Bytes that are no whole Tensor Memory.
+/// The bytes are not those of a whole Tensor Memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes; Tensor Memory is {MEMORY_BYTES}")]
-pub struct WrongLength {
+#[non_exhaustive]
+pub struct LengthError {
     /// How many bytes there are.
     pub bytes: usize,
 }
 
 impl TensorMemory {
-    /// Zeroes.
+    /// Makes a memory of zeroes.
+    #[must_use]
     pub fn new() -> Self {
         let slabs = TENSOR_LANES / SLAB_LANES;
         Self { columns: vec![[0; LANES]; slabs * COLUMNS].into_boxed_slice() }
     }
 
-    /// The value that `value` gives for each lane, 0..=127, and column, 0..=511.
+    /// Fills the cells with `value` of each lane, 0..=127, and column, 0..=511.
     pub fn from_fn(value: impl Fn(usize, usize) -> u32) -> Self {
         let mut memory = Self::new();
         for (at, cells) in memory.columns.iter_mut().enumerate() {
@@ -54,30 +56,32 @@ impl TensorMemory {
         memory
     }
 
-    /// A pattern.
+    /// Makes a memory that holds a pattern.
+    #[must_use]
     pub fn filled(pattern: Pattern) -> Self {
         Self::from_fn(|lane, column| pattern.value(lane, column))
     }
 
-    /// Cells as little-endian bytes, lane after lane, the columns of a lane side by side.
+    /// Reads cells from little-endian bytes, lane after lane, the columns of a lane side by side.
     ///
     /// # Errors
-    /// [`WrongLength`] where there are not exactly [`MEMORY_BYTES`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, WrongLength> {
+    /// Returns [`LengthError`] if there are not exactly [`MEMORY_BYTES`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LengthError> {
         if bytes.len() != MEMORY_BYTES {
-            return Err(WrongLength { bytes: bytes.len() });
+            return Err(LengthError { bytes: bytes.len() });
         }
         let words = bytes.as_chunks::<4>().0;
         // There is a word for every cell, as the length says.
         Ok(Self::from_fn(|lane, column| u32::from_le_bytes(words[lane * COLUMNS + column])))
     }
 
-    /// A cell, where there is one of this lane and column.
+    /// Returns a cell; `None` if the lane or the column does not exist.
+    #[must_use]
     pub fn get(&self, lane: usize, column: usize) -> Option<u32> {
         Some(self.columns[place(lane, column)?][lane % SLAB_LANES])
     }
 
-    /// Changes a cell, where there is one of this lane and column; says whether there is.
+    /// Changes a cell; returns whether the lane and the column exist.
     pub fn set(&mut self, lane: usize, column: usize, value: u32) -> bool {
         let place = place(lane, column);
         if let Some(place) = place {
@@ -86,7 +90,7 @@ impl TensorMemory {
         place.is_some()
     }
 
-    /// The columns of the slab that the warps of this number modulo 4 may read.
+    /// Returns the columns of the slab that the warps of this number modulo 4 may read.
     pub(super) fn slab(&self, slab: usize) -> &[LaneValues] {
         let first = slab % (TENSOR_LANES / SLAB_LANES) * COLUMNS;
         &self.columns[first..first + COLUMNS]
@@ -99,7 +103,7 @@ impl Default for TensorMemory {
     }
 }
 
-/// Where the 32 cells are that this one is among.
+/// Returns the place of the 32 cells that this one is among.
 fn place(lane: usize, column: usize) -> Option<usize> {
     (lane < TENSOR_LANES && column < COLUMNS).then_some(lane / SLAB_LANES * COLUMNS + column)
 }

@@ -1,11 +1,11 @@
 //! `tcgen05.ld` and `tcgen05.ld.red`: the loads of SM 10.x from Tensor Memory.
 //!
-//! Tensor Memory is 128 lanes of 512 columns of 32-bit cells, one for each thread block. A load
-//! is done by a whole warp: its [`Shape`] and the repeats of `.num` say which rectangle of cells
+//! Tensor Memory is 128 lanes of 512 columns of 32-bit cells, one for each thread block. A whole
+//! warp executes a load: its [`Shape`] and the repeats of `.num` say which rectangle of cells
 //! is read, and which thread gets which cell in which register. [`Shape::layout`] is the one
 //! table of that; [`execute`], the pictures of `warpload tmem map` and docs/tensor-memory.md are
-//! made from it. What the sources leave open and what is done here: docs/tensor-memory.md. The text of
-//! a load is read by [`ptx`](crate).
+//! made from it. docs/tensor-memory.md says what the sources leave open and what is done
+//! here. [`read_load`](crate::read_load) reads the text of a load.
 //!
 //! ```
 //! use warpload_ptx::tensor::{
@@ -32,6 +32,7 @@ pub mod cases;
 mod execute;
 mod fault;
 mod instruction;
+pub(crate) mod judge;
 mod memory;
 mod pattern;
 mod reduction;
@@ -42,10 +43,12 @@ mod written;
 pub use address::TensorAddress;
 pub use execute::{Registers, execute};
 pub use fault::{Half, TensorFault};
-pub use instruction::{Form, IllegalLoad, MAX_REGISTERS, Repeat, TensorLoad};
-pub use memory::{COLUMNS, MEMORY_BYTES, SLAB_LANES, TENSOR_LANES, TensorMemory, WrongLength};
+pub use instruction::{Form, MAX_REGISTERS, Repeat, TensorLoad};
+pub use judge::IllegalLoadError;
+pub use memory::{COLUMNS, LengthError, MEMORY_BYTES, SLAB_LANES, TENSOR_LANES, TensorMemory};
 pub use pattern::Pattern;
 pub use reduction::{Operation, Reduction, ReductionType};
 pub use rules::{AllocationError, Allocations, Issue, LaneMode, Rules};
 pub use shape::{CellOffset, Layout, Shape, Step};
+pub(crate) use written::fixed_operands;
 pub use written::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};

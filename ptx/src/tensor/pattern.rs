@@ -1,14 +1,18 @@
 //! Contents of Tensor Memory that are a function of lane and column.
 
 use std::fmt;
+use std::str::FromStr;
 
-/// Contents that tests use; each cell's value follows from its lane and column.
+use crate::syntax::ParseError;
+
+/// Contents for tests: each cell's value is a function of its lane and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Pattern {
     /// `lane*65536+col`: each cell holds its own address.
     LaneColumn,
     /// `packid`: with x = lane * 512 + column, x in the low half and its complement in the upper
-    /// one. The low halves all differ, so that what `.pack::16b` puts together can be told.
+    /// one. The low halves all differ, so that the halves that `.pack::16b` combines can be told apart.
     PackIdentity,
     /// `hash`: lane * 512 + column + 1, well mixed.
     Hash,
@@ -46,7 +50,8 @@ impl Pattern {
     pub const ALL: [Self; 5] =
         [Self::LaneColumn, Self::PackIdentity, Self::Hash, Self::F32Random, Self::F32Special];
 
-    /// The name that test cases give it.
+    /// Returns its name in test cases.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::LaneColumn => "lane*65536+col",
@@ -57,12 +62,8 @@ impl Pattern {
         }
     }
 
-    /// The pattern of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|pattern| pattern.name() == name)
-    }
-
-    /// What the cell of this lane and column holds.
+    /// Returns the value of the cell of this lane and column.
+    #[must_use]
     pub fn value(self, lane: usize, column: usize) -> u32 {
         match self {
             Self::LaneColumn => (lane as u32) << 16 | column as u32,
@@ -74,6 +75,16 @@ impl Pattern {
             Self::F32Random => random_number(hash(lane, column)),
             Self::F32Special => special(lane, column),
         }
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = ParseError;
+
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let pattern = Self::ALL.into_iter().find(|pattern| pattern.name() == name);
+        let names = "a pattern: lane*65536+col, packid, hash, f32rand or f32special";
+        pattern.ok_or(ParseError::new(names))
     }
 }
 

@@ -1,17 +1,19 @@
 //! The minimum and maximum of `tcgen05.ld.red`.
 //!
 //! # One order for all types
-//! Every value becomes a signed number in whose order the type's order is: `u32` by turning the
-//! highest bit over, `f32` by turning all but the sign over where the sign is set, so that -0 is
+//! Every value becomes a signed number in whose order the type's order is: `u32` by inverting the
+//! highest bit, `f32` by inverting all but the sign if the sign is set, so that -0 is
 //! below +0 and subnormal numbers keep their place. Then a reduction is one comparison for each
-//! value, the same for each type. NaNs become the number that never wins; where it has won, there
-//! was nothing but NaNs.
+//! value, the same for each type. NaNs become the number that never wins; if it has won, all values
+//! were NaNs.
 
 use std::fmt;
+use std::str::FromStr;
 
+use crate::syntax::{ParseError, ScalarType};
 use warpload::lane::{LANES, LaneValues};
 
-/// What is kept of a thread's values.
+/// Which of a thread's values is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// The smallest.
@@ -44,14 +46,15 @@ pub struct Reduction {
     pub propagates_nan: bool,
 }
 
-/// The NaN that results, as `min` and `max` of PTX give it.
+/// The NaN that results, that of PTX's `min` and `max`.
 const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
 impl Operation {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Min, Self::Max];
 
-    /// `min` or `max`.
+    /// Returns `min` or `max`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Min => "min",
@@ -64,7 +67,8 @@ impl ReductionType {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::U32, Self::S32, Self::F32];
 
-    /// `u32`, `s32` or `f32`.
+    /// Returns `u32`, `s32` or `f32`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::U32 => "u32",
@@ -72,16 +76,32 @@ impl ReductionType {
             Self::F32 => "f32",
         }
     }
+
+    /// Returns the type as PTX writes it.
+    pub(super) const fn scalar(self) -> ScalarType {
+        match self {
+            Self::U32 => ScalarType::U32,
+            Self::S32 => ScalarType::S32,
+            Self::F32 => ScalarType::F32,
+        }
+    }
+
+    /// Returns the inverse of [`Self::scalar`]; `None` for the types of other loads.
+    pub(super) fn of_scalar(scalar: ScalarType) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.scalar() == scalar)
+    }
 }
 
 impl Reduction {
-    /// A reduction without `.abs` and `.NaN`.
+    /// Makes a reduction without `.abs` and `.NaN`.
+    #[must_use]
     pub const fn new(operation: Operation, kind: ReductionType) -> Self {
         Self { operation, kind, absolute: false, propagates_nan: false }
     }
 
-    /// The result of each thread over its own data registers, thread 0 first. `rows` are the
+    /// Returns the result of each thread over its own data registers, thread 0 first. `rows` are the
     /// registers, each with the values of 32 threads.
+    #[must_use]
     pub fn fold(self, rows: &[LaneValues]) -> LaneValues {
         match self.kind {
             ReductionType::U32 => self.integers(rows, 0x8000_0000),
@@ -119,7 +139,7 @@ impl Reduction {
         })
     }
 
-    /// What every other value wins against. No number of `f32` has this place in the order.
+    /// Returns what every other value wins against. No number of `f32` has this place in the order.
     const fn loser(self) -> i32 {
         match self.operation {
             Operation::Min => i32::MAX,
@@ -135,9 +155,39 @@ impl Reduction {
     }
 }
 
-/// Turns the bits below the sign over where the sign is set. Twice is as never.
+/// Inverts the bits below the sign if the sign is set; it is its own inverse.
 const fn turned(bits: u32) -> u32 {
     bits ^ ((bits as i32 >> 31) as u32 >> 1)
+}
+
+impl FromStr for Operation {
+    type Err = ParseError;
+
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let operation = Self::ALL.into_iter().find(|operation| operation.name() == name);
+        operation.ok_or(ParseError::new("`min` or `max`"))
+    }
+}
+
+impl FromStr for ReductionType {
+    type Err = ParseError;
+
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        kind.ok_or(ParseError::new("`u32`, `s32` or `f32`"))
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for ReductionType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
 }
 
 impl fmt::Display for Reduction {
@@ -147,10 +197,10 @@ impl fmt::Display for Reduction {
         write!(
             f,
             ".{}{}{}.{}",
-            self.operation.name(),
+            self.operation,
             modifier(self.absolute, ".abs"),
             modifier(self.propagates_nan, ".NaN"),
-            self.kind.name()
+            self.kind
         )
     }
 }

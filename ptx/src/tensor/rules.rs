@@ -1,9 +1,13 @@
 //! What a load may touch.
 
+use std::fmt;
+use std::str::FromStr;
+
 use super::address::TensorAddress;
 use super::memory::COLUMNS;
+use crate::syntax::ParseError;
 
-/// Who issues a load, and with which address: all 32 threads of the warp give the same.
+/// The warp that issues a load, and the address, the same in all 32 threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Issue {
     /// The warp's number in its thread block; only its value modulo 4 matters.
@@ -14,23 +18,40 @@ pub struct Issue {
 
 /// What the lane field of an address means. The sources differ: docs/tensor-memory.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum LaneMode {
     /// The text of the PTX ISA: the field is a physical lane and must lie in the warp's slab, 32
     /// lanes from 32 * (warp mod 4) on.
     #[default]
     Strict,
     /// The field counts modulo 32 from the warp's slab on, whichever slab it names. Kernels that
-    /// give column addresses only, from every warp, rely on that.
+    /// use column addresses only, in every warp, rely on that.
     Wrap,
 }
 
 impl LaneMode {
-    /// `strict` or `wrap`.
+    /// Returns `strict` or `wrap`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Strict => "strict",
             Self::Wrap => "wrap",
         }
+    }
+}
+
+impl FromStr for LaneMode {
+    type Err = ParseError;
+
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let mode = [Self::Strict, Self::Wrap].into_iter().find(|mode| mode.name() == name);
+        mode.ok_or(ParseError::new("`strict` or `wrap`"))
+    }
+}
+
+impl fmt::Display for LaneMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 
@@ -41,8 +62,8 @@ pub struct Rules {
     pub lane_mode: LaneMode,
     /// Which columns are allocated; all of them by default.
     pub allocated: Allocations,
-    /// Whether the column of the address must be even where hardware was measured to want that,
-    /// or where that is assumed. The text of the PTX ISA asks for nothing.
+    /// Whether the column of the address must be even for those loads whose hardware was measured,
+    /// or is assumed, to require it. The PTX ISA does not require it.
     pub hardware_alignment: bool,
 }
 
@@ -57,22 +78,23 @@ pub struct Allocations {
     units: u16,
 }
 
-/// Columns that cannot be an allocation.
+/// An invalid allocation of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AllocationError {
-    /// The number of columns is none of those that there are.
+    /// The number of columns is invalid.
     #[error("{columns} columns; an allocation has 32, 64, 128, 256 or 512")]
     Columns {
         /// How many columns were asked for.
         columns: usize,
     },
-    /// The first column is no multiple of 32.
+    /// The first column is not a multiple of 32.
     #[error("first column {first}; allocations begin at multiples of 32")]
     First {
         /// The first column.
         first: usize,
     },
-    /// The allocation ends behind column 511.
+    /// The allocation ends after column 511.
     #[error("columns {first}..={}; Tensor Memory has 0..=511", first.saturating_add(*columns - 1))]
     Outside {
         /// The first column.
@@ -99,7 +121,7 @@ impl Allocations {
     /// Adds an allocation of `columns` columns from column `first` on.
     ///
     /// # Errors
-    /// [`AllocationError`]; nothing is added then.
+    /// Returns [`AllocationError`] if the columns are invalid or overlap; nothing is added then.
     pub fn add(&mut self, first: usize, columns: usize) -> Result<(), AllocationError> {
         if !columns.is_power_of_two() || !(UNIT..=COLUMNS).contains(&columns) {
             return Err(AllocationError::Columns { columns });
@@ -119,6 +141,7 @@ impl Allocations {
     }
 
     /// Whether a column is allocated; none from 512 on is.
+    #[must_use]
     pub const fn contains(self, column: usize) -> bool {
         column < COLUMNS && self.units >> (column / UNIT) & 1 != 0
     }

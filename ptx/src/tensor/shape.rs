@@ -8,6 +8,9 @@
 //! set, and the way back ([`Shape::owner`]) is to see which of them are in it.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crate::syntax::ParseError;
 
 /// The `.shape` of a load: lanes by bits of one repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,8 +58,7 @@ pub struct CellOffset {
     pub second_half: bool,
     /// Lanes from the base.
     pub lane: usize,
-    /// Columns from the base; where `.pack::16b` makes one register of two columns, pairs of
-    /// columns.
+    /// Columns from the base; pairs of columns if `.pack::16b` makes one register of two.
     pub column: usize,
 }
 
@@ -68,8 +70,9 @@ impl Shape {
     pub const ALL: [Self; 5] =
         [Self::S32x32b, Self::S16x64b, Self::S16x128b, Self::S16x256b, Self::S16x32bx2];
 
-    /// The table: numeric layouts of CUTLASS (`copy_traits_sm100.hpp`, BSD-3), which agree with the
+    /// Returns its row of the table: numeric layouts of CUTLASS (`copy_traits_sm100.hpp`, BSD-3), which agree with the
     /// formulas in the documentation of TVM and with the code of TileLang and Tilus.
+    #[must_use]
     pub const fn layout(self) -> &'static Layout {
         use Step::{Columns, Lanes, SecondHalf};
         match self {
@@ -101,7 +104,8 @@ impl Shape {
         }
     }
 
-    /// The qualifier without its dot: `16x64b`.
+    /// Returns the qualifier without its dot: `16x64b`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::S32x32b => "32x32b",
@@ -112,12 +116,8 @@ impl Shape {
         }
     }
 
-    /// The shape of that name, without a dot.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|shape| shape.name() == name)
-    }
-
-    /// How many lanes the load, or each of its halves, covers: 16 or 32.
+    /// Returns the lanes that the load, or each of its halves, covers: 16 or 32.
+    #[must_use]
     pub const fn lanes(self) -> usize {
         match self {
             Self::S32x32b => 32,
@@ -125,7 +125,8 @@ impl Shape {
         }
     }
 
-    /// How many rectangles are read: 2 for `.16x32bx2`.
+    /// Returns the number of rectangles that are read: 2 for `.16x32bx2`.
+    #[must_use]
     pub const fn halves(self) -> usize {
         match self {
             Self::S16x32bx2 => 2,
@@ -133,13 +134,15 @@ impl Shape {
         }
     }
 
-    /// How many data registers each thread gets for one repeat: 1, 2 or 4.
+    /// Returns the data registers of each thread for one repeat: 1, 2 or 4.
+    #[must_use]
     pub const fn registers_per_repeat(self) -> usize {
         1 << self.layout().register.len()
     }
 
-    /// The cell that thread `thread` gets in its data register `register`. Threads are 0..=31 and
+    /// Returns the cell that thread `thread` gets in its data register `register`. Threads are 0..=31 and
     /// registers 0..=127; higher bits of either number are ignored.
+    #[must_use]
     pub const fn cell(self, thread: usize, register: usize) -> CellOffset {
         let layout = self.layout();
         let register = register % REGISTER_NUMBERS;
@@ -165,8 +168,9 @@ impl Shape {
         cell
     }
 
-    /// The thread, 0..=31, and its data register that get this cell: the inverse of
+    /// Returns the thread, 0..=31, and its data register that get this cell: the inverse of
     /// [`cell`](Self::cell). The lane is one of [`lanes`](Self::lanes).
+    #[must_use]
     pub fn owner(self, cell: CellOffset) -> (usize, usize) {
         let layout = self.layout();
         let number = |steps: &[Step]| -> usize {
@@ -193,6 +197,16 @@ impl CellOffset {
             Step::Columns(columns) => self.column & columns != 0,
             Step::SecondHalf => self.second_half,
         }
+    }
+}
+
+impl FromStr for Shape {
+    type Err = ParseError;
+
+    /// Reads the name of a shape without its dot.
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let shape = Self::ALL.into_iter().find(|shape| shape.name() == name);
+        shape.ok_or(ParseError::new("a shape: 16x64b, 16x128b, 16x256b, 32x32b or 16x32bx2"))
     }
 }
 

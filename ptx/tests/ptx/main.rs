@@ -14,6 +14,7 @@ mod clang;
 mod corpus;
 mod edges;
 mod examples;
+mod interface;
 mod mutations;
 mod tensor_load;
 mod tensor_rules;

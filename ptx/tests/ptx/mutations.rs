@@ -67,7 +67,7 @@ fn run(seed: u64, count: u64) -> [u64; 3] {
             Ok(module) => module,
             Err(error) => {
                 assert_inside(error.span, &source);
-                assert_eq!(Lines::of(&source).position(error.span.start), error.position);
+                assert_eq!(Lines::new(&source).position(error.span.start), error.position);
                 counts[0] += 1;
                 continue;
             }
@@ -134,8 +134,11 @@ fn numbers_in_the_text_cost_nothing() {
         let module = read(&source).expect(body);
         assert_eq!(module.declarations().len(), 1, "{body}");
         assert_eq!(lower(&module, OptimizationLevel::O3).count(), 0, "{body}");
-        let placement = Placement::of(&module, module.functions().first());
-        let environment = placement.map(|placement| placement.onto(Machine::default()));
+        let placement = match module.functions().first() {
+            Some(function) => Placement::for_function(&module, function),
+            None => Placement::new(&module),
+        };
+        let environment = placement.map(|placement| placement.into_environment(Machine::default()));
         let is_placed = matches!(environment, Ok(Ok(_)));
         assert_eq!(is_placed, PLACED.contains(&body), "{body}");
     }

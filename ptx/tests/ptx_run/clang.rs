@@ -16,11 +16,11 @@ fn loads_of_compiled_modules_execute_or_say_what_they_need() {
         let source = std::fs::read_to_string(&path).unwrap();
         let module = read(&source).unwrap();
         for function in module.functions() {
-            let mut placement = Placement::of(&module, Some(function)).unwrap();
+            let mut placement = Placement::for_function(&module, function).unwrap();
             for index in module.declarations_with_ids() {
                 placement.set_parameter(index.0, &[0x80; 8]);
             }
-            let environment = placement.onto(Machine::default()).unwrap();
+            let environment = placement.into_environment(Machine::default()).unwrap();
             for step in environment.run(function, &mut Registers::new()) {
                 match step.result.map_err(|error| error.kind) {
                     Ok(_) => executed += 1,

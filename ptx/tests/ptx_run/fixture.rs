@@ -117,7 +117,7 @@ impl Case {
     pub(crate) fn try_on(self, machine: Machine) -> Result<Ran, PlacementError> {
         let module = read(&self.source).unwrap();
         let function = module.function("k").unwrap();
-        let mut placement = Placement::of(&module, Some(function))?;
+        let mut placement = Placement::for_function(&module, function)?;
         let variable = |name: &str| module.variables_named(Some(function), name)[0];
         for (name, address) in &self.places {
             placement.place(variable(name), *address);
@@ -129,7 +129,7 @@ impl Case {
         for (name, value) in &self.sets {
             set(&module, function, &mut registers, name, value);
         }
-        let mut environment = placement.onto(machine)?;
+        let mut environment = placement.into_environment(machine)?;
         environment.active = self.active;
         let loads = environment.run(function, &mut registers).map(|step| step.result).collect();
         Ok(Ran { source: self.source, loads, registers })

@@ -380,10 +380,10 @@ fn compare(choices: &mut Choices) -> Result<(), TestCaseError> {
     registers.set(register("%b"), base.map(|a| u128::from(a.wrapping_add(BETWEEN as u64))));
     registers.set_predicate(register("%p"), predicate);
     let environment = || {
-        let mut placement = Placement::of(&module, Some(function)).unwrap();
+        let mut placement = Placement::for_function(&module, function).unwrap();
         let parameter = module.variables_named(Some(function), "q")[0];
         placement.set_parameter(parameter, &std::array::from_fn::<u8, 64, _>(|i| 3 * i as u8));
-        placement.onto(machine(&memories, reports)).unwrap()
+        placement.into_environment(machine(&memories, reports)).unwrap()
     };
     let mut ptx = environment();
     let sass = environment();

@@ -15,7 +15,7 @@ const TENSOR: &str = include_str!("../ptx/mutations/tensor.ptx");
 fn run(module: &Module<'_>, value: u128) -> usize {
     let mut executed = 0;
     for function in module.functions() {
-        let Ok(mut placement) = Placement::of(module, Some(function)) else { continue };
+        let Ok(mut placement) = Placement::for_function(module, function) else { continue };
         let mut registers = Registers::new();
         for (id, declaration) in module.declarations_with_ids() {
             placement.set_parameter(id, &[1; 3]);
@@ -26,7 +26,7 @@ fn run(module: &Module<'_>, value: u128) -> usize {
                 }
             }
         }
-        let Ok(mut environment) = placement.onto(Machine::default()) else { continue };
+        let Ok(mut environment) = placement.into_environment(Machine::default()) else { continue };
         let (memory, rules) = (TensorMemory::new(), Rules::default());
         environment.tensor = Some(WarpTensorMemory { memory, warp: 0, rules });
         let steps = environment.run(function, &mut registers);

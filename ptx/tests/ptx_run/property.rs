@@ -264,8 +264,8 @@ fn executed(setting: &Setting) -> (Executed, Vec<(usize, Option<RegisterValue>)>
             registers.set(*register, [before; LANES]);
         }
     }
-    let placement = Placement::of(&module, Some(function)).unwrap();
-    let mut environment = placement.onto(machine(memories, setting.reports)).unwrap();
+    let placement = Placement::for_function(&module, function).unwrap();
+    let mut environment = placement.into_environment(machine(memories, setting.reports)).unwrap();
     environment.active = LaneMask::from_bits(setting.active);
     let step = environment.run(function, &mut registers).next().unwrap();
     let values = kept.iter().map(|(i, register)| (*i, registers.get(*register).cloned()));

@@ -29,8 +29,8 @@ fn run(
     );
     let module = read(&source).unwrap();
     let function = module.function("k").unwrap();
-    let placement = Placement::of(&module, Some(function)).unwrap();
-    let mut environment = placement.onto(Machine::default()).unwrap();
+    let placement = Placement::for_function(&module, function).unwrap();
+    let mut environment = placement.into_environment(Machine::default()).unwrap();
     environment.active = active;
     environment.tensor = tensor.map(|(warp, lane_mode)| WarpTensorMemory {
         memory: TensorMemory::filled(Pattern::LaneColumn),

@@ -144,7 +144,7 @@ fn values_are_written_as_constant_expressions() {
         ("-129", ScalarType::S8, "-129 does not fit in 8 bits"),
         ("0x100000000", ScalarType::U32, "0x100000000 does not fit in 32 bits"),
         ("0x10000000000000000", ScalarType::U64, "0x10000000000000000 does not fit in 64 bits"),
-        ("1.5", ScalarType::U64, "1.5 is no integer"),
+        ("1.5", ScalarType::U64, "1.5 is not an integer"),
         ("lane", ScalarType::U64, "expected a constant, found `lane`"),
         ("4+", ScalarType::U64, "expected a constant, found the end"),
         ("4 5", ScalarType::U64, "expected the end, found `5`"),

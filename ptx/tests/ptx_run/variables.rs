@@ -207,7 +207,7 @@ fn what_cannot_be_placed_is_an_error() {
         (1 << 40, "the allocation (base 0x10000000000, size 0x4) reaches beyond 2^40"),
         (u64::MAX - 3, "at 0xfffffffffffffffc the variable reaches beyond the last address"),
         (u64::MAX, "at 0xffffffffffffffff the variable reaches beyond the last address"),
-        (0x2000_0001, "0x20000001 is no multiple of the variable's alignment, 4"),
+        (0x2000_0001, "0x20000001 is not a multiple of the variable's alignment, 4"),
     ] {
         let placed = Case::with(two, "", "").place("b", address);
         let Err(error) = placed.try_on(Machine::default()) else { panic!("{address:#x}") };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use warpload_ptx::tensor::cases::{Case, Expected, PatternMemories};
-use warpload_ptx::tensor::{IllegalLoad, Registers, Shape};
+use warpload_ptx::tensor::{IllegalLoadError, Registers, Shape};
 
 const CASES: &str = include_str!("cases.jsonl");
 
@@ -103,7 +103,7 @@ fn a_reduction_that_does_not_exist_is_illegal() {
             let changed = good.replace(from, to).replace("red-modifier", code);
             assert_ne!(changed, good);
             let case = Case::from_json(&changed).unwrap();
-            assert_eq!(case.load, Err(IllegalLoad::ReductionKind));
+            assert_eq!(case.load, Err(IllegalLoadError::ReductionKind));
             assert_eq!(case.check(&memories, &mut registers), []);
         }
     }

@@ -54,12 +54,12 @@ impl<'f> File<'f> {
         function: &'f Function,
         arguments: &Arguments,
     ) -> anyhow::Result<Result<Environment<'f>, PlacementError>> {
-        let mut placement = match Placement::of(self.module, Some(function)) {
+        let mut placement = match Placement::for_function(self.module, function) {
             Ok(placement) => placement,
             Err(error) => return Ok(Err(error.into())),
         };
         self.place_variables(&mut placement, function, arguments)?;
-        Ok(placement.onto(machine))
+        Ok(placement.into_environment(machine))
     }
 
     /// The parameters' values and the addresses of variables.
@@ -82,7 +82,7 @@ impl<'f> File<'f> {
             let wrong = || format!("{}: --parameter {name}={value}", self.name);
             for (id, declared) in self.variables(function, name).with_context(wrong)? {
                 if declared.space != StateSpace::Param {
-                    bail!("{}: `{name}` is a .{} variable", wrong(), declared.space.name());
+                    bail!("{}: `{name}` is a .{} variable", wrong(), declared.space);
                 }
                 placement.set_parameter(id, &elements(value, declared).with_context(wrong)?);
             }

@@ -15,11 +15,11 @@ impl Reader<'_> {
     /// All statements up to the brace that closes the body, the opening one current.
     pub(super) fn body(&mut self) -> Step<Range<usize>> {
         let first = self.module.statements.len();
-        self.advance();
+        self.words.advance();
         let mut depth = 0;
         loop {
-            let span = self.current.span;
-            match self.current.kind {
+            let span = self.words.span();
+            match self.words.kind() {
                 TokenKind::Punctuation(b'{') if depth == MAX_DEPTH => {
                     return Err(self.fault(ReadErrorKind::TooDeep));
                 }
@@ -27,14 +27,14 @@ impl Reader<'_> {
                     depth += 1;
                     self.push(span, StatementKind::Enter);
                     self.enter();
-                    self.advance();
+                    self.words.advance();
                 }
                 TokenKind::Punctuation(b'}') if depth == 0 => break,
                 TokenKind::Punctuation(b'}') => {
                     depth -= 1;
                     self.leave();
                     self.push(span, StatementKind::Leave);
-                    self.advance();
+                    self.words.advance();
                 }
                 TokenKind::Dotted => self.body_directive()?,
                 TokenKind::Word => self.word_statement(span, None)?,
@@ -46,7 +46,7 @@ impl Reader<'_> {
                 _ => self.malformed(span, "a statement")?,
             }
         }
-        self.advance();
+        self.words.advance();
         Ok(first..self.module.statements.len())
     }
 
@@ -55,9 +55,9 @@ impl Reader<'_> {
     }
 
     fn body_directive(&mut self) -> Step {
-        match self.word() {
+        match self.words.text() {
             ".reg" | ".local" | ".shared" | ".param" | ".const" | ".global" | ".tex" => {
-                let start = self.current.span;
+                let start = self.words.span();
                 match self.declarations(Linkage::Internal) {
                     // The rest of the body can be read all the same.
                     Err(Fault { kind: ReadErrorKind::Expected(expected), span }) => {
@@ -81,20 +81,20 @@ impl Reader<'_> {
             name if PASSED_OVER.contains(&name) || self.module.version > LATEST => {
                 self.pass_statement().map(|_| ())
             }
-            _ => self.malformed(self.current.span, "a statement"),
+            _ => self.malformed(self.words.span(), "a statement"),
         }
     }
 
-    /// A label or an instruction that begins with the current word. `start` is where the
-    /// statement does.
+    /// Reads a label or an instruction that begins with the current word; the statement begins at
+    /// `start`.
     fn word_statement(&mut self, start: Span, guard: Option<Guard>) -> Step {
-        let mnemonic = self.current.span;
-        self.advance();
-        if self.is_mark(b':') {
+        let mnemonic = self.words.span();
+        self.words.advance();
+        if self.words.is_mark(b':') {
             if guard.is_some() {
-                return self.malformed(start, "an instruction behind the guard");
+                return self.malformed(start, "an instruction after the guard");
             }
-            self.advance();
+            self.words.advance();
             self.push(mnemonic, StatementKind::Label(mnemonic));
             return Ok(());
         }
@@ -106,41 +106,41 @@ impl Reader<'_> {
 
     /// `@%p` or `@!%p` and its instruction.
     fn guarded(&mut self, start: Span) -> Step {
-        self.advance();
-        let is_negated = self.took_mark(b'!');
-        if self.current.kind != TokenKind::Word {
+        self.words.advance();
+        let is_negated = self.words.eat(b'!');
+        if self.words.kind() != TokenKind::Word {
             return self.malformed(start, "a predicate register");
         }
-        let register = self.current.span;
-        self.advance();
-        if self.current.kind != TokenKind::Word {
-            return self.malformed(start, "an instruction behind the guard");
+        let register = self.words.span();
+        self.words.advance();
+        if self.words.kind() != TokenKind::Word {
+            return self.malformed(start, "an instruction after the guard");
         }
         self.word_statement(start, Some(Guard { register, is_negated }))
     }
 
-    /// Keeps what is no statement, up to its semicolon, as an error at the current word.
+    /// Keeps a malformed statement, up to its semicolon, as an error at the current word.
     fn malformed(&mut self, start: Span, expected: &'static str) -> Step {
-        let error = SyntaxError { expected, span: self.current.span };
-        // Always goes on, also where the word at fault is the semicolon.
+        let error = SyntaxError { expected, span: self.words.span() };
+        // Always advances, even if the word at fault is the semicolon.
         let Passed { tail, .. } = self.pass_statement()?;
         self.push(start.to(tail), StatementKind::Malformed(error));
         Ok(())
     }
 
-    /// Goes on behind the semicolon of a statement, or in front of the brace that closes the
-    /// scope around it, where the semicolon is missing.
+    /// Advances past the semicolon of a statement or, if it is missing, to the brace that closes
+    /// the enclosing scope.
     fn pass_statement(&mut self) -> Step<Passed> {
-        let first = self.current.span;
+        let first = self.words.span();
         let mut tail = Span { start: first.start, end: first.start };
         let mut fault = None;
         let mut depth = 0_usize;
-        let mut behind_word = false;
+        let mut after_word = false;
         loop {
-            let span = self.current.span;
-            match self.current.kind {
+            let span = self.words.span();
+            match self.words.kind() {
                 TokenKind::Punctuation(b';') => {
-                    self.advance();
+                    self.words.advance();
                     break;
                 }
                 TokenKind::Punctuation(b'{') => depth += 1,
@@ -149,22 +149,22 @@ impl Reader<'_> {
                     break;
                 }
                 TokenKind::Punctuation(b'}') => depth -= 1,
-                TokenKind::Punctuation(b'-') if behind_word => {
-                    let expected = "no `-` behind a name (an offset is written `+-4`)";
+                TokenKind::Punctuation(b'-') if after_word => {
+                    let expected = "no `-` after a name (an offset is written `+-4`)";
                     fault = fault.or(Some(SyntaxError { expected, span }));
                 }
                 TokenKind::Bad(LexicalError::Stray) => {
                     let expected = "a character that PTX has";
                     fault = fault.or(Some(SyntaxError { expected, span }));
-                    self.lexer.skip_to(span.end);
+                    self.words.pass_stray();
                 }
                 TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`;`")),
                 _ => {}
             }
             // `WARP_SZ-1` is a constant.
-            behind_word = self.current.kind == TokenKind::Word && self.word() != "WARP_SZ";
+            after_word = self.words.kind() == TokenKind::Word && self.words.text() != "WARP_SZ";
             tail = tail.to(span);
-            self.advance();
+            self.words.advance();
         }
         Ok(Passed { tail, fault })
     }

@@ -31,11 +31,11 @@ impl Reader<'_> {
         let role = self.role(prefix.space);
         loop {
             self.declarator(&prefix, role, linkage)?;
-            if !self.took_mark(b',') {
+            if !self.words.eat(b',') {
                 break;
             }
         }
-        self.take_mark(b';', "`,` or `;`")
+        self.expect(b';', "`,` or `;`")
     }
 
     /// What a variable is that is declared here. Kernels of PTX 1.0 to 1.3 declare their
@@ -51,27 +51,27 @@ impl Reader<'_> {
 
     /// Parameters in parentheses, the opening one current.
     pub(super) fn parameters(&mut self, role: Role) -> Step {
-        self.advance();
-        while !self.took_mark(b')') {
-            if self.current.kind != TokenKind::Dotted {
+        self.words.advance();
+        while !self.words.eat(b')') {
+            if self.words.kind() != TokenKind::Dotted {
                 return Err(self.expected("`.param`, `.reg` or `)`"));
             }
             let prefix = self.prefix()?;
             self.declarator(&prefix, role, Linkage::Internal)?;
-            if !self.is_mark(b')') {
-                self.take_mark(b',', "`,` or `)`")?;
+            if !self.words.is_mark(b')') {
+                self.expect(b',', "`,` or `)`")?;
             }
         }
         Ok(())
     }
 
-    /// `.shared .align 16 .v4 .f32`, in any order behind the space.
+    /// `.shared .align 16 .v4 .f32`, in any order after the space.
     fn prefix(&mut self) -> Step<Prefix> {
-        let space = StateSpace::from_name(self.word().trim_start_matches('.'));
-        let space = space.ok_or_else(|| self.expected("a state space"))?;
-        self.advance();
+        let space = self.words.text().trim_start_matches('.').parse();
+        let space: StateSpace = space.map_err(|_| self.expected("a state space"))?;
+        self.words.advance();
         // `.const[3]`: a bank.
-        let bank = if space == StateSpace::Const && self.is_mark(b'[') {
+        let bank = if space == StateSpace::Const && self.words.is_mark(b'[') {
             match self.array()? {
                 Array::Of(bank) => Some(bank),
                 _ => Some(u64::MAX),
@@ -84,11 +84,11 @@ impl Reader<'_> {
         let mut prefix = Prefix { space, scalar, vector: 1, align: None, bank, attributes };
         let mut is_pointer = false;
         let mut has_type = false;
-        while self.current.kind == TokenKind::Dotted {
-            let name = self.word().trim_start_matches('.');
+        while self.words.kind() == TokenKind::Dotted {
+            let name = self.words.text().trim_start_matches('.');
             match name {
                 "align" => {
-                    self.advance();
+                    self.words.advance();
                     let align = self.number()?;
                     // Behind `.ptr` it is what the pointer points to that is aligned.
                     if !is_pointer {
@@ -97,7 +97,7 @@ impl Reader<'_> {
                     continue;
                 }
                 "attribute" => {
-                    self.advance();
+                    self.words.advance();
                     self.attribute(&mut prefix.attributes)?;
                     continue;
                 }
@@ -108,40 +108,40 @@ impl Reader<'_> {
                 _ if is_pointer => {}
                 _ => {
                     has_type = true;
-                    prefix.scalar = ScalarType::from_name(name).unwrap_or(prefix.scalar);
+                    prefix.scalar = name.parse().unwrap_or(prefix.scalar);
                 }
             }
-            self.advance();
+            self.words.advance();
         }
         if has_type { Ok(prefix) } else { Err(self.expected("a type")) }
     }
 
     /// Reads `(.unified(19, 95), .managed)`.
     pub(super) fn attribute(&mut self, attributes: &mut Attributes) -> Step {
-        self.take_mark(b'(', "`(`")?;
+        self.expect(b'(', "`(`")?;
         let mut depth = 1_usize;
         while depth > 0 {
-            match self.current.kind {
+            match self.words.kind() {
                 TokenKind::Punctuation(b'(') => depth += 1,
                 TokenKind::Punctuation(b')') => depth -= 1,
                 TokenKind::Dotted => {
-                    attributes.is_unified |= self.word() == ".unified";
-                    attributes.is_managed |= self.word() == ".managed";
+                    attributes.is_unified |= self.words.text() == ".unified";
+                    attributes.is_managed |= self.words.text() == ".managed";
                 }
                 TokenKind::Word | TokenKind::Number | TokenKind::Punctuation(b',') => {}
                 _ => return Err(self.expected("`)`")),
             }
-            self.advance();
+            self.words.advance();
         }
         Ok(())
     }
 
     /// A name with its brackets and its initial value.
     fn declarator(&mut self, prefix: &Prefix, role: Role, linkage: Linkage) -> Step {
-        let name = self.take(TokenKind::Word, "a name")?;
-        let count = if self.took_mark(b'<') { Some(self.count()?) } else { None };
-        let array = if self.is_mark(b'[') { self.array()? } else { Array::Single };
-        let initial = if self.took_mark(b'=') { Some(self.initial()?) } else { None };
+        let name = self.name("a name")?;
+        let count = if self.words.eat(b'<') { Some(self.count()?) } else { None };
+        let array = if self.words.is_mark(b'[') { self.array()? } else { Array::Single };
+        let initial = if self.words.eat(b'=') { Some(self.initial()?) } else { None };
         let &Prefix { space, scalar, vector, align, bank, attributes } = prefix;
         let Attributes { is_unified, is_managed } = attributes;
         self.declare(Declaration {
@@ -182,24 +182,20 @@ impl Reader<'_> {
     }
 
     fn number(&mut self) -> Step<u64> {
-        let number = match self.current.kind {
-            TokenKind::Number => integer(self.word()),
-            TokenKind::Word if self.word() == "WARP_SZ" => Some(WARP_SIZE),
+        let number = match self.words.kind() {
+            TokenKind::Number => integer(self.words.text()),
+            TokenKind::Word if self.words.text() == "WARP_SZ" => Some(WARP_SIZE),
             _ => None,
         };
         let number = number.ok_or_else(|| self.expected("a number"))?;
-        self.advance();
+        self.words.advance();
         Ok(number)
     }
 
     fn count(&mut self) -> Step<u32> {
-        let at = self.current;
-        let count = self.number()?;
-        let Ok(count) = u32::try_from(count) else {
-            self.current = at;
-            return Err(self.expected("at most 4294967295 registers"));
-        };
-        self.take_mark(b'>', "`>`")?;
+        let too_many = self.expected("at most 4294967295 registers");
+        let count = u32::try_from(self.number()?).map_err(|_| too_many)?;
+        self.expect(b'>', "`>`")?;
         Ok(count)
     }
 
@@ -207,14 +203,14 @@ impl Reader<'_> {
     fn array(&mut self) -> Step<Array> {
         let mut elements = Some(1_u64);
         let mut is_open = false;
-        while self.took_mark(b'[') {
-            if self.took_mark(b']') {
+        while self.words.eat(b'[') {
+            if self.words.eat(b']') {
                 is_open = true;
                 continue;
             }
             let length = self.number()?;
             elements = elements.and_then(|elements| elements.checked_mul(length));
-            self.take_mark(b']', "`]`")?;
+            self.expect(b']', "`]`")?;
         }
         Ok(match elements {
             None => Array::TooMany,
@@ -223,12 +219,12 @@ impl Reader<'_> {
         })
     }
 
-    /// The value behind `=`: to the comma or semicolon outside of all brackets.
+    /// Reads the initializer after `=`: to the comma or semicolon outside all brackets.
     fn initial(&mut self) -> Step<Span> {
-        let mut span = self.current.span;
+        let mut span = self.words.span();
         let mut depth = 0_usize;
         loop {
-            match self.current.kind {
+            match self.words.kind() {
                 TokenKind::Punctuation(b',' | b';') if depth == 0 => return Ok(span),
                 TokenKind::Punctuation(b'{' | b'(') => depth += 1,
                 TokenKind::Punctuation(b'}' | b')') if depth == 0 => {
@@ -239,8 +235,8 @@ impl Reader<'_> {
                 TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`;`")),
                 _ => {}
             }
-            span = span.to(self.current.span);
-            self.advance();
+            span = span.to(self.words.span());
+            self.words.advance();
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::syntax::{LexicalError, Position, Span};
 
-/// Why a module could not be read, and where. Loads that no rule allows are no such errors:
+/// Why a module could not be read, and the place. Illegal loads are not such errors:
 /// [`check`](crate::rules::check) finds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {kind}", position.line, position.column)]
+#[non_exhaustive]
 pub struct ReadError {
     /// What is wrong.
     pub kind: ReadErrorKind,
@@ -22,7 +23,7 @@ pub enum ReadErrorKind {
     /// A word that no module can hold.
     #[error(transparent)]
     Lexical(#[from] LexicalError),
-    /// Something else stands where only this can.
+    /// Something else was expected.
     #[error("expected {0}")]
     Expected(&'static str),
     /// Not a version.
@@ -34,11 +35,11 @@ pub enum ReadErrorKind {
     /// Neither 32 nor 64.
     #[error("expected 32 or 64")]
     AddressSize,
-    /// A module without `.version`, or with something in front of it.
+    /// A module without `.version`, or with something before it.
     #[error("expected `.version`, with which a module begins")]
     MissingVersion,
-    /// A function or a variable in front of `.target`.
-    #[error("expected `.target` in front of this")]
+    /// A function or a variable before `.target`.
+    #[error("expected `.target` before this")]
     MissingTarget,
     /// Braces in braces.
     #[error("more than {} braces inside one another", super::MAX_DEPTH)]

@@ -1,4 +1,4 @@
-//! Kernels and device functions: what stands in front of their bodies.
+//! Kernels and device functions: what precedes their bodies.
 
 use super::declaration::Attributes;
 use super::{Reader, Step};
@@ -34,33 +34,34 @@ impl Reader<'_> {
     /// A definition or a prototype, `.entry` or `.func` current.
     pub(super) fn function(&mut self, linkage: Linkage) -> Step {
         let target = self.needs_target()?;
-        let kind = if self.word() == ".entry" { FunctionKind::Entry } else { FunctionKind::Func };
-        self.advance();
-        while self.current.kind == TokenKind::Dotted && self.word() == ".attribute" {
-            self.advance();
+        let kind =
+            if self.words.text() == ".entry" { FunctionKind::Entry } else { FunctionKind::Func };
+        self.words.advance();
+        while self.words.kind() == TokenKind::Dotted && self.words.text() == ".attribute" {
+            self.words.advance();
             self.attribute(&mut Attributes::default())?;
         }
         let id = FunctionId(self.module.functions.len() as u32);
         self.function = Some(id);
         self.enter();
         let first = self.module.declarations.len();
-        if self.is_mark(b'(') {
+        if self.words.is_mark(b'(') {
             self.parameters(Role::Return)?;
         }
-        let behind_returns = self.module.declarations.len();
-        let name = self.take(TokenKind::Word, "the function's name")?;
-        if self.is_mark(b'(') {
+        let after_returns = self.module.declarations.len();
+        let name = self.name("the function's name")?;
+        if self.words.is_mark(b'(') {
             self.parameters(Role::Parameter)?;
         }
-        let behind_parameters = self.module.declarations.len();
+        let after_parameters = self.module.declarations.len();
         self.module.functions.push(Function {
             kind,
             name,
             linkage,
             target,
             scope: self.scope,
-            returns: first..behind_returns,
-            parameters: behind_returns..behind_parameters,
+            returns: first..after_returns,
+            parameters: after_returns..after_parameters,
             body: None,
         });
         let has_body = self.function_directives()?;
@@ -85,24 +86,26 @@ impl Reader<'_> {
     fn function_directives(&mut self) -> Step<bool> {
         let mut is_pragma = false;
         loop {
-            match self.current.kind {
+            match self.words.kind() {
                 TokenKind::Punctuation(b'{') => return Ok(true),
                 TokenKind::Punctuation(b';') if is_pragma => is_pragma = false,
                 TokenKind::Punctuation(b';') => {
-                    self.advance();
+                    self.words.advance();
                     return Ok(false);
                 }
-                TokenKind::Dotted if MODULE_DIRECTIVES.contains(&self.word()) => return Ok(false),
+                TokenKind::Dotted if MODULE_DIRECTIVES.contains(&self.words.text()) => {
+                    return Ok(false);
+                }
                 // `@@DWARF`
                 TokenKind::Punctuation(b'@') | TokenKind::End => return Ok(false),
-                TokenKind::Dotted => is_pragma = self.word() == ".pragma",
+                TokenKind::Dotted => is_pragma = self.words.text() == ".pragma",
                 TokenKind::Number
                 | TokenKind::Word
                 | TokenKind::Quoted
                 | TokenKind::Punctuation(b',' | b'(' | b')') => {}
                 _ => return Err(self.expected("`{` or `;`")),
             }
-            self.advance();
+            self.words.advance();
         }
     }
 

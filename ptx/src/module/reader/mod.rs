@@ -13,9 +13,10 @@ mod function;
 pub use self::error::{ReadError, ReadErrorKind};
 use super::lookup::Names;
 use crate::module::{AddressSize, FunctionId, Linkage, Module, Scope, ScopeId};
-use crate::syntax::{Lexer, Lines, Span, Target, Token, TokenKind, Version, integer};
+use crate::syntax::words::Words;
+use crate::syntax::{Lines, Span, Target, TokenKind, Version, integer};
 
-/// How many braces may stand inside one another; compilers write two or three.
+/// The most nested braces; compilers write two or three.
 pub const MAX_DEPTH: usize = 256;
 
 /// Reads a module.
@@ -48,7 +49,7 @@ pub fn read(source: &str) -> Result<Module<'_>, ReadError> {
     match reader.module() {
         Ok(()) => Ok(reader.module),
         Err(Fault { kind, span }) => {
-            let position = Lines::of(source).position(span.start);
+            let position = Lines::new(source).position(span.start);
             Err(ReadError { kind, span, position })
         }
     }
@@ -63,16 +64,14 @@ struct Fault {
 type Step<T = ()> = Result<T, Fault>;
 
 struct Reader<'s> {
-    lexer: Lexer<'s>,
-    /// The word that has been read and not been used.
-    current: Token,
+    words: Words<'s>,
     module: Module<'s>,
     header: Header,
     scope: ScopeId,
     function: Option<FunctionId>,
 }
 
-/// What has been seen of the directives in front of all others.
+/// What has been read of the directives that precede all others.
 #[derive(Default)]
 struct Header {
     has_version: bool,
@@ -81,8 +80,8 @@ struct Header {
 
 impl<'s> Reader<'s> {
     fn new(source: &'s str) -> Self {
-        let mut lexer = Lexer::new(source);
-        let current = lexer.token();
+        // `read` refuses texts of 4 GiB.
+        let words = Words::new(source, Span { start: 0, end: source.len() as u32 });
         let module = Module {
             source,
             version: Version::new(0, 0),
@@ -98,18 +97,20 @@ impl<'s> Reader<'s> {
             function_names: std::collections::HashMap::new(),
         };
         let scope = ScopeId::MODULE;
-        Self { lexer, current, module, header: Header::default(), scope, function: None }
+        Self { words, module, header: Header::default(), scope, function: None }
     }
 
     fn module(&mut self) -> Step {
         let mut linkage = Linkage::Internal;
         loop {
             let next = std::mem::take(&mut linkage);
-            match self.current.kind {
+            match self.words.kind() {
                 TokenKind::End if self.header.has_version => return self.end(),
-                TokenKind::Punctuation(b';') => self.advance(),
+                TokenKind::Punctuation(b';') => {
+                    self.words.advance();
+                }
                 // `@@DWARF`, one line each, in modules of PTX 1.x.
-                TokenKind::Punctuation(b'@') => self.pass_line(),
+                TokenKind::Punctuation(b'@') => self.words.skip_line(),
                 TokenKind::Dotted => linkage = self.directive(next)?,
                 _ if !self.header.has_version => {
                     return Err(self.fault(ReadErrorKind::MissingVersion));
@@ -128,7 +129,7 @@ impl<'s> Reader<'s> {
 
     /// One directive outside of functions. What it says of the next one's linkage.
     fn directive(&mut self, linkage: Linkage) -> Step<Linkage> {
-        let name = self.word();
+        let name = self.words.text();
         if !self.header.has_version && name != ".version" {
             return Err(self.fault(ReadErrorKind::MissingVersion));
         }
@@ -156,35 +157,35 @@ impl<'s> Reader<'s> {
     }
 
     fn took(&mut self, linkage: Linkage) -> Linkage {
-        self.advance();
+        self.words.advance();
         linkage
     }
 
     fn version(&mut self) -> Step {
-        self.advance();
-        let version = Version::parse(self.word());
-        let version = version.ok_or_else(|| self.fault(ReadErrorKind::Version))?;
+        self.words.advance();
+        let version = self.words.text().parse();
+        let version = version.map_err(|_| self.fault(ReadErrorKind::Version))?;
         if !self.header.has_version {
             self.module.version = version;
         }
         self.header.has_version = true;
-        self.advance();
+        self.words.advance();
         Ok(())
     }
 
     /// `.target sm_90, texmode_unified`: the first name counts.
     fn target(&mut self) -> Step {
-        self.advance();
-        let target = Target::parse(self.word());
-        let target = target.ok_or_else(|| self.fault(ReadErrorKind::Target))?;
+        self.words.advance();
+        let target = self.words.text().parse();
+        let target: Target = target.map_err(|_| self.fault(ReadErrorKind::Target))?;
         if self.header.target.is_none() {
             self.module.target = target;
         }
         self.header.target = Some(target);
-        self.advance();
-        while self.took_mark(b',') {
-            let is_debug = self.word() == "debug";
-            let option = self.take(TokenKind::Word, "an option of `.target`")?;
+        self.words.advance();
+        while self.words.eat(b',') {
+            let is_debug = self.words.text() == "debug";
+            let option = self.name("an option of `.target`")?;
             if is_debug {
                 self.module.debug = Some(option);
             }
@@ -193,14 +194,14 @@ impl<'s> Reader<'s> {
     }
 
     fn address_size(&mut self) -> Step {
-        self.advance();
-        let span = self.current.span;
-        let bits = match integer(self.word()) {
-            Some(bits @ (32 | 64)) if self.current.kind == TokenKind::Number => bits as u32,
+        self.words.advance();
+        let span = self.words.span();
+        let bits = match integer(self.words.text()) {
+            Some(bits @ (32 | 64)) if self.words.kind() == TokenKind::Number => bits as u32,
             _ => return Err(self.fault(ReadErrorKind::AddressSize)),
         };
         self.module.address_size = Some(AddressSize { bits, span });
-        self.advance();
+        self.words.advance();
         Ok(())
     }
 
@@ -211,10 +212,10 @@ impl<'s> Reader<'s> {
     /// `.section .debug_info { ... }`, `.pragma "...";`, and what is not known: to its semicolon
     /// or the brace that closes it.
     fn pass_unknown(&mut self) -> Step {
-        self.advance();
+        self.words.advance();
         let mut depth = 0_usize;
         loop {
-            match self.current.kind {
+            match self.words.kind() {
                 TokenKind::Punctuation(b';') if depth == 0 => break,
                 TokenKind::Punctuation(b'{') => depth += 1,
                 TokenKind::Punctuation(b'}') if depth <= 1 => break,
@@ -223,93 +224,66 @@ impl<'s> Reader<'s> {
                 TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`}`")),
                 _ => {}
             }
-            self.advance();
+            self.words.advance();
         }
-        self.advance();
+        self.words.advance();
         Ok(())
-    }
-
-    fn pass_line(&mut self) {
-        // The word that has been read is in the line, unless it ends the text.
-        self.lexer.skip_line();
-        self.advance();
     }
 
     /// `.file 1 "folder" "a.c", 1700000000, 1234`.
     fn pass_file(&mut self) {
-        self.advance();
+        self.words.advance();
         self.pass_numbers();
-        while self.current.kind == TokenKind::Quoted {
-            self.advance();
+        while self.words.kind() == TokenKind::Quoted {
+            self.words.advance();
         }
-        while self.took_mark(b',') {
+        while self.words.eat(b',') {
             self.pass_numbers();
         }
     }
 
     /// `.loc 1 7 3, function_name $L__info_string0+8, inlined_at 1 20 5`.
     fn pass_location(&mut self) {
-        self.advance();
+        self.words.advance();
         self.pass_numbers();
-        while self.took_mark(b',') {
-            let keyword = self.word();
-            self.advance();
+        while self.words.eat(b',') {
+            let keyword = self.words.text();
+            self.words.advance();
             if keyword == "function_name" {
-                self.advance();
-                while self.took_mark(b'+') {}
+                self.words.advance();
+                while self.words.eat(b'+') {}
             }
             self.pass_numbers();
         }
     }
 
     fn pass_numbers(&mut self) {
-        while self.current.kind == TokenKind::Number {
-            self.advance();
+        while self.words.kind() == TokenKind::Number {
+            self.words.advance();
         }
     }
 
-    fn advance(&mut self) {
-        self.current = self.lexer.token();
+    /// Takes a mark.
+    fn expect(&mut self, mark: u8, expected: &'static str) -> Step {
+        if self.words.eat(mark) { Ok(()) } else { Err(self.expected(expected)) }
     }
 
-    /// The text of the current word.
-    fn word(&self) -> &'s str {
-        self.current.span.text(self.module.source)
-    }
-
-    fn is_mark(&self, mark: u8) -> bool {
-        self.current.kind == TokenKind::Punctuation(mark)
-    }
-
-    fn took_mark(&mut self, mark: u8) -> bool {
-        let is_mark = self.is_mark(mark);
-        if is_mark {
-            self.advance();
+    /// Takes a word that is a name.
+    fn name(&mut self, expected: &'static str) -> Step<Span> {
+        match self.words.kind() {
+            TokenKind::Word => Ok(self.words.advance().span),
+            _ => Err(self.expected(expected)),
         }
-        is_mark
     }
 
-    fn take_mark(&mut self, mark: u8, expected: &'static str) -> Step {
-        if self.took_mark(mark) { Ok(()) } else { Err(self.expected(expected)) }
-    }
-
-    fn take(&mut self, kind: TokenKind, expected: &'static str) -> Step<Span> {
-        let Token { kind: found, span } = self.current;
-        if found != kind {
-            return Err(self.expected(expected));
-        }
-        self.advance();
-        Ok(span)
-    }
-
-    /// The current word is not what must stand here.
+    /// Returns the fault of a current word that is not the expected one.
     fn expected(&self, expected: &'static str) -> Fault {
         self.fault(ReadErrorKind::Expected(expected))
     }
 
     fn fault(&self, kind: ReadErrorKind) -> Fault {
-        let Token { kind: found, span } = self.current;
-        match found {
+        let span = self.words.span();
+        match self.words.kind() {
             TokenKind::Bad(error) => Fault { kind: ReadErrorKind::Lexical(error), span },
             _ => Fault { kind, span },
         }

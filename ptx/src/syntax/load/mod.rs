@@ -11,10 +11,11 @@ pub(crate) use self::parse::COMMA_OR_SEMICOLON;
 pub use self::qualifier::{CacheOp, Eviction, Level, Order, Qualifier, QualifierKind, Scope};
 pub use self::statement::read_load;
 use crate::module::{Guard, Module, ScopeId, Statement, StatementKind};
-use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, Version, Window};
+use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier, SyntaxError, Version};
 
 /// One `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Load {
     /// All of the statement, the guard included, the semicolon not.
     pub span: Span,
@@ -24,11 +25,11 @@ pub struct Load {
     pub opcode: Opcode,
     /// The opcode's words: `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
     pub opcode_span: Span,
-    /// The guard in front.
+    /// The guard predicate.
     pub guard: Option<Guard>,
-    /// The qualifiers in their order; up to the place at fault where there is one.
+    /// The qualifiers in their order, up to the fault if there is one.
     pub qualifiers: Vec<Qualifier>,
-    /// The operands in their order; up to the place at fault where there is one.
+    /// The operands in their order, up to the fault if there is one.
     pub operands: Vec<Operand>,
     /// What keeps the statement from being read as a load.
     pub fault: Option<SyntaxError>,
@@ -36,6 +37,7 @@ pub struct Load {
 
 /// The load instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Opcode {
     /// `ld`, `.nc` or not.
     Ld,
@@ -46,7 +48,8 @@ pub enum Opcode {
 }
 
 impl Opcode {
-    /// The instruction's name without further qualifiers.
+    /// Returns the instruction's name without further qualifiers.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Ld => "ld",
@@ -60,12 +63,13 @@ impl Opcode {
 const BRACKETED_ADDRESSES: Version = Version::new(1, 2);
 
 impl<'s> Module<'s> {
-    /// Every load of the module in the order of the text.
+    /// Reads every load of the module, in the order of the text.
     pub fn loads(&self) -> impl Iterator<Item = Load> {
         self.statements.iter().filter_map(|statement| self.load(statement))
     }
 
-    /// A statement read as a load; nothing where it is another instruction.
+    /// Reads a statement as a load; `None` if it is another instruction.
+    #[must_use]
     pub fn load(&self, statement: &Statement) -> Option<Load> {
         let StatementKind::Instruction(instruction) = &statement.kind else { return None };
         let mut load = parse::load(self.source, statement, instruction)?;
@@ -79,18 +83,20 @@ impl<'s> Module<'s> {
 /// What the qualifiers of a load say, each kind by the first of its qualifiers. This is what a
 /// legal load means; for one that [`check`](crate::rules::check) refuses it is a guess.
 impl Load {
-    /// The first qualifier of which `pick` makes something.
+    /// Returns what `pick` makes of the first qualifier that it takes, and its place.
     pub fn first<T>(&self, pick: impl Fn(QualifierKind) -> Option<T>) -> Option<(T, Span)> {
         self.qualifiers.iter().find_map(|q| pick(q.kind).map(|found| (found, q.span)))
     }
 
-    /// Whether the qualifier is there.
+    /// Whether the load has the qualifier.
+    #[must_use]
     pub fn has(&self, kind: QualifierKind) -> bool {
         self.qualifiers.iter().any(|qualifier| qualifier.kind == kind)
     }
 
-    /// The state space with what narrows it; nothing for generic addressing.
-    pub fn space(&self) -> Option<(StateSpace, Option<Window>)> {
+    /// Returns the state space and its sub-qualifier; `None` for generic addressing.
+    #[must_use]
+    pub fn space(&self) -> Option<(StateSpace, Option<SubQualifier>)> {
         let space = self.first(|kind| match kind {
             QualifierKind::Space(space, window) => Some((space, window)),
             _ => None,
@@ -98,7 +104,8 @@ impl Load {
         space.map(|found| found.0)
     }
 
-    /// The type of an element.
+    /// Returns the type of an element.
+    #[must_use]
     pub fn scalar(&self) -> Option<ScalarType> {
         let scalar = self.first(|kind| match kind {
             QualifierKind::Type(scalar) => Some(scalar),
@@ -107,7 +114,8 @@ impl Load {
         scalar.map(|found| found.0)
     }
 
-    /// How many elements the load has: 1 without `.v2`, `.v4` or `.v8`.
+    /// Returns the number of elements: 1 without `.v2`, `.v4` or `.v8`.
+    #[must_use]
     pub fn elements(&self) -> u8 {
         let elements = self.first(|kind| match kind {
             QualifierKind::Vector(elements) => Some(elements),
@@ -116,12 +124,14 @@ impl Load {
         elements.map_or(1, |found| found.0)
     }
 
-    /// Where the loaded values go.
+    /// Returns the operand that the loaded values go to.
+    #[must_use]
     pub fn destination(&self) -> Option<&Operand> {
         self.operands.first()
     }
 
-    /// The address: the first operand in brackets.
+    /// Returns the address: the first operand in brackets.
+    #[must_use]
     pub fn address(&self) -> Option<&Address> {
         self.operands.iter().find_map(|operand| match &operand.kind {
             OperandKind::Address(address) => Some(address),

@@ -3,12 +3,12 @@
 use crate::syntax::Span;
 use crate::syntax::expression::Constant;
 
-/// An operand and where it stands.
+/// An operand and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operand {
     /// What it is.
     pub kind: OperandKind,
-    /// Where it stands, brackets and braces included.
+    /// Its place, brackets and braces included.
     pub span: Span,
 }
 
@@ -39,7 +39,7 @@ pub enum OperandKind {
 pub struct Element {
     /// What it is.
     pub kind: ElementKind,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -51,7 +51,7 @@ pub enum ElementKind {
     Name,
     /// One element of a vector register: `Q.x`. The name.
     Component(Span),
-    /// `_`: what would go there is not kept.
+    /// The sink symbol `_`: the value is dropped.
     Sink,
     /// A constant expression.
     Constant(Constant),
@@ -62,13 +62,13 @@ pub enum ElementKind {
 pub struct Address {
     /// How it is written.
     pub form: AddressForm,
-    /// A register or a variable; nothing for an immediate address.
+    /// A register or a variable; `None` for an immediate address.
     pub base: Option<Span>,
-    /// The register in the brackets behind a variable: `var[%r1]`.
+    /// The register in the brackets after a variable: `var[%r1]`.
     pub index: Option<Span>,
-    /// What is added, in bytes; elements where the form is [`AddressForm::Indexed`].
+    /// The immediate offset in bytes, or in elements for [`AddressForm::Indexed`].
     pub offset: Option<Offset>,
-    /// `.unified` behind the brackets.
+    /// `.unified` after the brackets.
     pub unified: Option<Span>,
 }
 
@@ -91,7 +91,8 @@ pub struct Offset {
 }
 
 impl Address {
-    /// The offset as a number that is added modulo 2^64; 0 without one and for a float.
+    /// Returns the offset, which is added modulo 2^64; 0 without one and for a float.
+    #[must_use]
     pub fn displacement(&self) -> u64 {
         self.offset.and_then(|offset| offset.value.integer()).unwrap_or(0)
     }

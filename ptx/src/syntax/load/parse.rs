@@ -1,4 +1,4 @@
-//! One statement to a load.
+//! Parses one statement as a load.
 
 use super::{
     Address, AddressForm, Element, ElementKind, Load, Offset, Opcode, Operand, OperandKind,
@@ -16,10 +16,10 @@ const MAX_QUALIFIERS: usize = 64;
 /// More operands, or elements of a vector, than any load has.
 const MAX_ELEMENTS: usize = 1024;
 
-/// What stands behind an operand.
+/// What follows an operand.
 pub(crate) const COMMA_OR_SEMICOLON: &str = "`,` or `;`";
 
-/// Reads a statement as a load; nothing where it is another instruction.
+/// Reads a statement as a load; `None` if it is another instruction.
 pub(super) fn load(source: &str, statement: &Statement, instruction: &Instruction) -> Option<Load> {
     let mut words = Words::new(source, instruction.tail);
     let (opcode, opcode_span) = opcode(source, instruction.mnemonic, &mut words)?;
@@ -99,7 +99,7 @@ fn operands(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError> {
         if load.operands.len() == MAX_ELEMENTS {
             return Err(words.expected("fewer operands"));
         }
-        words.take_mark(b',', COMMA_OR_SEMICOLON)?;
+        words.expect(b',', COMMA_OR_SEMICOLON)?;
     }
 }
 
@@ -133,11 +133,11 @@ fn constant_operand(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
 /// A constant expression with its place.
 fn expression(words: &mut Words<'_>) -> Result<Offset, SyntaxError> {
     let mut span = words.span();
-    let mut behind = words.clone();
+    let mut from = words.clone();
     let value = constant(words)?;
-    // The last word of the expression is the one in front of the current.
-    while behind.span().start < words.span().start && behind.kind() != TokenKind::End {
-        span = span.to(behind.advance().span);
+    // The last word of the expression is the one before the current.
+    while from.span().start < words.span().start && from.kind() != TokenKind::End {
+        span = span.to(from.advance().span);
     }
     Ok(Offset { value, span })
 }
@@ -150,8 +150,8 @@ fn named(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
         TokenKind::Punctuation(b'[') => {
             words.advance();
             let mut address = inside(words, AddressForm::Indexed)?;
-            let end = words.take_mark(b']', "`]`")?;
-            // What stands first in the brackets is an index: `a[%r1+4]`.
+            let end = words.expect(b']', "`]`")?;
+            // The first word in the brackets is an index: `a[%r1+4]`.
             address.index = address.base.replace(name);
             let span = name.to(postfix(words, &mut address)?.unwrap_or(end));
             Ok(Operand { kind: OperandKind::Address(address), span })
@@ -215,19 +215,19 @@ fn vector(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
         if elements.len() == MAX_ELEMENTS {
             return Err(words.expected("fewer elements"));
         }
-        words.take_mark(b',', "`,` or `}`")?;
+        words.expect(b',', "`,` or `}`")?;
     }
 }
 
 fn bracketed(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
     let start = words.advance().span;
     let mut address = inside(words, AddressForm::Bracketed)?;
-    let end = words.take_mark(b']', "`]`")?;
+    let end = words.expect(b']', "`]`")?;
     let span = start.to(postfix(words, &mut address)?.unwrap_or(end));
     Ok(Operand { kind: OperandKind::Address(address), span })
 }
 
-/// What stands between brackets: a name, a name and a constant, or a constant.
+/// Reads what is between brackets: a name, a name and a constant, or a constant.
 fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<Address, SyntaxError> {
     let mut address = Address { form, base: None, index: None, offset: None, unified: None };
     if words.kind() != TokenKind::Word || words.text() == "WARP_SZ" {
@@ -246,7 +246,7 @@ fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<Address, SyntaxErr
         return Err(words.expected("an address: a register, a variable or a constant"));
     }
     address.base = Some(words.advance().span);
-    if words.took_mark(b'+') {
+    if words.eat(b'+') {
         address.offset = Some(expression(words)?);
     } else if words.is_mark(b'-') {
         return Err(words.expected("`+` or `]`; a negative offset is written `+-4`"));
@@ -256,7 +256,7 @@ fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<Address, SyntaxErr
     Ok(address)
 }
 
-/// `.unified` behind an address; its place.
+/// Reads `.unified` after an address; returns its place.
 fn postfix(words: &mut Words<'_>, address: &mut Address) -> Result<Option<Span>, SyntaxError> {
     if words.kind() == TokenKind::Dotted && words.text() == ".unified" {
         address.unified = Some(words.advance().span);

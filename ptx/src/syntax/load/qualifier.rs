@@ -1,14 +1,14 @@
 //! The qualifiers of loads.
 
-use crate::syntax::{ScalarType, Span, StateSpace, Window};
+use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier};
 use crate::tensor::{Operation, Repeat, Shape};
 
-/// A qualifier and where it stands, its dot included.
+/// A qualifier and its place, its dot included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qualifier {
     /// What it says.
     pub kind: QualifierKind,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -22,8 +22,8 @@ pub enum QualifierKind {
     Mmio,
     /// `.cta`, `.cluster`, `.gpu`, `.sys`.
     Scope(Scope),
-    /// `.global`, `.shared::cta` and the like.
-    Space(StateSpace, Option<Window>),
+    /// A state space with its sub-qualifier: `.global`, `.shared::cta`.
+    Space(StateSpace, Option<SubQualifier>),
     /// `.ca`, `.cg`, `.cs`, `.lu`, `.cv`.
     Cache(CacheOp),
     /// `.L1::evict_last` and the like.
@@ -54,13 +54,14 @@ pub enum QualifierKind {
     Absolute,
     /// `.NaN` of `tcgen05.ld.red`.
     Nan,
-    /// None that a load knows.
+    /// Not a qualifier of loads.
     Unknown,
 }
 
 /// How a load is ordered with other accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
+#[non_exhaustive]
 pub enum Order {
     Weak,
     Volatile,
@@ -71,6 +72,7 @@ pub enum Order {
 /// The threads that an ordered load synchronizes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
+#[non_exhaustive]
 pub enum Scope {
     Cta,
     Cluster,
@@ -78,9 +80,10 @@ pub enum Scope {
     Sys,
 }
 
-/// A cache operation.
+/// A cache operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
+#[non_exhaustive]
 pub enum CacheOp {
     Ca,
     Cg,
@@ -92,6 +95,7 @@ pub enum CacheOp {
 /// A cache that an eviction priority is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
+#[non_exhaustive]
 pub enum Level {
     L1,
     L2,
@@ -100,6 +104,7 @@ pub enum Level {
 /// An eviction priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
+#[non_exhaustive]
 pub enum Eviction {
     Normal,
     Unchanged,
@@ -109,7 +114,7 @@ pub enum Eviction {
 }
 
 impl QualifierKind {
-    /// What a qualifier of `ld` says, by its text behind the dot.
+    /// Reads a qualifier of `ld`, without its dot.
     pub(super) fn of_ld(text: &str) -> Self {
         let (name, part) = text.split_once("::").map_or((text, None), |(a, b)| (a, Some(b)));
         match (name, part) {
@@ -154,27 +159,27 @@ impl QualifierKind {
     }
 
     fn of_space_or_type(name: &str, part: Option<&str>) -> Self {
-        let window = match (name, part) {
-            ("shared", Some("cta")) => Some(Window::Cta),
-            ("shared", Some("cluster")) => Some(Window::Cluster),
-            ("param", Some("entry")) => Some(Window::Entry),
-            ("param", Some("func")) => Some(Window::Func),
+        let sub_qualifier = match (name, part) {
+            ("shared", Some("cta")) => Some(SubQualifier::Cta),
+            ("shared", Some("cluster")) => Some(SubQualifier::Cluster),
+            ("param", Some("entry")) => Some(SubQualifier::Entry),
+            ("param", Some("func")) => Some(SubQualifier::Func),
             (_, Some(_)) => return Self::Unknown,
             (_, None) => None,
         };
-        match StateSpace::from_name(name) {
-            Some(StateSpace::Register | StateSpace::Texture) => Self::Unknown,
-            Some(space) => Self::Space(space, window),
-            None => ScalarType::from_name(name).map_or(Self::Unknown, Self::Type),
+        match name.parse() {
+            Ok(StateSpace::Register | StateSpace::Texture) => Self::Unknown,
+            Ok(space) => Self::Space(space, sub_qualifier),
+            Err(_) => name.parse().map_or(Self::Unknown, Self::Type),
         }
     }
 
-    /// What a qualifier of `tcgen05.ld` says, by its text behind the dot.
+    /// Reads a qualifier of `tcgen05.ld`, without its dot.
     pub(super) fn of_tensor_ld(text: &str) -> Self {
-        if let Some(shape) = Shape::from_name(text) {
+        if let Ok(shape) = text.parse() {
             return Self::Shape(shape);
         }
-        if let Some(repeat) = Repeat::from_name(text) {
+        if let Ok(repeat) = text.parse() {
             return Self::Repeat(repeat);
         }
         match text {
@@ -185,12 +190,12 @@ impl QualifierKind {
             "max" => Self::Reduction(Operation::Max),
             "abs" => Self::Absolute,
             "NaN" => Self::Nan,
-            _ => ScalarType::from_name(text).map_or(Self::Unknown, Self::Type),
+            _ => text.parse().map_or(Self::Unknown, Self::Type),
         }
     }
 }
 
-/// What a wrong name may have been meant for; types but for one are left out.
+/// The names that are suggested for an unknown qualifier; all types but one are left out.
 impl QualifierKind {
     pub(crate) const LD_NAMES: [&str; 40] = [
         ".weak",

@@ -8,9 +8,9 @@ use crate::syntax::lexer::TokenKind;
 use crate::syntax::words::Words;
 use crate::syntax::{Lines, Position, Span};
 
-/// Reads the text of one load; the `;` at its end may be left out. Spans are places in the text.
-/// There are no declarations: what names stand for is not known, and [`Load::scope`] is the scope
-/// around all functions.
+/// Reads the text of one load; the final `;` is optional. Spans are places in the text.
+/// There are no declarations: names are not looked up, and [`Load::scope`] is the scope around all
+/// functions.
 ///
 /// ```
 /// use warpload_ptx::syntax::load::Opcode;
@@ -27,11 +27,11 @@ use crate::syntax::{Lines, Position, Span};
 /// ```
 ///
 /// # Errors
-/// [`ReadError`] at the first place that cannot belong to a load, and where a second statement
-/// begins. Loads that no rule allows are read.
+/// Returns [`ReadError`] at the first place that cannot belong to a load, or at a second statement.
+/// Illegal loads are read.
 pub fn read_load(text: &str) -> Result<Load, ReadError> {
     let error = |(kind, span): Fault| {
-        let position = Lines::of(text).position(span.start);
+        let position = Lines::new(text).position(span.start);
         ReadError { kind, span, position }
     };
     let Ok(end) = u32::try_from(text.len()) else {
@@ -55,7 +55,7 @@ pub fn read_load(text: &str) -> Result<Load, ReadError> {
 /// The instructions that are loads.
 const LOADS: &str = "`ld`, `tcgen05.ld` or `tcgen05.ld.red`";
 
-/// What is wrong, and where.
+/// What is wrong, and its place.
 type Fault = (ReadErrorKind, Span);
 
 /// A guard and an instruction, up to the semicolon or the end.
@@ -63,8 +63,8 @@ fn statement(text: &str, whole: Span) -> Result<(Span, Instruction), Fault> {
     let mut words = Words::new(text, whole);
     let start = words.span();
     let mut guard = None;
-    if words.took_mark(b'@') {
-        let is_negated = words.took_mark(b'!');
+    if words.eat(b'@') {
+        let is_negated = words.eat(b'!');
         let register = word(&mut words, "a predicate register")?;
         guard = Some(Guard { register, is_negated });
     }
@@ -76,9 +76,9 @@ fn statement(text: &str, whole: Span) -> Result<(Span, Instruction), Fault> {
         }
         tail = tail.to(words.advance().span);
     }
-    if words.took_mark(b';') && words.kind() != TokenKind::End {
+    if words.eat(b';') && words.kind() != TokenKind::End {
         let rest = Span { start: words.span().start, end: text.trim_end().len() as u32 };
-        return Err((ReadErrorKind::Expected("nothing behind the load"), rest));
+        return Err((ReadErrorKind::Expected("nothing after the load"), rest));
     }
     let instruction = Instruction { guard, mnemonic, tail, fault: None };
     Ok((start.to(mnemonic).to(tail), instruction))

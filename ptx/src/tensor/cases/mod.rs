@@ -1,5 +1,4 @@
-//! Test cases in JSON: a load, what it reads, and the registers, the fault or the broken rule that
-//! it should give. The format: docs/tensor-memory.md.
+//! Test cases in JSON: a load, what it reads, and the expected registers, fault or broken rule. The format: docs/tensor-memory.md.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -7,18 +6,18 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use super::execute::{Registers, execute};
-use super::instruction::{Form, IllegalLoad, TensorLoad};
+use super::instruction::{Form, TensorLoad};
+use super::judge::IllegalLoadError;
 use super::memory::TensorMemory;
 use super::pattern::Pattern;
 use super::reduction::Reduction;
 use super::rules::{Issue, Rules};
-use super::shape::Shape;
 use warpload::lane::{LANES, LaneValues};
 use warpload::suite::json::{self, JsonError};
 
 mod read;
 
-/// How sure it is what a case expects.
+/// How certain a case's expectation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Confidence {
     /// The PTX ISA says so.
@@ -27,7 +26,7 @@ pub enum Confidence {
     Corroborated,
     /// Measured on hardware by a public project.
     Measured,
-    /// Concluded; no source says so.
+    /// Inferred; no source says so.
     Inferred,
 }
 
@@ -36,19 +35,19 @@ pub enum Confidence {
 pub struct Case {
     /// Its name.
     pub id: String,
-    /// How sure it is what it expects.
+    /// How certain its expectation is.
     pub confidence: Confidence,
     /// What it is about.
     pub note: Option<String>,
-    /// The load, where its combination is a legal one.
-    pub load: Result<TensorLoad, IllegalLoad>,
+    /// The load, or the rule that its combination breaks.
+    pub load: Result<TensorLoad, IllegalLoadError>,
     /// The warp and the address.
     pub issue: Issue,
     /// What the load is checked against.
     pub rules: Rules,
     /// What Tensor Memory holds.
     pub pattern: Pattern,
-    /// What should come of it.
+    /// The expected outcome.
     pub expected: Expected,
 }
 
@@ -70,7 +69,7 @@ pub struct ExpectedRegisters {
     pub count: usize,
     /// The digest of all of them, see [`digest`], in lower-case hexadecimal digits.
     pub sha256: String,
-    /// All of them, by thread, where given.
+    /// All of them, by thread, if given.
     pub all: Option<Vec<Vec<u32>>>,
     /// Some of them: thread, register, value.
     pub samples: Vec<(usize, usize, u32)>,
@@ -84,11 +83,11 @@ pub struct ExpectedRegisters {
 /// One way in which an outcome is not what a case expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// Registers, a fault or a broken rule, where another of these was expected.
+    /// Registers, a fault or a broken rule, when another of these was expected.
     Outcome {
         /// What was expected: a rule and its code, or `registers`.
         expected: String,
-        /// What came.
+        /// The outcome.
         got: String,
     },
     /// How many data registers there are.
@@ -106,7 +105,7 @@ pub enum Difference {
         register: usize,
         /// What it should hold.
         expected: u32,
-        /// What it holds; nothing where there is no such register.
+        /// What it holds; `None` if there is no such register.
         got: Option<u32>,
     },
     /// The digest of all data registers.
@@ -122,27 +121,28 @@ pub enum Difference {
         thread: usize,
         /// What it should get.
         expected: u32,
-        /// What it gets; nothing where the load has no reduction.
+        /// What it gets; `None` if the load has no reduction.
         got: Option<u32>,
     },
     /// The reduction is as expected under the reading by lanes, but not by threads.
     ReadByLane,
 }
 
-/// The memories of all patterns, each made when it is first asked for.
+/// The memories of all patterns, each made on first use.
 #[derive(Debug, Default)]
 pub struct PatternMemories([OnceCell<TensorMemory>; Pattern::ALL.len()]);
 
 impl PatternMemories {
-    /// The memory that holds this pattern.
+    /// Returns the memory that holds this pattern.
     pub fn get(&self, pattern: Pattern) -> &TensorMemory {
         // The patterns are numbered as `ALL` lists them.
         self.0[pattern as usize].get_or_init(|| TensorMemory::filled(pattern))
     }
 }
 
-/// SHA-256 of all data registers, thread after thread, each register as four little-endian bytes;
+/// Returns the SHA-256 of all data registers, thread after thread, each register as four little-endian bytes;
 /// in lower-case hexadecimal digits.
+#[must_use]
 pub fn digest(registers: &Registers) -> String {
     let mut hasher = Sha256::new();
     for value in registers.by_thread() {
@@ -152,20 +152,19 @@ pub fn digest(registers: &Registers) -> String {
 }
 
 impl Case {
-    /// Reads a case out of one JSON object.
+    /// Reads a case from one JSON object.
     ///
     /// # Errors
-    /// [`JsonError`] with the key and, where the text is at fault, its position.
+    /// Returns [`JsonError`] with the key and, if the text is malformed, its position.
     pub fn from_json(text: &str) -> Result<Self, JsonError> {
         json::from_str::<read::CaseJson>(text)?.read()
     }
 
-    /// Executes the load and compares with what is expected; nothing where all is equal. A
-    /// reduction of another name than those that there are is illegal, whatever the code: cases
-    /// have no common one for it.
+    /// Executes the load and returns how the outcome differs from what is expected. A reduction
+    /// that does not exist is illegal, whatever the code: cases have no common one for it.
     pub fn check(&self, memories: &PatternMemories, registers: &mut Registers) -> Vec<Difference> {
         let is_refused = matches!(self.expected, Expected::Illegal(_));
-        if is_refused && self.load == Err(IllegalLoad::ReductionKind) {
+        if is_refused && self.load == Err(IllegalLoadError::ReductionKind) {
             return Vec::new();
         }
         let memory = memories.get(self.pattern);

@@ -5,12 +5,11 @@ use warpload::only_objects;
 use warpload::suite::json::present;
 
 use super::{
-    Case, Confidence, Expected, ExpectedRegisters, Form, IllegalLoad, Issue, JsonError, LANES,
-    LaneValues, Pattern, Reduction, Rules, Shape, TensorLoad,
+    Case, Confidence, Expected, ExpectedRegisters, Form, IllegalLoadError, Issue, JsonError, LANES,
+    LaneValues, Pattern, Reduction, Rules, TensorLoad,
 };
 use crate::tensor::address::TensorAddress;
 use crate::tensor::instruction::MAX_REGISTERS;
-use crate::tensor::reduction::{Operation, ReductionType};
 use crate::tensor::rules::{Allocations, LaneMode};
 
 #[derive(Deserialize)]
@@ -111,15 +110,15 @@ enum ErrorJson {
 
 impl CaseJson {
     pub(super) fn read(self) -> Result<Case, JsonError> {
-        let pattern = Pattern::from_name(&self.tmem.pattern).ok_or_else(|| {
+        let pattern = self.tmem.pattern.parse().map_err(|_| {
             let names = Pattern::ALL.map(Pattern::name).join(", ");
             let message = format!("no pattern {:?}; expected one of {names}", self.tmem.pattern);
             JsonError::at("tmem.pattern", message)
         })?;
-        let load = match (self.reduction()?, Shape::from_name(&self.shape)) {
+        let load = match (self.reduction()?, self.shape.parse()) {
             (Err(illegal), _) => Err(illegal),
-            (Ok(_), None) => Err(IllegalLoad::Shape),
-            (Ok(reduction), Some(shape)) => {
+            (Ok(_), Err(_)) => Err(IllegalLoadError::Shape),
+            (Ok(reduction), Ok(shape)) => {
                 let (num, pack, split) = (self.num, self.pack, self.split);
                 TensorLoad::new(Form { shape, num, pack, split, reduction })
             }
@@ -143,41 +142,30 @@ impl CaseJson {
 
     /// The reduction, if there is one; `Err` inside for one that no instruction has, which only a
     /// case of kind `illegal` may name.
-    fn reduction(&self) -> Result<Result<Option<Reduction>, IllegalLoad>, JsonError> {
+    fn reduction(&self) -> Result<Result<Option<Reduction>, IllegalLoadError>, JsonError> {
         let (operation, kind) = match (self.op.as_deref(), self.kind_of_values.as_deref()) {
             (Some(operation), Some(kind)) => (operation, kind),
             (None, None) if self.kind == Kind::LdRed => {
                 return Err(JsonError::at("op", "missing key; a reduction has `op` and `type`"));
             }
             (None, None) => return Ok(Ok(None)),
-            _ if self.kind == Kind::Illegal => return Ok(Err(IllegalLoad::ReductionKind)),
+            _ if self.kind == Kind::Illegal => return Ok(Err(IllegalLoadError::ReductionKind)),
             (Some(_), None) => return Err(JsonError::at("type", "missing key beside `op`")),
             (None, Some(_)) => return Err(JsonError::at("op", "missing key beside `type`")),
         };
         if self.kind == Kind::Ld {
             return Err(JsonError::at("op", "a case of kind `ld` has no reduction"));
         }
-        let known_operation = match operation {
-            "min" => Some(Operation::Min),
-            "max" => Some(Operation::Max),
-            _ => None,
-        };
-        let known_kind = match kind {
-            "u32" => Some(ReductionType::U32),
-            "s32" => Some(ReductionType::S32),
-            "f32" => Some(ReductionType::F32),
-            _ => None,
-        };
-        let (key, message) = match (known_operation, known_kind) {
-            (Some(operation), Some(kind)) => {
+        let (key, message) = match (operation.parse(), kind.parse()) {
+            (Ok(operation), Ok(kind)) => {
                 let (absolute, propagates_nan) = (self.abs, self.nan);
                 return Ok(Ok(Some(Reduction { operation, kind, absolute, propagates_nan })));
             }
-            (None, _) => ("op", format!("no operation {operation:?}; expected min or max")),
-            (_, None) => ("type", format!("no type {kind:?}; expected u32, s32 or f32")),
+            (Err(_), _) => ("op", format!("no operation {operation:?}; expected min or max")),
+            (_, Err(_)) => ("type", format!("no type {kind:?}; expected u32, s32 or f32")),
         };
         match self.kind {
-            Kind::Illegal => Ok(Err(IllegalLoad::ReductionKind)),
+            Kind::Illegal => Ok(Err(IllegalLoadError::ReductionKind)),
             _ => Err(JsonError::at(key, message)),
         }
     }

@@ -1,35 +1,36 @@
-//! Why a load is none of tensor memory that can be executed.
+//! [`TensorLoadError`]: why a text is not a legal load of Tensor Memory.
 
 use crate::syntax::Span;
-use crate::tensor::IllegalLoad;
+use crate::tensor::IllegalLoadError;
 
-/// Why a text is no load of tensor memory, and where.
+/// Why a text is not a legal load of Tensor Memory, and the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
+#[non_exhaustive]
 pub struct TensorLoadError {
     /// What is wrong.
     pub kind: TensorLoadErrorKind,
-    /// The bytes at fault; empty where something is missing.
+    /// The bytes at fault; empty if something is missing.
     pub span: Span,
 }
 
-/// What is wrong with a load of tensor memory.
+/// What is wrong with a load of Tensor Memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TensorLoadErrorKind {
-    /// Something else was expected here; the words say what.
+    /// Something else was expected: this.
     #[error("expected {0}")]
     Expected(&'static str),
     /// A qualifier that these loads do not have.
-    #[error("no qualifier of `tcgen05.ld`")]
+    #[error("not a qualifier of `tcgen05.ld`")]
     Unknown,
     /// A second qualifier of one kind.
     #[error("a second qualifier of this kind")]
     Duplicate,
     /// The type of another instruction.
-    #[error("this type cannot stand here; expected {types}")]
+    #[error("invalid type; expected {types}")]
     Type {
-        /// The types that can.
+        /// The types of this one.
         types: &'static str,
     },
     /// A reduction's operation or modifier without `.red`.
@@ -48,12 +49,13 @@ pub enum TensorLoadErrorKind {
     },
     /// The combination breaks a rule.
     #[error(transparent)]
-    Illegal(#[from] IllegalLoad),
+    Illegal(#[from] IllegalLoadError),
 }
 
 impl TensorLoadError {
-    /// The code of the rule that an illegal combination breaks, see [`IllegalLoad::code`];
+    /// Returns the code of the rule that an illegal combination breaks, see [`IllegalLoadError::code`];
     /// `syntax` for everything else.
+    #[must_use]
     pub const fn code(&self) -> &'static str {
         self.kind.code()
     }
@@ -62,13 +64,14 @@ impl TensorLoadError {
         Self { kind: TensorLoadErrorKind::Expected(what), span }
     }
 
-    pub(super) const fn illegal(illegal: IllegalLoad, span: Span) -> Self {
+    pub(super) const fn illegal(illegal: IllegalLoadError, span: Span) -> Self {
         Self { kind: TensorLoadErrorKind::Illegal(illegal), span }
     }
 }
 
 impl TensorLoadErrorKind {
-    /// The code of the rule, as [`TensorLoadError::code`] has it.
+    /// Returns the code of the rule, as [`TensorLoadError::code`] has it.
+    #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Illegal(illegal) => illegal.code(),

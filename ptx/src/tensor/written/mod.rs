@@ -1,24 +1,24 @@
-//! Loads of tensor memory, from what is written to what is executed.
+//! [`Load::tensor_load`]: from the text of a load of Tensor Memory to what is executed.
 
+use crate::syntax::Span;
 use crate::syntax::load::{
     Address, AddressForm, Element, ElementKind, Load, Opcode, Operand, OperandKind, QualifierKind,
 };
-use crate::syntax::{ScalarType, Span};
-use crate::tensor::{
-    Form, IllegalLoad, Operation, Reduction, ReductionType, Repeat, Shape, TensorLoad,
-};
+use crate::tensor::judge::{IllegalLoadError, Part, Parts, Problem};
+use crate::tensor::{Form, Operation, Reduction, ReductionType, Shape, TensorLoad};
 
 mod error;
 
 pub use error::{TensorLoadError, TensorLoadErrorKind};
 
-/// A load of tensor memory and the names of its operands, which are not looked up.
+/// A load of Tensor Memory and the names of its operands, which are not looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WrittenTensorLoad {
     /// What it does, the half offset included.
     pub load: TensorLoad,
-    /// The data registers as they are written, `r0` or `Q.x`, as many as the load gives each
-    /// thread.
+    /// The data registers as they are written, `r0` or `Q.x`, as many as the load has for
+    /// each thread.
     pub registers: Vec<Span>,
     /// The register for the result of a reduction, as it is written.
     pub reduced: Option<Span>,
@@ -31,8 +31,8 @@ pub struct WrittenTensorLoad {
 type Result<T> = std::result::Result<T, TensorLoadError>;
 
 impl Load {
-    /// The load of tensor memory that this is. `text` is what it was read from, a module or a
-    /// statement alone.
+    /// Reads the load as one of Tensor Memory. `text` is what it was read from, a module or a single
+    /// statement.
     ///
     /// ```
     /// use warpload_ptx::read_load;
@@ -50,10 +50,10 @@ impl Load {
     /// ```
     ///
     /// # Errors
-    /// [`TensorLoadError`], of several the first of these: what could not be read, qualifiers that
+    /// Returns [`TensorLoadError`], of several the first of these: what could not be read, qualifiers that
     /// are unknown, double, missing or another instruction's, operands, rules that the combination
-    /// breaks, the number of registers. Registers are not looked up: [`check`](crate::rules::check) tells
-    /// whether they are declared as they should be.
+    /// breaks, the number of registers. Registers are not looked up: [`check`](crate::rules::check) checks
+    /// their declarations.
     pub fn tensor_load(&self, text: &str) -> Result<WrittenTensorLoad> {
         if self.opcode == Opcode::Ld {
             let expected = "`tcgen05.ld` or `tcgen05.ld.red`";
@@ -62,110 +62,181 @@ impl Load {
         if let Some(fault) = self.fault {
             return Err(TensorLoadError::expected(fault.expected, fault.span));
         }
-        let qualifiers = Qualifiers::of(self, text)?;
-        let operands = Operands::of(self)?;
-        let split = operands.split.map(|(split, _)| split);
-        let load = TensorLoad::new(Form { split, ..qualifiers.form }).map_err(|illegal| {
-            let behind_address = behind(operands.end);
-            let split = operands.split.map_or(behind_address, |(_, span)| span);
-            TensorLoadError::illegal(illegal, qualifiers.place(illegal).unwrap_or(split))
-        })?;
-        let (expected, got) = (load.registers(), operands.registers.len());
-        if expected != got {
-            let kind = TensorLoadErrorKind::RegisterCount { expected, got };
-            return Err(TensorLoadError { kind, span: operands.list });
+        known(self, text)?;
+        let problem = Parts::of(self).problems().next();
+        // Operands are read before combinations are judged.
+        if let Some(problem) = problem.filter(is_of_qualifiers) {
+            return Err(self.refused(problem));
         }
+        let operands = Operands::of(self)?;
+        if let Some(problem) = problem {
+            return Err(self.refused(problem));
+        }
+        let split = operands.split;
+        let form = self.form(split).ok_or_else(|| self.refused(Problem::Missing(Part::Shape)))?;
+        let load =
+            TensorLoad::new(form).map_err(|illegal| self.refused(Problem::Combination(illegal)))?;
         let Operands { registers, reduced, address, address_offset, .. } = operands;
         Ok(WrittenTensorLoad { load, registers, reduced, address, address_offset })
     }
 
-    /// The place of the first qualifier that `which` picks.
+    /// Returns what the qualifiers say; `None` if one is missing.
+    fn form(&self, split: Option<i64>) -> Option<Form> {
+        let pick = Picked::of(self);
+        let reduction = match self.opcode {
+            Opcode::TensorLdRed => Some(Reduction {
+                absolute: self.has(QualifierKind::Absolute),
+                propagates_nan: self.has(QualifierKind::Nan),
+                ..Reduction::new(pick.operation?, ReductionType::of_scalar(self.scalar()?)?)
+            }),
+            _ => None,
+        };
+        let (shape, num) = (pick.shape?, pick.num?);
+        Some(Form { shape, num, pack: self.has(QualifierKind::Pack), split, reduction })
+    }
+
+    /// Maps a problem to the place to change.
+    fn refused(&self, problem: Problem) -> TensorLoadError {
+        let is_red = self.opcode == Opcode::TensorLdRed;
+        let kind = match problem {
+            Problem::Missing(part) => TensorLoadErrorKind::Expected(expected(part, is_red)),
+            Problem::ReductionWithoutRed => TensorLoadErrorKind::ReductionWithoutRed,
+            Problem::Type => TensorLoadErrorKind::Type { types: expected(Part::Type, is_red) },
+            Problem::Combination(illegal) => TensorLoadErrorKind::Illegal(illegal),
+            Problem::RegisterCount { expected, got } => {
+                TensorLoadErrorKind::RegisterCount { expected, got }
+            }
+        };
+        let qualifier = self.place_of(|kind| problem.is_about(kind));
+        let operand = || self.operand_of(problem);
+        let span = qualifier.or_else(operand).unwrap_or_else(|| self.after_qualifiers());
+        TensorLoadError { kind, span }
+    }
+
+    /// Returns the operand that a problem is about, if it is about one.
+    fn operand_of(&self, problem: Problem) -> Option<Span> {
+        let fixed = fixed_operands(self.opcode);
+        let operand = |place: usize| self.operands.get(place).map(|operand| operand.span);
+        match problem {
+            Problem::RegisterCount { .. } => operand(0),
+            Problem::Combination(IllegalLoadError::SplitMissing) => operand(fixed - 1).map(after),
+            Problem::Combination(IllegalLoadError::SplitSurplus { .. }) => operand(fixed),
+            _ => None,
+        }
+    }
+
+    /// Returns the place of the first qualifier that `which` picks.
     fn place_of(&self, which: impl Fn(QualifierKind) -> bool) -> Option<Span> {
         self.first(|kind| which(kind).then_some(())).map(|found| found.1)
     }
 
-    /// Where a missing qualifier could stand.
-    fn behind_qualifiers(&self) -> Span {
-        behind(self.qualifiers.last().map_or(self.opcode_span, |last| last.span))
+    /// Returns the place where a missing qualifier could be added.
+    fn after_qualifiers(&self) -> Span {
+        after(self.qualifiers.last().map_or(self.opcode_span, |last| last.span))
     }
 }
 
-/// No byte, right behind a span.
-fn behind(span: Span) -> Span {
+/// Returns the empty span after a span.
+fn after(span: Span) -> Span {
     Span { start: span.end, end: span.end }
 }
 
-/// What the qualifiers say, and where.
-struct Qualifiers {
-    /// Without the half offset.
-    form: Form,
-    shape: Span,
-    repeat: Span,
-    pack: Option<Span>,
-    modifier: Option<Span>,
+/// Returns the number of operands that each load of an opcode has, the half offset not counted.
+pub(crate) fn fixed_operands(opcode: Opcode) -> usize {
+    if opcode == Opcode::TensorLdRed { 3 } else { 2 }
 }
 
-impl Qualifiers {
-    fn of(load: &Load, text: &str) -> Result<Self> {
-        known(load, text)?;
-        for (qualifier, what) in
-            [(QualifierKind::Sync, "`.sync`"), (QualifierKind::Aligned, "`.aligned`")]
-        {
-            need(load, |kind| (kind == qualifier).then_some(()), what)?;
+/// What the first qualifier of each kind says.
+struct Picked {
+    shape: Option<Shape>,
+    num: Option<u32>,
+    operation: Option<Operation>,
+}
+
+impl Picked {
+    fn of(load: &Load) -> Self {
+        let mut picked = Self { shape: None, num: None, operation: None };
+        for qualifier in load.qualifiers.iter().rev() {
+            match qualifier.kind {
+                QualifierKind::Shape(shape) => picked.shape = Some(shape),
+                QualifierKind::Repeat(repeat) => picked.num = Some(repeat.get() as u32),
+                QualifierKind::Reduction(operation) => picked.operation = Some(operation),
+                _ => {}
+            }
         }
-        let (shape, shape_span) = need(load, shape, "a shape such as `.32x32b`")?;
-        let (repeat, repeat_span) = need(load, repeat, "a repeat such as `.x4`")?;
-        let is_modifier = |kind| matches!(kind, QualifierKind::Absolute | QualifierKind::Nan);
-        Ok(Self {
-            form: Form {
-                pack: load.has(QualifierKind::Pack),
-                reduction: reduction(load)?,
-                ..Form::plain(shape, repeat.get() as u32)
+        picked
+    }
+}
+
+impl Parts {
+    /// Returns the parts of a written load.
+    pub(crate) fn of(load: &Load) -> Self {
+        let Picked { shape, num, operation } = Picked::of(load);
+        let fixed = fixed_operands(load.opcode);
+        let split = load.operands.len().checked_sub(fixed).filter(|more| *more <= 1);
+        let registers = match load.operands.first().map(|list| &list.kind) {
+            Some(OperandKind::Vector(elements)) => Some(elements.len()),
+            _ => None,
+        };
+        Self {
+            is_reduction: load.opcode == Opcode::TensorLdRed,
+            sync: load.has(QualifierKind::Sync),
+            aligned: load.has(QualifierKind::Aligned),
+            shape,
+            num,
+            pack: load.has(QualifierKind::Pack),
+            operation: operation.is_some(),
+            modifier: load.has(QualifierKind::Absolute) || load.has(QualifierKind::Nan),
+            scalar: load.scalar(),
+            split: split.map(|more| more == 1),
+            registers,
+        }
+    }
+}
+
+impl Problem {
+    /// Whether a qualifier is the one to change.
+    pub(crate) fn is_about(self, qualifier: QualifierKind) -> bool {
+        use IllegalLoadError as Illegal;
+        use QualifierKind as Q;
+        match self {
+            Self::Missing(_) | Self::RegisterCount { .. } => false,
+            Self::ReductionWithoutRed => {
+                matches!(qualifier, Q::Reduction(_) | Q::Absolute | Q::Nan)
+            }
+            Self::Type => matches!(qualifier, Q::Type(_)),
+            Self::Combination(illegal) => match illegal {
+                Illegal::Shape | Illegal::ReductionShape { .. } => matches!(qualifier, Q::Shape(_)),
+                Illegal::Num { .. } | Illegal::ReductionNum => matches!(qualifier, Q::Repeat(_)),
+                Illegal::ReductionPack => qualifier == Q::Pack,
+                Illegal::ReductionModifier { .. } => matches!(qualifier, Q::Absolute | Q::Nan),
+                // In a text that is an unknown qualifier.
+                Illegal::ReductionKind => false,
+                Illegal::SplitMissing | Illegal::SplitSurplus { .. } => false,
             },
-            shape: shape_span,
-            repeat: repeat_span,
-            pack: load.place_of(|kind| kind == QualifierKind::Pack),
-            modifier: load.place_of(is_modifier),
-        })
-    }
-
-    /// The qualifier to change; nothing for the half offset, which is none.
-    fn place(&self, illegal: IllegalLoad) -> Option<Span> {
-        match illegal {
-            IllegalLoad::Shape | IllegalLoad::ReductionShape { .. } => Some(self.shape),
-            IllegalLoad::Num { .. } | IllegalLoad::ReductionNum => Some(self.repeat),
-            IllegalLoad::ReductionPack => self.pack,
-            IllegalLoad::ReductionModifier { .. } => self.modifier,
-            // In a text that is an unknown qualifier.
-            IllegalLoad::ReductionKind => None,
-            IllegalLoad::SplitMissing | IllegalLoad::SplitSurplus { .. } => None,
         }
     }
 }
 
-fn shape(kind: QualifierKind) -> Option<Shape> {
-    match kind {
-        QualifierKind::Shape(shape) => Some(shape),
-        _ => None,
+/// Whether a problem can be seen without the operands.
+fn is_of_qualifiers(problem: &Problem) -> bool {
+    !matches!(problem, Problem::Combination(_) | Problem::RegisterCount { .. })
+}
+
+/// Returns the name of a part in messages.
+fn expected(part: Part, is_red: bool) -> &'static str {
+    match part {
+        Part::Sync => "`.sync`",
+        Part::Aligned => "`.aligned`",
+        Part::Shape => "a shape such as `.32x32b`",
+        Part::Repeat => "a repeat such as `.x4`",
+        Part::Operation => "`.min` or `.max`",
+        Part::Type if is_red => "`.f32`, `.u32` or `.s32`",
+        Part::Type => "`.b32`",
     }
 }
 
-fn repeat(kind: QualifierKind) -> Option<Repeat> {
-    match kind {
-        QualifierKind::Repeat(repeat) => Some(repeat),
-        _ => None,
-    }
-}
-
-fn need<T>(
-    load: &Load,
-    pick: impl Fn(QualifierKind) -> Option<T>,
-    what: &'static str,
-) -> Result<(T, Span)> {
-    load.first(pick).ok_or_else(|| TensorLoadError::expected(what, load.behind_qualifiers()))
-}
-
-/// Refuses qualifiers that are unknown, or stand there twice.
+/// Refuses unknown and repeated qualifiers.
 fn known(load: &Load, text: &str) -> Result<()> {
     for (place, qualifier) in load.qualifiers.iter().enumerate() {
         let span = qualifier.span;
@@ -189,83 +260,31 @@ fn known(load: &Load, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// The rule that a word breaks which is spelled like a repeat or a shape: `.x256`, `.16x32b`.
-fn unknown(load: &Load, name: &str) -> Option<IllegalLoad> {
+/// Returns the rule that a word breaks which is spelled like a repeat or a shape: `.x256`, `.16x32b`.
+fn unknown(load: &Load, name: &str) -> Option<IllegalLoadError> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(digits) = name.strip_prefix('x').filter(|digits| is_number(digits)) {
-        let (shape, _) = load.first(shape)?;
-        let num = digits.parse().ok()?;
-        let illegal = TensorLoad::new(Form::plain(shape, num)).err();
-        return illegal.filter(|illegal| matches!(illegal, IllegalLoad::Num { .. }));
+        let form = Form::plain(Picked::of(load).shape?, digits.parse().ok()?);
+        return form.problems().find(|problem| matches!(problem, IllegalLoadError::Num { .. }));
     }
     let (lanes, bits) = name.split_once('x')?;
     let is_shape = is_number(lanes) && bits.starts_with(|first: char| first.is_ascii_digit());
-    is_shape.then_some(IllegalLoad::Shape)
-}
-
-/// The operation with its modifiers and its type.
-fn reduction(load: &Load) -> Result<Option<Reduction>> {
-    let of_reduction = |kind| {
-        use QualifierKind::{Absolute, Nan, Reduction};
-        matches!(kind, Reduction(_) | Absolute | Nan)
-    };
-    if load.opcode == Opcode::TensorLd {
-        if let Some(span) = load.place_of(of_reduction) {
-            return Err(TensorLoadError { kind: TensorLoadErrorKind::ReductionWithoutRed, span });
-        }
-        of_type(load, "`.b32`", |scalar| (scalar == ScalarType::B32).then_some(()))?;
-        return Ok(None);
-    }
-    let operation = |kind| match kind {
-        QualifierKind::Reduction(operation) => Some(operation),
-        _ => None,
-    };
-    let (operation, _): (Operation, _) = need(load, operation, "`.min` or `.max`")?;
-    let kind = of_type(load, "`.f32`, `.u32` or `.s32`", |scalar| match scalar {
-        ScalarType::F32 => Some(ReductionType::F32),
-        ScalarType::U32 => Some(ReductionType::U32),
-        ScalarType::S32 => Some(ReductionType::S32),
-        _ => None,
-    })?;
-    Ok(Some(Reduction {
-        absolute: load.has(QualifierKind::Absolute),
-        propagates_nan: load.has(QualifierKind::Nan),
-        ..Reduction::new(operation, kind)
-    }))
-}
-
-/// What `pick` makes of the type.
-fn of_type<T>(
-    load: &Load,
-    types: &'static str,
-    pick: impl Fn(ScalarType) -> Option<T>,
-) -> Result<T> {
-    let scalar = |kind| match kind {
-        QualifierKind::Type(scalar) => Some(scalar),
-        _ => None,
-    };
-    let (scalar, span) = need(load, scalar, types)?;
-    let kind = TensorLoadErrorKind::Type { types };
-    pick(scalar).ok_or(TensorLoadError { kind, span })
+    is_shape.then_some(IllegalLoadError::Shape)
 }
 
 /// `{r0, r1}, {redval,} [taddr] {, offset}`.
 struct Operands {
     registers: Vec<Span>,
-    /// The registers' braces.
-    list: Span,
     reduced: Option<Span>,
     address: Span,
     address_offset: u32,
-    split: Option<(i64, Span)>,
-    /// The address, brackets included.
-    end: Span,
+    split: Option<i64>,
 }
 
 impl Operands {
     fn of(load: &Load) -> Result<Self> {
         let mut operands = load.operands.iter();
-        let end = behind(load.span);
+        let end = after(load.span);
         let mut next = |what| operands.next().ok_or(TensorLoadError::expected(what, end));
         const LIST: &str = "the data registers in braces";
         let list = next(LIST)?;
@@ -277,8 +296,7 @@ impl Operands {
             Opcode::TensorLdRed => Some(reduced(next("a register for the reduction's result")?)?),
             _ => None,
         };
-        let bracketed = next("`[` and the address")?;
-        let (address, address_offset) = address(bracketed)?;
+        let (address, address_offset) = address(next("`[` and the address")?)?;
         let unified = load.address().and_then(|address| address.unified);
         if let Some(unified) = unified.filter(|_| load.opcode == Opcode::TensorLdRed) {
             return Err(TensorLoadError::expected("no `.unified` on a reduction", unified));
@@ -287,8 +305,7 @@ impl Operands {
         if let Some(more) = operands.next() {
             return Err(TensorLoadError::expected("the end", more.span));
         }
-        let (list, end) = (list.span, bracketed.span);
-        Ok(Self { registers, list, reduced, address, address_offset, split, end })
+        Ok(Self { registers, reduced, address, address_offset, split })
     }
 }
 
@@ -326,13 +343,13 @@ fn address(operand: &Operand) -> Result<(Span, u32)> {
     Ok((base, address.displacement() as u32))
 }
 
-/// The half offset. What does not fit in 32 bits is a fault when the load executes.
-fn split(operand: &Operand) -> Result<(i64, Span)> {
+/// Reads the half offset. One that does not fit in 32 bits is a fault when the load executes.
+fn split(operand: &Operand) -> Result<i64> {
     let value = match &operand.kind {
         OperandKind::Constant(value) => value.integer(),
         _ => None,
     };
     let expected = "a half offset, an integer constant";
     let value = value.ok_or(TensorLoadError::expected(expected, operand.span))?;
-    Ok((value as i64, operand.span))
+    Ok(value as i64)
 }

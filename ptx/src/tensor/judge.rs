@@ -1,0 +1,222 @@
+//! Which loads of Tensor Memory are legal: [`Parts::problems`] is the one judge, of an instruction
+//! that a program makes ([`TensorLoad::new`](super::TensorLoad::new)) and of one that is written
+//! (`written/`, `rules/tensor.rs`). Those that read a text only map a problem to its place.
+
+use super::instruction::{Form, MAX_REGISTERS, Repeat};
+use super::reduction::ReductionType;
+use super::shape::Shape;
+use crate::syntax::ScalarType;
+
+/// The parts of a `tcgen05.ld` or `tcgen05.ld.red`, any of them missing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Parts {
+    /// Whether the opcode is `tcgen05.ld.red`.
+    pub(crate) is_reduction: bool,
+    pub(crate) sync: bool,
+    pub(crate) aligned: bool,
+    pub(crate) shape: Option<Shape>,
+    pub(crate) num: Option<u32>,
+    pub(crate) pack: bool,
+    /// `.min` or `.max`.
+    pub(crate) operation: bool,
+    /// `.abs` or `.NaN`.
+    pub(crate) modifier: bool,
+    pub(crate) scalar: Option<ScalarType>,
+    /// Whether there is a half offset; `None` if there are too few or too many operands to tell.
+    pub(crate) split: Option<bool>,
+    /// The number of data registers, if they are in braces.
+    pub(crate) registers: Option<usize>,
+}
+
+/// One thing that is wrong with the parts of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// A part that every such load has is missing.
+    Missing(Part),
+    /// A `tcgen05.ld` with an operation, `.abs` or `.NaN`.
+    ReductionWithoutRed,
+    /// The type of another instruction.
+    Type,
+    /// A combination of legal parts that is illegal.
+    Combination(IllegalLoadError),
+    /// The number of data registers is not that of the shape and `.num`.
+    RegisterCount { expected: usize, got: usize },
+}
+
+/// A part that a load must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Sync,
+    Aligned,
+    Shape,
+    Repeat,
+    Operation,
+    Type,
+}
+
+/// The rule of the grammar that a combination breaks (PTX ISA, "tcgen05.ld", syntax and Table 49).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum IllegalLoadError {
+    /// The shape does not exist.
+    #[error("no such shape; there are 16x64b, 16x128b, 16x256b, 32x32b and 16x32bx2")]
+    Shape,
+    /// The number of repeats does not exist, or is more than the shape has.
+    #[error("no .x{num} of .{shape}; it has .x1 to .{largest}, powers of two")]
+    Num {
+        /// The number given.
+        num: u32,
+        /// The shape.
+        shape: Shape,
+        /// The most repeats that the shape has.
+        largest: Repeat,
+    },
+    /// `.16x32bx2` without its half offset.
+    #[error(".16x32bx2 needs a half offset after the address: an integer constant")]
+    SplitMissing,
+    /// A half offset with another shape.
+    #[error("only .16x32bx2 takes a half offset, .{shape} does not")]
+    SplitSurplus {
+        /// The shape.
+        shape: Shape,
+    },
+    /// A reduction of another shape than `.32x32b` and `.16x32bx2`.
+    #[error(".red takes .32x32b and .16x32bx2, not .{shape}")]
+    ReductionShape {
+        /// The shape.
+        shape: Shape,
+    },
+    /// A reduction of `.x1`.
+    #[error(".red needs .x2 or more")]
+    ReductionNum,
+    /// A reduction of packed registers.
+    #[error(".red does not go with .pack::16b")]
+    ReductionPack,
+    /// A reduction whose operation or type does not exist.
+    #[error("no such reduction; there are min and max of u32, s32 and f32")]
+    ReductionKind,
+    /// `.abs` or `.NaN` with an integer type.
+    #[error(".abs and .NaN go with .f32 only, not with .{kind}")]
+    ReductionModifier {
+        /// The type.
+        kind: ReductionType,
+    },
+}
+
+impl IllegalLoadError {
+    /// Returns the code of the rule: `shape`, `num`, `split-operand`, `red-shape`, `red-num`,
+    /// `red-pack`, `red-kind` or `red-modifier`.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Shape => "shape",
+            Self::Num { .. } => "num",
+            Self::SplitMissing | Self::SplitSurplus { .. } => "split-operand",
+            Self::ReductionShape { .. } => "red-shape",
+            Self::ReductionNum => "red-num",
+            Self::ReductionPack => "red-pack",
+            Self::ReductionKind => "red-kind",
+            Self::ReductionModifier { .. } => "red-modifier",
+        }
+    }
+}
+
+impl From<Form> for Parts {
+    /// The parts that a form leaves open are as they must be.
+    fn from(form: Form) -> Self {
+        let Form { shape, num, pack, split, reduction } = form;
+        Self {
+            is_reduction: reduction.is_some(),
+            sync: true,
+            aligned: true,
+            shape: Some(shape),
+            num: Some(num),
+            pack,
+            operation: reduction.is_some(),
+            modifier: reduction.is_some_and(|red| red.absolute || red.propagates_nan),
+            scalar: Some(reduction.map_or(ScalarType::B32, |red| red.kind.scalar())),
+            split: Some(split.is_some()),
+            registers: None,
+        }
+    }
+}
+
+impl Parts {
+    /// Returns everything that is wrong: missing parts first, then the rest in the order of
+    /// [`IllegalLoadError`], the number of registers last. What depends on a missing part is not
+    /// judged.
+    pub(crate) fn problems(self) -> impl Iterator<Item = Problem> {
+        let missing = [
+            (!self.sync, Part::Sync),
+            (!self.aligned, Part::Aligned),
+            (self.shape.is_none(), Part::Shape),
+            (self.num.is_none(), Part::Repeat),
+            (self.is_reduction && !self.operation, Part::Operation),
+        ];
+        let missing = missing.into_iter().filter(|part| part.0).map(|part| part.1);
+        let without_red = !self.is_reduction && (self.operation || self.modifier);
+        missing
+            .map(Problem::Missing)
+            .chain(without_red.then_some(Problem::ReductionWithoutRed))
+            .chain(self.type_problem())
+            .chain(self.combinations().map(Problem::Combination))
+            .chain(self.register_problem())
+    }
+
+    /// Returns the illegal combinations, in the order of [`IllegalLoadError`].
+    pub(crate) fn combinations(self) -> impl Iterator<Item = IllegalLoadError> {
+        let of_reduction = self.reduction_problems().into_iter().filter(move |_| self.is_reduction);
+        [self.num_problem(), self.split_problem()].into_iter().chain(of_reduction).flatten()
+    }
+
+    fn type_problem(self) -> Option<Problem> {
+        match self.scalar {
+            None => Some(Problem::Missing(Part::Type)),
+            Some(scalar) if !is_type(self.is_reduction, scalar) => Some(Problem::Type),
+            Some(_) => None,
+        }
+    }
+
+    fn num_problem(self) -> Option<IllegalLoadError> {
+        let (shape, num) = (self.shape?, self.num?);
+        let largest = Repeat::largest(shape);
+        let is_legal = Repeat::try_from(num).is_ok_and(|repeat| repeat <= largest);
+        (!is_legal).then_some(IllegalLoadError::Num { num, shape, largest })
+    }
+
+    fn split_problem(self) -> Option<IllegalLoadError> {
+        match (self.shape?, self.split?) {
+            (Shape::S16x32bx2, false) => Some(IllegalLoadError::SplitMissing),
+            (Shape::S16x32bx2, true) | (_, false) => None,
+            (shape, true) => Some(IllegalLoadError::SplitSurplus { shape }),
+        }
+    }
+
+    /// What is wrong with a `tcgen05.ld.red`.
+    fn reduction_problems(self) -> [Option<IllegalLoadError>; 4] {
+        let shape = self.shape.filter(|s| !matches!(s, Shape::S32x32b | Shape::S16x32bx2));
+        let integer = self.scalar.and_then(ReductionType::of_scalar);
+        let integer = integer.filter(|kind| self.modifier && *kind != ReductionType::F32);
+        [
+            shape.map(|shape| IllegalLoadError::ReductionShape { shape }),
+            self.num.filter(|num| *num < 2).map(|_| IllegalLoadError::ReductionNum),
+            self.pack.then_some(IllegalLoadError::ReductionPack),
+            integer.map(|kind| IllegalLoadError::ReductionModifier { kind }),
+        ]
+    }
+
+    fn register_problem(self) -> Option<Problem> {
+        let (shape, num, got) = (self.shape?, self.num?, self.registers?);
+        let expected = shape.registers_per_repeat() * num as usize;
+        let is_wrong = expected <= MAX_REGISTERS && expected != got;
+        is_wrong.then_some(Problem::RegisterCount { expected, got })
+    }
+}
+
+/// Whether a load of Tensor Memory has this type: `.b32`, or the types of reductions.
+pub(crate) fn is_type(is_reduction: bool, scalar: ScalarType) -> bool {
+    match is_reduction {
+        true => ReductionType::of_scalar(scalar).is_some(),
+        false => scalar == ScalarType::B32,
+    }
+}
