@@ -40,6 +40,7 @@ pub mod layout;
 mod operand;
 mod table;
 mod text;
+mod word_bits;
 
 pub use control::{Bundle, Control};
 pub use field::{Bits, Field, FieldOverflow, FieldValue};
@@ -54,6 +55,7 @@ pub use text::{
     Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
     later_syntax, parse_control_prefix, parse_line, parse_opcode,
 };
+pub use word_bits::WordBits;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -23,7 +23,7 @@ pub struct Target {
 impl Target {
     /// The instruction of a layout. `hidden` names the rows that no text shows, which
     /// assembling that text cannot bring back; most instructions have none.
-    const fn of<L: Layout>(hidden: &'static [&'static str]) -> Self {
+    const fn of<L: Layout<Word = u64>>(hidden: &'static [&'static str]) -> Self {
         Self { name: L::NAME, rows: L::ROWS, hidden }
     }
 

@@ -61,8 +61,8 @@ pub fn describe(word: u64) -> Option<impl Iterator<Item = FieldReading>> {
 }
 
 macro_rules! instructions {
-    ($($type:ident),+ $(,)?) => {
-        /// A load instruction, as its word; [`Word::fields`] reads the fields.
+    (loads: $($type:ident),+) => {
+        /// A load instruction, stored as its word; [`Word::fields`] extracts the fields.
         ///
         /// Between words, instructions and text this holds:
         /// - Each word that [`decode`](Self::decode) accepts is what [`encode`](Self::encode)
@@ -280,8 +280,10 @@ macro_rules! instructions {
     };
 }
 
-// The order is the order in which decoding tries them; the opcodes exclude each other.
-instructions!(Ld, Ldg, Ldl, Lds, Ldc);
+// Every instruction of this list is a load: it has a size, an address space and a first destination,
+// which `Syntax` and the methods of `Instruction` rely on. Instructions of another kind need a list
+// of their own. Decoding tries the loads in this order; their opcodes exclude one another.
+instructions! { loads: Ld, Ldg, Ldl, Lds, Ldc }
 
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
