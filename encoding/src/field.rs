@@ -48,18 +48,21 @@ impl<W: WordBits> Field<W> {
 
     /// Returns the number of the most significant bit.
     #[inline]
+    #[must_use]
     pub const fn high(self) -> u8 {
         self.high
     }
 
     /// Returns the number of the least significant bit.
     #[inline]
+    #[must_use]
     pub const fn low(self) -> u8 {
         self.low
     }
 
     /// Returns the number of bits, 1..=64.
     #[inline]
+    #[must_use]
     pub const fn width(self) -> u32 {
         (self.high - self.low) as u32 + 1
     }
@@ -72,6 +75,7 @@ impl<W: WordBits> Field<W> {
 
     /// Returns a word with the bits of the field set and all others clear.
     #[inline]
+    #[must_use]
     pub fn mask(self) -> W {
         W::from(self.largest()) << self.low
     }
@@ -180,11 +184,13 @@ impl<const WIDTH: u32> Bits<WIDTH> {
     pub const MAX: Self = Self(u8::MAX >> (8 - WIDTH));
 
     /// Creates the number, or returns `None` if `value` does not fit.
+    #[must_use]
     pub const fn new(value: u8) -> Option<Self> {
         if value <= Self::MAX.0 { Some(Self(value)) } else { None }
     }
 
     /// Returns the number.
+    #[must_use]
     pub const fn get(self) -> u8 {
         self.0
     }

@@ -7,10 +7,10 @@
 //! Source: docs/ld.md section 1 (`LD`) and section 5 (the control word), docs/load-family.md
 //! section 1 (the others), compared with nvdisasm 12.8.
 
-use crate::control::{Barrier, WaitMask};
 use crate::field::Bits;
 use crate::operand::{
-    CacheOp, ConstantMode, Immediate, LimitedSize, LocalCacheOp, Pred, Reg, SignedImmediate, Size,
+    Barrier, CacheOp, ConstantMode, Immediate, LimitedSize, LocalCacheOp, Pred, Reg,
+    SignedImmediate, Size, WaitMask,
 };
 use crate::table::layout;
 

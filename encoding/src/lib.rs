@@ -24,10 +24,21 @@
 //! # Ok::<(), warpload_encoding::ParseError>(())
 //! ```
 //!
-//! Numbers with the same name as a field of the hardware keep the hardware's order of bits:
-//! bit 0 is the least significant one, `63:61` means bits 63 down to 61.
+//! Bits are numbered as in the hardware's documents: bit 0 is the least significant one, and
+//! `63:61` means bits 63 down to 61.
+//!
+//! # What may grow
+//! [`Instruction`], the kinds of errors and [`Notation`](control::Notation) are `#[non_exhaustive]`:
+//! an instruction is handled through its methods, not its variants. The enums of fields, such as
+//! [`Size`], have a value for every bit pattern and cannot grow. [`MemorySpace`] and [`Offset`] are
+//! exhaustive on purpose: the compiler then points whoever executes loads at what a further
+//! instruction adds.
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::must_use_candidate, clippy::expect_used, clippy::panic)
+)]
 
 #[cfg(test)]
 extern crate std;
@@ -38,17 +49,18 @@ mod impossible;
 mod instruction;
 pub mod layout;
 mod operand;
+mod ready;
 mod table;
 mod text;
 mod word_bits;
 
 pub use control::{Bundle, Control};
 pub use field::{Bits, Field, FieldOverflow, FieldValue};
-pub use instruction::{Guard, Instruction, describe};
+pub use instruction::{Instruction, describe};
 pub use layout::*;
 pub use operand::{
-    Address, CacheOp, ConstantMode, Immediate, InvalidSize, LimitedSize, LocalCacheOp, MemorySpace,
-    Offset, Pred, Reg, SignedImmediate, Size,
+    Address, CacheOp, ConstantMode, Guard, Immediate, InvalidPred, InvalidSize, LimitedSize,
+    LocalCacheOp, MemorySpace, Offset, Pred, Reg, SignedImmediate, Size,
 };
 pub use table::{FieldReading, Layout, Row, Word};
 pub use text::{

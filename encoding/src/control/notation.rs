@@ -3,11 +3,13 @@
 
 use core::fmt;
 
-use super::{Barrier, Control, WaitMask, write_list};
 use crate::field::Bits;
+use crate::layout::Control;
+use crate::operand::{Barrier, WaitMask, write_list};
 
 /// A way to write a slot of a control word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Notation {
     /// `wait:read:write:yield:stall`, as maxas writes it in front of an instruction.
     Maxas,
@@ -20,6 +22,7 @@ pub enum Notation {
 
 impl Notation {
     /// Whether the notation stands behind the instruction instead of in front of it.
+    #[must_use]
     pub const fn is_behind(self) -> bool {
         matches!(self, Self::Nvidia)
     }
@@ -34,6 +37,7 @@ pub struct ControlText {
 
 impl Control {
     /// Writes the slot in `notation`. The reuse flags are in none of them.
+    #[must_use]
     pub const fn display(self, notation: Notation) -> ControlText {
         ControlText { control: self, notation }
     }

@@ -14,6 +14,7 @@ impl Schedule {
     pub const DUAL_ISSUE: Schedule = Schedule(16);
 
     /// The schedule of that value, where it is below 32.
+    #[must_use]
     pub const fn new(value: u8) -> Option<Self> {
         if value < 32 { Some(Self(value)) } else { None }
     }
@@ -24,12 +25,13 @@ impl Schedule {
     }
 
     /// The value, 0..=31.
+    #[must_use]
     pub const fn value(self) -> u8 {
         self.0
     }
 
     /// The schedule that a `?NAME` names, whatever its case; the name is given without `?`.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         if let Some((_, value)) =
             SCHEDULE_NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))
         {
@@ -76,11 +78,9 @@ struct CountedName {
 
 /// What stands between `prefix` and `suffix`, whatever the case.
 fn strip_around<'t>(text: &'t str, prefix: &str, suffix: &str) -> Option<&'t str> {
-    let head = text.get(..prefix.len())?;
-    let rest = text.get(prefix.len()..)?;
-    let end = rest.len().checked_sub(suffix.len())?;
-    let tail = rest.get(end..)?;
-    (head.eq_ignore_ascii_case(prefix) && tail.eq_ignore_ascii_case(suffix)).then_some(&rest[..end])
+    let (head, rest) = text.split_at_checked(prefix.len())?;
+    let (middle, tail) = rest.split_at_checked(rest.len().checked_sub(suffix.len())?)?;
+    (head.eq_ignore_ascii_case(prefix) && tail.eq_ignore_ascii_case(suffix)).then_some(middle)
 }
 
 impl fmt::Display for Schedule {
@@ -115,8 +115,8 @@ mod tests {
         for value in 0..32 {
             let name = schedule(value).to_string();
             assert!(!name.starts_with(|c: char| c.is_ascii_digit()), "{value} has no name");
-            assert_eq!(Schedule::from_name(&name), Some(schedule(value)), "{name}");
-            assert_eq!(Schedule::from_name(&name.to_lowercase()), Some(schedule(value)));
+            assert_eq!(Schedule::named(&name), Some(schedule(value)), "{name}");
+            assert_eq!(Schedule::named(&name.to_lowercase()), Some(schedule(value)));
         }
     }
 
@@ -142,12 +142,12 @@ mod tests {
             ("YIELD8", 30),
             ("OFF_DECK", 31),
         ] {
-            assert_eq!(Schedule::from_name(name), Some(schedule(value)), "{name}");
+            assert_eq!(Schedule::named(name), Some(schedule(value)), "{name}");
         }
         for name in
             ["W0G", "W16G", "W12", "W0", "trans12", "WAIT16_GROUP", "W+1G", "W01G", "", "WG"]
         {
-            assert_eq!(Schedule::from_name(name), None, "{name}");
+            assert_eq!(Schedule::named(name), None, "{name}");
         }
         for (value, name) in
             [(0, "DRAIN"), (1, "WAIT1_END_GROUP"), (16, "DUAL"), (17, "trans1"), (29, "YIELD6")]

@@ -13,7 +13,7 @@ use core::fmt;
 
 use crate::control::Control;
 use crate::layout::{Ld, Ldc, Ldg, Ldl, Lds};
-use crate::operand::{Address, InvalidSize, MemorySpace, Pred, Reg, Size, SizeField};
+use crate::operand::{Address, Guard, InvalidSize, MemorySpace, Reg, Size, SizeField};
 use crate::table::{FieldReading, Layout, Row, Word};
 use crate::text::{Cursor, Expected, ParseError, ParseErrorKind, Text};
 
@@ -40,22 +40,9 @@ pub(crate) trait Syntax: Layout {
     fn address(&self) -> Address;
 }
 
-/// The predicate in front of an instruction: `@P0`, `@!P3`; `@PT` is not written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guard {
-    /// The predicate.
-    pub pred: Pred,
-    /// Whether the instruction executes where the predicate is false.
-    pub negated: bool,
-}
-
-impl Guard {
-    /// No guard: every active lane executes.
-    pub const ALWAYS: Guard = Guard { pred: Pred::PT, negated: false };
-}
-
 /// The readings of every field of `word`, most significant first, or nothing where the word
 /// is no load that is known here.
+#[must_use]
 pub fn describe(word: u64) -> Option<impl Iterator<Item = FieldReading>> {
     Some(FieldReading::all(rows(word)?, word))
 }
@@ -74,6 +61,7 @@ macro_rules! instructions {
         ///   `INVALIDSIZE`, which is refused with
         ///   [`ParseErrorKind::InvalidSize`](crate::ParseErrorKind::InvalidSize).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum Instruction {
             $(
                 #[doc = concat!("`", stringify!($type), "`.")]

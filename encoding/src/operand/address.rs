@@ -5,6 +5,7 @@ use core::fmt;
 use super::named::named_values;
 use super::register::{Pred, Reg};
 use crate::field::{Bits, FieldValue};
+use crate::impossible::OrImpossible;
 
 /// An immediate of `WIDTH` bits (at most 32), whose sign the rest of the instruction decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -19,6 +20,7 @@ impl<const WIDTH: u32> Immediate<WIDTH> {
     pub const MAX_UNSIGNED: u64 = (1 << WIDTH) - 1;
 
     /// A signed number in two's complement, where it fits.
+    #[must_use]
     pub const fn from_signed(value: i64) -> Option<Self> {
         if value < Self::MIN_SIGNED || value > Self::MAX_SIGNED {
             return None;
@@ -27,6 +29,7 @@ impl<const WIDTH: u32> Immediate<WIDTH> {
     }
 
     /// An unsigned number, where it fits.
+    #[must_use]
     pub const fn from_unsigned(value: u64) -> Option<Self> {
         if value > Self::MAX_UNSIGNED {
             return None;
@@ -36,12 +39,14 @@ impl<const WIDTH: u32> Immediate<WIDTH> {
 
     /// The bits read as two's complement.
     #[inline]
+    #[must_use]
     pub const fn signed(self) -> i32 {
         (self.0 << (32 - WIDTH)) as i32 >> (32 - WIDTH)
     }
 
     /// The bits read as an unsigned number.
     #[inline]
+    #[must_use]
     pub const fn unsigned(self) -> u32 {
         self.0
     }
@@ -105,12 +110,14 @@ pub enum Offset {
 impl Offset {
     /// Both readings of an immediate.
     #[inline]
+    #[must_use]
     pub const fn by_base<const WIDTH: u32>(immediate: Immediate<WIDTH>) -> Self {
         Self::ByBase { signed: immediate.signed(), unsigned: immediate.unsigned() }
     }
 
     /// What is added to a base register.
     #[inline]
+    #[must_use]
     pub const fn signed(self) -> i32 {
         match self {
             Self::ByBase { signed, .. } | Self::Signed(signed) => signed,
@@ -119,6 +126,7 @@ impl Offset {
 
     /// The address where there is no base; a negative offset wraps at 2^32.
     #[inline]
+    #[must_use]
     pub const fn without_base(self) -> u32 {
         match self {
             Self::ByBase { unsigned, .. } => unsigned,

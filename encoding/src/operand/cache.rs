@@ -1,6 +1,7 @@
 //! Cache operators.
 
 use super::named::named_values;
+use crate::impossible::OrImpossible;
 
 named_values! {
     /// How the load uses the caches. It never changes the value (docs/ld.md section 4, 9).

@@ -4,7 +4,8 @@ use core::fmt;
 
 use super::named::named_values;
 use crate::field::FieldValue;
-use crate::text::Modifier;
+use crate::impossible::OrImpossible;
+use crate::ready::Modifier;
 
 named_values! {
     /// How many bits are loaded, and how they fill the destination.
@@ -22,6 +23,7 @@ named_values! {
 impl Size {
     /// How many bytes each lane reads: 1, 2, 4, 8 or 16. Addresses are aligned to it.
     #[inline]
+    #[must_use]
     pub const fn bytes(self) -> u32 {
         match self {
             Self::U8 | Self::S8 => 1,
@@ -35,6 +37,7 @@ impl Size {
     /// How many 32-bit destination registers are written: 1, 2 or 4. The first one's number
     /// must be a multiple of it.
     #[inline]
+    #[must_use]
     pub const fn registers(self) -> u32 {
         match self {
             Self::U8 | Self::S8 | Self::U16 | Self::S16 | Self::B32 => 1,
@@ -45,12 +48,14 @@ impl Size {
 
     /// Whether the value is sign-extended to 32 bits.
     #[inline]
+    #[must_use]
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::S8 | Self::S16)
     }
 
     /// Whether this is `.U.128`.
     #[inline]
+    #[must_use]
     pub const fn is_uniform(self) -> bool {
         matches!(self, Self::U128)
     }
@@ -65,11 +70,13 @@ impl InvalidSize {
     pub(crate) const PREFIX: &'static str = "INVALIDSIZE";
 
     /// The number, 6 or 7.
+    #[must_use]
     pub const fn number(self) -> u8 {
         self.0
     }
 
     /// What a disassembler prints as the modifier: `INVALIDSIZE6` or `INVALIDSIZE7`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         if self.0 == 6 { "INVALIDSIZE6" } else { "INVALIDSIZE7" }
     }
@@ -81,6 +88,8 @@ impl fmt::Display for InvalidSize {
     }
 }
 
+impl core::error::Error for InvalidSize {}
+
 /// The size of an instruction that has only the first `COUNT` sizes, 6 or 7 of the 8; the other
 /// numbers encode none and survive decoding and encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -90,12 +99,8 @@ impl<const COUNT: u8> LimitedSize<COUNT> {
     /// The modifiers that there are, without their leading dots, in the order of their encoding.
     pub(crate) const NAMES: &'static [&'static str] = Size::NAMES.split_at(COUNT as usize).0;
 
-    /// The size of a name's place in `NAMES`.
-    pub(crate) const fn nth(index: usize) -> Self {
-        Self(Size::ALL[index])
-    }
-
     /// That size, where the instruction has it.
+    #[must_use]
     pub const fn new(size: Size) -> Option<Self> {
         if (size as u8) < COUNT { Some(Self(size)) } else { None }
     }
@@ -112,20 +117,29 @@ impl<const COUNT: u8> LimitedSize<COUNT> {
     /// The modifier with its dot.
     #[inline]
     pub(crate) fn modifier(self) -> &'static Modifier {
-        const INVALID: [Modifier; 2] =
-            [Modifier::of(InvalidSize(6).name()), Modifier::of(InvalidSize(7).name())];
+        const SIX: &Modifier = &Modifier::of(InvalidSize(6).name());
+        const SEVEN: &Modifier = &Modifier::of(InvalidSize(7).name());
         match self.get() {
             Ok(size) => size.modifier(),
-            Err(InvalidSize(number)) => &INVALID[usize::from(number & 1)],
+            Err(InvalidSize(6)) => SIX,
+            Err(InvalidSize(_)) => SEVEN,
         }
     }
 
     /// The modifier without its leading dot.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self.get() {
             Ok(size) => size.name(),
             Err(invalid) => invalid.name(),
         }
+    }
+}
+
+/// Writes the name.
+impl<const COUNT: u8> fmt::Display for LimitedSize<COUNT> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

@@ -1,9 +1,10 @@
 //! Scheduling in text: `&req`, `&rd`, `&wr` and `?NAME` behind an instruction, maxas's and
 //! CuAssembler's notations in front of it.
 
-use super::error::{Expected, ParseError, ParseErrorKind, Span};
+use super::cursor::{Cursor, read_number};
+use super::error::{Expected, ParseError, ParseErrorKind};
 use super::lexer::{TokenKind, skip_blank};
-use super::parse::{Cursor, read_number};
+use super::span::Span;
 use crate::control::{Barrier, Control, Schedule, WaitMask, read_cuassembler, read_maxas};
 use crate::field::FieldValue;
 
@@ -13,7 +14,7 @@ impl Cursor<'_> {
         let (mut wait, mut read, mut write, mut schedule) = (None, None, None, None);
         loop {
             let span = self.peek()?.span;
-            let twice = if self.take(b'&')? {
+            let twice = if self.eat(b'&')? {
                 let (name, name_span) = self.word(Expected::Annotation)?;
                 match AnnotationName::read(name) {
                     Some(AnnotationName::Wait) => {
@@ -31,7 +32,7 @@ impl Cursor<'_> {
                         return Err(ParseError { kind, span: name_span });
                     }
                 }
-            } else if self.take(b'?')? {
+            } else if self.eat(b'?')? {
                 schedule.replace(self.schedule()?).is_some()
             } else {
                 break;
@@ -56,7 +57,7 @@ impl Cursor<'_> {
 
     fn schedule(&mut self) -> Result<Schedule, ParseError> {
         let (name, span) = self.word(Expected::Schedule)?;
-        Schedule::from_name(name).ok_or(ParseError { kind: ParseErrorKind::UnknownSchedule, span })
+        Schedule::named(name).ok_or(ParseError { kind: ParseErrorKind::UnknownSchedule, span })
     }
 
     /// `{0,2}`
@@ -66,7 +67,7 @@ impl Cursor<'_> {
         if self.peek()?.kind != TokenKind::Punctuation(b'}') {
             loop {
                 mask |= 1 << self.barrier_number()?;
-                if !self.take(b',')? {
+                if !self.eat(b',')? {
                     break;
                 }
             }
