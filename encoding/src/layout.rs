@@ -1,9 +1,9 @@
-//! The table: every field of every instruction, one row a field.
+//! The table: every field of every instruction, one row per field.
 //!
 //! A row reads `bits member: type, "name in the documents", "what it decides"`. The struct,
-//! `decode`, `encode`, [`describe`](crate::describe) and this documentation are made from the
-//! rows; the compiler checks that they cover each bit of the word exactly once. An instruction's
-//! default is what its mnemonic alone means, with operands `RZ`, `PT` and 0.
+//! `decode`, `encode`, [`describe`](crate::describe) and this documentation are generated from the
+//! rows; the compiler checks that they cover each bit of the word exactly once. The default of an
+//! instruction is what its mnemonic alone means, with operands `RZ`, `PT` and 0.
 //! Source: docs/ld.md section 1 (`LD`) and section 5 (the control word), docs/load-family.md
 //! section 1 (the others), compared with nvdisasm 12.8.
 
@@ -15,7 +15,7 @@ use crate::operand::{
 use crate::table::layout;
 
 layout! {
-    /// `LD`: loads from a generic address, that is from global, local or shared memory.
+    /// `LD`: loads from a generic address, which is in global, local or shared memory.
     #[derive(Default)]
     Ld = "LD", 64 bits in u64;
     opcode 63:61 = 0b100;

@@ -2,21 +2,20 @@
 //!
 //! - [`Instruction::decode`] and [`Instruction::encode`] turn a 64-bit word into an
 //!   instruction and back; every word of a known opcode survives the round trip.
-//! - [`Instruction::text`] writes the text that NVIDIA's disassembler writes, without
-//!   allocating; [`parse_line`] reads that text and a documented superset of it.
+//! - [`Instruction::text`] writes the text of NVIDIA's disassembler without allocating; [`parse_line`] reads that text and a documented superset of it.
 //! - [`describe`] names the bit ranges of a word and what their values mean.
-//! - [`control`] reads and writes the scheduling information that stands beside the
-//!   instructions: control words, 32-byte bundles and three textual notations.
+//! - [`control`] reads and writes the scheduling information beside the instructions: control
+//!   words, 32-byte bundles and three textual notations.
 //!
-//! The fields of each instruction stand in one table, [`layout`]; the struct, the decoder,
-//! the encoder, the description and the documentation are made from it.
+//! The fields of each instruction are listed in one table, [`layout`], from which the struct, the
+//! decoder, the encoder, the description and the documentation are generated.
 //!
 //! ```
 //! use warpload_encoding::{Instruction, parse_line};
 //!
 //! let line = parse_line("LD.32 R3, [R1 + 20], P0")?;
 //! assert_eq!(line.instruction.encode(), 0x8080000001470103);
-//! // The canonical text leaves out what is default and writes offsets in hexadecimal.
+//! // The canonical text omits what is default and writes offsets in hexadecimal.
 //! assert_eq!(line.instruction.text().as_str(), "LD R3, [R1+0x14], P0");
 //!
 //! let instruction = Instruction::decode(0x9c90000123470200).expect("opcode of LD");
@@ -69,7 +68,7 @@ pub use text::{
 };
 pub use word_bits::WordBits;
 
-/// The README's example, run as a test.
+/// The example of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -31,7 +31,7 @@ macro_rules! named_values {
             const MODIFIERS: [$crate::ready::Modifier; 1 << $width] =
                 [$($crate::ready::Modifier::of($name)),+];
 
-            /// The modifier with its dot.
+            /// Returns the modifier with its dot.
             #[inline]
             pub(crate) fn modifier(self) -> &'static $crate::ready::Modifier {
                 let modifier = Self::MODIFIERS.get(self as usize);

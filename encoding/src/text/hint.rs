@@ -1,4 +1,4 @@
-//! [`Hint`]: what to write instead of a mistake.
+//! [`Hint`]: what to write instead.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use super::later::later_syntax;
 use super::modifier::Modifiers;
 use crate::instruction::Instruction;
 
-/// What to write instead, in one line. Made by [`ParseError::hint`].
+/// What to write instead, in one line. Created by [`ParseError::hint`].
 #[derive(Clone, Copy, Debug)]
 pub struct Hint(HintText);
 
@@ -18,14 +18,14 @@ enum HintText {
     Modifiers(Modifiers),
     WholeModifier(&'static str),
     AddressUpTo(u64),
-    /// This offset, without its signs.
+    /// This offset without signs.
     Positive(u64),
-    /// The negative offset of this magnitude.
+    /// The negative offset with this magnitude.
     Wrapped(u32),
 }
 
 impl ParseError {
-    /// What to write instead, where the mistake is a known one.
+    /// Returns what to write instead, or `None` if the mistake is not a common one.
     #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         use ParseErrorKind as Kind;
@@ -43,8 +43,8 @@ impl ParseError {
         }))
     }
 
-    /// What to write instead, or that `line`, which this error is of, is in the syntax of SM 7.0
-    /// and later: `[R2.64]`, `.SYS`, `desc[UR4]`, uniform registers.
+    /// Returns [`hint`](Self::hint), or that `line`, from which this error comes, has the syntax of
+    /// SM 7.0 and later: `[R2.64]`, `.SYS`, `desc[UR4]`, uniform registers.
     ///
     /// ```
     /// use warpload_encoding::parse_line;
@@ -59,30 +59,32 @@ impl ParseError {
     }
 }
 
-const LATER: &str = "this is the syntax of SM 7.0 and later, whose words have 128 bits; known \
-                     here are the loads of SM 5.x and 6.x";
+const LATER: &str = "this is the syntax of SM 7.0 and later, which has 128-bit instruction \
+                     words; expected a load of SM 5.x or 6.x";
 
 fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
     use ParseErrorKind as Kind;
     Some(match kind {
         Kind::RegisterWrittenAsNumber => "write RZ",
         Kind::PredicateWrittenAsNumber => "write PT",
-        Kind::NegatedOperand => "only the guard in front, `@!P0`, has a negation bit",
+        Kind::NegatedOperand => "only the guard before the mnemonic, `@!P0`, has a negation bit",
         Kind::BaseAfterOffset => "the base comes first: `[R1+0x4]`",
         Kind::UnknownAnnotation => "annotations are `&req={0,2}`, `&rd=N`, `&wr=N`",
         Kind::UnknownSchedule => {
             "for example `?WAIT4_END_GROUP`, `?trans2`, `?DUAL`, `?YIELD6`, `?DRAIN`"
         }
         Kind::BadControl => "maxas writes `--:-:-:-:1`, CuAssembler `[B------:R-:W-:-:S01]`",
-        Kind::ControlTwice => "keep the notation in front or the annotations behind, not both",
-        Kind::AddressOfConstant => "write a bank in front: `LDC R0, c[0x0][R1]`",
+        Kind::ControlTwice => {
+            "keep the notation before the instruction or the annotations after it, not both"
+        }
+        Kind::AddressOfConstant => "write a bank before it: `LDC R0, c[0x0][R1]`",
         Kind::PredicateOperand => "only `LD` has a predicate operand, Plg",
-        Kind::TrailingText => "one instruction a line",
+        Kind::TrailingText => "write one instruction per line",
         _ => return None,
     })
 }
 
-/// The magnitude of the negative offset that equals `value` modulo 2^32, where it fits: the
+/// Returns the magnitude of the negative offset that equals `value` modulo 2^32 if it fits: the
 /// offset was meant to wrap.
 fn wrapped(value: i64, min: i64) -> Option<u32> {
     let magnitude = u32::try_from(value).ok()?.wrapping_neg();
@@ -94,7 +96,7 @@ impl fmt::Display for Hint {
         match self.0 {
             HintText::Fixed(text) => f.write_str(text),
             HintText::KnownMnemonics => {
-                f.write_str("the loads known here are ")?;
+                f.write_str("known loads: ")?;
                 for (i, mnemonic) in Instruction::MNEMONICS.iter().enumerate() {
                     write!(f, "{}{mnemonic}", if i > 0 { ", " } else { "" })?;
                 }
@@ -103,11 +105,11 @@ impl fmt::Display for Hint {
             HintText::Modifiers(known) => write!(f, "modifiers, in this order: {known}"),
             HintText::WholeModifier(whole) => write!(f, "write `.{whole}`"),
             HintText::AddressUpTo(max) => {
-                write!(f, "without a base the number is the address itself, 0..={max:#x}")
+                write!(f, "without a base register the number is the address itself, 0..={max:#x}")
             }
             HintText::Positive(magnitude) => write!(f, "write `+{magnitude:#x}`"),
             HintText::Wrapped(magnitude) => {
-                write!(f, "`-{magnitude:#x}` is the same where the address has 32 bits")
+                write!(f, "`-{magnitude:#x}` is equivalent if the address has 32 bits")
             }
         }
     }

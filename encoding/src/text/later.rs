@@ -14,12 +14,12 @@ const MODIFIERS: [&str; 20] = [
     "EU", "NA", "ZD", "LTC64B", "LTC128B", "LTC256B", "ENL2", "256",
 ];
 
-/// What can come before an address: a descriptor, a bank that a register names, Tensor Memory.
+/// What can precede an address: a descriptor, a bank selected by a register, Tensor Memory.
 const PREFIXES: [&str; 3] = ["desc", "cx", "tmem"];
 
 /// Returns the first token of `text` that only the syntax of SM 7.0 and later has: the `64` of
-/// `[R2.64]`, `SYS`, `desc`, `UP0`. `None` does not mean that the text is of SM 5.x or 6.x: most
-/// loads are written alike.
+/// `[R2.64]`, `SYS`, `desc`, `UP0`. `None` does not imply that the text is for SM 5.x or 6.x: most
+/// loads look the same.
 ///
 /// ```
 /// use warpload_encoding::later_syntax;
@@ -46,7 +46,7 @@ pub fn later_syntax(text: &str) -> Option<Span> {
         let word = text.get(found.span.range()).or_impossible("", "tokens are within their text");
         let is_one_of = |known: &[&str]| known.iter().any(|name| name.eq_ignore_ascii_case(word));
         let is_later = match (after_dot, in_brackets) {
-            // An address register that has a modifier.
+            // An address register with a modifier.
             (true, true) => true,
             (true, false) => is_one_of(&MODIFIERS),
             (false, _) => {

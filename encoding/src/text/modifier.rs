@@ -9,11 +9,11 @@ use crate::operand::{CacheOp, ConstantMode, LimitedSize, LocalCacheOp, Size};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Alias {
-    /// Where it stands.
+    /// Its place in the line.
     pub span: Span,
     /// The modifier that was written, without its dot.
     pub written: &'static str,
-    /// The modifier that it becomes, and that disassembly prints; the default one is not printed.
+    /// The modifier that it becomes and that disassembly prints, unless it is the default.
     pub becomes: &'static str,
 }
 
@@ -36,8 +36,7 @@ impl ModifierGroup {
     }
 }
 
-/// The modifiers that an instruction takes. Displays as their names, in the order in which its
-/// text has them.
+/// The modifiers that an instruction takes. Displays as their names, in the order of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modifiers(pub(super) &'static [ModifierGroup]);
 
@@ -74,10 +73,10 @@ pub(crate) const LOCAL_CACHE_OPERATORS: ModifierGroup = ModifierGroup {
 
 pub(crate) const SIZES: ModifierGroup = sizes(&Size::NAMES);
 
-/// Those of `LDL` and `LDS`.
+/// The sizes of `LDL` and `LDS`.
 pub(crate) const SIZES_UP_TO_128: ModifierGroup = sizes(LimitedSize::<7>::NAMES);
 
-/// Those of `LDC`.
+/// The sizes of `LDC`.
 pub(crate) const SIZES_UP_TO_64: ModifierGroup = sizes(LimitedSize::<6>::NAMES);
 
 const fn sizes(names: &'static [&'static str]) -> ModifierGroup {

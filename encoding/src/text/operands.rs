@@ -1,4 +1,4 @@
-//! Reading operands: guards, registers, predicates, addresses, constant banks.
+//! Reads operands: guards, registers, predicates, addresses, constant banks.
 
 use super::cursor::{Cursor, is_digit_first};
 use super::error::{Expected, ParseError, ParseErrorKind};

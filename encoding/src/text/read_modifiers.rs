@@ -1,4 +1,4 @@
-//! Reading the modifiers of a mnemonic: which there are, and in which order.
+//! Reads the modifiers of a mnemonic and checks their order.
 
 use super::cursor::Cursor;
 use super::error::{Expected, ParseError, ParseErrorKind};

@@ -2,17 +2,17 @@
 
 use core::ops::Range;
 
-/// A range of bytes of the line that was parsed, `start` included, `end` not.
+/// A range of bytes of the parsed line; `end` is exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The first byte's offset.
     pub start: usize,
-    /// The offset behind the last byte.
+    /// The offset after the last byte.
     pub end: usize,
 }
 
 impl Span {
-    /// The range, to slice the line with: `&line[span.range()]`.
+    /// Returns the range, to slice the line with: `&line[span.range()]`.
     #[must_use]
     pub const fn range(self) -> Range<usize> {
         self.start..self.end
