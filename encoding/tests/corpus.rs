@@ -1,4 +1,4 @@
-//! Every line of the corpora made with nvdisasm, in both directions.
+//! Checks every line of the corpora made with nvdisasm in both directions.
 #![allow(clippy::unwrap_used)]
 
 use warpload_encoding::{Instruction, Layout, ParseErrorKind, parse_line};
