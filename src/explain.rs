@@ -1,12 +1,12 @@
-//! What a load means in words: remarks on its registers and addresses, and one sentence on what
-//! executing it does. The shader is taken to have all 255 registers.
+//! Explains a load in words: [`remarks`] on its registers and addresses, and its [`effect`] in one
+//! sentence. Assumes 255 registers per thread.
 
 use warpload_encoding::{Address, ConstantMode, Instruction, MemorySpace, Offset, Reg, Size};
 
 use crate::load::{ExecuteError, LoadOp, WarpFault, register_fault};
 use crate::machine::RegisterLimit;
 
-/// What is worth knowing of an instruction's registers and addresses, one remark each.
+/// Returns remarks on the registers and addresses of an instruction.
 ///
 /// ```
 /// use warpload::encoding::parse_line;
@@ -42,7 +42,7 @@ pub fn remarks(instruction: &Instruction) -> Vec<String> {
     remarks
 }
 
-/// What executing the instruction does, in one sentence.
+/// Returns what executing the instruction does, in one sentence.
 pub fn effect(instruction: &Instruction) -> String {
     let (size, fault) = match executable(instruction) {
         Ok(executable) => executable,
@@ -69,7 +69,7 @@ pub fn effect(instruction: &Instruction) -> String {
     )
 }
 
-/// Returns the fault that executing the instruction raises whatever its registers hold, or `None` if
+/// Returns the fault that executing the instruction raises whatever its registers contain, or `None` if
 /// there is none, if no lane ever executes it, or if it cannot be executed.
 ///
 /// ```
@@ -89,7 +89,7 @@ pub fn certain_fault(instruction: &Instruction) -> Option<WarpFault> {
     executable(instruction).ok()?.1.filter(|_| !never)
 }
 
-/// The size, and the fault that the instruction raises whatever its registers hold.
+/// Returns the size, and the fault that the instruction raises whatever its registers contain.
 fn executable(instruction: &Instruction) -> Result<(Size, Option<WarpFault>), ExecuteError> {
     let op = LoadOp::of(instruction)?;
     let size = instruction.size().map_err(ExecuteError::InvalidSize)?;
@@ -109,7 +109,7 @@ fn space(space: MemorySpace) -> String {
     }
 }
 
-/// The destination registers, `R4..R7`.
+/// Returns the destination registers, `R4..R7`.
 fn registers(first: Reg, size: Size) -> String {
     match size.registers() {
         _ if first.is_zero() => "RZ, which drops them".to_owned(),
@@ -121,7 +121,7 @@ fn registers(first: Reg, size: Size) -> String {
 fn base(address: Address) -> String {
     let base = address.base;
     if address.extended {
-        // The register behind R254 does not exist; the remark on faults says so.
+        // The register after R254 does not exist; the remark on faults says so.
         format!("{{R{}, {base}}}", u32::from(base.number()) + 1)
     } else {
         base.to_string()

@@ -1,11 +1,11 @@
-//! [`FileKind`]: what a file is by its first bytes, so that messages can name what was not
-//! expected. The one list of such magics.
+//! [`FileKind`]: the kind of a file by its first bytes, so that messages can name an unexpected one.
+//! The only list of such magics.
 
 use std::fmt;
 
 use crate::impossible::OrImpossible;
 
-/// A format that a file can have instead of the one that was expected.
+/// A format that a file can have instead of the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileKind {
@@ -37,7 +37,7 @@ pub enum FileKind {
 
 use FileKind::{Archive, BinaryTrace, Bzip2, Coff, Elf, Fatbin, Gzip, Pe, Utf16, Xz, Zip, Zstd};
 
-/// How files of each kind begin. Where the bytes are few, [`FileKind::detect`] checks more.
+/// How files of each kind begin. If there are few bytes, [`FileKind::detect`] checks more.
 const MAGICS: [(&[u8], FileKind); 18] = [
     (b"\x7fELF", Elf),
     // 0xba55ed50, little-endian.
@@ -64,11 +64,12 @@ const MAGICS: [(&[u8], FileKind); 18] = [
 ];
 
 impl FileKind {
-    /// How many bytes of a file [`Self::detect`] needs at most.
+    /// The maximum number of bytes of a file that [`Self::detect`] inspects.
     pub const DETECT_BYTES: usize = 20;
 
     /// Returns the kind of the file that begins with `start`, or `None` if it is not one of
-    /// these. Bytes after the first [`Self::DETECT_BYTES`] change nothing.
+    /// these. Ignores bytes after the first [`Self::DETECT_BYTES`].
+    #[must_use]
     pub fn detect(start: &[u8]) -> Option<Self> {
         let start = &start[..start.len().min(Self::DETECT_BYTES)];
         let is_zero = |range: std::ops::Range<usize>| {
@@ -88,13 +89,14 @@ impl FileKind {
         MAGICS.iter().find(begins).map(|(_, kind)| *kind)
     }
 
-    /// How many bits the shortest magic of the kind has: how certain a hit is.
+    /// Returns the length in bits of the shortest magic of the kind: how certain a match is.
     pub(crate) fn magic_bits(self) -> usize {
         let magics = MAGICS.iter().filter(|(_, kind)| *kind == self);
         magics.map(|(magic, _)| 8 * magic.len()).min().or_impossible(0, "each kind has a magic")
     }
 
-    /// The kind's name with its article, `a gzip file`.
+    /// Returns the name of the kind with an article, `a gzip file`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Elf => "an ELF file",
@@ -112,7 +114,8 @@ impl FileKind {
         }
     }
 
-    /// What to do with such a file instead.
+    /// Returns what to do with such a file instead.
+    #[must_use]
     pub const fn advice(self) -> &'static str {
         match self {
             Self::Elf => "`warpload decode` reads cubins",

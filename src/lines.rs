@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// No line of any input is longer; a longer one is refused without being held in memory.
+/// The maximum length of a line in bytes; a longer line is refused without being held in memory.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// The byte order mark of UTF-8, which some editors write before a text.
@@ -16,7 +16,7 @@ pub fn without_mark(text: &[u8]) -> &[u8] {
 /// Returns `input` from its current position on, without a byte order mark there.
 ///
 /// # Errors
-/// Those of reading the first bytes.
+/// Returns an error if the first bytes cannot be read.
 pub fn skip_mark<R: BufRead>(mut input: R) -> io::Result<impl BufRead> {
     let mut start = Vec::new();
     input.by_ref().take(MARK.len() as u64).read_to_end(&mut start)?;
@@ -26,7 +26,7 @@ pub fn skip_mark<R: BufRead>(mut input: R) -> io::Result<impl BufRead> {
     Ok(io::Cursor::new(start).chain(input))
 }
 
-/// Reads lines one after the other into one buffer. Line ends are `\n` and `\r\n`; the last
+/// Reads lines one by one into one buffer. Line ends are `\n` and `\r\n`; the last
 /// line may have none. A byte order mark before the first line is not part of it.
 #[derive(Debug)]
 pub struct Lines<R> {
@@ -53,7 +53,7 @@ pub struct Line<'l> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
-    /// The line is longer than [`MAX_LINE_BYTES`]. Nothing behind it is read.
+    /// The line is longer than [`MAX_LINE_BYTES`]. Nothing after it is read.
     #[error(
         "line {line} (byte offset {offset}) is longer than {MAX_LINE_BYTES} bytes; \
          expected lines of text"
@@ -82,23 +82,23 @@ pub enum LineError {
     Io {
         /// The line, from 1.
         line: u64,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Lines of `input`, from its current position on.
+    /// Creates a reader of the lines of `input`, from its current position on.
     pub fn new(input: R) -> Self {
         Self { input, buffer: Vec::new(), number: 0, offset: 0, ended: false, failed: false }
     }
 
-    /// The next line, or nothing at the end of the input. Behind [`LineError::TooLong`] and
-    /// [`LineError::Io`] there is no further line; behind [`LineError::NotUtf8`] there is.
+    /// Reads the next line; `None` at the end of the input. Reading stops after
+    /// [`LineError::TooLong`] and [`LineError::Io`], and continues after [`LineError::NotUtf8`].
     ///
     /// # Errors
-    /// [`LineError`].
+    /// Returns [`LineError`] if the line is too long, not UTF-8, or cannot be read.
     pub fn next_line(&mut self) -> Option<Result<Line<'_>, LineError>> {
         if self.failed {
             return None;
@@ -136,12 +136,13 @@ impl<R: BufRead> Lines<R> {
         })
     }
 
-    /// Whether a line end stood behind the last line that was read.
+    /// Returns whether a line end followed the last line that was read.
+    #[must_use]
     pub fn line_ended(&self) -> bool {
         self.ended
     }
 
-    /// Moves bytes into the buffer up to the next line end, which is taken but not kept.
+    /// Moves bytes into the buffer up to the next line end, which is consumed but not stored.
     fn fill(&mut self) -> io::Result<Filled> {
         loop {
             let available = match self.input.fill_buf() {
@@ -171,9 +172,9 @@ enum Filled {
     /// The input ended before the line began.
     Nothing,
     Line,
-    /// A line that the input's end ends.
+    /// A line that the end of the input ends.
     LastLine,
-    /// More than a line may have.
+    /// More bytes than a line may have.
     TooMuch,
 }
 

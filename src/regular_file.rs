@@ -1,5 +1,5 @@
-//! Files that are read by name: regular ones only, so that neither a pipe can make the reader wait
-//! nor a device supply bytes without end.
+//! Opens regular files only, so that a pipe cannot make the reader wait and a device cannot supply
+//! bytes without end.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -12,10 +12,10 @@ pub(crate) fn size(path: &Path) -> io::Result<u64> {
 
 /// Opens a regular file; returns its size too.
 pub(crate) fn open(path: &Path) -> io::Result<(File, u64)> {
-    // Opening a pipe can wait for its writer.
+    // Opening a pipe can wait for a writer.
     size(path)?;
     let file = File::open(path)?;
-    // The name can have got another file meanwhile.
+    // The name may refer to another file by now.
     let size = checked(&file.metadata()?)?;
     Ok((file, size))
 }

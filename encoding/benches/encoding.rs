@@ -1,7 +1,7 @@
-//! How fast words, instructions and text become each other.
+//! Measures decoding, encoding, formatting and parsing.
 //!
-//! Each group holds its limit: summing the same words, or the same bytes of text, which is the
-//! least that reading them costs. Throughput counts instructions in both.
+//! Each group includes its limit: summing the same words, or the same bytes of text, which is the
+//! minimum cost of reading them. Throughput counts instructions in both.
 #![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
 use std::hint::black_box;
@@ -55,7 +55,7 @@ fn limit_text(group: &mut BenchmarkGroup<'_, WallTime>, texts: &[String]) {
     });
 }
 
-/// Every field takes part, so that none is left undecoded.
+/// Uses every field, so that none is left undecoded.
 fn sum_of_fields(instruction: Instruction) -> u64 {
     match instruction {
         Instruction::Ld(ld) => {

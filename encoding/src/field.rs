@@ -1,20 +1,25 @@
-//! A run of bits inside a word, and the values that live in one.
+//! A range of bits in a word, and the values that a range of bits holds.
 
 use core::fmt;
+use core::marker::PhantomData;
 
-/// Bits `high` down to `low` of a word, both included; bit 0 is the least significant.
+use crate::word_bits::WordBits;
+
+/// Bits `high` down to `low` of a word, both included; bit 0 is the least significant. A field has
+/// at most 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct Field<W = u64> {
     high: u8,
     low: u8,
+    word: PhantomData<W>,
 }
 
-/// A value that does not fit the field it was given to.
+/// A value that does not fit its field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FieldOverflow {
+pub struct FieldOverflow<W = u64> {
     /// The field.
-    pub field: Field,
-    /// The value that was refused.
+    pub field: Field<W>,
+    /// The value.
     pub value: i128,
     /// The smallest value that fits.
     pub min: i64,
@@ -22,7 +27,7 @@ pub struct FieldOverflow {
     pub max: u64,
 }
 
-impl fmt::Display for FieldOverflow {
+impl<W: WordBits> fmt::Display for FieldOverflow<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -32,96 +37,98 @@ impl fmt::Display for FieldOverflow {
     }
 }
 
-impl core::error::Error for FieldOverflow {}
+impl<W: WordBits> core::error::Error for FieldOverflow<W> {}
 
-impl Field {
-    /// Only evaluated in constants, so that a wrong row of a table does not compile.
+impl<W: WordBits> Field<W> {
+    /// Only evaluated in constants, so that an invalid row of a table does not compile.
     pub(crate) const fn new(high: u8, low: u8) -> Self {
-        assert!(high <= 63 && low <= high);
-        Self { high, low }
+        assert!((high as u32) < W::WIDTH && low <= high && high - low < 64);
+        Self { high, low, word: PhantomData }
     }
 
-    /// The most significant bit's number, 0..=63.
+    /// Returns the number of the most significant bit.
     #[inline]
+    #[must_use]
     pub const fn high(self) -> u8 {
         self.high
     }
 
-    /// The least significant bit's number, 0..=63.
+    /// Returns the number of the least significant bit.
     #[inline]
+    #[must_use]
     pub const fn low(self) -> u8 {
         self.low
     }
 
-    /// How many bits there are, 1..=64.
+    /// Returns the number of bits, 1..=64.
     #[inline]
+    #[must_use]
     pub const fn width(self) -> u32 {
         (self.high - self.low) as u32 + 1
     }
 
-    /// The field's bits set, all others clear.
-    #[inline]
-    pub const fn mask(self) -> u64 {
-        self.largest() << self.low
-    }
-
+    /// Returns the largest unsigned value.
     #[inline]
     const fn largest(self) -> u64 {
         u64::MAX >> (64 - self.width())
     }
 
-    /// The field's bits of `word`, as an unsigned number.
+    /// Returns a word with the bits of the field set and all others clear.
     #[inline]
-    pub const fn get(self, word: u64) -> u64 {
-        (word >> self.low) & self.largest()
+    #[must_use]
+    pub fn mask(self) -> W {
+        W::from(self.largest()) << self.low
     }
 
-    /// The field's bits of `word`, as a two's complement number.
+    /// Returns the field of `word` as an unsigned number.
     #[inline]
-    pub const fn get_signed(self, word: u64) -> i64 {
+    pub fn get(self, word: W) -> u64 {
+        (word >> self.low).low() & self.largest()
+    }
+
+    /// Returns the field of `word` as a two's complement number.
+    #[inline]
+    pub fn get_signed(self, word: W) -> i64 {
         let unused = 64 - self.width();
         ((self.get(word) << unused) as i64) >> unused
     }
 
-    /// `word` with the field set to `value`.
+    /// Returns `word` with the field set to `value`.
     ///
     /// # Errors
-    /// [`FieldOverflow`] where `value` needs more bits than the field has.
-    pub const fn set(self, word: u64, value: u64) -> Result<u64, FieldOverflow> {
+    /// Returns [`FieldOverflow`] if `value` needs more bits than the field has.
+    pub fn set(self, word: W, value: u64) -> Result<W, FieldOverflow<W>> {
         if value > self.largest() {
-            return Err(FieldOverflow {
-                field: self,
-                value: value as i128,
-                min: 0,
-                max: self.largest(),
-            });
+            let (min, max) = (0, self.largest());
+            return Err(FieldOverflow { field: self, value: value.into(), min, max });
         }
-        Ok(word & !self.mask() | value << self.low)
+        Ok(word & !self.mask() | self.place(value))
     }
 
-    /// `word` with the field set to `value` in two's complement.
+    /// Returns `word` with the field set to `value` in two's complement.
     ///
     /// # Errors
-    /// [`FieldOverflow`] where `value` needs more bits than the field has, the sign's included.
-    pub const fn set_signed(self, word: u64, value: i64) -> Result<u64, FieldOverflow> {
+    /// Returns [`FieldOverflow`] if `value` needs more bits than the field has, including the sign.
+    pub fn set_signed(self, word: W, value: i64) -> Result<W, FieldOverflow<W>> {
         let max = (self.largest() >> 1) as i64;
         let min = -max - 1;
         if value < min || value > max {
-            return Err(FieldOverflow { field: self, value: value as i128, min, max: max as u64 });
+            let max = max as u64;
+            return Err(FieldOverflow { field: self, value: value.into(), min, max });
         }
-        Ok(word & !self.mask() | ((value as u64) & self.largest()) << self.low)
+        Ok(word & !self.mask() | self.place(value as u64 & self.largest()))
     }
 
-    /// `bits` at the field's place, for values whose type is as wide as the field
-    /// (the tables of [`crate::layout`] prove that when they are compiled).
+    /// Returns `bits` moved to the field's place. The type of the value must be as wide as the
+    /// field, which the tables of [`crate::layout`] prove at compile time.
     #[inline]
-    pub(crate) const fn place(self, bits: u64) -> u64 {
+    pub(crate) fn place(self, bits: u64) -> W {
         debug_assert!(bits <= self.largest());
-        bits << self.low
+        W::from(bits) << self.low
     }
 }
 
-impl fmt::Display for Field {
+impl<W> fmt::Display for Field<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.high == self.low {
             write!(f, "{}", self.high)
@@ -131,22 +138,22 @@ impl fmt::Display for Field {
     }
 }
 
-/// A type whose every bit pattern of [`WIDTH`](FieldValue::WIDTH) bits is a value, so that
-/// decoding cannot fail and encoding gives the same bits back.
+/// A type in which every pattern of [`WIDTH`](FieldValue::WIDTH) bits is a value, so that decoding
+/// cannot fail and encoding restores the same bits.
 pub trait FieldValue: Copy {
-    /// How many bits the value takes.
+    /// The width of a value in bits.
     const WIDTH: u32;
 
-    /// The value of the lowest `WIDTH` bits of `bits`; higher bits are not looked at.
+    /// Returns the value of the lowest `WIDTH` bits of `bits`; ignores the others.
     fn from_bits(bits: u64) -> Self;
 
-    /// The value's bits, below `2^WIDTH`.
+    /// Returns the bits of the value, below `2^WIDTH`.
     fn to_bits(self) -> u64;
 
     /// Writes what the value means, in a few words.
     ///
     /// # Errors
-    /// Those of the formatter.
+    /// Returns the formatter's error.
     fn fmt_meaning(self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
@@ -176,12 +183,14 @@ impl<const WIDTH: u32> Bits<WIDTH> {
     /// The largest value.
     pub const MAX: Self = Self(u8::MAX >> (8 - WIDTH));
 
-    /// `value` where it fits, else nothing.
+    /// Creates the number, or returns `None` if `value` does not fit.
+    #[must_use]
     pub const fn new(value: u8) -> Option<Self> {
         if value <= Self::MAX.0 { Some(Self(value)) } else { None }
     }
 
-    /// The number.
+    /// Returns the number.
+    #[must_use]
     pub const fn get(self) -> u8 {
         self.0
     }
@@ -211,7 +220,7 @@ mod tests {
 
     #[test]
     fn setters_refuse_what_does_not_fit() {
-        let field = Field::new(43, 20);
+        let field = Field::<u64>::new(43, 20);
         assert_eq!(field.set(0, 0xff_ffff), Ok(0xff_ffff << 20));
         assert_eq!(field.set(0, 0x100_0000).map_err(|e| e.max), Err(0xff_ffff));
         assert_eq!(field.set_signed(0, -1), Ok(0xff_ffff << 20));
@@ -226,9 +235,23 @@ mod tests {
 
     #[test]
     fn whole_word_is_a_field() {
-        let field = Field::new(63, 0);
+        let field = Field::<u64>::new(63, 0);
         assert_eq!(field.set(0, u64::MAX), Ok(u64::MAX));
         assert_eq!(field.set_signed(0, i64::MIN), Ok(1 << 63));
         assert_eq!(field.get_signed(u64::MAX), -1);
+    }
+
+    #[test]
+    fn a_field_can_cross_the_halves_of_a_wide_word() {
+        let field = Field::<u128>::new(95, 32);
+        let word = field.set(u128::MAX, 0x0123_4567_89ab_cdef);
+        assert_eq!(word, Ok(0xffff_ffff_0123_4567_89ab_cdef_ffff_ffff));
+        assert_eq!(word.map(|word| field.get(word)), Ok(0x0123_4567_89ab_cdef));
+        assert_eq!(field.mask(), 0xffff_ffff_ffff_ffff << 32);
+        let sign = Field::<u128>::new(127, 126);
+        assert_eq!(sign.set_signed(0, -2), Ok(1 << 127));
+        assert_eq!(sign.get_signed(1 << 127), -2);
+        let error = sign.set(0, 4).map_err(|error| std::string::ToString::to_string(&error));
+        assert_eq!(error, Err("4 does not fit bits 127:126, which hold 0..=3".into()));
     }
 }

@@ -1,12 +1,12 @@
-//! Values that are there whatever the input, in a way that types do not show.
+//! Values that exist for every input, although the types do not show it.
 
-/// The way out for a value that the code before it guarantees.
+/// The fallback for a value that the code before it guarantees.
 pub(crate) trait OrImpossible<T> {
-    /// The value. `why` says why there is one. If there is none after all, the program is wrong:
-    /// builds with debug assertions, as tests and fuzzers use, panic; others go on with
+    /// Returns the value; `why` says why there is one. If there is none, the program has a bug:
+    /// builds with debug assertions, such as those of tests and fuzzers, panic; others continue with
     /// `fallback`, because a library must not end its process.
     ///
-    /// For values that an input decides, `unwrap_or` and its like are right.
+    /// If the input decides whether there is a value, use `unwrap_or` or the like.
     fn or_impossible(self, fallback: T, why: &str) -> T;
 }
 

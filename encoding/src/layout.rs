@@ -1,23 +1,23 @@
-//! The table: every field of every instruction, one row a field.
+//! The table: every field of every instruction, one row per field.
 //!
 //! A row reads `bits member: type, "name in the documents", "what it decides"`. The struct,
-//! `decode`, `encode`, [`describe`](crate::describe) and this documentation are made from the
-//! rows; the compiler checks that they cover each bit of the word exactly once. An instruction's
-//! default is what its mnemonic alone means, with operands `RZ`, `PT` and 0.
+//! `decode`, `encode`, [`describe`](crate::describe) and this documentation are generated from the
+//! rows; the compiler checks that they cover each bit of the word exactly once. The default of an
+//! instruction is what its mnemonic alone means, with operands `RZ`, `PT` and 0.
 //! Source: docs/ld.md section 1 (`LD`) and section 5 (the control word), docs/load-family.md
 //! section 1 (the others), compared with nvdisasm 12.8.
 
-use crate::control::{Barrier, WaitMask};
 use crate::field::Bits;
 use crate::operand::{
-    CacheOp, ConstantMode, Immediate, LimitedSize, LocalCacheOp, Pred, Reg, SignedImmediate, Size,
+    Barrier, CacheOp, ConstantMode, Immediate, LimitedSize, LocalCacheOp, Pred, Reg,
+    SignedImmediate, Size, WaitMask,
 };
 use crate::table::layout;
 
 layout! {
-    /// `LD`: loads from a generic address, that is from global, local or shared memory.
+    /// `LD`: loads from a generic address, which is in global, local or shared memory.
     #[derive(Default)]
-    Ld = "LD", 64 bits;
+    Ld = "LD", 64 bits in u64;
     opcode 63:61 = 0b100;
     60:58 plg: Pred,              "Plg", "true: the address is local or global; false: shared";
     57:56 cache: CacheOp,         "cop", "cache operator; never changes the value";
@@ -33,7 +33,7 @@ layout! {
 layout! {
     /// `LDG`: loads from global memory.
     #[derive(Default)]
-    Ldg = "LDG", 64 bits;
+    Ldg = "LDG", 64 bits in u64;
     opcode 63:51 = 0xeed0 >> 3;
     50:48 size: Size,             "sz",  "bits in memory, and how they fill the destination";
     47:46 cache: CacheOp,         "cop", "cache operator; never changes the value";
@@ -49,7 +49,7 @@ layout! {
 layout! {
     /// `LDL`: loads from the lane's local memory.
     #[derive(Default)]
-    Ldl = "LDL", 64 bits;
+    Ldl = "LDL", 64 bits in u64;
     opcode 63:51 = 0xef40 >> 3;
     50:48 size: LimitedSize<7>,   "sz",  "bits in memory, and how they fill the destination";
     47:46 unread: Bits<2>,        "-",   "not read by the disassembler, 0 when assembled";
@@ -64,7 +64,7 @@ layout! {
 layout! {
     /// `LDS`: loads from the CTA's shared memory.
     #[derive(Default)]
-    Lds = "LDS", 64 bits;
+    Lds = "LDS", 64 bits in u64;
     opcode 63:51 = 0xef48 >> 3;
     50:48 size: LimitedSize<7>,   "sz",  "bits in memory, and how they fill the destination";
     47:45 unread: Bits<3>,        "-",   "not read by the disassembler, 0 when assembled";
@@ -79,7 +79,7 @@ layout! {
 layout! {
     /// `LDC`: loads from a constant bank.
     #[derive(Default)]
-    Ldc = "LDC", 64 bits;
+    Ldc = "LDC", 64 bits in u64;
     opcode 63:51 = 0xef90 >> 3;
     50:48 size: LimitedSize<6>,   "sz",  "bits in memory, and how they fill the destination";
     47:46 unread_high: Bits<2>,   "-",   "not read by the disassembler, 0 when assembled";
@@ -95,7 +95,7 @@ layout! {
 
 layout! {
     /// One instruction's slot of a control word: how the hardware schedules it.
-    Control = "control", 21 bits;
+    Control = "control", 21 bits in u64;
     20:17 reuse: Bits<4>,         "reuse", "operand reuse flags, bit 0 the first register source";
     16:11 wait: WaitMask,         "req",   "barriers to wait for, one bit each";
     10:8  read: Barrier,          "rd",    "barrier released when Ra has been read";

@@ -2,21 +2,20 @@
 //!
 //! - [`Instruction::decode`] and [`Instruction::encode`] turn a 64-bit word into an
 //!   instruction and back; every word of a known opcode survives the round trip.
-//! - [`Instruction::text`] writes the text that NVIDIA's disassembler writes, without
-//!   allocating; [`parse_line`] reads that text and a documented superset of it.
+//! - [`Instruction::text`] writes the text of NVIDIA's disassembler without allocating; [`parse_line`] reads that text and a documented superset of it.
 //! - [`describe`] names the bit ranges of a word and what their values mean.
-//! - [`control`] reads and writes the scheduling information that stands beside the
-//!   instructions: control words, 32-byte bundles and three textual notations.
+//! - [`control`] reads and writes the scheduling information beside the instructions: control
+//!   words, 32-byte bundles and three textual notations.
 //!
-//! The fields of each instruction stand in one table, [`layout`]; the struct, the decoder,
-//! the encoder, the description and the documentation are made from it.
+//! The fields of each instruction are listed in one table, [`layout`], from which the struct, the
+//! decoder, the encoder, the description and the documentation are generated.
 //!
 //! ```
 //! use warpload_encoding::{Instruction, parse_line};
 //!
 //! let line = parse_line("LD.32 R3, [R1 + 20], P0")?;
 //! assert_eq!(line.instruction.encode(), 0x8080000001470103);
-//! // The canonical text leaves out what is default and writes offsets in hexadecimal.
+//! // The canonical text omits what is default and writes offsets in hexadecimal.
 //! assert_eq!(line.instruction.text().as_str(), "LD R3, [R1+0x14], P0");
 //!
 //! let instruction = Instruction::decode(0x9c90000123470200).expect("opcode of LD");
@@ -24,10 +23,21 @@
 //! # Ok::<(), warpload_encoding::ParseError>(())
 //! ```
 //!
-//! Numbers with the same name as a field of the hardware keep the hardware's order of bits:
-//! bit 0 is the least significant one, `63:61` means bits 63 down to 61.
+//! Bits are numbered as in the hardware's documents: bit 0 is the least significant one, and
+//! `63:61` means bits 63 down to 61.
+//!
+//! # What may grow
+//! [`Instruction`], the kinds of errors and [`Notation`](control::Notation) are `#[non_exhaustive]`:
+//! an instruction is handled through its methods, not its variants. The enums of fields, such as
+//! [`Size`], have a value for every bit pattern and cannot grow. [`MemorySpace`] and [`Offset`] are
+//! exhaustive on purpose: the compiler then points whoever executes loads at what a further
+//! instruction adds.
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::must_use_candidate, clippy::expect_used, clippy::panic)
+)]
 
 #[cfg(test)]
 extern crate std;
@@ -38,24 +48,27 @@ mod impossible;
 mod instruction;
 pub mod layout;
 mod operand;
+mod ready;
 mod table;
 mod text;
+mod word_bits;
 
 pub use control::{Bundle, Control};
 pub use field::{Bits, Field, FieldOverflow, FieldValue};
-pub use instruction::{Guard, Instruction, describe};
+pub use instruction::{Instruction, describe};
 pub use layout::*;
 pub use operand::{
-    Address, CacheOp, ConstantMode, Immediate, InvalidSize, LimitedSize, LocalCacheOp, MemorySpace,
-    Offset, Pred, Reg, SignedImmediate, Size,
+    Address, CacheOp, ConstantMode, Guard, Immediate, InvalidPred, InvalidSize, LimitedSize,
+    LocalCacheOp, MemorySpace, Offset, Pred, Reg, SignedImmediate, Size,
 };
 pub use table::{FieldReading, Layout, Row, Word};
 pub use text::{
     Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
     later_syntax, parse_control_prefix, parse_line, parse_opcode,
 };
+pub use word_bits::WordBits;
 
-/// The README's example, run as a test.
+/// The example of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,80 +1,90 @@
 //! How one table of rows becomes a struct, its decoder, its encoder and its description.
 //!
-//! [`layout!`](macro@layout) takes the rows as they stand in a hardware manual, most
-//! significant bit first, and writes
-//! - a struct with one public, documented member a row,
-//! - [`Layout`]: the rows as data, `unpack` and `pack`,
-//! - a check, made when the table is compiled, that the rows cover every bit of the word
-//!   exactly once and that each row is as wide as its type.
+//! [`layout!`](macro@layout) takes the rows in the order of a hardware manual, most significant bit
+//! first, and generates
+//! - a struct with one public, documented member per row,
+//! - its [`Layout`]: the rows as data, `unpack` and `pack`,
+//! - a compile-time check that the rows cover every bit of the word exactly once and that each row
+//!   is as wide as its type.
+//!
+//! The word is a `u64` or a `u128`, see [`WordBits`]. The opcode may be the first row, the last one,
+//! or both.
 
 use core::fmt;
 use core::marker::PhantomData;
 
 use crate::field::Field;
+use crate::word_bits::WordBits;
 
-/// One row of a layout: a field, its names and what it is for.
+/// One row of a layout: a field, its names and its purpose.
 #[derive(Clone, Copy)]
-pub struct Row {
+pub struct Row<W = u64> {
     /// The bits.
-    pub field: Field,
-    /// The field's name in the architecture's documents.
+    pub field: Field<W>,
+    /// The name of the field in the documents of the architecture.
     pub name: &'static str,
     /// What the field decides, in one line.
     pub purpose: &'static str,
-    /// The value every word of this layout has here: the opcode's.
+    /// The value that every word of this layout has here, if there is one: the opcode.
     pub fixed: Option<u64>,
     pub(crate) meaning: fn(u64, &mut fmt::Formatter<'_>) -> fmt::Result,
 }
 
-impl Row {
-    /// Returns whether the disassembler reads these bits. Those that it does not read survive
-    /// decoding and encoding, but are in no text.
+impl<W> Row<W> {
+    /// Returns whether the disassembler reads these bits. Bits that it does not read survive
+    /// decoding and encoding, but no text shows them.
+    #[must_use]
     pub fn is_read(&self) -> bool {
         self.name != "-"
     }
 }
 
-/// A word's layout as data.
+/// The layout of a word as data.
 pub trait Layout: Copy {
-    /// The instruction's mnemonic without modifiers, or the name of what is laid out.
+    /// The integer that holds a word.
+    type Word: WordBits;
+    /// The mnemonic of the instruction without modifiers, or the name of what is laid out.
     const NAME: &'static str;
-    /// How many bits the word has.
+    /// The width of the word in bits.
     const WIDTH: u32;
     /// The rows, most significant first; together they cover all `WIDTH` bits once.
-    const ROWS: &'static [Row];
+    const ROWS: &'static [Row<Self::Word>];
 
-    /// The fields of `word`. The opcode is not looked at.
-    fn unpack(word: u64) -> Self;
+    /// Returns the fields of `word`. Does not check the opcode.
+    fn unpack(word: Self::Word) -> Self;
 
-    /// The word, opcode included. `unpack(w).pack() == w` for every word with that opcode.
-    fn pack(self) -> u64;
+    /// Returns the word, including the opcode. `unpack(w).pack() == w` for every word with that
+    /// opcode.
+    fn pack(self) -> Self::Word;
 
-    /// Whether `word` has this layout's opcode.
-    fn matches(word: u64) -> bool;
+    /// Returns whether `word` has the opcode of this layout.
+    fn matches(word: Self::Word) -> bool;
 }
 
-/// A word of a layout. Its fields are read off it where they are asked for, so that decoding and
-/// encoding move nothing but the word.
+/// A word of a layout. The fields are extracted only on request, so that decoding and encoding only
+/// move the word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Word<L>(u64, PhantomData<L>);
+pub struct Word<L: Layout>(L::Word, PhantomData<L>);
 
 impl<L: Layout> Word<L> {
-    /// `word` must have the layout's opcode.
+    /// `word` must have the opcode of the layout.
     #[inline]
-    pub(crate) fn new(word: u64) -> Self {
+    pub(crate) fn new(word: L::Word) -> Self {
         debug_assert!(L::matches(word));
         Self(word, PhantomData)
     }
 
-    /// The fields.
+    /// Returns the fields.
     #[inline]
+    #[must_use]
     pub fn fields(self) -> L {
         L::unpack(self.0)
     }
 
-    /// The bits.
+    /// Returns the bits.
     #[inline]
-    pub fn bits(self) -> u64 {
+    #[must_use]
+    pub fn bits(self) -> L::Word {
         self.0
     }
 }
@@ -92,38 +102,38 @@ impl<L: Layout + fmt::Debug> fmt::Debug for Word<L> {
     }
 }
 
-/// One field of one word: the row and the bits that stand there. Displays as the meaning.
+/// One field of one word: the row and its bits. Displays as what the bits mean.
 #[derive(Clone, Copy)]
-pub struct FieldReading {
+#[non_exhaustive]
+pub struct FieldReading<W: 'static = u64> {
     /// The row.
-    pub row: &'static Row,
-    /// The field's bits, unsigned.
+    pub row: &'static Row<W>,
+    /// The bits of the field, unsigned.
     pub raw: u64,
 }
 
-impl FieldReading {
-    /// The readings of `word` along `rows`, most significant first.
-    pub fn all(rows: &'static [Row], word: u64) -> impl Iterator<Item = FieldReading> {
+impl<W: WordBits> FieldReading<W> {
+    /// Returns one reading of `word` per row, most significant first.
+    pub fn all(rows: &'static [Row<W>], word: W) -> impl Iterator<Item = Self> {
         rows.iter().map(move |row| FieldReading { row, raw: row.field.get(word) })
     }
 }
 
-impl fmt::Display for FieldReading {
+impl<W> fmt::Display for FieldReading<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (self.row.meaning)(self.raw, f)
     }
 }
 
-/// Whether `rows` cover bits `width - 1` down to 0 exactly once, in order.
-pub(crate) const fn covers(rows: &[Row], width: u32) -> bool {
+/// Returns whether `rows` cover bits `width - 1` down to 0 exactly once, in order.
+pub(crate) const fn covers<W: WordBits>(mut rows: &[Row<W>], width: u32) -> bool {
     let mut next = width;
-    let mut i = 0;
-    while i < rows.len() {
-        if rows[i].field.high() as u32 + 1 != next {
+    while let [row, rest @ ..] = rows {
+        if row.field.high() as u32 + 1 != next {
             return false;
         }
-        next = rows[i].field.low() as u32;
-        i += 1;
+        next = row.field.low() as u32;
+        rows = rest;
     }
     next == 0
 }
@@ -137,15 +147,29 @@ macro_rules! field {
     };
 }
 
+/// The row of an opcode.
+macro_rules! opcode_row {
+    ($name:literal, $opcode:expr, $high:literal $($low:literal)?) => {
+        $crate::table::Row {
+            field: $crate::table::field!($high $($low)?),
+            name: "opcode",
+            purpose: "which instruction this is",
+            fixed: Some($opcode),
+            meaning: |_, f| f.write_str($name),
+        }
+    };
+}
+
 macro_rules! layout {
     (
         $(#[$attribute:meta])*
-        $type:ident = $name:literal, $width:literal bits;
+        $type:ident = $name:literal, $width:literal bits in $word:ty;
         $( opcode $ohigh:literal $(: $olow:literal)? = $opcode:expr; )?
         $(
             $high:literal $(: $low:literal)? $member:ident: $value:ty,
             $label:literal, $purpose:literal;
         )+
+        $( last opcode $lhigh:literal $(: $llow:literal)? = $last:expr; )?
     ) => {
         $(#[$attribute])*
         ///
@@ -155,6 +179,9 @@ macro_rules! layout {
             "| ", $ohigh, $(":", $olow,)? " | opcode | `", stringify!($opcode), "`: ", $name, " |"
         )] )?
         $( #[doc = concat!("| ", $high, $(":", $low,)? " | ", $label, " | ", $purpose, " |")] )+
+        $( #[doc = concat!(
+            "| ", $lhigh, $(":", $llow,)? " | opcode | `", stringify!($last), "`: ", $name, " |"
+        )] )?
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct $type {
             $(
@@ -163,17 +190,20 @@ macro_rules! layout {
             )+
         }
 
+        impl $type {
+            /// The opcode's fields and their values.
+            const OPCODE: &'static [($crate::field::Field<$word>, u64)] = &[
+                $( ($crate::table::field!($ohigh $($olow)?), $opcode), )?
+                $( ($crate::table::field!($lhigh $($llow)?), $last), )?
+            ];
+        }
+
         impl $crate::table::Layout for $type {
+            type Word = $word;
             const NAME: &'static str = $name;
             const WIDTH: u32 = $width;
-            const ROWS: &'static [$crate::table::Row] = &[
-                $( $crate::table::Row {
-                    field: $crate::table::field!($ohigh $($olow)?),
-                    name: "opcode",
-                    purpose: "which instruction this is",
-                    fixed: Some($opcode),
-                    meaning: |_, f| f.write_str($name),
-                }, )?
+            const ROWS: &'static [$crate::table::Row<$word>] = &[
+                $( $crate::table::opcode_row!($name, $opcode, $ohigh $($olow)?), )?
                 $( $crate::table::Row {
                     field: $crate::table::field!($high $($low)?),
                     name: $label,
@@ -186,39 +216,36 @@ macro_rules! layout {
                         )
                     },
                 }, )+
+                $( $crate::table::opcode_row!($name, $last, $lhigh $($llow)?), )?
             ];
 
             #[inline]
-            fn unpack(word: u64) -> Self {
+            fn unpack(word: $word) -> Self {
                 Self { $(
                     $member: {
-                        const FIELD: $crate::field::Field = $crate::table::field!($high $($low)?);
+                        const FIELD: $crate::field::Field<$word> =
+                            $crate::table::field!($high $($low)?);
                         <$value as $crate::field::FieldValue>::from_bits(FIELD.get(word))
                     },
                 )+ }
             }
 
             #[inline]
-            fn pack(self) -> u64 {
-                let mut word = 0;
+            fn pack(self) -> $word {
+                let mut word = Self::OPCODE
+                    .iter()
+                    .fold(0, |word, (field, value)| word | field.place(*value));
                 $( {
-                    const FIELD: $crate::field::Field = $crate::table::field!($ohigh $($olow)?);
-                    word |= FIELD.place($opcode);
-                } )?
-                $( {
-                    const FIELD: $crate::field::Field = $crate::table::field!($high $($low)?);
+                    const FIELD: $crate::field::Field<$word> =
+                        $crate::table::field!($high $($low)?);
                     word |= FIELD.place($crate::field::FieldValue::to_bits(self.$member));
                 } )+
                 word
             }
 
             #[inline]
-            fn matches(word: u64) -> bool {
-                let _ = word;
-                true $( && {
-                    const FIELD: $crate::field::Field = $crate::table::field!($ohigh $($olow)?);
-                    FIELD.get(word) == $opcode
-                } )?
+            fn matches(word: $word) -> bool {
+                Self::OPCODE.iter().all(|(field, value)| field.get(word) == *value)
             }
         }
 
@@ -227,14 +254,121 @@ macro_rules! layout {
                 $crate::table::covers(<$type as $crate::table::Layout>::ROWS, $width),
                 "the rows must cover every bit once, from the top down"
             );
-            $( assert!(
-                $crate::table::field!($high $($low)?).width()
-                    == <$value as $crate::field::FieldValue>::WIDTH,
-                "a row must be as wide as its type"
-            ); )+
+            $( {
+                const FIELD: $crate::field::Field<$word> = $crate::table::field!($high $($low)?);
+                assert!(
+                    FIELD.width() == <$value as $crate::field::FieldValue>::WIDTH,
+                    "a row must be as wide as its type"
+                );
+            } )+
         };
     };
 }
 
 pub(crate) use field;
 pub(crate) use layout;
+pub(crate) use opcode_row;
+
+#[cfg(test)]
+#[expect(unreachable_pub, reason = "the macro makes public structs")]
+mod tests {
+    use std::format;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::field::FieldValue;
+    use crate::operand::{Immediate, Pred, Reg, Size};
+
+    layout! {
+        /// A made-up instruction of 128 bits, whose opcode has two parts.
+        Wide = "WIDE", 128 bits in u128;
+        opcode 127:92 = 0x8_0000_0001;
+        91:84 third: Reg,               "Rc",  "a register above bit 63";
+        83:81 size: Size,               "sz",  "how much is loaded";
+        80    extended: bool,           "E",   "one bit above bit 63";
+        79:48 immediate: Immediate<32>, "imm", "a number that crosses bit 64";
+        47:24 offset: Immediate<24>,    "off", "a number below bit 63";
+        23:16 destination: Reg,         "Rd",  "a register";
+        15    negated: bool,            "!",   "a sign";
+        14:12 guard: Pred,              "Pg",  "a predicate";
+        last opcode 11:0 = 0x981;
+    }
+
+    /// `third` 5, `size` 5, `extended`, and so on down to the opcode.
+    const WORD: u128 = 0x8000_0000_105b_89ab_cdef_1234_5607_b981;
+
+    fn fields() -> Wide {
+        Wide {
+            third: Reg::new(5),
+            size: Size::B64,
+            extended: true,
+            immediate: Immediate::from_bits(0x89ab_cdef),
+            offset: Immediate::from_bits(0x12_3456),
+            destination: Reg::new(7),
+            negated: true,
+            guard: Pred::from_bits(3),
+        }
+    }
+
+    #[test]
+    fn a_layout_can_have_128_bits() {
+        assert_eq!(Wide::unpack(WORD), fields());
+        assert_eq!(fields().pack(), WORD);
+        assert_eq!(Word::from(fields()).bits(), WORD);
+        assert_eq!(Word::<Wide>::new(WORD).fields(), fields());
+    }
+
+    #[test]
+    fn both_parts_of_an_opcode_count() {
+        assert!(Wide::matches(WORD));
+        assert!(!Wide::matches(WORD ^ 1));
+        assert!(!Wide::matches(WORD ^ 1 << 92));
+        assert!(Wide::matches(WORD ^ 1 << 91) && Wide::matches(WORD ^ 1 << 12));
+    }
+
+    #[test]
+    fn each_field_of_a_wide_word_is_independent() {
+        for row in Wide::ROWS.iter().filter(|row| row.fixed.is_none()) {
+            for word in [WORD, WORD & !row.field.mask(), WORD | row.field.mask()] {
+                assert_eq!(Wide::unpack(word).pack(), word, "{}", row.name);
+                for other in Wide::ROWS.iter().filter(|other| other.name != row.name) {
+                    assert_eq!(other.field.get(word), other.field.get(WORD), "{}", other.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn wide_words_are_described() {
+        let readings: Vec<_> = FieldReading::all(Wide::ROWS, WORD)
+            .map(|reading| format!("{} {} {reading}", reading.row.field, reading.row.name))
+            .collect();
+        assert_eq!(
+            readings,
+            [
+                "127:92 opcode WIDE",
+                "91:84 Rc R5",
+                "83:81 sz 64: 8 bytes, two registers",
+                "80 E yes",
+                "79:48 imm -1985229329 with a base, 0x89abcdef without",
+                "47:24 off 1193046 with a base, 0x123456 without",
+                "23:16 Rd R7",
+                "15 ! yes",
+                "14:12 Pg P3",
+                "11:0 opcode WIDE",
+            ]
+        );
+    }
+
+    #[test]
+    fn rows_that_do_not_cover_the_word_are_refused() {
+        let [first, middle @ .., last] = Wide::ROWS else { panic!("at least two rows") };
+        assert!(covers(Wide::ROWS, 128));
+        assert!(!covers(Wide::ROWS, 127));
+        // A gap at either end, a gap in the middle, a row twice.
+        assert!(!covers(&Wide::ROWS[1..], 128));
+        assert!(!covers(&[&[*first], middle].concat(), 128));
+        assert!(!covers(&[*first, *last], 128));
+        assert!(!covers(&[&[*first], Wide::ROWS].concat(), 128));
+    }
+}

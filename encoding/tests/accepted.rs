@@ -1,4 +1,4 @@
-//! What the parser takes beyond the canonical text (docs/ld.md section 2), one line a case.
+//! What the parser accepts beyond the canonical text (docs/ld.md section 2), one case per line.
 #![allow(clippy::unwrap_used)]
 
 use warpload_encoding::control::Notation;
@@ -40,7 +40,7 @@ fn accepted() {
     assert!(count > 150, "only {count} cases were read");
 }
 
-/// What one line of the corpus cannot hold: a line break is white space as well.
+/// What one line of the corpus cannot contain: a line break is white space, too.
 #[test]
 fn line_breaks() {
     let word = parse_line("LD R0, [R1+0x4], P2").unwrap().instruction.encode();

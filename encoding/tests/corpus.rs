@@ -1,4 +1,4 @@
-//! Every line of the corpora made with nvdisasm, in both directions.
+//! Checks every line of the corpora made with nvdisasm in both directions.
 #![allow(clippy::unwrap_used)]
 
 use warpload_encoding::{Instruction, Layout, ParseErrorKind, parse_line};
@@ -56,7 +56,7 @@ fn text_of_nvdisasm_assembles_to_its_word() {
 /// How many words of each instruction the second corpus holds.
 #[test]
 fn the_family_is_whole() {
-    fn count<L: Layout>() -> usize {
+    fn count<L: Layout<Word = u64>>() -> usize {
         rows(FAMILY).filter(|(word, _)| L::matches(*word)).count()
     }
     use warpload_encoding::{Ldc, Ldg, Ldl, Lds};

@@ -1,4 +1,4 @@
-//! Every value of every field survives decode, encode, text and parse.
+//! Every value of every field survives decoding, encoding, formatting and parsing.
 //!
 //! The fields come from the tables themselves, so that a new row is tested without a change here.
 #![allow(clippy::unwrap_used)]
@@ -13,8 +13,8 @@ use warpload_encoding::{
     ParseErrorKind, Row, describe, parse_line,
 };
 
-/// The opcodes and how many bits they have (docs/ld.md section 1, docs/load-family.md section 1),
-/// said here a second time on purpose.
+/// The opcodes and their widths (docs/ld.md section 1, docs/load-family.md section 1), repeated here on
+/// purpose.
 const OPCODES: [(&str, u64, u32); 5] = [
     ("LD", 0b100 << 61, 3),
     ("LDG", 0xeed0 << 48, 13),
@@ -29,8 +29,8 @@ fn load_word(which: usize, bits: u64) -> u64 {
     bits >> width | opcode
 }
 
-/// The bits of docs/load-family.md section 1 that the disassembler does not read, said here a second
-/// time on purpose.
+/// The bits of docs/load-family.md section 1 that the disassembler does not read, repeated here on
+/// purpose.
 #[test]
 fn unread_bits_are_those_of_the_documents() {
     let unread = [0, 1 << 44, 0b11 << 46, 0b111 << 45, 0b11 << 46 | 0b111 << 41];
@@ -43,8 +43,8 @@ fn unread_bits_are_those_of_the_documents() {
     }
 }
 
-/// What the text of `word` assembles to; nothing where the word has an invalid size, whose text is
-/// refused.
+/// Returns what the text of `word` assembles to, or `None` if the word has an invalid size, whose text
+/// is refused.
 fn reassembled(word: u64) -> Option<Instruction> {
     let instruction = Instruction::decode(word).unwrap();
     let text = instruction.text();
@@ -62,7 +62,7 @@ fn reassembled(word: u64) -> Option<Instruction> {
     }
 }
 
-/// All values of the field; where it is wider than 16 bits, the ends of its unsigned and signed
+/// Returns all values of the field; if it is wider than 16 bits, the ends of its unsigned and signed
 /// ranges, every single bit, and random ones.
 fn values(field: Field, random: &mut Random) -> Vec<u64> {
     let largest = u64::MAX >> (64 - field.width());
@@ -76,7 +76,7 @@ fn values(field: Field, random: &mut Random) -> Vec<u64> {
     values
 }
 
-/// The readings cover each of the lowest `width` bits once, and hold the word's bits.
+/// Checks that the readings cover each of the lowest `width` bits once and contain the bits of the word.
 fn assert_covers(readings: impl Iterator<Item = FieldReading>, word: u64, width: u32) {
     let (mut covered, mut gathered, mut next) = (0u64, 0u64, width);
     for reading in readings {
@@ -111,7 +111,7 @@ fn names<L: Layout>() -> String {
 /// The tables of docs/ld.md sections 1 and 5 and docs/load-family.md section 1, copied by hand: the round trips below would not
 /// notice two fields that changed places.
 #[test]
-fn fields_stand_where_the_reference_has_them() {
+fn fields_are_where_the_reference_has_them() {
     assert_eq!(
         names::<Ld>(),
         "63:61 opcode, 60:58 Plg, 57:56 cop, 55:53 sz, 52 E, 51:20 imm, 19 !, 18:16 Pg, 15:8 Ra, \
@@ -174,7 +174,7 @@ fn every_value_of_every_control_field() {
     }
 }
 
-/// Each field alone: text that follows one field only cannot hide behind the others.
+/// Each field alone, so that an error in one field cannot be hidden by another.
 #[test]
 fn every_value_of_every_field_beside_the_defaults() {
     let mut random = Random(3);
@@ -192,7 +192,7 @@ fn every_value_of_every_field_beside_the_defaults() {
 
 /// All 13-bit opcodes: an eighth of them is LD's, four are the family's.
 #[test]
-fn other_opcodes_are_no_loads() {
+fn other_opcodes_are_not_loads() {
     let mut random = Random(4);
     for opcode in 0..1u64 << 13 {
         let word = random.word() >> 13 | opcode << 51;
@@ -204,7 +204,7 @@ fn other_opcodes_are_no_loads() {
     }
 }
 
-/// Reads the slot back from its text in front of or behind an instruction.
+/// Reads the slot back from its text before or after an instruction.
 fn reread(control: Control, notation: Notation) -> Control {
     let shown = control.display(notation);
     let text = if notation.is_behind() {
@@ -237,7 +237,7 @@ fn every_slot_in_every_notation() {
     }
 }
 
-/// Splits canonical text into words and single characters, its spaces left out.
+/// Splits canonical text into words and single characters, without spaces.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -295,7 +295,7 @@ proptest! {
         if notation > 0 {
             spaced += blanks.next().unwrap();
             spaced += if notation == 1 { "01:-:1:Y:d" } else { "[B0-----:R-:W0:Y:S13]" };
-            // A word ends in front of a comment, too.
+            // A word ends before a comment, too.
             spaced += blanks.next().filter(|blank| !blank.is_empty()).unwrap_or(" ");
         }
         let mut after_word = false;

@@ -1,8 +1,8 @@
-//! What the parser refuses (docs/ld.md section 2): where, with which words, with which hint.
+//! What the parser refuses (docs/ld.md section 2): the place, the message, the hint.
 //!
-//! `data/refused.txt` holds a case as a person reads it: the line, carets below the bytes at
-//! fault, the message, and the hint where there is one. A caret behind the line's end stands for
-//! an empty span. `UPDATE_EXPECT=1` rewrites all but the lines themselves.
+//! `data/refused.txt` contains each case as a user sees it: the line, carets below the bytes at fault,
+//! the message, and the hint if there is one. A caret after the end of the line marks an empty span.
+//! `UPDATE_EXPECT=1` rewrites everything but the lines themselves.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -15,7 +15,7 @@ use warpload_encoding::{Expected, Instruction, ParseError, ParseErrorKind, Span,
 
 const CASES: &str = include_str!("data/refused.txt");
 
-/// The text at fault; panics where the span does not lie in `text` on the bounds of characters.
+/// Returns the text at fault; panics if the span is not in `text` or splits a character.
 fn at_fault(text: &str, span: Span) -> &str {
     text.get(span.range()).unwrap_or_else(|| panic!("{span:?} of {text:?}"))
 }
@@ -66,7 +66,7 @@ fn refused() {
     assert_eq!(CASES, actual);
 }
 
-/// What the file cannot hold: lines without a visible character.
+/// What the file cannot contain: lines without a visible character.
 #[test]
 fn empty_lines() {
     for text in ["", " ", "\t\n", "/**/", "  // x"] {
@@ -76,7 +76,7 @@ fn empty_lines() {
     }
 }
 
-/// What holds of every text: no panic, a span that can be shown, and what parses survives.
+/// Holds for every text: no panic, a span that can be shown, and what is parsed survives.
 fn assert_sound(text: &str) {
     match parse_line(text) {
         Ok(line) => {
@@ -91,7 +91,7 @@ fn assert_sound(text: &str) {
     }
 }
 
-/// Pieces that lines are made of, and some that they are not.
+/// Pieces that lines contain, and some that they do not.
 const PIECES: [&str; 56] = [
     "LD",
     "@",
@@ -151,7 +151,7 @@ const PIECES: [&str; 56] = [
     "&rd",
 ];
 
-/// Every line of the two corpora, cut off behind each character and in front of each.
+/// Every line of the two corpora, cut before each character: both parts.
 #[test]
 fn cut_lines() {
     let lines = CASES.lines().chain(include_str!("data/accepted.txt").lines());

@@ -1,4 +1,4 @@
-//! The comparison itself.
+//! [`run`]: compares words with nvdisasm's text.
 
 use std::fmt;
 
@@ -17,19 +17,18 @@ const BATCH: usize = 9_000;
 /// What nvdisasm prints inside a modifier that it has no name for; the assembler refuses it.
 const INVALID: &str = "INVALID";
 
-/// What came out of a comparison. Displays as `100000 words, 0 differences` under the
-/// differences themselves.
+/// The result of a comparison. Displays as the differences, then `100000 words, 0 differences`.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Words compared.
+    /// The number of words compared.
     pub words: usize,
-    /// Words that differed.
+    /// The number of words that differed.
     pub differences: usize,
     /// The first of them, up to [`SHOWN_DIFFERENCES`].
     pub first: Vec<Difference>,
 }
 
-/// A word that NVIDIA's disassembler and this project see differently.
+/// A word that NVIDIA's disassembler and this project treat differently.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The instruction.
@@ -42,12 +41,12 @@ pub struct Difference {
     pub problem: Problem,
 }
 
-/// Where this project departs.
+/// How this project differs.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The word is decoded as nothing.
+    /// The word is not decoded.
     NotDecoded,
-    /// Decoding and encoding again gives another word.
+    /// Decoding and encoding again produces another word.
     RoundTrip(u64),
     /// The word has another text.
     Text(String),
@@ -55,14 +54,15 @@ pub enum Problem {
     Refused(String),
     /// nvdisasm's text assembles to another word.
     Assembled(u64),
-    /// nvdisasm's text has no meaning and is assembled all the same.
+    /// nvdisasm's text is invalid, but is assembled.
     Accepted(u64),
 }
 
-/// Compares `words` fresh words of the seed.
+/// Compares `words` fresh words generated from `seed`.
 ///
 /// # Errors
-/// Where nvdisasm cannot be run or prints what cannot be read. A difference is no error.
+/// Returns an error if nvdisasm cannot be run or its output cannot be parsed. A difference is not an
+/// error.
 pub fn run(nvdisasm: &Nvdisasm, words: usize, seed: u64) -> Result<Report> {
     let mut report = Report::default();
     let mut fresh = Words::new(seed);
@@ -127,7 +127,7 @@ impl fmt::Display for Difference {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotDecoded => f.write_str("decoded as no instruction"),
+            Self::NotDecoded => f.write_str("not decoded"),
             Self::RoundTrip(word) => write!(f, "encoded again as {word:#018x}"),
             Self::Text(text) => write!(f, "{text}"),
             Self::Refused(error) => write!(f, "this text is refused: {error}"),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn agreement_is_no_difference() {
+    fn agreement_is_not_a_difference() {
         assert_eq!(ld(WORD, "LD.E R4, [R4], P0 ;"), None);
     }
 

@@ -3,7 +3,7 @@
 //! assembled again.
 //!
 //! `cargo xtask oracle` fetches nvdisasm and runs this; `tests/oracle.rs` runs it with the
-//! nvdisasm that the environment names. Nothing here reaches for the network.
+//! nvdisasm that the environment names. Nothing here uses the network.
 #![forbid(unsafe_code)]
 
 mod compare;

@@ -17,37 +17,37 @@ pub struct Nvdisasm {
 }
 
 impl Nvdisasm {
-    /// The program at `path`.
+    /// Creates the program at `path`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// The program that the environment names, if it names one.
+    /// Returns the program that the environment names, if it names one.
     pub fn from_env() -> Option<Self> {
         std::env::var_os(NVDISASM).filter(|path| !path.is_empty()).map(Self::new)
     }
 
-    /// Where the program is.
+    /// Returns the path of the program.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The release it says it is, such as `12.8, V12.8.55`.
+    /// Returns the release that it reports, such as `12.8, V12.8.55`.
     ///
     /// # Errors
-    /// Where it cannot be run.
+    /// Returns an error if it cannot be run.
     pub fn release(&self) -> Result<String> {
         let output = self.output(Command::new(&self.path).arg("--version"))?;
         let release = output.lines().find_map(|line| Some(line.split_once("release ")?.1));
         Ok(release.unwrap_or("unknown").to_owned())
     }
 
-    /// The text of each word as it is printed, semicolon included.
+    /// Returns the printed text of each word, including the semicolon.
     ///
     /// # Errors
-    /// Where the program cannot be run, fails, or prints anything but one line a word.
+    /// Returns an error if the program cannot be run, fails, or prints anything but one line per word.
     pub fn disassemble(&self, words: &[u64]) -> Result<Vec<String>> {
-        let mut file = tempfile::NamedTempFile::new().context("cannot make a temporary file")?;
+        let mut file = tempfile::NamedTempFile::new().context("cannot create a temporary file")?;
         file.write_all(&bundles(words)).context("cannot write a temporary file")?;
         let mut command = Command::new(&self.path);
         command.args(["--binary", "SM50", "-raw"]).arg(file.path());
@@ -65,12 +65,12 @@ impl Nvdisasm {
             let errors = String::from_utf8_lossy(&output.stderr);
             bail!("{} ended with {}: {}", self.path.display(), output.status, errors.trim());
         }
-        String::from_utf8(output.stdout).context("nvdisasm printed something that is no text")
+        String::from_utf8(output.stdout).context("nvdisasm printed something that is not text")
     }
 }
 
-/// The words in 32-byte bundles, each word with the default schedule, so that no two issue
-/// together and nvdisasm prints no braces.
+/// Returns the words in 32-byte bundles, each with the default schedule, so that no two issue together
+/// and nvdisasm prints no braces.
 fn bundles(words: &[u64]) -> Vec<u8> {
     let bundle = |words: &[u64]| {
         let mut bundle = Bundle::nops();
@@ -80,8 +80,8 @@ fn bundles(words: &[u64]) -> Vec<u8> {
     words.chunks(3).flat_map(bundle).collect()
 }
 
-/// The instructions of a listing without any gap, `/*0008*/  TEXT ;` each. The control words
-/// have offsets and no line.
+/// Returns the instructions of a listing without gaps, each of the form `/*0008*/  TEXT ;`. Control
+/// words have offsets, but no line.
 fn texts(listing: &str) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     for line in listing.lines().map(str::trim).filter(|line| !line.is_empty()) {

@@ -2,7 +2,7 @@
 
 use warpload_encoding::{Layout, Ld, Ldc, Ldg, Ldl, Lds, Row};
 
-/// The instructions that are compared. A further one is one more row.
+/// The instructions that are compared. To add one, add a row.
 pub const TARGETS: &[Target] = &[
     Target::of::<Ld>(&[]),
     Target::of::<Ldg>(&["-"]),
@@ -21,19 +21,19 @@ pub struct Target {
 }
 
 impl Target {
-    /// The instruction of a layout. `hidden` names the rows that no text shows, which
-    /// assembling that text cannot bring back; most instructions have none.
-    const fn of<L: Layout>(hidden: &'static [&'static str]) -> Self {
+    /// Creates the target of a layout. `hidden` names the rows that no text shows and that assembling
+    /// the text cannot restore; most instructions have none.
+    const fn of<L: Layout<Word = u64>>(hidden: &'static [&'static str]) -> Self {
         Self { name: L::NAME, rows: L::ROWS, hidden }
     }
 
-    /// The bits that the text determines.
+    /// Returns the bits that the text determines.
     pub(crate) fn shown(&self) -> u64 {
         let hidden = self.rows.iter().filter(|row| self.hidden.contains(&row.name));
         !hidden.fold(0, |mask, row| mask | row.field.mask())
     }
 
-    /// A random word; with `edges`, about half of the fields have an edge value.
+    /// Returns a random word; with `edges`, about half of the fields have an edge value.
     fn word(&self, random: &mut Random, edges: bool) -> u64 {
         let word = random.next();
         self.rows.iter().fold(word, |word, row| {
@@ -47,7 +47,7 @@ impl Target {
     }
 }
 
-/// Endless words of the [`TARGETS`], in turn; the same seed gives the same words. Every other
+/// Endless words of the [`TARGETS`], in turn; the same seed produces the same words. Every other
 /// word of a target has many fields at an edge of their range.
 pub struct Words {
     random: Random,
@@ -55,7 +55,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// The words of that seed.
+    /// Creates the words of a seed.
     pub fn new(seed: u64) -> Self {
         Self { random: Random(seed), given: 0 }
     }
@@ -83,13 +83,13 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// Slightly uneven where `limit` is no power of two, which does not matter here.
+    /// Slightly biased if `limit` is not a power of two, which does not matter here.
     fn below(&mut self, limit: u32) -> u32 {
         (self.next() % u64::from(limit)) as u32
     }
 
-    /// A value at an edge of a field of that many bits: of its unsigned range, of its signed
-    /// range, or one where the number of hexadecimal digits changes.
+    /// Returns a value at an edge of a field of that many bits: of its unsigned range, of its signed
+    /// range, or one at which the number of hexadecimal digits changes.
     fn edge(&mut self, width: u32) -> u64 {
         let largest = u64::MAX >> (64 - width);
         let power = 1 << self.below(width);

@@ -1,4 +1,4 @@
-//! Cubins: ELF files with the code of each function in a section of its own.
+//! [`Cubin`]: an ELF file with the code of each function in a section of its own.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use super::raw::nth_instruction;
 use super::{SassError, SassInstruction};
 use crate::impossible::OrImpossible;
 
-/// The instructions of a cubin, section after section as its section table has them.
+/// The instructions of a cubin, section by section in the order of its section table.
 #[derive(Debug)]
 pub(super) struct Cubin {
     data: Vec<u8>,
     layout: Layout,
-    /// The section in which the iteration stands, as an index into `layout.text`.
+    /// The current section, as an index into `layout.text`.
     section: usize,
-    /// How many of its instructions have been given.
+    /// How many of its instructions have been returned.
     taken: usize,
     symbols: SymbolCursor,
-    /// The name given last.
+    /// The last name that was returned.
     named: Option<(Name, Arc<str>)>,
 }
 
@@ -64,7 +64,7 @@ impl Cubin {
         Ok(None)
     }
 
-    /// The text of a name, made once as long as the name stays the same.
+    /// Returns the text of a name; reuses the last one if the name is the same.
     fn function(&mut self, name: Name) -> Result<Arc<str>, SassError> {
         if let Some((_, text)) = self.named.as_ref().filter(|(last, _)| *last == name) {
             return Ok(Arc::clone(text));
@@ -77,8 +77,7 @@ impl Cubin {
 
 /// Walks along the functions of a section `.text` while the offset rises.
 ///
-/// Where functions lie within one another the outermost one counts, as it does where each
-/// function has its own section.
+/// If functions are nested, the outermost one counts, as if each function had its own section.
 #[derive(Debug, Default)]
 struct SymbolCursor {
     section: usize,
@@ -88,7 +87,7 @@ struct SymbolCursor {
 }
 
 impl SymbolCursor {
-    /// The name of the function that covers `offset`, which must not fall within a section.
+    /// Returns the name of the function that covers `offset`, which must not decrease within a section.
     fn covering(
         &mut self,
         symbols: &[FunctionSymbol],
@@ -129,7 +128,7 @@ mod tests {
         fn at(start: usize) -> Name {
             Name { start, table_end: 100 }
         }
-        // Sorted as the layout sorts them; the third one runs beyond the first.
+        // Sorted as in the layout; the third one extends beyond the first.
         let symbols = [
             symbol(1, 0..0x60, 1),
             symbol(1, 0x18..0x30, 2),

@@ -1,4 +1,4 @@
-//! What a cubin's ELF structures say, as ranges of the file; all checked against its size.
+//! [`Layout`]: the ELF structures of a cubin as ranges of the file, checked against its size.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -10,11 +10,11 @@ use warpload_encoding::control::BUNDLE_BYTES;
 
 use super::{SassError, check_sm};
 
-/// The longest name in bytes; mangled names of C++ templates stay well below.
+/// The longest name in bytes; mangled names of C++ templates are much shorter.
 const MAX_NAME_BYTES: usize = 1 << 16;
 
-/// From this version of the ABI on (SM 10.0) the SM version stands in bits 15:8 of the header's
-/// flags; before, in bits 7:0.
+/// From this version of the ABI (SM 10.0) on, the SM version is in bits 15:8 of the header's flags;
+/// before, it is in bits 7:0.
 const ABI_VERSION_2: u8 = 8;
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Layout {
     pub(super) sm: u32,
     /// In the order of the section table; empty if the cubin has no code.
     pub(super) text: Vec<TextSection>,
-    /// Sorted by section, start, and the longest first; empty where no section needs them.
+    /// Sorted by section and start, the longest first; empty if no section needs them.
     pub(super) symbols: Vec<FunctionSymbol>,
 }
 
@@ -31,13 +31,13 @@ pub(super) struct Layout {
 pub(super) struct TextSection {
     /// Its index in the section table.
     pub(super) index: usize,
-    /// The function's name; nothing in a section `.text`, whose functions the symbols tell.
+    /// The name of the function; `None` in a section `.text`, whose functions the symbols name.
     pub(super) name: Option<Name>,
     pub(super) code: Range<usize>,
     pub(super) registers: u8,
 }
 
-/// A function in a section that is named `.text` only.
+/// A function in a section that is named just `.text`.
 #[derive(Debug)]
 pub(super) struct FunctionSymbol {
     pub(super) section: usize,
@@ -46,8 +46,8 @@ pub(super) struct FunctionSymbol {
     pub(super) name: Name,
 }
 
-/// A string of a string table. Its end is looked for when the text is asked for: a file can hold
-/// many names that share one long string.
+/// A string in a string table. Its end is searched for only when the text is needed: many names of a
+/// file can share one long string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Name {
     /// Where it begins in the file.
@@ -84,8 +84,8 @@ impl Layout {
         let flags = header.e_flags(endian).0;
         let sm_shift = if header.e_ident().abi_version >= ABI_VERSION_2 { 8 } else { 0 };
         let sm = check_sm(flags >> sm_shift & 0xff, None)?;
-        // The program headers say nothing that is needed here, but they stand last in the files
-        // of NVIDIA's tools: that they are there shows that the file is whole.
+        // The program headers are not needed, but they come last in the files of NVIDIA's tools: if
+        // they are there, the file is complete.
         let program_headers = header.e_phoff(endian).into();
         header.program_headers(endian, data).map_err(broken("program headers", program_headers))?;
         let sections = header
@@ -120,11 +120,11 @@ fn text_sections<Elf: FileHeader<Endian = LittleEndian>>(
     for (index, section) in sections.iter().enumerate() {
         let start = names.start.saturating_add(section.sh_name(LittleEndian) as usize);
         let section_name = data.get(start..names.end).unwrap_or_default();
-        let Some(behind) = section_name.strip_prefix(b".text") else { continue };
-        let behind_dot = Name { start: start + ".text.".len(), table_end: names.end };
-        let function = match behind.first() {
+        let Some(suffix) = section_name.strip_prefix(b".text") else { continue };
+        let after_dot = Name { start: start + ".text.".len(), table_end: names.end };
+        let function = match suffix.first() {
             Some(0) => None,
-            Some(b'.') => Some(behind_dot),
+            Some(b'.') => Some(after_dot),
             _ => continue,
         };
         if section.sh_type(LittleEndian) != SHT_PROGBITS {
@@ -183,7 +183,7 @@ fn function_symbols<Elf: FileHeader<Endian = LittleEndian>>(
     Ok(functions)
 }
 
-/// Where a section's data stand, which must be within the file.
+/// Returns where the data of a section are, which must be within the file.
 fn file_range<Elf: FileHeader<Endian = LittleEndian>>(
     section: &Elf::SectionHeader,
     name: &str,

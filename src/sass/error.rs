@@ -1,4 +1,4 @@
-//! What can be wrong with a cubin, a raw instruction stream or a listing.
+//! [`SassError`]: what is wrong with a cubin, a raw stream or a listing.
 
 use std::io;
 
@@ -21,28 +21,28 @@ pub enum SassError {
     /// A line of a listing could not be read.
     #[error(transparent)]
     Line(#[from] LineError),
-    /// The input has no byte.
+    /// The input is empty.
     #[error("the input is empty; expected a cubin or a SASS listing")]
     Empty,
-    /// A raw stream that has no byte.
+    /// A raw stream is empty.
     #[error("the input is empty; expected a bare stream of 32-byte bundles")]
     RawEmpty,
-    /// Binary, but no ELF.
+    /// Binary, but not ELF.
     #[error(
-        "neither an ELF file nor text; expected a cubin or a SASS listing (a bare stream of \
-         32-byte bundles is read with `--raw`)"
+        "neither an ELF file nor text; expected a cubin or a SASS listing (use `--raw` for a bare \
+         stream of 32-byte bundles)"
     )]
     Binary,
     /// A file of another kind, such as a fatbin or a compressed file.
     #[error("{0}")]
     OtherFile(FileKind),
     /// A file of a known kind instead of a raw stream.
-    #[error("{}; expected a bare stream of 32-byte bundles (leave out `--raw`)", .0.name())]
+    #[error("{}; expected a bare stream of 32-byte bundles (omit `--raw`)", .0.name())]
     NotRaw(FileKind),
     /// Text instead of a raw stream.
-    #[error("a text; expected a bare stream of 32-byte bundles (leave out `--raw`)")]
+    #[error("text; expected a bare stream of 32-byte bundles (omit `--raw`)")]
     RawText,
-    /// An ELF file that is no cubin.
+    /// An ELF file that is not a cubin.
     #[error(
         "an ELF file of machine {machine}; expected a cubin, machine 190 (from a program or \
          library with CUDA code extract them with `cuobjdump -xelf all`)"
@@ -66,9 +66,9 @@ pub enum SassError {
         /// How many lines the text has.
         lines: u64,
     },
-    /// Code for a GPU whose instruction words have another layout.
+    /// Code for a GPU whose instruction words have a different layout.
     #[error(
-        "{}code for SM {}.{}, whose instruction words have another layout; expected one of SM {}",
+        "{}code for SM {}.{}, whose instruction words have a different layout; expected one of SM {}",
         line.map(|line| format!("line {line}: ")).unwrap_or_default(),
         sm / 10,
         sm % 10,
@@ -77,10 +77,10 @@ pub enum SassError {
     UnsupportedSm {
         /// Ten times the major number plus the minor number.
         sm: u32,
-        /// The listing's line that says so; nothing for a cubin.
+        /// The line of the listing that says so; `None` for a cubin.
         line: Option<u64>,
     },
-    /// A cubin or a raw stream that is too large to be read whole.
+    /// A cubin or a raw stream that is too large to read whole.
     #[error("larger than {limit} bytes; expected a cubin or a raw stream of at most that size")]
     TooLarge {
         /// The largest size in bytes.
@@ -102,10 +102,10 @@ pub enum SassError {
         /// Where it should begin, in bytes.
         start: u64,
     },
-    /// A word of a raw stream that no control word can be, where a control word is.
+    /// The first word of a bundle of a raw stream is not a control word.
     #[error(
         "the word {word:#018x} at byte offset {offset} is not a control word: bit 63 is set; \
-         expected code of SM 5.x or 6.x that begins with a bundle (`--offset BYTES` says where it begins)"
+         expected code of SM 5.x or 6.x that begins with a bundle (use `--offset BYTES` to say where it begins)"
     )]
     NoControlWord {
         /// The word's offset in the input, in bytes.
@@ -115,8 +115,8 @@ pub enum SassError {
     },
     /// A raw stream that ends within a bundle.
     #[error(
-        "{size} bytes are no whole number of 32-byte bundles; the last whole one ends at byte \
-         offset {whole} (`--offset BYTES` says where the first one begins)"
+        "{size} bytes are not a whole number of 32-byte bundles; the last whole one ends at byte \
+         offset {whole} (use `--offset BYTES` to say where the first one begins)"
     )]
     PartialBundle {
         /// The size of the stream in bytes.
@@ -124,10 +124,9 @@ pub enum SassError {
         /// The offset at which the last whole bundle ends.
         whole: u64,
     },
-    /// A part of the ELF file cannot be read; most often the file is cut off.
+    /// A part of the ELF file cannot be read; most often the file is truncated.
     #[error(
-        "the {part} at byte offset {offset} cannot be read, the file has {file_size} bytes: \
-         {reason}"
+        "cannot read the {part} at byte offset {offset}; the file has {file_size} bytes: {reason}"
     )]
     Elf {
         /// The part of the file.
@@ -139,7 +138,7 @@ pub enum SassError {
         /// What is wrong.
         reason: String,
     },
-    /// A section's data are not in the file.
+    /// The data of a section are outside the file.
     #[error(
         "section {name} has {size} bytes at byte offset {offset}, which is outside the file of \
          {file_size} bytes"
@@ -156,7 +155,7 @@ pub enum SassError {
     },
     /// A section ends within a bundle.
     #[error(
-        "section {name} at byte offset {offset} has {size} bytes, which is no whole number of \
+        "section {name} at byte offset {offset} has {size} bytes, which is not a whole number of \
          32-byte bundles"
     )]
     SectionPartialBundle {
@@ -167,10 +166,10 @@ pub enum SassError {
         /// How many bytes they have.
         size: u64,
     },
-    /// The text sections together are larger than the file, so that some lie on one another.
+    /// The text sections together are larger than the file, so some overlap.
     #[error(
         "section {name} at byte offset {offset} overlaps another one: the text sections have more \
-         bytes than the file's {file_size}"
+         than the {file_size} bytes of the file"
     )]
     SectionsOverlap {
         /// The first section that is too many.
@@ -180,7 +179,7 @@ pub enum SassError {
         /// The size of the file in bytes.
         file_size: u64,
     },
-    /// A name in the ELF file that is longer than any that a compiler makes.
+    /// A name in the ELF file is longer than any that a compiler generates.
     #[error("the name at byte offset {offset} has no end within {limit} bytes")]
     NameTooLong {
         /// Where the name begins.
@@ -207,18 +206,18 @@ pub enum SassError {
 #[non_exhaustive]
 pub enum ListingErrorKind {
     /// `/*` without `*/`.
-    #[error("this comment has no end; expected `*/`")]
+    #[error("unterminated comment; expected `*/`")]
     UnclosedComment,
-    /// A word that has not 16 hexadecimal digits.
+    /// A word that does not have 16 hexadecimal digits.
     #[error("expected a word, `0x` and 16 hexadecimal digits")]
     BadWord,
-    /// A comment where an offset stands that is none.
+    /// A comment in place of an offset that is not an offset.
     #[error("expected an offset, 4 to 16 hexadecimal digits")]
     BadOffset,
-    /// An offset at which no instruction can stand.
+    /// An offset at which there cannot be an instruction.
     #[error(
-        "no instruction can stand at offset {offset:#x}; expected 8, 16 or 24 bytes behind the \
-         start of a 32-byte bundle, which holds the control word{}",
+        "invalid instruction offset {offset:#x}; expected 8, 16 or 24 bytes after the start of a \
+         32-byte bundle, which holds the control word{}",
         if *is_later {
             " (this is the syntax of SM 7.0 and later, whose instructions are 16 bytes apart)"
         } else {
@@ -232,29 +231,29 @@ pub enum ListingErrorKind {
         /// in the listing is of another SM.
         is_later: bool,
     },
-    /// Nothing behind an offset or a control notation.
+    /// Nothing after an offset or a control notation.
     #[error("expected an instruction")]
     MissingInstruction,
     /// An instruction that does not end.
-    #[error("expected `;` (or `}}` where a dual-issued pair ends) behind the instruction")]
+    #[error("expected `;` (or `}}` at the end of a dual-issued pair) after the instruction")]
     MissingEnd,
     /// An instruction without a word in a listing that has words.
-    #[error("expected the instruction's word, which the instructions before have")]
+    #[error("expected the word of the instruction, which earlier instructions have")]
     MissingWord,
     /// A second word alone in a line after an instruction.
     #[error(
-        "unexpected word; the instruction above has its word already, and no control word belongs \
+        "unexpected word; the instruction above already has a word, and there is no control word \
          here"
     )]
     UnexpectedWord,
-    /// Something else behind an instruction's end.
+    /// Something else after the end of an instruction.
     #[error("expected the word `/* 0x… */`, a comment or the end of the line")]
     TrailingText,
     /// A control notation that cannot be read.
     #[error("{0}{hint}", hint = .0.hint().map(|hint| format!("; {hint}")).unwrap_or_default())]
     Control(ParseError),
-    /// A maxas block that does not end.
-    #[error("the block <{name}> has no end; expected </{name}>")]
+    /// A maxas block without an end.
+    #[error("unterminated block <{name}>; expected </{name}>")]
     UnclosedBlock {
         /// The block's name.
         name: String,
@@ -264,4 +263,17 @@ pub enum ListingErrorKind {
 /// `5.0, 5.2, …`
 fn supported() -> String {
     SUPPORTED_SM.map(|sm| format!("{}.{}", sm / 10, sm % 10)).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_pass_through_threads_and_boxes() {
+        fn check<E: std::error::Error + Send + Sync + 'static>() {}
+        check::<SassError>();
+        check::<ListingErrorKind>();
+        check::<LineError>();
+    }
 }

@@ -1,5 +1,5 @@
-//! What one line of a listing is, whatever the tool that wrote it. Lines are looked at one by
-//! one; what they mean together is `listing.rs`.
+//! Classifies single lines of a SASS listing, whichever tool wrote it. `listing` combines them into
+//! instructions.
 
 use memchr::memmem;
 use warpload_encoding::{Control, parse_control_prefix};
@@ -9,13 +9,13 @@ use super::ListingErrorKind as Kind;
 /// What a line is.
 #[derive(Debug, PartialEq)]
 pub(super) enum Shape<'l> {
-    /// Nothing but space.
+    /// Only white space.
     Blank,
-    /// Nothing that is needed: comments, labels, directives, data.
+    /// Something that is not needed: comments, labels, directives, data.
     Other,
-    /// A function begins, or a section that is none.
+    /// A function begins, or a section that is not one.
     Function(Option<&'l str>),
-    /// How many registers the function has.
+    /// The registers per thread of the function.
     Registers(u8),
     /// The SM version of the code.
     Sm(u32),
@@ -42,7 +42,7 @@ pub(super) struct InstructionLine<'l> {
     pub(super) control: Option<Control>,
     /// A dual-issued pair ends here: the word is in a line of its own.
     pub(super) closes_pair: bool,
-    /// The byte of the line behind the instruction, where its word would stand.
+    /// The byte of the line after the instruction, at which its word would be.
     pub(super) end: usize,
 }
 
@@ -59,9 +59,9 @@ fn fault<T>(at: usize, kind: Kind) -> Read<T> {
     Err(Fault { at, kind })
 }
 
-/// Tells what the line `text` is.
+/// Classifies the line `text`.
 pub(super) fn classify(text: &str) -> Read<Shape<'_>> {
-    // The byte order mark stands in front of the first line.
+    // A byte order mark may precede the first line.
     let rest = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     let start = text.len() - rest.len();
     let rest = rest.trim_end();
@@ -80,13 +80,13 @@ pub(super) fn classify(text: &str) -> Read<Shape<'_>> {
     }
 }
 
-/// Whether a block of maxas ends on this line.
+/// Returns whether a block of maxas ends on this line.
 pub(super) fn ends_block(text: &str, name: &str) -> bool {
     let rest = text.trim_start().strip_prefix("</").and_then(|rest| rest.strip_prefix(name));
     rest.is_some_and(|rest| rest.starts_with('>'))
 }
 
-/// `code for sm_50`, `Function : NAME` of cuobjdump.
+/// Classifies `code for sm_50` and `Function : NAME` of cuobjdump.
 fn titled(line: &str) -> Shape<'_> {
     if let Some(sm) = line.strip_prefix("code for sm_") {
         return leading_number(sm).map_or(Shape::Other, Shape::Sm);
@@ -95,12 +95,12 @@ fn titled(line: &str) -> Shape<'_> {
     name.map_or(Shape::Other, |name| named(name.trim()))
 }
 
-/// A function begins; a title without a name is none.
+/// A function begins, unless the name is empty.
 fn named(name: &str) -> Shape<'_> {
     if name.is_empty() { Shape::Other } else { Shape::Function(Some(name)) }
 }
 
-/// What maxas writes in front of a kernel.
+/// Classifies the header of a kernel of maxas.
 fn maxas_header(line: &str) -> Shape<'_> {
     let Some((key, value)) = line[1..].split_once(':') else { return Shape::Other };
     let value = value.trim();
@@ -114,8 +114,8 @@ fn maxas_header(line: &str) -> Shape<'_> {
     }
 }
 
-/// A block of maxas whose lines are no instructions of the listing: names of registers and
-/// constants, and Perl.
+/// Classifies the tag of a maxas block. Blocks of register names, constant names and Perl contain no
+/// instructions.
 fn block(line: &str) -> Shape<'_> {
     let name = &line[1..];
     let name = name.split_once('>').map_or(name, |(name, _)| name);
@@ -128,7 +128,7 @@ fn block(line: &str) -> Shape<'_> {
     }
 }
 
-/// What begins with a dot: directives of nvdisasm and CuAssembler, labels, PTX.
+/// Classifies what begins with a dot: directives of nvdisasm and CuAssembler, labels, PTX.
 fn directive(line: &str) -> Shape<'_> {
     if let Some(name) = line.strip_prefix(".text.").and_then(|rest| rest.strip_suffix(':')) {
         return Shape::Function(Some(name));
@@ -144,7 +144,7 @@ fn directive(line: &str) -> Shape<'_> {
             .split_once("SHI_REGISTERS=")
             .and_then(|(_, number)| u8::try_from(leading_number(number)?).ok())
             .map_or(Shape::Other, Shape::Registers),
-        // EF_CUDA_VIRTUAL_SM(EF_CUDA_SM50) is the PTX's version, not the code's.
+        // EF_CUDA_VIRTUAL_SM(EF_CUDA_SM50) is the version of the PTX, not of the code.
         ".headerflags" => rest
             .split(['"', ' '])
             .find_map(|flag| flag.strip_prefix("EF_CUDA_SM").and_then(leading_number))
@@ -162,7 +162,8 @@ fn leading_number(text: &str) -> Option<u32> {
     text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse().ok()
 }
 
-/// A line that begins with a comment: an offset and an instruction, a word alone, or a comment.
+/// Classifies a line that begins with a comment: an offset and an instruction, a word alone, or only a
+/// comment.
 fn commented(text: &str, start: usize) -> Read<Shape<'_>> {
     let (content, end) = comment(text, start);
     let first = content.as_bytes().first();
@@ -188,8 +189,8 @@ fn commented(text: &str, start: usize) -> Read<Shape<'_>> {
     instruction(text, end, Some(offset), None)
 }
 
-/// The content of the comment that begins at `start`, trimmed, and where the comment ends if it
-/// does.
+/// Returns the trimmed content of the comment that begins at `start`, and the end of the comment if
+/// there is one.
 fn comment(text: &str, start: usize) -> (&str, Option<usize>) {
     let content = &text[start + 2..];
     match memmem::find(content.as_bytes(), b"*/") {
@@ -202,7 +203,7 @@ fn is_word(content: &str) -> bool {
     content.starts_with("0x") || content.starts_with("0X")
 }
 
-/// The word in a comment whose content begins with `0x`.
+/// Parses the word in a comment whose content begins with `0x`.
 fn word(text: &str, start: usize, content: &str, end: Option<usize>) -> Read<u64> {
     let at = skip_space(text, start + 2);
     if end.is_none() {
@@ -213,12 +214,12 @@ fn word(text: &str, start: usize, content: &str, end: Option<usize>) -> Read<u64
 
 fn parse_word(text: &str) -> Option<u64> {
     let digits = text.get(2..).filter(|digits| digits.len() == 16)?;
-    // A sign, which from_str_radix would take, is no digit.
+    // A sign, which from_str_radix would accept, is not a digit.
     let all_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     u64::from_str_radix(digits, 16).ok().filter(|_| all_digits)
 }
 
-/// The offset in a comment.
+/// Parses the offset in a comment.
 fn offset(text: &str, start: usize, content: &str) -> Read<u64> {
     let at = skip_space(text, start + 2);
     let hexadecimal = content.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -227,8 +228,8 @@ fn offset(text: &str, start: usize, content: &str) -> Read<u64> {
     offset.ok_or(Fault { at, kind: Kind::BadOffset })
 }
 
-/// A line that begins with maxas's or CuAssembler's notation; behind the latter may stand an
-/// offset.
+/// Classifies a line that begins with the notation of maxas or CuAssembler; an offset may follow the
+/// latter.
 fn noted(text: &str, start: usize) -> Read<Shape<'_>> {
     let (control, length) = parse_control_prefix(&text[start..])
         .map_err(|error| Fault { at: start + error.span.start, kind: Kind::Control(error) })?;
@@ -242,7 +243,8 @@ fn noted(text: &str, start: usize) -> Read<Shape<'_>> {
     instruction(text, end, Some(offset), control)
 }
 
-/// `--:-:-:-:1`, or what was meant to be one: two digits or dashes, and more than one colon.
+/// Returns whether the line begins with `--:-:-:-:1` or a mistyped one: two digits or dashes, and more
+/// than one colon.
 fn is_maxas_notation(line: &str) -> bool {
     let first = line.split_ascii_whitespace().next().unwrap_or_default();
     let digit = |byte: u8| byte == b'-' || byte.is_ascii_hexdigit();
@@ -250,7 +252,7 @@ fn is_maxas_notation(line: &str) -> bool {
     digit(*high) && digit(*low) && rest.contains(&b':')
 }
 
-/// `PASS 0xWORD 0 0xDIFFERENCE 0 PREDICATE INSTRUCTION; CAPTURES`, `at` behind the first column.
+/// Reads `PASS 0xWORD 0 0xDIFFERENCE 0 PREDICATE INSTRUCTION; CAPTURES`; `at` is after the first column.
 fn opcode(text: &str, at: usize) -> Read<Shape<'_>> {
     let at = skip_space(text, at);
     let column = |at: usize| text[at..].find(char::is_whitespace).map_or(text.len(), |l| at + l);
@@ -281,7 +283,7 @@ fn opcode(text: &str, at: usize) -> Read<Shape<'_>> {
     }))
 }
 
-/// `[{] INSTRUCTION ; [}] [/* 0xWORD */] [comment]`, or `INSTRUCTION }` where a pair ends.
+/// Reads `[{] INSTRUCTION ; [}] [/* 0xWORD */] [comment]`, or `INSTRUCTION }` at the end of a pair.
 fn instruction(
     text: &str,
     at: usize,
@@ -316,7 +318,7 @@ fn instruction(
     if body.is_empty() {
         return fault(start, Kind::MissingInstruction);
     }
-    let Behind { word, has_brace } = behind(text, end, ended && !closes_pair)?;
+    let Tail { word, has_brace } = tail(text, end, ended && !closes_pair)?;
     closes_pair |= has_brace;
     Ok(Shape::Instruction(InstructionLine {
         offset,
@@ -329,22 +331,22 @@ fn instruction(
     }))
 }
 
-/// Removes `SLOT 0` or `SLOT 1` from the end, with which nvdisasm says which half of a dual-issued
-/// pair an instruction is.
+/// Removes `SLOT 0` or `SLOT 1` from the end, with which nvdisasm marks the halves of a dual-issued
+/// pair.
 fn without_slot(body: &str) -> &str {
     let rest = body.strip_suffix(" SLOT 0").or_else(|| body.strip_suffix(" SLOT 1"));
     rest.map_or(body, str::trim_end)
 }
 
-/// What stands behind an instruction.
-struct Behind {
+/// What follows an instruction.
+struct Tail {
     word: Option<u64>,
     has_brace: bool,
 }
 
-/// `[}] [/* 0xWORD */] [comment]` in any order; the brace only where a pair may end.
-fn behind(text: &str, end: usize, may_close: bool) -> Read<Behind> {
-    let mut found = Behind { word: None, has_brace: false };
+/// Reads `[}] [/* 0xWORD */] [comment]` in any order; the brace only if a pair may end.
+fn tail(text: &str, end: usize, may_close: bool) -> Read<Tail> {
+    let mut found = Tail { word: None, has_brace: false };
     let mut rest = skip_space(text, end);
     while !ends_line(&text[rest..]) {
         if text[rest..].starts_with("/*") {
@@ -369,7 +371,7 @@ fn behind(text: &str, end: usize, may_close: bool) -> Read<Behind> {
     Ok(found)
 }
 
-/// Where the instruction that begins at `start` ends: at `;`, at a comment, or with the line.
+/// Returns where the instruction that begins at `start` ends: at `;`, at a comment, or with the line.
 fn instruction_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
@@ -383,7 +385,7 @@ fn instruction_end(text: &str, start: usize) -> usize {
     bytes.len()
 }
 
-/// Whether nothing but a comment up to the line's end stands here.
+/// Returns whether only a comment up to the end of the line is left.
 fn ends_line(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with("//") || rest.starts_with('#')
 }

@@ -1,7 +1,7 @@
-//! SASS from wherever it is kept: cubins, raw bundles, text listings.
+//! Reads SASS from cubins, raw bundles and text listings.
 //!
-//! [`read`] tells the kinds apart by content and gives one sequence of [`SassInstruction`]s
-//! whatever the source: every instruction, not only the loads, in the order of the input.
+//! [`read`] detects the kind of input by its content and returns one sequence of [`SassInstruction`]s
+//! for all of them: every instruction, not only the loads, in the order of the input.
 //!
 //! | source | function | offset | word | text | control |
 //! |---|---|---|---|---|---|
@@ -11,8 +11,8 @@
 //! | `nvdisasm -hex` | yes | yes | yes | yes | yes |
 //! | `nvdisasm` | yes | yes | | yes | |
 //! | CuAssembler `.cuasm` | yes | yes | | yes | yes |
-//! | maxas `.sass` | where named | | | yes | yes |
-//! | maxas's list of opcodes | | | yes | yes | |
+//! | maxas `.sass` | if named | | | yes | yes |
+//! | maxas list of opcodes | | | yes | yes | |
 //!
 //! ```
 //! use warpload::sass::{Format, read};
@@ -55,37 +55,37 @@ use self::raw::Raw;
 pub use self::relocation::without_relocations;
 use crate::file_kind::FileKind;
 
-/// The SM versions whose code is read here, ten times the major number plus the minor number.
-/// They share the 32-byte bundles and the encoding of the loads.
+/// The supported SM versions, ten times the major number plus the minor number. They share the
+/// 32-byte bundles and the encoding of the loads.
 pub const SUPPORTED_SM: [u32; 6] = [50, 52, 53, 60, 61, 62];
 
-/// The largest cubin or raw stream in bytes; these are read whole. Listings have no limit.
+/// The maximum size of a cubin or a raw stream in bytes; these are read whole. Listings are unlimited.
 pub const MAX_BINARY_BYTES: u64 = 1 << 30;
 
-/// How many bytes are looked at to tell the kinds of input apart.
+/// How many bytes are inspected to detect the kind of input.
 const DETECT_BYTES: u64 = 4096;
 
-/// One instruction, with what its source says of it.
+/// One instruction, with what its source says about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SassInstruction {
-    /// The function that it belongs to, as the source writes it (mangled); cubins: the name
-    /// behind `.text.` of the section.
+    /// The function that it belongs to, as the source writes it (mangled); for a cubin, the name
+    /// after `.text.` in the name of the section.
     pub function: Option<Arc<str>>,
-    /// Bytes from the start of the function's section. Control words count, so that the first
+    /// Bytes from the start of the function's section, including control words: the first
     /// instruction of a function is at 8.
     pub offset: Option<u64>,
-    /// The instruction word; nothing in a listing without words.
+    /// The instruction word; `None` in a listing without words.
     pub word: Option<u64>,
-    /// The listing's own text without offset, braces, slot and semicolon; nothing for binaries.
+    /// The text of a listing without offset, braces, slot and semicolon; `None` for binaries.
     pub text: Option<String>,
-    /// How it is scheduled, from the control word or from the notation in front of the text.
+    /// How it is scheduled, from the control word or from the notation before the text.
     pub control: Option<Control>,
-    /// The line of the listing, from 1; nothing for binaries.
+    /// The line of the listing, from 1; `None` for binaries.
     pub line: Option<u64>,
-    /// The column in bytes, from 1, at which the text begins in its line; nothing for binaries.
+    /// The column in bytes, from 1, at which the text begins in its line; `None` for binaries.
     pub column: Option<usize>,
-    /// How many registers a thread of the function has: `sh_info` bits 31:24 of a cubin's
+    /// The registers per thread of the function: `sh_info` bits 31:24 of a cubin's
     /// section, `SHI_REGISTERS` of nvdisasm, `RegCnt` of maxas.
     pub registers: Option<u8>,
     /// The SM version, ten times the major number plus the minor number; one of
@@ -93,18 +93,19 @@ pub struct SassInstruction {
     pub sm: Option<u32>,
 }
 
-/// What the caller knows of the input.
+/// What the caller knows about the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
-    /// A cubin or a listing, which its content tells.
+    /// A cubin or a listing, detected by its content.
     #[default]
     Detect,
-    /// 32-byte bundles without a container, which nothing in them tells. [`read_raw`] takes those
-    /// that begin later in the input.
+    /// 32-byte bundles without a container, which cannot be detected. [`read_raw`] reads those that
+    /// begin later in the input.
     Raw,
 }
 
-/// What the input turned out to be.
+/// The detected kind of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -112,11 +113,11 @@ pub enum Kind {
     Cubin,
     /// A raw stream of bundles.
     Raw,
-    /// A text listing, of whatever tool.
+    /// A text listing of any tool.
     Listing,
 }
 
-/// The instructions of one input, in its order. Nothing follows an error.
+/// Iterates over the instructions of one input, in order. Ends after the first error.
 #[derive(Debug)]
 pub struct Sass<R> {
     source: Source<R>,
@@ -130,16 +131,16 @@ enum Source<R> {
     Listing(Box<Listing<Detected<R>>>),
 }
 
-/// An input whose first bytes have been looked at.
+/// An input whose first bytes have been inspected.
 type Detected<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// Begins to read SASS from `input`.
+/// Reads SASS from `input`.
 ///
-/// A listing is read line by line as the iterator is asked; cubins and raw streams are read and
-/// checked whole here.
+/// A listing is read line by line as the iterator advances; cubins and raw streams are read and
+/// checked whole by this function.
 ///
 /// # Errors
-/// [`SassError`] where the input is no SASS, or a cubin or a raw stream that is broken.
+/// Returns [`SassError`] if the input is not SASS, or is a damaged cubin or raw stream.
 pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassError> {
     let mut start = Vec::new();
     input.by_ref().take(DETECT_BYTES).read_to_end(&mut start).map_err(SassError::Read)?;
@@ -160,18 +161,18 @@ pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassErr
     Ok(Sass { source, ended: false })
 }
 
-/// Reads a raw stream of bundles that begins at the byte offset `start` of `input`. Offsets of its
-/// instructions are counted from there.
+/// Reads a raw stream of bundles that begins at byte offset `start` of `input`. Offsets of its
+/// instructions count from there.
 ///
 /// # Errors
 /// Returns [`SassError`] if `start` is outside the input or not a multiple of 8, or if the input is
-/// not a stream of bundles from there on, as far as that can be told: a file of another kind, or a
-/// word that no control word can be.
+/// not a stream of bundles from there on, as far as can be detected: a file of another kind, or a word
+/// that cannot be a control word.
 pub fn read_raw<R: BufRead>(input: R, start: u64) -> Result<Sass<R>, SassError> {
     raw(Vec::new(), input, start)
 }
 
-/// Reads a raw stream of which `begun` has been read.
+/// Reads a raw stream that begins with `begun`.
 fn raw<R: BufRead>(begun: Vec<u8>, input: R, start: u64) -> Result<Sass<R>, SassError> {
     let data = read_whole(begun, input, MAX_BINARY_BYTES)?;
     if data.is_empty() {
@@ -181,7 +182,7 @@ fn raw<R: BufRead>(begun: Vec<u8>, input: R, start: u64) -> Result<Sass<R>, Sass
 }
 
 fn read_whole(mut start: Vec<u8>, input: impl Read, limit: u64) -> Result<Vec<u8>, SassError> {
-    // One byte more than allowed tells that there are more.
+    // One byte more than allowed shows that there are more.
     let rest = (limit + 1).saturating_sub(start.len() as u64);
     input.take(rest).read_to_end(&mut start).map_err(SassError::Read)?;
     if start.len() as u64 > limit {
@@ -191,7 +192,8 @@ fn read_whole(mut start: Vec<u8>, input: impl Read, limit: u64) -> Result<Vec<u8
 }
 
 impl<R> Sass<R> {
-    /// What the input turned out to be.
+    /// Returns the kind of the input.
+    #[must_use]
     pub fn kind(&self) -> Kind {
         match self.source {
             Source::Cubin(_) => Kind::Cubin,
@@ -200,14 +202,16 @@ impl<R> Sass<R> {
         }
     }
 
-    /// Returns whether this is a raw stream whose control words are all zero. No compiler writes
+    /// Returns whether this is a raw stream whose control words are all zero. No compiler emits
     /// such code: it is more likely something else.
+    #[must_use]
     pub fn is_unscheduled(&self) -> bool {
         matches!(&self.source, Source::Raw(raw) if raw.is_unscheduled())
     }
 
     /// Returns the offset in the input, in bytes, of the first control word of a raw stream that
-    /// names barrier 6. The notations can write it, but no compiler does.
+    /// names barrier 6. The notations can write it, but no compiler emits it.
+    #[must_use]
     pub fn barrier_6(&self) -> Option<u64> {
         match &self.source {
             Source::Raw(raw) => raw.barrier_6(),
@@ -235,7 +239,7 @@ impl<R: BufRead> Iterator for Sass<R> {
 
 impl<R: BufRead> FusedIterator for Sass<R> {}
 
-/// Whether code of that SM version can be read here.
+/// Checks that code of that SM version is supported.
 fn check_sm(sm: u32, line: Option<u64>) -> Result<u32, SassError> {
     if SUPPORTED_SM.contains(&sm) { Ok(sm) } else { Err(SassError::UnsupportedSm { sm, line }) }
 }
@@ -252,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sass_is_named() {
+    fn what_is_not_sass_is_named() {
         for (input, expected) in [
             (&b""[..], "the input is empty"),
             (b"\x50\xed\x55\xba\x01\x00", "a CUDA fatbin"),

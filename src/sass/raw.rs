@@ -1,7 +1,7 @@
 //! Code without a container: a [`Raw`] stream of 32-byte bundles, one after the other.
 //!
-//! Nothing says that a file is one, so that everything that shows that it is not is checked: a file
-//! of another kind, and words that cannot be control words, as in a stream that begins elsewhere.
+//! Nothing marks a file as one, so [`Raw::new`] checks everything that shows that it is not: files of
+//! another kind, and words that cannot be control words, as in a stream that begins elsewhere.
 
 use warpload_encoding::Control;
 use warpload_encoding::control::{BUNDLE_BYTES, Bundle};
@@ -58,7 +58,7 @@ impl Raw {
         Some(SassInstruction::from(placed))
     }
 
-    /// Whether every control word is zero.
+    /// Returns whether every control word is zero.
     pub(super) fn is_unscheduled(&self) -> bool {
         control_words(self.code()).all(|word| word == 0)
     }
@@ -72,32 +72,32 @@ impl Raw {
     }
 }
 
-/// The first word of each bundle.
+/// Returns the first word of each bundle.
 fn control_words(code: &[u8]) -> impl Iterator<Item = u64> {
     code.chunks_exact(BUNDLE_BYTES)
         .filter_map(|bundle| bundle.first_chunk())
         .map(|word| u64::from_le_bytes(*word))
 }
 
-/// Whether `word` has a bit that no control word has.
+/// Returns whether `word` has a bit that no control word has.
 fn has_bit_63(word: u64) -> bool {
     word >> 63 != 0
 }
 
-/// Whether a slot of `word` names barrier 6, which no compiler writes: barriers are 0 to 5.
+/// Returns whether a slot of `word` names barrier 6, which no compiler emits: barriers are 0 to 5.
 fn names_barrier_6(word: u64) -> bool {
     let barriers = Control::slots(word).map(|slot| [slot.read, slot.write]);
     barriers.as_flattened().iter().any(|barrier| barrier.number() == Some(6))
 }
 
-/// Whether a compiler may have written `word` as a control word.
+/// Returns whether a compiler may have emitted `word` as a control word.
 pub(super) fn is_like_control(word: u64) -> bool {
     !has_bit_63(word) && !names_barrier_6(word)
 }
 
-/// Refuses data that begin as a file of another kind does, or that are text.
+/// Refuses text, and data that begin like a file of another kind.
 fn refuse_other_files(data: &[u8]) -> Result<(), SassError> {
-    // The first control word can have the shortest magics.
+    // A control word can begin like the shortest magics.
     const MAGIC_BITS: usize = 24;
     if let Some(kind) = FileKind::detect(data).filter(|kind| kind.magic_bits() >= MAGIC_BITS) {
         return Err(SassError::NotRaw(kind));
@@ -105,27 +105,27 @@ fn refuse_other_files(data: &[u8]) -> Result<(), SassError> {
     if is_text(data) { Err(SassError::RawText) } else { Ok(()) }
 }
 
-/// Whether the data begin as UTF-8 without control characters.
+/// Returns whether the data begin as UTF-8 without control characters.
 fn is_text(data: &[u8]) -> bool {
     let start = &data[..data.len().min(super::DETECT_BYTES as usize)];
     let is_valid = match std::str::from_utf8(start) {
         Ok(_) => true,
-        // The last character may be cut here.
+        // The last character may be cut off.
         Err(error) => error.error_len().is_none() && start.len() < data.len(),
     };
     is_valid && !start.iter().any(|byte| matches!(byte, 0..=8 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f))
 }
 
-/// An instruction and where it stands in its bundles.
+/// An instruction and its place in the bundles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
-    /// Bytes from the start of the code, control words counted.
+    /// Bytes from the start of the code, including control words.
     pub(super) offset: u64,
     pub(super) word: u64,
     pub(super) control: Control,
 }
 
-/// The instruction number `n`, from 0 and without the control words, of whole bundles.
+/// Returns instruction `n` of whole bundles, counted from 0 without the control words.
 pub(super) fn nth_instruction(code: &[u8], n: usize) -> Option<Placed> {
     let (start, slot) = (n / 3 * BUNDLE_BYTES, n % 3);
     let bundle = Bundle::from_bytes(code.get(start..)?.first_chunk()?);
@@ -163,11 +163,11 @@ mod tests {
 
     #[test]
     fn a_partial_bundle_is_located() {
-        let error = Raw::new(vec![0; 71], 0).expect_err("71 is no multiple of 32");
+        let error = Raw::new(vec![0; 71], 0).expect_err("71 is not a multiple of 32");
         assert_eq!(
             error.to_string(),
-            "71 bytes are no whole number of 32-byte bundles; the last whole one ends at byte \
-             offset 64 (`--offset BYTES` says where the first one begins)"
+            "71 bytes are not a whole number of 32-byte bundles; the last whole one ends at byte \
+             offset 64 (use `--offset BYTES` to say where the first one begins)"
         );
     }
 }

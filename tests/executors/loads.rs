@@ -92,7 +92,7 @@ fn warp(choices: &mut Choices<'_>) -> Warp {
         warp.set_register(Reg::new(register), [random.word() as u32; LANES]);
     }
     for predicate in 0..7 {
-        warp.set_predicate(Pred::new(predicate).unwrap(), mask(choices));
+        warp.set_predicate(Pred::try_from(predicate).unwrap(), mask(choices));
     }
     warp
 }
@@ -153,9 +153,9 @@ impl Fields {
         let (guard, guard_negated) = match choices.below(8) {
             0..5 => (Pred::PT, false),
             5 => (Pred::PT, choices.one_in(4)),
-            _ => (Pred::new(choices.below(7) as u8).unwrap(), choices.one_in(2)),
+            _ => (Pred::try_from(choices.below(7) as u8).unwrap(), choices.one_in(2)),
         };
-        let plg = Pred::new(choices.pick(&[7, 0, 1, 6])).unwrap();
+        let plg = choices.pick(&[Pred::PT, Pred::P0, Pred::P1, Pred::P6]);
         let is_constant = opcode == Opcode::Ldc;
         let is_indexed = is_constant && choices.one_in(24);
         let any_bank = choices.below(32) as u8;

@@ -92,7 +92,7 @@ fn at(address: impl Fn(usize) -> u64) -> Warp {
 
 /// The same with a predicate that is true in `lanes`.
 fn with(mut warp: Warp, predicate: u8, lanes: u32) -> Warp {
-    warp.set_predicate(Pred::new(predicate).unwrap(), LaneMask::from_bits(lanes));
+    warp.set_predicate(Pred::try_from(predicate).unwrap(), LaneMask::from_bits(lanes));
     warp
 }
 

@@ -1,10 +1,9 @@
-//! Control words: how the hardware schedules the instructions beside them
-//! (docs/ld.md section 5).
+//! Control words: how the hardware schedules instructions (docs/ld.md section 5).
 //!
 //! Code comes in bundles of 32 bytes: a control word, then three instruction words. Slot `n`
 //! (0..=2) of the control word starts at bit `21 * n`; bit 63 is 0.
 //!
-//! Three textual notations are in use; none of them carries the reuse flags:
+//! Three textual notations are in use; none of them shows the reuse flags:
 //!
 //! | [`Notation`] | example |
 //! |---|---|
@@ -15,127 +14,25 @@
 mod notation;
 mod schedule;
 
-use core::fmt;
-
 pub use self::notation::{ControlText, Notation};
 pub(crate) use self::notation::{read_cuassembler, read_maxas};
 pub use self::schedule::Schedule;
 use crate::field::{Bits, FieldValue};
 pub use crate::layout::Control;
+pub use crate::operand::{Barrier, WaitMask};
 use crate::table::Layout;
 
-/// How many bits a slot of a control word has.
+/// The width of a slot of a control word in bits.
 const SLOT_BITS: u32 = Control::WIDTH;
 
-/// The instruction word that does nothing; it fills the bundles that have fewer than three
-/// instructions.
+/// The word of `NOP`, which fills bundles that have fewer than three instructions.
 pub const NOP: u64 = 0x50b0_0000_0007_0f00;
 
-/// Bytes of a bundle: one control word and three instruction words.
+/// The size of a bundle in bytes: one control word and three instruction words.
 pub const BUNDLE_BYTES: usize = 32;
 
-/// One of the six scoreboard barriers, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Barrier(Bits<3>);
-
-impl Barrier {
-    /// No barrier, encoded as 7.
-    pub const NONE: Barrier = Barrier(Bits::<3>::MAX);
-
-    /// The barrier of that number. The hardware has 0..=5; 6 has an encoding that no compiler
-    /// writes. Nothing from 7 on.
-    pub const fn new(number: u8) -> Option<Self> {
-        match Bits::<3>::new(number) {
-            Some(bits) if number != Self::NONE.0.get() => Some(Self(bits)),
-            _ => None,
-        }
-    }
-
-    /// The barrier's number, 0..=6, or nothing for none.
-    pub const fn number(self) -> Option<u8> {
-        if self.0.get() == Self::NONE.0.get() { None } else { Some(self.0.get()) }
-    }
-}
-
-impl FieldValue for Barrier {
-    const WIDTH: u32 = 3;
-
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        Self(Bits::from_bits(bits))
-    }
-
-    #[inline]
-    fn to_bits(self) -> u64 {
-        self.0.to_bits()
-    }
-
-    fn fmt_meaning(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.number() {
-            Some(number) => write!(f, "barrier {number}"),
-            None => f.write_str("none"),
-        }
-    }
-}
-
-/// The barriers that an instruction waits for, one bit each, bit 0 barrier 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct WaitMask(Bits<6>);
-
-impl WaitMask {
-    /// The mask of those bits, where it is below 64.
-    pub const fn new(mask: u8) -> Option<Self> {
-        match Bits::<6>::new(mask) {
-            Some(bits) => Some(Self(bits)),
-            None => None,
-        }
-    }
-
-    /// The bits, 0..=63.
-    pub const fn mask(self) -> u8 {
-        self.0.get()
-    }
-
-    /// The barriers' numbers, ascending.
-    pub fn barriers(self) -> impl Iterator<Item = u8> {
-        (0..6).filter(move |n| self.mask() >> n & 1 != 0)
-    }
-}
-
-impl FieldValue for WaitMask {
-    const WIDTH: u32 = 6;
-
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        Self(Bits::from_bits(bits))
-    }
-
-    #[inline]
-    fn to_bits(self) -> u64 {
-        self.0.to_bits()
-    }
-
-    fn fmt_meaning(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.mask() == 0 {
-            return f.write_str("wait for none");
-        }
-        f.write_str("wait for ")?;
-        write_list(f, self.barriers())
-    }
-}
-
-fn write_list(f: &mut fmt::Formatter<'_>, numbers: impl Iterator<Item = u8>) -> fmt::Result {
-    for (i, number) in numbers.enumerate() {
-        if i > 0 {
-            f.write_str(",")?;
-        }
-        write!(f, "{number}")?;
-    }
-    Ok(())
-}
-
 impl Default for Control {
-    /// No wait, no barrier, one cycle: what an instruction written without annotations has.
+    /// No wait, no barrier, one cycle: the slot of an instruction without annotations.
     fn default() -> Self {
         Self {
             reuse: Bits::default(),
@@ -149,22 +46,26 @@ impl Default for Control {
 }
 
 impl Control {
-    /// The three slots of a control word. Bit 63 is not looked at.
+    /// Returns the three slots of a control word; ignores bit 63.
+    #[must_use]
     pub fn slots(control_word: u64) -> [Control; 3] {
         [0, 1, 2].map(|n| Self::unpack(control_word >> (SLOT_BITS * n)))
     }
 
-    /// The control word of three slots, bit 63 clear.
+    /// Returns the control word of three slots, with bit 63 clear.
+    #[must_use]
     pub fn word(slots: [Control; 3]) -> u64 {
         slots.iter().rev().fold(0, |word, slot| word << SLOT_BITS | slot.pack())
     }
 
-    /// Yield flag and stall count together, bits 4:0: what `?NAME` names.
+    /// Returns the yield flag and the stall count, bits 4:0: what `?NAME` names.
+    #[must_use]
     pub const fn schedule(self) -> Schedule {
         Schedule::of(self.yield_bit, self.stall)
     }
 
-    /// This slot with another yield flag and stall count.
+    /// Returns this slot with another yield flag and stall count.
+    #[must_use]
     pub fn with_schedule(self, schedule: Schedule) -> Self {
         Self {
             yield_bit: schedule.value() & 16 != 0,
@@ -173,39 +74,44 @@ impl Control {
         }
     }
 
-    /// Whether the instruction issues together with the next one.
+    /// Returns whether the instruction issues together with the next one.
+    #[must_use]
     pub const fn is_dual_issue(self) -> bool {
         self.schedule().value() == Schedule::DUAL_ISSUE.value()
     }
 }
 
-/// A bundle: three instruction words and how each is scheduled.
+/// Three instruction words and how each is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bundle {
-    /// The instruction words, in the order of execution.
+    /// The instruction words, in program order.
     pub words: [u64; 3],
     /// The slots of the control word, in the same order.
     pub control: [Control; 3],
 }
 
 impl Bundle {
-    /// Three times [`NOP`], with the default schedule.
+    /// Creates a bundle of three [`NOP`]s with the default schedule.
+    #[must_use]
     pub fn nops() -> Self {
         Self { words: [NOP; 3], control: [Control::default(); 3] }
     }
 
-    /// The bundle of four words, the control word first. Bit 63 of it is not looked at.
+    /// Creates a bundle from four words, the control word first; ignores bit 63 of it.
+    #[must_use]
     pub fn from_words([control, first, second, third]: [u64; 4]) -> Self {
         Self { words: [first, second, third], control: Control::slots(control) }
     }
 
-    /// The four words, the control word first.
+    /// Returns the four words, the control word first.
+    #[must_use]
     pub fn to_words(self) -> [u64; 4] {
         let [first, second, third] = self.words;
         [Control::word(self.control), first, second, third]
     }
 
-    /// The bundle of 32 bytes, each word little-endian.
+    /// Creates a bundle from 32 bytes, each word little-endian.
+    #[must_use]
     pub fn from_bytes(bytes: &[u8; BUNDLE_BYTES]) -> Self {
         let mut words = [0; 4];
         for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
@@ -214,7 +120,8 @@ impl Bundle {
         Self::from_words(words)
     }
 
-    /// The 32 bytes, each word little-endian.
+    /// Returns the 32 bytes, each word little-endian.
+    #[must_use]
     pub fn to_bytes(self) -> [u8; BUNDLE_BYTES] {
         let mut bytes = [0; BUNDLE_BYTES];
         for (bytes, word) in bytes.chunks_exact_mut(8).zip(self.to_words()) {

@@ -1,31 +1,34 @@
-//! The notations of a slot, written and read (docs/ld.md section 5). NVIDIA's is read where the
-//! operands are, by the parser of lines.
+//! Writes and reads the notations of a slot (docs/ld.md section 5). The parser of lines reads
+//! NVIDIA's, which follows the operands.
 
 use core::fmt;
 
-use super::{Barrier, Control, WaitMask, write_list};
 use crate::field::Bits;
+use crate::layout::Control;
+use crate::operand::{Barrier, WaitMask, write_list};
 
 /// A way to write a slot of a control word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Notation {
-    /// `wait:read:write:yield:stall`, as maxas writes it in front of an instruction.
+    /// `wait:read:write:yield:stall`, which maxas writes before an instruction.
     Maxas,
-    /// `[B------:R-:W-:-:S01]`, as CuAssembler writes it in front of an instruction.
+    /// `[B------:R-:W-:-:S01]`, which CuAssembler writes before an instruction.
     CuAssembler,
-    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` behind the operands. A barrier value of 6 is
-    /// printed as it stands, but not read back: `&rd` and `&wr` take 0..=5.
+    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` after the operands. Barrier 6 is printed, but not
+    /// accepted: `&rd` and `&wr` take 0..=5.
     Nvidia,
 }
 
 impl Notation {
-    /// Whether the notation stands behind the instruction instead of in front of it.
+    /// Returns whether the notation comes after the instruction instead of before it.
+    #[must_use]
     pub const fn is_behind(self) -> bool {
         matches!(self, Self::Nvidia)
     }
 }
 
-/// A slot of a control word, ready to be written; see [`Control::display`].
+/// A slot of a control word in a notation. Created by [`Control::display`].
 #[derive(Clone, Copy, Debug)]
 pub struct ControlText {
     control: Control,
@@ -33,7 +36,8 @@ pub struct ControlText {
 }
 
 impl Control {
-    /// Writes the slot in `notation`. The reuse flags are in none of them.
+    /// Returns an object that displays the slot in `notation`. No notation shows the reuse flags.
+    #[must_use]
     pub const fn display(self, notation: Notation) -> ControlText {
         ControlText { control: self, notation }
     }
@@ -99,7 +103,7 @@ fn fmt_nvidia(control: Control, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "?{}", control.schedule())
 }
 
-/// `wait:read:write:yield:stall`
+/// Reads `wait:read:write:yield:stall`.
 pub(crate) fn read_maxas(text: &str) -> Option<Control> {
     let mut parts = text.split(':');
     let mut next = || parts.next();
@@ -109,7 +113,7 @@ pub(crate) fn read_maxas(text: &str) -> Option<Control> {
     }
     let wait = match wait {
         "--" => 0,
-        // Digit by digit: `from_str_radix` would take a sign as well.
+        // Digit by digit: `from_str_radix` would accept a sign.
         digits => {
             let (high, low) = digits.split_at_checked(1)?;
             digit(high, 16)? << 4 | digit(low, 16)?
@@ -129,7 +133,7 @@ pub(crate) fn read_maxas(text: &str) -> Option<Control> {
     })
 }
 
-/// `[B------:R-:W-:-:S01]`
+/// Reads `[B------:R-:W-:-:S01]`.
 pub(crate) fn read_cuassembler(text: &str) -> Option<Control> {
     let mut parts = text.strip_prefix('[')?.strip_suffix(']')?.split(':');
     let mut next = || parts.next();
@@ -165,7 +169,7 @@ pub(crate) fn read_cuassembler(text: &str) -> Option<Control> {
     })
 }
 
-/// What stands behind `letter`, whatever its case.
+/// Returns what follows `letter`, in either case.
 fn strip_letter(text: &str, letter: char) -> Option<&str> {
     text.strip_prefix([letter, letter.to_ascii_lowercase()])
 }
@@ -176,7 +180,7 @@ fn digit(text: &str, radix: u32) -> Option<u8> {
     characters.next().is_none().then_some(value as u8)
 }
 
-/// `Y` where bit 4 is 0, `-` where it is 1.
+/// Reads the yield flag: `Y` if bit 4 is 0, `-` if it is 1.
 fn read_yield(text: &str) -> Option<bool> {
     match text {
         "Y" | "y" => Some(false),

@@ -1,4 +1,4 @@
-//! Yield flag and stall count together, and the names that NVIDIA's tools give their values
+//! [`Schedule`]: yield flag and stall count, with the names that NVIDIA's tools use for them
 //! (docs/ld.md section 2).
 
 use core::fmt;
@@ -13,23 +13,25 @@ impl Schedule {
     /// Issued together with the next instruction.
     pub const DUAL_ISSUE: Schedule = Schedule(16);
 
-    /// The schedule of that value, where it is below 32.
+    /// Creates a schedule, or returns `None` if `value` is not below 32.
+    #[must_use]
     pub const fn new(value: u8) -> Option<Self> {
         if value < 32 { Some(Self(value)) } else { None }
     }
 
-    /// The schedule that a slot's two fields make.
+    /// Combines the two fields of a slot.
     pub(super) const fn of(yield_bit: bool, stall: Bits<4>) -> Self {
         Self((yield_bit as u8) << 4 | stall.get())
     }
 
-    /// The value, 0..=31.
+    /// Returns the value, 0..=31.
+    #[must_use]
     pub const fn value(self) -> u8 {
         self.0
     }
 
-    /// The schedule that a `?NAME` names, whatever its case; the name is given without `?`.
-    pub fn from_name(name: &str) -> Option<Self> {
+    /// Returns the schedule with that name, in either case and without `?`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
         if let Some((_, value)) =
             SCHEDULE_NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))
         {
@@ -44,7 +46,7 @@ impl Schedule {
     }
 }
 
-/// The names without a number. Printing uses the last one that stands here for a value.
+/// The names without a number. The last one for a value is the one that is printed.
 const SCHEDULE_NAMES: [(&str, u8); 9] = [
     ("YIELD_SB", 0),
     ("DRAIN", 0),
@@ -57,8 +59,8 @@ const SCHEDULE_NAMES: [(&str, u8); 9] = [
     ("OFF_DECK", 31),
 ];
 
-/// Names with a number n in the middle, 1..=last, of value base + n. As above, the last one
-/// that gives a value is the one that is printed.
+/// The names that contain a number n, 1..=last, with value base + n. As above, the last one for a
+/// value is the one that is printed.
 const COUNTED_NAMES: [CountedName; 5] = [
     CountedName { prefix: "W", suffix: "G", base: 0, last: 15 },
     CountedName { prefix: "WAIT", suffix: "_GROUP", base: 0, last: 15 },
@@ -74,13 +76,11 @@ struct CountedName {
     last: u8,
 }
 
-/// What stands between `prefix` and `suffix`, whatever the case.
+/// Returns what is between `prefix` and `suffix`, in either case.
 fn strip_around<'t>(text: &'t str, prefix: &str, suffix: &str) -> Option<&'t str> {
-    let head = text.get(..prefix.len())?;
-    let rest = text.get(prefix.len()..)?;
-    let end = rest.len().checked_sub(suffix.len())?;
-    let tail = rest.get(end..)?;
-    (head.eq_ignore_ascii_case(prefix) && tail.eq_ignore_ascii_case(suffix)).then_some(&rest[..end])
+    let (head, rest) = text.split_at_checked(prefix.len())?;
+    let (middle, tail) = rest.split_at_checked(rest.len().checked_sub(suffix.len())?)?;
+    (head.eq_ignore_ascii_case(prefix) && tail.eq_ignore_ascii_case(suffix)).then_some(middle)
 }
 
 impl fmt::Display for Schedule {
@@ -94,7 +94,7 @@ impl fmt::Display for Schedule {
         });
         match counted {
             Some((counted, n)) => write!(f, "{}{n}{}", counted.prefix, counted.suffix),
-            // Not reached: the two tables name all 32 values, as a test shows.
+            // Unreachable: the two tables name all 32 values, as a test shows.
             None => write!(f, "{}", self.0),
         }
     }
@@ -115,8 +115,8 @@ mod tests {
         for value in 0..32 {
             let name = schedule(value).to_string();
             assert!(!name.starts_with(|c: char| c.is_ascii_digit()), "{value} has no name");
-            assert_eq!(Schedule::from_name(&name), Some(schedule(value)), "{name}");
-            assert_eq!(Schedule::from_name(&name.to_lowercase()), Some(schedule(value)));
+            assert_eq!(Schedule::named(&name), Some(schedule(value)), "{name}");
+            assert_eq!(Schedule::named(&name.to_lowercase()), Some(schedule(value)));
         }
     }
 
@@ -142,12 +142,12 @@ mod tests {
             ("YIELD8", 30),
             ("OFF_DECK", 31),
         ] {
-            assert_eq!(Schedule::from_name(name), Some(schedule(value)), "{name}");
+            assert_eq!(Schedule::named(name), Some(schedule(value)), "{name}");
         }
         for name in
             ["W0G", "W16G", "W12", "W0", "trans12", "WAIT16_GROUP", "W+1G", "W01G", "", "WG"]
         {
-            assert_eq!(Schedule::from_name(name), None, "{name}");
+            assert_eq!(Schedule::named(name), None, "{name}");
         }
         for (value, name) in
             [(0, "DRAIN"), (1, "WAIT1_END_GROUP"), (16, "DUAL"), (17, "trans1"), (29, "YIELD6")]

@@ -1,6 +1,7 @@
-//! `LD`: how it is written and read (docs/ld.md section 2).
+//! The text of `LD` (docs/ld.md section 2).
 
 use super::Syntax;
+use crate::field::FieldValue;
 use crate::layout::Ld;
 use crate::operand::{Address, CacheOp, MemorySpace, Offset, Size};
 use crate::table::Layout;
@@ -25,10 +26,9 @@ impl Syntax for Ld {
     fn parse_modifiers(cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
         let [extended, cache, size] =
             cursor.modifiers(Self::NAME, &[EXTENDED, CACHE_OPERATORS, SIZES])?;
-        // A value of a group is an index into its names, of which there are as many as in `ALL`.
         Ok(Self {
-            cache: cache.map_or_else(CacheOp::default, |i| CacheOp::ALL[i]),
-            size: size.map_or_else(Size::default, |i| Size::ALL[i]),
+            cache: cache.map_or_else(CacheOp::default, CacheOp::from_bits),
+            size: size.map_or_else(Size::default, Size::from_bits),
             extended: extended.is_some(),
             ..Self::default()
         })
@@ -43,7 +43,7 @@ impl Syntax for Ld {
 
     fn parse_operands(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
         (self.base, self.immediate) = cursor.address(Bare::Unsigned)?;
-        if cursor.take_comma()? {
+        if cursor.eat(b',')? {
             self.plg = cursor.predicate_operand()?;
         }
         Ok(())

@@ -1,6 +1,7 @@
-//! `LDC`: how it is written and read (docs/load-family.md section 2).
+//! The text of `LDC` (docs/load-family.md section 2).
 
 use super::Syntax;
+use crate::field::FieldValue;
 use crate::layout::Ldc;
 use crate::operand::{Address, ConstantMode, LimitedSize, MemorySpace, Offset, SignedImmediate};
 use crate::table::Layout;
@@ -20,8 +21,8 @@ impl Syntax for Ldc {
     fn parse_modifiers(cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
         let [size, mode] = cursor.modifiers(Self::NAME, &[SIZES_UP_TO_64, CONSTANT_MODES])?;
         Ok(Self {
-            size: size.map_or_else(LimitedSize::default, LimitedSize::nth),
-            mode: mode.map_or(ConstantMode::Direct, |i| ConstantMode::ALL[i + 1]),
+            size: size.map_or_else(LimitedSize::default, LimitedSize::from_bits),
+            mode: mode.map_or_else(ConstantMode::default, ConstantMode::from_bits),
             ..Self::default()
         })
     }

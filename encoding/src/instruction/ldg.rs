@@ -1,6 +1,7 @@
-//! `LDG`: how it is written and read (docs/load-family.md section 2).
+//! The text of `LDG` (docs/load-family.md section 2).
 
 use super::Syntax;
+use crate::field::FieldValue;
 use crate::layout::Ldg;
 use crate::operand::{Address, CacheOp, MemorySpace, Offset, Size};
 use crate::table::Layout;
@@ -26,8 +27,8 @@ impl Syntax for Ldg {
         let [extended, cache, size] =
             cursor.modifiers(Self::NAME, &[EXTENDED, CACHE_OPERATORS, SIZES])?;
         Ok(Self {
-            size: size.map_or_else(Size::default, |i| Size::ALL[i]),
-            cache: cache.map_or_else(CacheOp::default, |i| CacheOp::ALL[i]),
+            size: size.map_or_else(Size::default, Size::from_bits),
+            cache: cache.map_or_else(CacheOp::default, CacheOp::from_bits),
             extended: extended.is_some(),
             ..Self::default()
         })

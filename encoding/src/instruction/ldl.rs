@@ -1,6 +1,7 @@
-//! `LDL`: how it is written and read (docs/load-family.md section 2).
+//! The text of `LDL` (docs/load-family.md section 2).
 
 use super::Syntax;
+use crate::field::FieldValue;
 use crate::layout::Ldl;
 use crate::operand::{Address, LimitedSize, LocalCacheOp, MemorySpace, Offset};
 use crate::table::Layout;
@@ -23,8 +24,8 @@ impl Syntax for Ldl {
         let [cache, size] =
             cursor.modifiers(Self::NAME, &[LOCAL_CACHE_OPERATORS, SIZES_UP_TO_128])?;
         Ok(Self {
-            size: size.map_or_else(LimitedSize::default, LimitedSize::nth),
-            cache: cache.map_or_else(LocalCacheOp::default, |i| LocalCacheOp::ALL[i]),
+            size: size.map_or_else(LimitedSize::default, LimitedSize::from_bits),
+            cache: cache.map_or_else(LocalCacheOp::default, LocalCacheOp::from_bits),
             ..Self::default()
         })
     }

@@ -1,6 +1,7 @@
-//! `LDS`: how it is written and read (docs/load-family.md section 2).
+//! The text of `LDS` (docs/load-family.md section 2).
 
 use super::Syntax;
+use crate::field::FieldValue;
 use crate::layout::Lds;
 use crate::operand::{Address, LimitedSize, MemorySpace, Offset};
 use crate::table::Layout;
@@ -8,7 +9,7 @@ use crate::text::modifier::{SIZES_UP_TO_128, UNIFORM};
 use crate::text::{Bare, Cursor, ParseError, Text};
 
 impl Syntax for Lds {
-    /// `{.U}{.sz}`; behind `.U` the default size is printed too.
+    /// `{.U}{.sz}`; after `.U` the default size is printed too.
     #[inline]
     fn write_modifiers(&self, out: &mut Text) {
         if self.uniform {
@@ -22,7 +23,7 @@ impl Syntax for Lds {
     fn parse_modifiers(cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
         let [uniform, size] = cursor.modifiers(Self::NAME, &[UNIFORM, SIZES_UP_TO_128])?;
         Ok(Self {
-            size: size.map_or_else(LimitedSize::default, LimitedSize::nth),
+            size: size.map_or_else(LimitedSize::default, LimitedSize::from_bits),
             uniform: uniform.is_some(),
             ..Self::default()
         })

@@ -13,26 +13,25 @@ use core::fmt;
 
 use crate::control::Control;
 use crate::layout::{Ld, Ldc, Ldg, Ldl, Lds};
-use crate::operand::{Address, InvalidSize, MemorySpace, Pred, Reg, Size, SizeField};
+use crate::operand::{Address, Guard, InvalidSize, MemorySpace, Reg, Size, SizeField};
 use crate::table::{FieldReading, Layout, Row, Word};
 use crate::text::{Cursor, Expected, ParseError, ParseErrorKind, Text};
 
-/// What an instruction's own file says of it: how it is written, how it is read, and what it
-/// addresses.
+/// What the file of an instruction defines: how it is written and read, and what it addresses.
 pub(crate) trait Syntax: Layout {
     /// Appends the modifiers, in canonical form.
     fn write_modifiers(&self, out: &mut Text);
 
-    /// Reads the modifiers that stand behind the mnemonic; the operands are still `RZ`, `PT` and 0.
+    /// Reads the modifiers after the mnemonic; the operands remain `RZ`, `PT` and 0.
     fn parse_modifiers(cursor: &mut Cursor<'_>) -> Result<Self, ParseError>;
 
-    /// Appends the operands behind the destination, in canonical form: `[address]`.
+    /// Appends the operands after the destination, in canonical form: `[address]`.
     #[inline]
     fn write_operands(&self, out: &mut Text) {
         out.push_address(self.address());
     }
 
-    /// Reads the operands behind the destination.
+    /// Reads the operands after the destination.
     fn parse_operands(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError>;
 
     fn space(&self) -> MemorySpace;
@@ -40,40 +39,28 @@ pub(crate) trait Syntax: Layout {
     fn address(&self) -> Address;
 }
 
-/// The predicate in front of an instruction: `@P0`, `@!P3`; `@PT` is not written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guard {
-    /// The predicate.
-    pub pred: Pred,
-    /// Whether the instruction executes where the predicate is false.
-    pub negated: bool,
-}
-
-impl Guard {
-    /// No guard: every active lane executes.
-    pub const ALWAYS: Guard = Guard { pred: Pred::PT, negated: false };
-}
-
-/// The readings of every field of `word`, most significant first, or nothing where the word
-/// is no load that is known here.
+/// Returns the reading of every field of `word`, most significant first, or `None` if the word is not
+/// a known load.
+#[must_use]
 pub fn describe(word: u64) -> Option<impl Iterator<Item = FieldReading>> {
     Some(FieldReading::all(rows(word)?, word))
 }
 
 macro_rules! instructions {
-    ($($type:ident),+ $(,)?) => {
-        /// A load instruction, as its word; [`Word::fields`] reads the fields.
+    (loads: $($type:ident),+) => {
+        /// A load instruction, stored as its word; [`Word::fields`] extracts the fields.
         ///
-        /// Between words, instructions and text this holds:
-        /// - Each word that [`decode`](Self::decode) accepts is what [`encode`](Self::encode)
-        ///   returns, in all 64 bits.
-        /// - [`parse_line`](crate::parse_line) reads [`text`](Self::text) as an instruction of the
-        ///   same text. Its word is the same in all bits but the
-        ///   [`unread_bits`](Self::unread_bits), which it has as 0.
-        /// - The exception is an instruction without a [`size`](Self::size). Its text says
-        ///   `INVALIDSIZE`, which is refused with
+        /// Guarantees:
+        /// - [`encode`](Self::encode) returns the word that [`decode`](Self::decode) accepted, in
+        ///   all 64 bits.
+        /// - [`parse_line`](crate::parse_line) parses [`text`](Self::text) as an instruction with
+        ///   the same text. Its word is the same except for the
+        ///   [`unread_bits`](Self::unread_bits), which are 0.
+        /// - The exception is an instruction without a [`size`](Self::size). Its text contains
+        ///   `INVALIDSIZE`, which is rejected with
         ///   [`ParseErrorKind::InvalidSize`](crate::ParseErrorKind::InvalidSize).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum Instruction {
             $(
                 #[doc = concat!("`", stringify!($type), "`.")]
@@ -85,7 +72,7 @@ macro_rules! instructions {
             /// The mnemonics, without modifiers.
             pub const MNEMONICS: &'static [&'static str] = &[$(<$type as Layout>::NAME),+];
 
-            /// The load that `word` encodes, or nothing where it encodes none that is known.
+            /// Decodes `word`, or returns `None` if it is not a known load.
             #[inline]
             pub fn decode(word: u64) -> Option<Self> {
                 $(
@@ -96,7 +83,7 @@ macro_rules! instructions {
                 None
             }
 
-            /// Returns the word: the one that was decoded, bit for bit.
+            /// Returns the instruction word, the inverse of [`decode`](Self::decode).
             #[inline]
             pub fn encode(self) -> u64 {
                 match self {
@@ -104,8 +91,8 @@ macro_rules! instructions {
                 }
             }
 
-            /// Returns the canonical text, as nvdisasm prints it, without the semicolon. It shows
-            /// all bits of the word but the [`unread_bits`](Self::unread_bits).
+            /// Returns the canonical text, which is that of nvdisasm without the semicolon. It shows
+            /// all bits of the word except the [`unread_bits`](Self::unread_bits).
             pub fn text(&self) -> Text {
                 let mut out = Text::new();
                 match self {
@@ -143,7 +130,7 @@ macro_rules! instructions {
                 unread.fold(0, |mask, row| mask | row.field.mask())
             }
 
-            /// The mnemonic with its modifiers, `LDG.E.CI.64`.
+            /// Returns the mnemonic with its modifiers, `LDG.E.CI.64`.
             pub fn opcode(&self) -> Text {
                 let mut out = Text::new();
                 match self {
@@ -155,7 +142,7 @@ macro_rules! instructions {
                 out
             }
 
-            /// The mnemonic, without modifiers.
+            /// Returns the mnemonic without modifiers.
             #[inline]
             pub fn mnemonic(&self) -> &'static str {
                 match self {
@@ -163,7 +150,7 @@ macro_rules! instructions {
                 }
             }
 
-            /// The guard predicate.
+            /// Returns the guard predicate.
             #[inline]
             pub fn guard(&self) -> Guard {
                 match self {
@@ -174,7 +161,7 @@ macro_rules! instructions {
                 }
             }
 
-            /// The first destination register.
+            /// Returns the first destination register.
             #[inline]
             pub fn destination(&self) -> Reg {
                 match self {
@@ -182,7 +169,7 @@ macro_rules! instructions {
                 }
             }
 
-            /// Gives the instruction another guard and first destination register.
+            /// Returns the instruction with another guard and first destination register.
             #[must_use]
             pub fn with(self, guard: Guard, destination: Reg) -> Self {
                 let Guard { pred: guard, negated: guard_negated } = guard;
@@ -193,7 +180,7 @@ macro_rules! instructions {
                 }
             }
 
-            /// The memory that is addressed.
+            /// Returns the memory that is addressed.
             #[inline]
             pub fn space(&self) -> MemorySpace {
                 match self {
@@ -201,7 +188,7 @@ macro_rules! instructions {
                 }
             }
 
-            /// The address that is loaded from.
+            /// Returns the address operand.
             #[inline]
             pub fn address(&self) -> Address {
                 match self {
@@ -209,10 +196,10 @@ macro_rules! instructions {
                 }
             }
 
-            /// How many bits are loaded, and how they fill the destination.
+            /// Returns how much is loaded and how it fills the destination.
             ///
             /// # Errors
-            /// [`InvalidSize`] where the word's number encodes no size.
+            /// Returns [`InvalidSize`] if the size field encodes no size.
             #[inline]
             pub fn size(&self) -> Result<Size, InvalidSize> {
                 match self {
@@ -220,8 +207,8 @@ macro_rules! instructions {
                 }
             }
 
-            /// Returns whether the load has the hint that all lanes share one address: the size
-            /// `.U.128`. The `.U` of `LDS` is not one: it has no observable effect
+            /// Returns whether the load hints that all lanes share one address: the size `.U.128`.
+            /// The `.U` of `LDS` is not such a hint; it has no observable effect
             /// (docs/load-family.md section 3).
             #[inline]
             pub fn is_uniform(&self) -> bool {
@@ -280,8 +267,10 @@ macro_rules! instructions {
     };
 }
 
-// The order is the order in which decoding tries them; the opcodes exclude each other.
-instructions!(Ld, Ldg, Ldl, Lds, Ldc);
+// Every instruction of this list is a load: it has a size, an address space and a first destination,
+// which `Syntax` and the methods of `Instruction` rely on. Instructions of another kind need a list
+// of their own. Decoding tries the loads in this order; their opcodes exclude one another.
+instructions! { loads: Ld, Ldg, Ldl, Lds, Ldc }
 
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -290,7 +279,7 @@ impl fmt::Display for Instruction {
 }
 
 impl Control {
-    /// The readings of the fields of a control word's slot, most significant first.
+    /// Returns the reading of every field of this slot, most significant first.
     pub fn describe(self) -> impl Iterator<Item = FieldReading> {
         FieldReading::all(Self::ROWS, self.pack())
     }

@@ -1,12 +1,13 @@
-//! What an instruction says of its addresses.
+//! What an instruction says about its address.
 
 use core::fmt;
 
 use super::named::named_values;
 use super::register::{Pred, Reg};
 use crate::field::{Bits, FieldValue};
+use crate::impossible::OrImpossible;
 
-/// An immediate of `WIDTH` bits (at most 32), whose sign the rest of the instruction decides.
+/// An immediate of `WIDTH` bits (at most 32); the rest of the instruction decides whether it is signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Immediate<const WIDTH: u32>(u32);
 
@@ -18,7 +19,8 @@ impl<const WIDTH: u32> Immediate<WIDTH> {
     /// The largest unsigned value.
     pub const MAX_UNSIGNED: u64 = (1 << WIDTH) - 1;
 
-    /// A signed number in two's complement, where it fits.
+    /// Creates an immediate in two's complement, or returns `None` if `value` does not fit.
+    #[must_use]
     pub const fn from_signed(value: i64) -> Option<Self> {
         if value < Self::MIN_SIGNED || value > Self::MAX_SIGNED {
             return None;
@@ -26,7 +28,8 @@ impl<const WIDTH: u32> Immediate<WIDTH> {
         Some(Self(value as u32 & Self::MAX_UNSIGNED as u32))
     }
 
-    /// An unsigned number, where it fits.
+    /// Creates an unsigned immediate, or returns `None` if `value` does not fit.
+    #[must_use]
     pub const fn from_unsigned(value: u64) -> Option<Self> {
         if value > Self::MAX_UNSIGNED {
             return None;
@@ -34,14 +37,16 @@ impl<const WIDTH: u32> Immediate<WIDTH> {
         Some(Self(value as u32))
     }
 
-    /// The bits read as two's complement.
+    /// Returns the bits as a two's complement number.
     #[inline]
+    #[must_use]
     pub const fn signed(self) -> i32 {
         (self.0 << (32 - WIDTH)) as i32 >> (32 - WIDTH)
     }
 
-    /// The bits read as an unsigned number.
+    /// Returns the bits as an unsigned number.
     #[inline]
+    #[must_use]
     pub const fn unsigned(self) -> u32 {
         self.0
     }
@@ -65,7 +70,7 @@ impl<const WIDTH: u32> FieldValue for Immediate<WIDTH> {
     }
 }
 
-/// An immediate that is signed with a base and without.
+/// An immediate that is signed with and without a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct SignedImmediate<const WIDTH: u32>(pub Immediate<WIDTH>);
 
@@ -87,38 +92,41 @@ impl<const WIDTH: u32> FieldValue for SignedImmediate<WIDTH> {
     }
 }
 
-/// An instruction's immediate as a number of bytes: the instruction and the presence of a base
-/// tell how it is read.
+/// The immediate of an instruction as a number of bytes. The instruction, and whether there is a base,
+/// decide how it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Offset {
-    /// With a base signed, without one the address itself: of all but `LDC`.
+    /// Signed with a base, the address itself without one: all but `LDC`.
     ByBase {
-        /// What is added to a base.
+        /// The offset that is added to a base.
         signed: i32,
-        /// The address without a base.
+        /// The address if there is no base.
         unsigned: u32,
     },
-    /// Signed, with a base and without: of `LDC`.
+    /// Signed with and without a base: `LDC`.
     Signed(i32),
 }
 
 impl Offset {
-    /// Both readings of an immediate.
+    /// Creates an offset from both readings of an immediate.
     #[inline]
+    #[must_use]
     pub const fn by_base<const WIDTH: u32>(immediate: Immediate<WIDTH>) -> Self {
         Self::ByBase { signed: immediate.signed(), unsigned: immediate.unsigned() }
     }
 
-    /// What is added to a base register.
+    /// Returns the offset that is added to a base register.
     #[inline]
+    #[must_use]
     pub const fn signed(self) -> i32 {
         match self {
             Self::ByBase { signed, .. } | Self::Signed(signed) => signed,
         }
     }
 
-    /// The address where there is no base; a negative offset wraps at 2^32.
+    /// Returns the address if there is no base; a negative offset wraps at 2^32.
     #[inline]
+    #[must_use]
     pub const fn without_base(self) -> u32 {
         match self {
             Self::ByBase { unsigned, .. } => unsigned,
@@ -127,13 +135,13 @@ impl Offset {
     }
 }
 
-/// An address as an instruction gives it: `[Ra+offset]`. In its text only `RZ` is "no base"; what
-/// a shader's register limit makes of a high base register is decided when the load executes.
+/// The address operand of an instruction, `[Ra+offset]`. In text only `RZ` means "no base"; how a high
+/// base register interacts with the number of registers per thread is decided at execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
     /// The base register, `RZ` for none.
     pub base: Reg,
-    /// Whether the base is 64 bits wide, in Ra and the register behind it.
+    /// Whether the base is 64 bits wide, in Ra and the next register.
     pub extended: bool,
     /// The immediate.
     pub offset: Offset,
@@ -142,9 +150,9 @@ pub struct Address {
 /// The memory that an instruction addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemorySpace {
-    /// `LD`: generic addresses, whose memory the windows decide.
+    /// `LD`: generic addresses; the address windows decide which memory they are in.
     Generic {
-        /// Where it is true, the address is local or global; where it is false, shared.
+        /// The address is local or global if this is true, shared if it is false.
         plg: Pred,
     },
     /// `LDG`: addresses of global memory.
@@ -155,7 +163,7 @@ pub enum MemorySpace {
     Shared,
     /// `LDC`: byte offsets into a constant bank.
     Constant {
-        /// The bank's number.
+        /// The number of the bank.
         bank: Bits<5>,
         /// How bank and offset are formed.
         mode: ConstantMode,
@@ -163,7 +171,7 @@ pub enum MemorySpace {
 }
 
 named_values! {
-    /// How `LDC` forms bank and offset. What the indexed modes do exactly, no public source says
+    /// How `LDC` forms bank and offset. No public source says exactly what the indexed modes do
     /// (docs/load-family.md section 3).
     ConstantMode, 2 bits, default Direct;
     Direct, "", "the bank as it stands, the offset added to Ra";

@@ -1,6 +1,7 @@
 //! Cache operators.
 
 use super::named::named_values;
+use crate::impossible::OrImpossible;
 
 named_values! {
     /// How the load uses the caches. It never changes the value (docs/ld.md section 4, 9).
@@ -12,8 +13,8 @@ named_values! {
 }
 
 named_values! {
-    /// How `LDL` uses the caches: as [`CacheOp`], but that the second one is for memory whose
-    /// content is not needed again (docs/load-family.md section 1).
+    /// How `LDL` uses the caches: like [`CacheOp`], except that the second one is for memory whose
+    /// contents are not needed again (docs/load-family.md section 1).
     LocalCacheOp, 2 bits, default Ca;
     Ca, "CA", "cache at all levels";
     Lu, "LU", "last use, the line need not be written back";

@@ -1,13 +1,16 @@
-//! What stands in the fields: registers, predicates, cache operators, sizes, addresses.
+//! The types of the fields: registers, predicates, cache operators, sizes, addresses, barriers.
 
 mod address;
+mod barrier;
 mod cache;
 mod named;
 mod register;
 mod size;
 
 pub use address::{Address, ConstantMode, Immediate, MemorySpace, Offset, SignedImmediate};
+pub(crate) use barrier::write_list;
+pub use barrier::{Barrier, WaitMask};
 pub use cache::{CacheOp, LocalCacheOp};
-pub use register::{Pred, Reg};
+pub use register::{Guard, InvalidPred, Pred, Reg};
 pub(crate) use size::SizeField;
 pub use size::{InvalidSize, LimitedSize, Size};

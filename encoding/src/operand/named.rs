@@ -1,9 +1,9 @@
-//! Enums whose every value has a number in a field and a name in the text.
+//! Enums in which every value has a number in a field and a name in the text.
 
-/// One row a value, in the order of their numbers: `Variant, "NAME", "meaning";`. Writes the
-/// enum, its [`FieldValue`](crate::field::FieldValue) and its names; the compiler checks that
-/// there are as many rows as the field has values. An empty name is not printed. The default is what
-/// text without a modifier means.
+/// One row per value, in the order of their numbers: `Variant, "NAME", "meaning";`. Generates the
+/// enum, its [`FieldValue`](crate::field::FieldValue) and its names; the compiler checks that there
+/// are as many rows as the field has values. An empty name is not printed. The default is what text
+/// without a modifier means.
 macro_rules! named_values {
     (
         $(#[$attribute:meta])*
@@ -24,23 +24,33 @@ macro_rules! named_values {
             /// All of them, in the order of their encoding.
             pub const ALL: [$type; 1 << $width] = [$(Self::$variant),+];
 
-            /// The modifiers without their leading dots, in the order of their encoding.
+            /// The modifiers without leading dots, in the order of their encoding.
             pub(crate) const NAMES: [&'static str; 1 << $width] = [$($name),+];
 
             /// The modifiers with their dots, ready to be printed.
-            const MODIFIERS: [$crate::text::Modifier; 1 << $width] =
-                [$($crate::text::Modifier::of($name)),+];
+            const MODIFIERS: [$crate::ready::Modifier; 1 << $width] =
+                [$($crate::ready::Modifier::of($name)),+];
 
-            /// The modifier with its dot.
+            /// Returns the modifier with its dot.
             #[inline]
-            pub(crate) fn modifier(self) -> &'static $crate::text::Modifier {
-                &Self::MODIFIERS[self as usize]
+            pub(crate) fn modifier(self) -> &'static $crate::ready::Modifier {
+                let modifier = Self::MODIFIERS.get(self as usize);
+                modifier.or_impossible(&$crate::ready::Modifier::EMPTY, "each value has one")
             }
 
-            /// The modifier without its leading dot; empty where none is printed.
+            /// Returns the modifier without its leading dot; empty if none is printed.
+            #[must_use]
             pub const fn name(self) -> &'static str {
-                // As many names as values.
-                Self::NAMES[self as usize]
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+        }
+
+        /// Writes the name.
+        impl core::fmt::Display for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(self.name())
             }
         }
 
@@ -56,7 +66,8 @@ macro_rules! named_values {
 
             #[inline]
             fn from_bits(bits: u64) -> Self {
-                Self::ALL[bits as usize & (Self::ALL.len() - 1)]
+                let value = Self::ALL.get(bits as usize & (Self::ALL.len() - 1)).copied();
+                value.or_impossible(Self::$default, "there are as many values as numbers")
             }
 
             #[inline]
@@ -65,9 +76,11 @@ macro_rules! named_values {
             }
 
             fn fmt_meaning(self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                const MEANINGS: [&str; 1 << $width] = [$($meaning),+];
+                let meaning = match self {
+                    $(Self::$variant => $meaning,)+
+                };
                 let separator = if self.name().is_empty() { "" } else { ": " };
-                write!(f, "{}{separator}{}", self.name(), MEANINGS[self as usize])
+                write!(f, "{self}{separator}{meaning}")
             }
         }
     };

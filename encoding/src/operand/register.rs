@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use crate::field::FieldValue;
+use crate::field::{Bits, FieldValue};
 
-/// A general register: `R0`..=`R254`, or `RZ`, which reads zero and swallows writes.
+/// A general register: `R0`..=`R254`, or `RZ`, which reads as zero and discards writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(u8);
 
@@ -12,21 +12,32 @@ impl Reg {
     /// The zero register, number 255.
     pub const RZ: Reg = Reg(255);
 
-    /// The register of that number; 255 is [`Reg::RZ`].
+    /// Creates the register with that number; 255 is [`Reg::RZ`].
+    #[inline]
+    #[must_use]
     pub const fn new(number: u8) -> Self {
         Self(number)
     }
 
-    /// The register's number, 255 for `RZ`.
+    /// Returns the register's number, 255 for `RZ`.
     #[inline]
+    #[must_use]
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// Whether this is `RZ`.
+    /// Returns whether this is `RZ`.
     #[inline]
+    #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == Self::RZ.0
+    }
+}
+
+impl From<u8> for Reg {
+    #[inline]
+    fn from(number: u8) -> Self {
+        Self::new(number)
     }
 }
 
@@ -67,26 +78,70 @@ impl FieldValue for Reg {
 pub struct Pred(u8);
 
 impl Pred {
+    /// `P0`.
+    pub const P0: Pred = Pred(0);
+    /// `P1`.
+    pub const P1: Pred = Pred(1);
+    /// `P2`.
+    pub const P2: Pred = Pred(2);
+    /// `P3`.
+    pub const P3: Pred = Pred(3);
+    /// `P4`.
+    pub const P4: Pred = Pred(4);
+    /// `P5`.
+    pub const P5: Pred = Pred(5);
+    /// `P6`.
+    pub const P6: Pred = Pred(6);
     /// The predicate that is always true, number 7.
     pub const PT: Pred = Pred(7);
 
-    /// The predicate of that number, 7 for [`Pred::PT`]; nothing above 7.
-    pub const fn new(number: u8) -> Option<Self> {
-        if number <= Self::PT.0 { Some(Self(number)) } else { None }
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Pred; 8] =
+        [Self::P0, Self::P1, Self::P2, Self::P3, Self::P4, Self::P5, Self::P6, Self::PT];
+
+    /// Creates the predicate with that number; 7 is [`Pred::PT`]. `TryFrom<u8>` checks a number of
+    /// 8 bits.
+    #[inline]
+    #[must_use]
+    pub const fn new(number: Bits<3>) -> Self {
+        Self(number.get())
     }
 
-    /// The predicate's number, 0..=7.
+    /// Returns the predicate's number, 0..=7.
     #[inline]
+    #[must_use]
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// Whether this is `PT`.
+    /// Returns whether this is `PT`.
     #[inline]
+    #[must_use]
     pub const fn is_true(self) -> bool {
         self.0 == Self::PT.0
     }
 }
+
+impl TryFrom<u8> for Pred {
+    type Error = InvalidPred;
+
+    #[inline]
+    fn try_from(number: u8) -> Result<Self, InvalidPred> {
+        Bits::new(number).map(Self::new).ok_or(InvalidPred(number))
+    }
+}
+
+/// The number of a predicate that does not exist, 8 or above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct InvalidPred(u8);
+
+impl fmt::Display for InvalidPred {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "invalid predicate number {}; expected 0..=7", self.0)
+    }
+}
+
+impl core::error::Error for InvalidPred {}
 
 impl Default for Pred {
     /// `PT`.
@@ -118,4 +173,18 @@ impl FieldValue for Pred {
     fn fmt_meaning(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self, f)
     }
+}
+
+/// The predicate before an instruction: `@P0`, `@!P3`; `@PT` is not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Guard {
+    /// The predicate.
+    pub pred: Pred,
+    /// Whether the instruction executes if the predicate is false.
+    pub negated: bool,
+}
+
+impl Guard {
+    /// No guard: every active lane executes.
+    pub const ALWAYS: Guard = Guard { pred: Pred::PT, negated: false };
 }

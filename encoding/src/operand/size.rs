@@ -1,10 +1,11 @@
-//! How much is loaded.
+//! [`Size`]: how much is loaded.
 
 use core::fmt;
 
 use super::named::named_values;
 use crate::field::FieldValue;
-use crate::text::Modifier;
+use crate::impossible::OrImpossible;
+use crate::ready::Modifier;
 
 named_values! {
     /// How many bits are loaded, and how they fill the destination.
@@ -20,8 +21,9 @@ named_values! {
 }
 
 impl Size {
-    /// How many bytes each lane reads: 1, 2, 4, 8 or 16. Addresses are aligned to it.
+    /// Returns the access size in bytes: 1, 2, 4, 8 or 16. Addresses are aligned to it.
     #[inline]
+    #[must_use]
     pub const fn bytes(self) -> u32 {
         match self {
             Self::U8 | Self::S8 => 1,
@@ -32,9 +34,10 @@ impl Size {
         }
     }
 
-    /// How many 32-bit destination registers are written: 1, 2 or 4. The first one's number
+    /// Returns the number of 32-bit destination registers: 1, 2 or 4. The number of the first one
     /// must be a multiple of it.
     #[inline]
+    #[must_use]
     pub const fn registers(self) -> u32 {
         match self {
             Self::U8 | Self::S8 | Self::U16 | Self::S16 | Self::B32 => 1,
@@ -43,33 +46,37 @@ impl Size {
         }
     }
 
-    /// Whether the value is sign-extended to 32 bits.
+    /// Returns whether the value is sign-extended to 32 bits.
     #[inline]
+    #[must_use]
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::S8 | Self::S16)
     }
 
-    /// Whether this is `.U.128`.
+    /// Returns whether this is `.U.128`.
     #[inline]
+    #[must_use]
     pub const fn is_uniform(self) -> bool {
         matches!(self, Self::U128)
     }
 }
 
-/// The number of a size that an instruction does not have, 6 or 7.
+/// The encoding of a size that an instruction does not have, 6 or 7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InvalidSize(u8);
 
 impl InvalidSize {
-    /// How the text of every such size begins.
+    /// The beginning of the text of every such size.
     pub(crate) const PREFIX: &'static str = "INVALIDSIZE";
 
-    /// The number, 6 or 7.
+    /// Returns the number, 6 or 7.
+    #[must_use]
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// What a disassembler prints as the modifier: `INVALIDSIZE6` or `INVALIDSIZE7`.
+    /// Returns the modifier that a disassembler prints: `INVALIDSIZE6` or `INVALIDSIZE7`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         if self.0 == 6 { "INVALIDSIZE6" } else { "INVALIDSIZE7" }
     }
@@ -81,51 +88,58 @@ impl fmt::Display for InvalidSize {
     }
 }
 
-/// The size of an instruction that has only the first `COUNT` sizes, 6 or 7 of the 8; the other
-/// numbers encode none and survive decoding and encoding.
+impl core::error::Error for InvalidSize {}
+
+/// The size of an instruction that has only the first `COUNT` of the 8 sizes, 6 or 7. The other
+/// numbers encode no size, but survive decoding and encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct LimitedSize<const COUNT: u8>(Size);
 
 impl<const COUNT: u8> LimitedSize<COUNT> {
-    /// The modifiers that there are, without their leading dots, in the order of their encoding.
+    /// The modifiers without leading dots, in the order of their encoding.
     pub(crate) const NAMES: &'static [&'static str] = Size::NAMES.split_at(COUNT as usize).0;
 
-    /// The size of a name's place in `NAMES`.
-    pub(crate) const fn nth(index: usize) -> Self {
-        Self(Size::ALL[index])
-    }
-
-    /// That size, where the instruction has it.
+    /// Creates the size, or returns `None` if the instruction does not have it.
+    #[must_use]
     pub const fn new(size: Size) -> Option<Self> {
         if (size as u8) < COUNT { Some(Self(size)) } else { None }
     }
 
-    /// The size.
+    /// Returns the size.
     ///
     /// # Errors
-    /// [`InvalidSize`] where the number encodes none.
+    /// Returns [`InvalidSize`] if the number encodes no size.
     #[inline]
     pub const fn get(self) -> Result<Size, InvalidSize> {
         if (self.0 as u8) < COUNT { Ok(self.0) } else { Err(InvalidSize(self.0 as u8)) }
     }
 
-    /// The modifier with its dot.
+    /// Returns the modifier with its dot.
     #[inline]
     pub(crate) fn modifier(self) -> &'static Modifier {
-        const INVALID: [Modifier; 2] =
-            [Modifier::of(InvalidSize(6).name()), Modifier::of(InvalidSize(7).name())];
+        const SIX: &Modifier = &Modifier::of(InvalidSize(6).name());
+        const SEVEN: &Modifier = &Modifier::of(InvalidSize(7).name());
         match self.get() {
             Ok(size) => size.modifier(),
-            Err(InvalidSize(number)) => &INVALID[usize::from(number & 1)],
+            Err(InvalidSize(6)) => SIX,
+            Err(InvalidSize(_)) => SEVEN,
         }
     }
 
-    /// The modifier without its leading dot.
+    /// Returns the modifier without its leading dot.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self.get() {
             Ok(size) => size.name(),
             Err(invalid) => invalid.name(),
         }
+    }
+}
+
+/// Writes the name.
+impl<const COUNT: u8> fmt::Display for LimitedSize<COUNT> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 
@@ -150,9 +164,9 @@ impl<const COUNT: u8> FieldValue for LimitedSize<COUNT> {
     }
 }
 
-/// What the size fields of all instructions can say.
+/// The size field of any instruction.
 pub(crate) trait SizeField: Copy {
-    /// The size, where the number encodes one.
+    /// Returns the size if the number encodes one.
     fn size(self) -> Result<Size, InvalidSize>;
 }
 

@@ -1,19 +1,20 @@
-//! Scheduling in text: `&req`, `&rd`, `&wr` and `?NAME` behind an instruction, maxas's and
-//! CuAssembler's notations in front of it.
+//! Scheduling in text: `&req`, `&rd`, `&wr` and `?NAME` after an instruction, the notations of maxas
+//! and CuAssembler before it.
 
-use super::error::{Expected, ParseError, ParseErrorKind, Span};
+use super::cursor::{Cursor, read_number};
+use super::error::{Expected, ParseError, ParseErrorKind};
 use super::lexer::{TokenKind, skip_blank};
-use super::parse::{Cursor, read_number};
+use super::span::Span;
 use crate::control::{Barrier, Control, Schedule, WaitMask, read_cuassembler, read_maxas};
 use crate::field::FieldValue;
 
 impl Cursor<'_> {
-    /// Reads the annotations that stand here, in any order; nothing where there are none.
+    /// Reads the annotations that are here, in any order; `None` if there are none.
     pub(crate) fn annotations(&mut self) -> Result<Option<Control>, ParseError> {
         let (mut wait, mut read, mut write, mut schedule) = (None, None, None, None);
         loop {
             let span = self.peek()?.span;
-            let twice = if self.take(b'&')? {
+            let twice = if self.eat(b'&')? {
                 let (name, name_span) = self.word(Expected::Annotation)?;
                 match AnnotationName::read(name) {
                     Some(AnnotationName::Wait) => {
@@ -31,7 +32,7 @@ impl Cursor<'_> {
                         return Err(ParseError { kind, span: name_span });
                     }
                 }
-            } else if self.take(b'?')? {
+            } else if self.eat(b'?')? {
                 schedule.replace(self.schedule()?).is_some()
             } else {
                 break;
@@ -56,17 +57,17 @@ impl Cursor<'_> {
 
     fn schedule(&mut self) -> Result<Schedule, ParseError> {
         let (name, span) = self.word(Expected::Schedule)?;
-        Schedule::from_name(name).ok_or(ParseError { kind: ParseErrorKind::UnknownSchedule, span })
+        Schedule::named(name).ok_or(ParseError { kind: ParseErrorKind::UnknownSchedule, span })
     }
 
-    /// `{0,2}`
+    /// Reads `{0,2}`.
     fn wait_set(&mut self) -> Result<WaitMask, ParseError> {
         self.expect(b'{')?;
         let mut mask = 0u64;
         if self.peek()?.kind != TokenKind::Punctuation(b'}') {
             loop {
                 mask |= 1 << self.barrier_number()?;
-                if !self.take(b',')? {
+                if !self.eat(b',')? {
                     break;
                 }
             }
@@ -75,7 +76,7 @@ impl Cursor<'_> {
         Ok(WaitMask::from_bits(mask))
     }
 
-    /// The number behind `&rd` or `&wr`: `=N`, or a number that stands in the name itself.
+    /// Reads the number after `&rd` or `&wr`: `=N`, or a number in the name itself.
     fn barrier(&mut self, digits: &str, span: Span) -> Result<Barrier, ParseError> {
         let number = if digits.is_empty() {
             self.expect(b'=')?;
@@ -87,7 +88,7 @@ impl Cursor<'_> {
         Ok(Barrier::from_bits(number.into()))
     }
 
-    /// A barrier's number, 0..=5.
+    /// Reads the number of a barrier, 0..=5.
     fn barrier_number(&mut self) -> Result<u8, ParseError> {
         let (number, span) = self.number()?;
         small_barrier(number, span)
@@ -101,7 +102,7 @@ fn small_barrier(number: Option<u64>, span: Span) -> Result<u8, ParseError> {
     }
 }
 
-/// The word behind `&`, with the number that may stand in it.
+/// The word after `&`, with the number that it may contain.
 enum AnnotationName<'t> {
     Wait,
     Read(&'t str),
@@ -127,11 +128,11 @@ impl<'t> AnnotationName<'t> {
     }
 }
 
-/// The notation in front of an instruction, maxas's or CuAssembler's, where one stands there, and
-/// the offset in bytes at which the rest of the line begins.
+/// Parses the notation of maxas or CuAssembler before an instruction. Returns the notation, or `None`
+/// if there is none, and the byte offset at which the rest of the line begins.
 ///
-/// No instruction begins with `[`, and none has a `:`, so that the two notations cannot be
-/// taken for one. What stands behind the notation is not looked at.
+/// No instruction begins with `[` or contains a `:`, so the notations are unambiguous. The rest of the
+/// line is not checked.
 ///
 /// ```
 /// use warpload_encoding::parse_control_prefix;
@@ -145,12 +146,13 @@ impl<'t> AnnotationName<'t> {
 /// ```
 ///
 /// # Errors
-/// [`ParseErrorKind::BadControl`] for a notation that is neither.
+/// Returns [`ParseErrorKind::BadControl`] if the notation is neither, and
+/// [`ParseErrorKind::UnclosedComment`] if a comment before it has no end.
 pub fn parse_control_prefix(text: &str) -> Result<(Option<Control>, usize), ParseError> {
     let start = skip_blank(text.as_bytes(), 0)?;
     let rest = &text[start..];
     let (length, control) = if rest.starts_with('[') {
-        // The notation has no spaces: without its `]` it ends in front of the first one.
+        // The notation has no spaces: without its `]` it ends before the first one.
         let end = rest.find(|c: char| c.is_whitespace() || c == ']').unwrap_or(rest.len());
         let length = end + usize::from(rest[end..].starts_with(']'));
         (length, read_cuassembler(&rest[..length]))
@@ -175,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_are_no_digits() {
+    fn signs_are_not_digits() {
         assert!(parse_control_prefix("0f:-:-:-:1 NOP").is_ok());
         for notation in ["+f:-:-:-:1", "01:-:+1:-:1", "[B------:R+1:W-:-:S01]"] {
             let error = parse_control_prefix(notation).expect_err(notation);

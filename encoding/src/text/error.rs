@@ -1,52 +1,35 @@
-//! What can be wrong with a line, where, and what to write instead.
+//! [`ParseError`]: what is wrong with a line, and where.
 
 use core::fmt;
-use core::ops::Range;
 
-use super::later::later_syntax;
 use super::modifier::Modifiers;
-use crate::instruction::Instruction;
+use super::span::Span;
 
-/// A range of bytes of the line that was parsed, `start` included, `end` not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Span {
-    /// The first byte's offset.
-    pub start: usize,
-    /// The offset behind the last byte.
-    pub end: usize,
-}
-
-impl Span {
-    /// The range, to slice the line with: `&line[span.range()]`.
-    pub const fn range(self) -> Range<usize> {
-        self.start..self.end
-    }
-}
-
-/// Why a line could not be read, and which bytes of it are at fault.
+/// Why a line could not be parsed, and which bytes of it are at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ParseError {
     /// What is wrong.
     pub kind: ParseErrorKind,
-    /// The bytes at fault; empty at the line's end where something is missing.
+    /// The bytes at fault; empty at the end of the line if something is missing.
     pub span: Span,
 }
 
-/// What was expected at a place where something else stands.
+/// What was expected instead of what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected {
-    /// An instruction, where the line is empty.
+    /// An instruction, but the line is empty.
     Instruction,
     /// A mnemonic.
     Mnemonic,
-    /// A modifier's name behind a dot.
+    /// The name of a modifier, after a dot.
     Modifier,
     /// A general register.
     Register,
     /// A predicate register.
     Predicate,
-    /// A register or a number, behind `[`.
+    /// A register or a number, after `[`.
     Address,
     /// `c[bank]`.
     ConstantBank,
@@ -54,13 +37,13 @@ pub enum Expected {
     Number,
     /// This character.
     Character(char),
-    /// `+`, `-` or `]` behind a base register.
+    /// `+`, `-` or `]`, after a base register.
     OffsetOrBracket,
-    /// `&req`, `&rd` or `&wr`, behind `&`.
+    /// `&req`, `&rd` or `&wr`, after `&`.
     Annotation,
-    /// The name of a schedule, behind `?`.
+    /// The name of a schedule, after `?`.
     Schedule,
-    /// `;` or the line's end, behind the last operand or annotation.
+    /// `;` or the end of the line, after the last operand or annotation.
     End,
 }
 
@@ -68,48 +51,48 @@ pub enum Expected {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// A character that no instruction has.
+    /// A character that no instruction contains.
     UnexpectedCharacter,
     /// `/*` without `*/`.
     UnclosedComment,
-    /// Something else was expected here.
+    /// Something else was expected.
     Expected(Expected),
-    /// No load of that name.
+    /// Not the mnemonic of a known load.
     UnknownMnemonic,
-    /// No modifier of that name.
+    /// Not the name of a modifier.
     UnknownModifier {
-        /// Those that there are.
+        /// The modifiers of this load.
         known: Modifiers,
     },
-    /// A modifier of other loads.
+    /// A modifier that only other loads have.
     OtherModifier {
         /// The load that does not have it.
         mnemonic: &'static str,
         /// The modifier's name, without its leading dot.
         name: &'static str,
-        /// Those that this load has.
+        /// The modifiers of this load.
         known: Modifiers,
     },
-    /// The beginning of a modifier's name alone: `.U` without `.128`.
+    /// Only the beginning of a modifier's name: `.U` without `.128`.
     PartOfModifier {
         /// The whole name, without its leading dot.
         whole: &'static str,
     },
     /// `INVALIDSIZE6` or `INVALIDSIZE7`, which disassemblers print for numbers that encode no size.
     InvalidSize {
-        /// The modifiers that there are.
+        /// The modifiers of this load.
         known: Modifiers,
     },
-    /// A modifier stands behind one that must come later.
+    /// A modifier comes after one that must follow it.
     ModifierOrder {
-        /// What the modifier that comes too late decides.
+        /// The kind of the modifier that comes too late.
         given: &'static str,
-        /// What the modifier in front of it decides.
+        /// The kind of the modifier before it.
         after: &'static str,
-        /// All of them, in their order.
+        /// All modifiers of this load, in order.
         known: Modifiers,
     },
-    /// A second modifier that decides the same thing, which is named here.
+    /// A second modifier of the kind named here.
     ModifierTwice(&'static str),
     /// `R255`, which is written `RZ`.
     RegisterWrittenAsNumber,
@@ -119,13 +102,13 @@ pub enum ParseErrorKind {
     PredicateWrittenAsNumber,
     /// A predicate above P6.
     PredicateTooHigh,
-    /// `!` in front of an operand that has no negation bit.
+    /// `!` before an operand that has no negation bit.
     NegatedOperand,
-    /// Digits that make no number.
+    /// Not a number, although it begins with a digit.
     BadNumber,
-    /// Two minus signs in front of an offset.
+    /// Two minus signs before an offset.
     DoubleSign {
-        /// The number behind the signs, where it has 64 bits at most.
+        /// The number after the signs, if it has at most 64 bits.
         magnitude: Option<u64>,
     },
     /// A negative address: there is no base to subtract from.
@@ -133,166 +116,90 @@ pub enum ParseErrorKind {
         /// The largest address that fits.
         max: u64,
     },
-    /// A number outside of what the field holds.
+    /// A number that does not fit the field.
     OutOfRange {
         /// The smallest number that fits.
         min: i64,
         /// The largest number that fits.
         max: u64,
-        /// The number, where it fits.
+        /// The number, if it fits.
         value: Option<i64>,
     },
     /// A constant bank above 0x1f.
     BankTooHigh,
-    /// A register behind the offset.
+    /// A register after the offset.
     BaseAfterOffset,
-    /// An annotation that stands there already.
+    /// A repeated annotation.
     AnnotationTwice,
-    /// No such annotation.
+    /// Not the name of an annotation.
     UnknownAnnotation,
-    /// No schedule of that name.
+    /// Not the name of a schedule.
     UnknownSchedule,
     /// A barrier above 5.
     BarrierTooHigh,
-    /// A control notation in front of the instruction that is neither maxas's nor CuAssembler's.
+    /// A control notation before the instruction that is neither maxas's nor CuAssembler's.
     BadControl,
-    /// Annotations both in front of the instruction and behind it.
+    /// Annotations both before the instruction and after it.
     ControlTwice,
     /// An address without its constant bank, in `LDC`.
     AddressOfConstant,
-    /// A predicate behind the address of a load that takes none.
+    /// A predicate after the address of a load that takes none.
     PredicateOperand,
-    /// Text behind the instruction's end.
+    /// Text after the end of the instruction.
     TrailingText,
-}
-
-/// What to write instead, in one line. Made by [`ParseError::hint`].
-#[derive(Clone, Copy, Debug)]
-pub struct Hint(HintText);
-
-#[derive(Clone, Copy, Debug)]
-enum HintText {
-    Fixed(&'static str),
-    KnownMnemonics,
-    Modifiers(Modifiers),
-    WholeModifier(&'static str),
-    AddressUpTo(u64),
-    /// This offset, without its signs.
-    Positive(u64),
-    /// The negative offset of this magnitude.
-    Wrapped(u32),
-}
-
-impl ParseError {
-    /// What to write instead, where the mistake is a known one.
-    pub fn hint(&self) -> Option<Hint> {
-        use ParseErrorKind as Kind;
-        Some(Hint(match self.kind {
-            Kind::UnknownMnemonic => HintText::KnownMnemonics,
-            Kind::DoubleSign { magnitude } => HintText::Positive(magnitude?),
-            Kind::OutOfRange { value, min, .. } => HintText::Wrapped(wrapped(value?, min)?),
-            Kind::UnknownModifier { known }
-            | Kind::OtherModifier { known, .. }
-            | Kind::InvalidSize { known }
-            | Kind::ModifierOrder { known, .. } => HintText::Modifiers(known),
-            Kind::PartOfModifier { whole } => HintText::WholeModifier(whole),
-            Kind::NegativeWithoutBase { max } => HintText::AddressUpTo(max),
-            kind => HintText::Fixed(fixed_hint(kind)?),
-        }))
-    }
-
-    /// What to write instead, or that `line`, which this error is of, is in the syntax of SM 7.0
-    /// and later: `[R2.64]`, `.SYS`, `desc[UR4]`, uniform registers.
-    ///
-    /// ```
-    /// use warpload_encoding::parse_line;
-    ///
-    /// let line = "LDG.E R0, [R2.64]";
-    /// let hint = parse_line(line).unwrap_err().hint_in(line).map(|hint| hint.to_string());
-    /// assert!(hint.unwrap_or_default().starts_with("this is the syntax of SM 7.0 and later"));
-    /// ```
-    pub fn hint_in(&self, line: &str) -> Option<Hint> {
-        if later_syntax(line).is_some() { Some(Hint(HintText::Fixed(LATER))) } else { self.hint() }
-    }
-}
-
-const LATER: &str = "this is the syntax of SM 7.0 and later, whose words have 128 bits; known \
-                     here are the loads of SM 5.x and 6.x";
-
-fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
-    use ParseErrorKind as Kind;
-    Some(match kind {
-        Kind::RegisterWrittenAsNumber => "write RZ",
-        Kind::PredicateWrittenAsNumber => "write PT",
-        Kind::NegatedOperand => "only the guard in front, `@!P0`, has a negation bit",
-        Kind::BaseAfterOffset => "the base comes first: `[R1+0x4]`",
-        Kind::UnknownAnnotation => "annotations are `&req={0,2}`, `&rd=N`, `&wr=N`",
-        Kind::UnknownSchedule => {
-            "for example `?WAIT4_END_GROUP`, `?trans2`, `?DUAL`, `?YIELD6`, `?DRAIN`"
-        }
-        Kind::BadControl => "maxas writes `--:-:-:-:1`, CuAssembler `[B------:R-:W-:-:S01]`",
-        Kind::ControlTwice => "keep the notation in front or the annotations behind, not both",
-        Kind::AddressOfConstant => "write a bank in front: `LDC R0, c[0x0][R1]`",
-        Kind::PredicateOperand => "only `LD` has a predicate operand, Plg",
-        Kind::TrailingText => "one instruction a line",
-        _ => return None,
-    })
-}
-
-/// The magnitude of the negative offset that equals `value` modulo 2^32, where it fits: the
-/// offset was meant to wrap.
-fn wrapped(value: i64, min: i64) -> Option<u32> {
-    let magnitude = u32::try_from(value).ok()?.wrapping_neg();
-    (u64::from(magnitude) <= min.unsigned_abs()).then_some(magnitude)
 }
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use ParseErrorKind as Kind;
         match self.kind {
-            Kind::UnexpectedCharacter => f.write_str("no instruction has this character"),
-            Kind::UnclosedComment => f.write_str("this comment has no end"),
+            Kind::UnexpectedCharacter => f.write_str("invalid character"),
+            Kind::UnclosedComment => f.write_str("unterminated comment; expected `*/`"),
             Kind::Expected(expected) => write!(f, "expected {expected}"),
-            Kind::UnknownMnemonic => f.write_str("no load instruction of this name"),
-            Kind::UnknownModifier { .. } => f.write_str("no modifier of this name"),
+            Kind::UnknownMnemonic => f.write_str("unknown load instruction"),
+            Kind::UnknownModifier { .. } => f.write_str("unknown modifier"),
             Kind::OtherModifier { mnemonic, name, .. } => {
                 write!(f, "`{mnemonic}` has no `.{name}`")
             }
-            Kind::PartOfModifier { .. } => f.write_str("only a part of a modifier's name"),
-            Kind::InvalidSize { .. } => f.write_str("this encodes no size and cannot be assembled"),
+            Kind::PartOfModifier { .. } => f.write_str("incomplete modifier"),
+            Kind::InvalidSize { .. } => f.write_str("invalid size; it cannot be assembled"),
             Kind::ModifierOrder { given, after, .. } => {
-                write!(f, "{given} must stand in front of {after}")
+                write!(f, "{given} must come before {after}")
             }
-            Kind::ModifierTwice(kind) => write!(f, "a second modifier for {kind}"),
-            Kind::RegisterWrittenAsNumber => f.write_str("the zero register is not written R255"),
-            Kind::RegisterTooHigh => f.write_str("no such register: they are R0..=R254 and RZ"),
-            Kind::PredicateWrittenAsNumber => f.write_str("the true predicate is not written P7"),
-            Kind::PredicateTooHigh => f.write_str("no such predicate: they are P0..=P6 and PT"),
+            Kind::ModifierTwice(kind) => write!(f, "second modifier for {kind}"),
+            Kind::RegisterWrittenAsNumber => {
+                f.write_str("invalid register name for the zero register")
+            }
+            Kind::RegisterTooHigh => f.write_str("invalid register; expected R0..=R254 or RZ"),
+            Kind::PredicateWrittenAsNumber => {
+                f.write_str("invalid predicate name for the true predicate")
+            }
+            Kind::PredicateTooHigh => f.write_str("invalid predicate; expected P0..=P6 or PT"),
             Kind::NegatedOperand => f.write_str("this predicate operand cannot be negated"),
             Kind::BadNumber => {
-                f.write_str("not a number: expected decimal digits, or 0x and hexadecimal ones")
+                f.write_str("invalid number; expected decimal digits, or 0x and hexadecimal digits")
             }
             Kind::DoubleSign { .. } => f.write_str("two minus signs"),
             Kind::NegativeWithoutBase { .. } => {
-                f.write_str("a negative address without a base register")
+                f.write_str("negative address without a base register")
             }
             Kind::OutOfRange { min, max, .. } if min < 0 => {
-                write!(f, "outside the range of an offset, -{:#x}..={max:#x}", min.unsigned_abs())
+                write!(f, "offset out of range; expected -{:#x}..={max:#x}", min.unsigned_abs())
             }
             Kind::OutOfRange { max, .. } => {
-                write!(f, "outside the range of an address without a base, 0..={max:#x}")
+                write!(f, "address without a base register is out of range; expected 0..={max:#x}")
             }
-            Kind::BankTooHigh => f.write_str("no such constant bank: they are 0x0..=0x1f"),
-            Kind::BaseAfterOffset => f.write_str("a register behind the offset"),
-            Kind::AnnotationTwice => f.write_str("this annotation stands here twice"),
-            Kind::UnknownAnnotation => f.write_str("no annotation of this name"),
-            Kind::UnknownSchedule => f.write_str("no schedule of this name"),
-            Kind::BarrierTooHigh => f.write_str("no such barrier: they are 0..=5"),
-            Kind::BadControl => f.write_str("not a control notation"),
+            Kind::BankTooHigh => f.write_str("invalid constant bank; expected 0x0..=0x1f"),
+            Kind::BaseAfterOffset => f.write_str("register after the offset"),
+            Kind::AnnotationTwice => f.write_str("repeated annotation"),
+            Kind::UnknownAnnotation => f.write_str("unknown annotation"),
+            Kind::UnknownSchedule => f.write_str("unknown schedule"),
+            Kind::BarrierTooHigh => f.write_str("invalid barrier; expected 0..=5"),
+            Kind::BadControl => f.write_str("invalid control notation"),
             Kind::ControlTwice => f.write_str("scheduled twice"),
             Kind::AddressOfConstant => write!(f, "expected {}", Expected::ConstantBank),
             Kind::PredicateOperand => write!(f, "expected {}", Expected::End),
-            Kind::TrailingText => f.write_str("text behind the instruction's end"),
+            Kind::TrailingText => f.write_str("text after the end of the instruction"),
         }
     }
 }
@@ -315,30 +222,6 @@ impl fmt::Display for Expected {
             Self::Annotation => f.write_str("`req`, `rd` or `wr`"),
             Self::Schedule => f.write_str("the name of a schedule"),
             Self::End => f.write_str("`;` or the end of the line"),
-        }
-    }
-}
-
-impl fmt::Display for Hint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            HintText::Fixed(text) => f.write_str(text),
-            HintText::KnownMnemonics => {
-                f.write_str("the loads known here are ")?;
-                for (i, mnemonic) in Instruction::MNEMONICS.iter().enumerate() {
-                    write!(f, "{}{mnemonic}", if i > 0 { ", " } else { "" })?;
-                }
-                Ok(())
-            }
-            HintText::Modifiers(known) => write!(f, "modifiers, in this order: {known}"),
-            HintText::WholeModifier(whole) => write!(f, "write `.{whole}`"),
-            HintText::AddressUpTo(max) => {
-                write!(f, "without a base the number is the address itself, 0..={max:#x}")
-            }
-            HintText::Positive(magnitude) => write!(f, "write `+{magnitude:#x}`"),
-            HintText::Wrapped(magnitude) => {
-                write!(f, "`-{magnitude:#x}` is the same where the address has 32 bits")
-            }
         }
     }
 }

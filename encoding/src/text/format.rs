@@ -1,18 +1,20 @@
-//! The canonical formatter's buffer: a text of bounded length on the stack.
+//! [`Text`]: the buffer of the canonical formatter, a bounded text on the stack.
 //!
-//! Everything short (registers, predicates, modifiers) comes out of tables of ready texts, which are
-//! copied whole, whatever their length: a copy of a fixed number of bytes is a store or two, one of
-//! a length that is known at run time is a call.
+//! Registers, predicates and modifiers are [`Ready`] texts in tables, copied whole whatever their
+//! length: copying a fixed number of bytes takes a store or two, copying a number known only at run
+//! time takes a call.
 
 use core::fmt;
 
 use crate::impossible::OrImpossible;
-use crate::instruction::Guard;
-use crate::operand::{Address, Offset, Pred, Reg};
+use crate::operand::{Address, Guard, Offset, Pred, Reg};
+use crate::ready::Ready;
 
-/// Longer than the longest text there is, `@!P0 LD.E.CG.U.128 R200, [R200+-0x80000000], P0`, and the
-/// widest of the ready texts behind it.
+/// Room for the longest text, `@!P0 LD.E.CG.U.128 R200, [R200+-0x80000000], P0`, with the widest ready
+/// text after it.
 const CAPACITY: usize = 80;
+
+const LONG_ENOUGH: &str = "the buffer is longer than the longest text";
 
 /// The canonical text of one instruction, without allocation.
 #[derive(Clone, Copy)]
@@ -21,53 +23,13 @@ pub struct Text {
     length: usize,
 }
 
-/// A ready text of at most `ROOM` bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct Ready<const ROOM: usize> {
-    bytes: [u8; ROOM],
-    length: u8,
-}
-
-impl<const ROOM: usize> Ready<ROOM> {
-    const EMPTY: Self = Self { bytes: [0; ROOM], length: 0 };
-
-    /// Only evaluated in constants, so that a text that is too long does not compile.
-    const fn with(mut self, text: &str) -> Self {
-        let text = text.as_bytes();
-        let mut i = 0;
-        while i < text.len() {
-            self.bytes[self.length as usize] = text[i];
-            self.length += 1;
-            i += 1;
-        }
-        self
-    }
-
-    const fn with_digit(self, digit: u8) -> Self {
-        let digits = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
-        self.with(digits[digit as usize])
-    }
-
-    const fn with_predicate(self, number: u8) -> Self {
-        if number == Pred::PT.number() {
-            self.with("PT")
-        } else {
-            self.with("P").with_digit(number)
-        }
-    }
-}
-
-/// A modifier with its dot.
-pub(crate) type Modifier = Ready<15>;
-
-impl Modifier {
-    /// `.` and the name; nothing for an empty one.
-    pub(crate) const fn of(name: &str) -> Self {
-        if name.is_empty() { Self::EMPTY } else { Self::EMPTY.with(".").with(name) }
-    }
+/// Appends `P0` to `P6` or `PT`.
+const fn with_predicate(text: Ready<7>, number: u8) -> Ready<7> {
+    if number == Pred::PT.number() { text.with("PT") } else { text.with("P").with_digit(number) }
 }
 
 /// `R0` to `R254` and `RZ`.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const REGISTERS: [Ready<7>; 256] = {
     let mut registers = [Ready::EMPTY; 256];
     let mut number = 0;
@@ -86,26 +48,28 @@ const REGISTERS: [Ready<7>; 256] = {
     registers
 };
 
-/// `@P0 ` to `@!PT `, negated ones last; nothing for `@PT`.
+/// `@P0 ` to `@!PT `, negated ones last; empty for `@PT`.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const GUARDS: [Ready<7>; 16] = {
     let mut guards = [Ready::EMPTY; 16];
     let mut i = 0;
     while i < 16 {
         if i != Pred::PT.number() as usize {
             let sign = Ready::EMPTY.with(if i < 8 { "@" } else { "@!" });
-            guards[i] = sign.with_predicate(i as u8 & 7).with(" ");
+            guards[i] = with_predicate(sign, i as u8 & 7).with(" ");
         }
         i += 1;
     }
     guards
 };
 
-/// `, P0` to `, P6`; nothing for PT.
+/// `, P0` to `, P6`; empty for `PT`.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const PREDICATE_OPERANDS: [Ready<7>; 8] = {
     let mut operands = [Ready::EMPTY; 8];
     let mut number = 0;
     while number < Pred::PT.number() {
-        operands[number as usize] = Ready::EMPTY.with(", ").with_predicate(number);
+        operands[number as usize] = with_predicate(Ready::EMPTY.with(", "), number);
         number += 1;
     }
     operands
@@ -116,55 +80,70 @@ impl Text {
         Self { bytes: [0; CAPACITY], length: 0 }
     }
 
-    /// The text.
+    /// Returns the text.
+    #[must_use]
     pub fn as_str(&self) -> &str {
         let text = core::str::from_utf8(self.as_bytes()).ok();
         text.or_impossible("", "only whole texts and ASCII digits are pushed")
     }
 
-    /// The text's bytes, all ASCII.
+    /// Returns the bytes of the text, all ASCII.
     #[inline]
+    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
+        self.bytes.get(..self.length).or_impossible(&[], LONG_ENOUGH)
+    }
+
+    /// Writes `bytes` after the text, of which the first `length` then belong to it.
+    #[inline]
+    fn append(&mut self, bytes: &[u8], length: usize) {
+        let room = self.bytes.get_mut(self.length..self.length + bytes.len());
+        debug_assert!(room.is_some(), "impossible, since {LONG_ENOUGH}");
+        if let Some(room) = room {
+            room.copy_from_slice(bytes);
+            self.length += length;
+        }
     }
 
     #[inline]
     pub(crate) fn push_str(&mut self, text: &str) {
-        let end = self.length + text.len();
-        self.bytes[self.length..end].copy_from_slice(text.as_bytes());
-        self.length = end;
+        self.append(text.as_bytes(), text.len());
     }
 
     #[inline]
     pub(crate) fn push_byte(&mut self, byte: u8) {
-        self.bytes[self.length] = byte;
-        self.length += 1;
+        self.append(&[byte], 1);
     }
 
     #[inline]
     pub(crate) fn push<const ROOM: usize>(&mut self, ready: &Ready<ROOM>) {
-        self.bytes[self.length..self.length + ROOM].copy_from_slice(&ready.bytes);
-        self.length += usize::from(ready.length);
+        self.append(&ready.bytes, ready.length.into());
     }
 
-    /// `@!P0 `; nothing for `@PT`.
+    /// Pushes one of a table of texts.
+    #[inline]
+    fn push_nth(&mut self, table: &'static [Ready<7>], index: u8) {
+        self.push(table.get(usize::from(index)).or_impossible(&Ready::EMPTY, "each has a text"));
+    }
+
+    /// Pushes `@!P0 `; nothing for `@PT`.
     #[inline]
     pub(crate) fn push_guard(&mut self, guard: Guard) {
-        self.push(&GUARDS[usize::from(guard.negated) << 3 | usize::from(guard.pred.number())]);
+        self.push_nth(&GUARDS, u8::from(guard.negated) << 3 | guard.pred.number());
     }
 
-    /// `, P0`; nothing for PT.
+    /// Pushes `, P0`; nothing for `PT`.
     #[inline]
     pub(crate) fn push_predicate_operand(&mut self, predicate: Pred) {
-        self.push(&PREDICATE_OPERANDS[usize::from(predicate.number())]);
+        self.push_nth(&PREDICATE_OPERANDS, predicate.number());
     }
 
     #[inline]
     fn push_register(&mut self, register: Reg) {
-        self.push(&REGISTERS[usize::from(register.number())]);
+        self.push_nth(&REGISTERS, register.number());
     }
 
-    /// ` Rd, `
+    /// Pushes ` Rd, `.
     #[inline]
     pub(crate) fn push_destination(&mut self, register: Reg) {
         self.push_byte(b' ');
@@ -172,7 +151,7 @@ impl Text {
         self.push_str(", ");
     }
 
-    /// Lower case, no leading zeroes, with `0x`.
+    /// Pushes `0x` and the digits in lower case, without leading zeros.
     #[inline]
     pub(crate) fn push_hexadecimal(&mut self, value: u32) {
         self.push_str("0x");
@@ -185,12 +164,11 @@ impl Text {
         // 1 in every byte that is a letter.
         let letter = (digit + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
         let text = digit + 0x3030_3030_3030_3030 + letter * u64::from(b'a' - 10 - b'0');
-        // All eight are written; the ones behind the last digit are overwritten or never read.
-        self.bytes[self.length..self.length + 8].copy_from_slice(&text.to_be_bytes());
-        self.length += digits;
+        // Writes all eight; those after the last digit are overwritten or never read.
+        self.append(&text.to_be_bytes(), digits);
     }
 
-    /// `[R5]`, `[R5+0x14]`, `[R5+-0x4]`, `[0x1234]`, `[RZ]`; a signed offset without a base is
+    /// Pushes `[R5]`, `[R5+0x14]`, `[R5+-0x4]`, `[0x1234]`, `[RZ]`; a signed offset without a base is
     /// `[0x4]`, `[-0x4]`, `[0x0]`.
     #[inline]
     pub(crate) fn push_address(&mut self, Address { base, offset, .. }: Address) {

@@ -1,7 +1,8 @@
 //! [`later_syntax`]: whether a line is in the syntax of SM 7.0 and later.
 
-use super::error::Span;
 use super::lexer::{TokenKind, token};
+use super::span::Span;
+use crate::impossible::OrImpossible;
 
 /// Loads that SM 5.x and 6.x do not have.
 const MNEMONICS: [&str; 8] =
@@ -13,12 +14,12 @@ const MODIFIERS: [&str; 20] = [
     "EU", "NA", "ZD", "LTC64B", "LTC128B", "LTC256B", "ENL2", "256",
 ];
 
-/// What can come before an address: a descriptor, a bank that a register names, Tensor Memory.
+/// What can precede an address: a descriptor, a bank selected by a register, Tensor Memory.
 const PREFIXES: [&str; 3] = ["desc", "cx", "tmem"];
 
 /// Returns the first token of `text` that only the syntax of SM 7.0 and later has: the `64` of
-/// `[R2.64]`, `SYS`, `desc`, `UP0`. `None` does not mean that the text is of SM 5.x or 6.x: most
-/// loads are written alike.
+/// `[R2.64]`, `SYS`, `desc`, `UP0`. `None` does not imply that the text is for SM 5.x or 6.x: most
+/// loads look the same.
 ///
 /// ```
 /// use warpload_encoding::later_syntax;
@@ -26,6 +27,7 @@ const PREFIXES: [&str; 3] = ["desc", "cx", "tmem"];
 /// assert!(later_syntax("LDG.E R0, [R2.64]").is_some());
 /// assert_eq!(later_syntax("LDG.E R0, [R2]"), None);
 /// ```
+#[must_use]
 pub fn later_syntax(text: &str) -> Option<Span> {
     let mut at = 0;
     let (mut in_brackets, mut after_dot) = (false, false);
@@ -41,16 +43,16 @@ pub fn later_syntax(text: &str) -> Option<Span> {
             after_dot = found.kind == TokenKind::Punctuation(b'.');
             continue;
         };
-        let word = &text[found.span.range()];
+        let word = text.get(found.span.range()).or_impossible("", "tokens are within their text");
         let is_one_of = |known: &[&str]| known.iter().any(|name| name.eq_ignore_ascii_case(word));
         let is_later = match (after_dot, in_brackets) {
-            // An address register that has a modifier.
+            // An address register with a modifier.
             (true, true) => true,
             (true, false) => is_one_of(&MODIFIERS),
             (false, _) => {
                 is_uniform(word)
                     || is_one_of(&MNEMONICS)
-                    || is_one_of(&PREFIXES) && text[at..].starts_with('[')
+                    || is_one_of(&PREFIXES) && text.as_bytes().get(at) == Some(&b'[')
             }
         };
         if is_later {
@@ -61,7 +63,7 @@ pub fn later_syntax(text: &str) -> Option<Span> {
     None
 }
 
-/// Whether `word` is a uniform register or predicate: `UR4`, `URZ`, `UP0`, `UPT`.
+/// Returns whether `word` is a uniform register or predicate: `UR4`, `URZ`, `UP0`, `UPT`.
 fn is_uniform(word: &str) -> bool {
     let Some((b'U' | b'u', rest)) = word.as_bytes().split_first() else { return false };
     let Some((kind, number)) = rest.split_first() else { return false };
@@ -70,7 +72,7 @@ fn is_uniform(word: &str) -> bool {
         b'P' => b'T',
         _ => return false,
     };
-    let is_last = number.len() == 1 && number[0].eq_ignore_ascii_case(&last);
+    let is_last = matches!(number, [only] if only.eq_ignore_ascii_case(&last));
     is_last || !number.is_empty() && number.iter().all(u8::is_ascii_digit)
 }
 

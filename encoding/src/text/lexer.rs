@@ -1,6 +1,7 @@
-//! Text to tokens: words, punctuation, and nothing for space and comments.
+//! Splits text into tokens: words and punctuation; white space and comments are skipped.
 
-use super::error::{ParseError, ParseErrorKind, Span};
+use super::error::{ParseError, ParseErrorKind};
+use super::span::Span;
 use crate::impossible::OrImpossible;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,29 +43,30 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
 }
 
-/// The token that starts at or after byte `from` of `text`.
+/// Returns the token that starts at or after byte `from` of `text`.
 pub(crate) fn token(text: &str, from: usize) -> Result<Token, ParseError> {
     let bytes = text.as_bytes();
     let start = skip_blank(bytes, from)?;
-    let Some(&first) = bytes.get(start) else {
+    let rest = bytes.get(start..).unwrap_or_default();
+    let Some(&first) = rest.first() else {
         let span = Span { start: bytes.len(), end: bytes.len() };
         return Ok(Token { kind: TokenKind::End, span });
     };
     if is_word(first) {
-        let length = bytes[start..].iter().take_while(|byte| is_word(**byte)).count();
+        let length = rest.iter().take_while(|byte| is_word(**byte)).count();
         return Ok(Token { kind: TokenKind::Word, span: Span { start, end: start + length } });
     }
     if is_punctuation(first) {
         let span = Span { start, end: start + 1 };
         return Ok(Token { kind: TokenKind::Punctuation(first), span });
     }
-    // `start` is a character's first byte: everything skipped so far was ASCII or a comment.
-    let length = text[start..].chars().next().map_or(1, char::len_utf8);
+    // `start` is the first byte of a character: everything skipped was ASCII or a comment.
+    let length = text.get(start..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
     let span = Span { start, end: start + length };
     Err(ParseError { kind: ParseErrorKind::UnexpectedCharacter, span })
 }
 
-/// Where the next token starts: behind white space, `// …` and `/* … */`.
+/// Returns where the next token starts: after white space, `// …` and `/* … */`.
 pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, ParseError> {
     let mut rest = bytes.get(from..).or_impossible(&[], "tokens end inside the text");
     loop {
@@ -72,16 +74,17 @@ pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, ParseError>
         match rest {
             [byte, after @ ..] if byte.is_ascii_whitespace() => rest = after,
             [b'/', b'/', comment @ ..] => {
-                let length = comment.iter().take_while(|byte| **byte != b'\n').count();
-                rest = &comment[length..];
+                let end = comment.iter().position(|byte| *byte == b'\n');
+                rest = end.and_then(|end| comment.get(end..)).unwrap_or_default();
             }
-            [b'/', b'*', comment @ ..] => match comment.windows(2).position(|pair| pair == b"*/") {
-                Some(length) => rest = &comment[length + 2..],
-                None => {
+            [b'/', b'*', comment @ ..] => {
+                let end = comment.windows(2).position(|pair| pair == b"*/");
+                let Some(after) = end.and_then(|end| comment.get(end + 2..)) else {
                     let span = Span { start: at, end: bytes.len() };
                     return Err(ParseError { kind: ParseErrorKind::UnclosedComment, span });
-                }
-            },
+                };
+                rest = after;
+            }
             _ => return Ok(at),
         }
     }

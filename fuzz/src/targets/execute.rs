@@ -73,7 +73,7 @@ pub fn fast_equals_literal(input: &[u8]) {
     let Some(load) = Instruction::decode(word) else { return };
     let mut warp = Warp::new();
     warp.active = LaneMask::from_bits(input.word());
-    for predicate in (0..7).filter_map(Pred::new) {
+    for predicate in Pred::ALL.into_iter().filter(|predicate| !predicate.is_true()) {
         warp.set_predicate(predicate, LaneMask::from_bits(input.word()));
     }
     let (base, stride) = (input.word(), input.byte());

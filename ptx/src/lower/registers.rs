@@ -107,5 +107,5 @@ impl Numbers {
 }
 
 fn predicate(number: u8) -> Pred {
-    Pred::new(number).or_impossible(Pred::PT, "the numbers taken are below PT's")
+    Pred::try_from(number).ok().or_impossible(Pred::PT, "the numbers taken are below PT's")
 }

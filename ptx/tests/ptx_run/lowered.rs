@@ -33,10 +33,7 @@ const TYPES: [(&str, u64); 13] = [
 ];
 
 /// Where a warp keeps the guard until it is known which predicate the SASS wants.
-const GUARD: Pred = match Pred::new(0) {
-    Some(predicate) => predicate,
-    None => Pred::PT,
-};
+const GUARD: Pred = Pred::P0;
 
 /// One of the loads of a case.
 struct Part {

@@ -1,7 +1,7 @@
 //! Text listings of cuobjdump, nvdisasm, maxas and CuAssembler.
 //!
-//! One reader takes them all: their lines do not contradict one another, so that no tool needs to
-//! be guessed. Two things span lines. A control word is alone in a line before the three
+//! One reader accepts them all: their lines are unambiguous, so the tool need not be guessed. Two
+//! things span lines. A control word is alone in a line before the three
 //! instructions that it is for. And the second instruction of a dual-issued pair has its word in a
 //! line of its own after it, with the labels and directives of what follows in between; the control
 //! word of the next bundle may follow at once. If a pair straddles two bundles, the control word is
@@ -45,7 +45,7 @@ impl<R: BufRead> Listing<R> {
     }
 }
 
-/// What the lines so far say of the ones to come.
+/// What the lines so far say about the following ones.
 #[derive(Debug, Default)]
 struct State {
     function: Option<Arc<str>>,
@@ -54,11 +54,11 @@ struct State {
     bundle: Option<OpenBundle>,
     /// The second instruction of a pair, whose word may follow.
     pending: Option<Pending>,
-    /// Whole instructions; two at most, as one line completes one and adds one.
+    /// Complete instructions; at most two, since one line can complete one and add one.
     ready: VecDeque<SassInstruction>,
-    /// The block of maxas that is being skipped, and where it began.
+    /// The block of maxas that is being skipped, and its first line.
     block: Option<(String, Place)>,
-    /// Whether an instruction had a word: the others must have one too.
+    /// Whether an instruction had a word: then the others must have one, too.
     words: bool,
     any: bool,
     /// Whether an instruction had an offset that none of SM 7.0 and later has.
@@ -72,9 +72,9 @@ struct State {
 #[derive(Debug)]
 struct OpenBundle {
     slots: [Control; 3],
-    /// How many instructions came behind it.
+    /// How many instructions followed it.
     taken: usize,
-    /// The bundle's number in its function, once an offset has told it.
+    /// The number of the bundle in its function, known after the first offset.
     number: Option<u64>,
 }
 
@@ -83,7 +83,7 @@ struct Pending {
     instruction: SassInstruction,
     /// After the instruction.
     end: Place,
-    /// The words alone in a line that follow, two at most.
+    /// The words alone in a line that follow, at most two.
     words: Vec<(u64, Place)>,
 }
 
@@ -134,7 +134,7 @@ impl State {
             Shape::Blank | Shape::Other => {}
             Shape::Function(name) => self.begin_function(name),
             Shape::Registers(registers) => self.registers = Some(registers),
-            // PTX, which cuobjdump can print beside the SASS, names its target as well.
+            // PTX, which cuobjdump can print beside the SASS, also names its target.
             Shape::Target(_) if self.ptx.is_some() => {}
             Shape::Sm(sm) | Shape::Target(sm) => self.sm = Some(check_sm(sm, Some(line.number))?),
             Shape::Ptx => self.ptx = self.ptx.or(Some(line.number)),
@@ -145,7 +145,7 @@ impl State {
         Ok(())
     }
 
-    /// The error for a line that cannot be read.
+    /// Returns the error for a line that cannot be read.
     fn fault(&self, line: Line<'_>, Fault { at, mut kind }: Fault) -> SassError {
         if let ListingErrorKind::NoInstructionOffset { is_later, .. } = &mut kind {
             *is_later &= self.sm.is_none() && !self.is_earlier;
@@ -154,7 +154,7 @@ impl State {
     }
 
     fn begin_function(&mut self, name: Option<&str>) {
-        // nvdisasm names a function twice, the registers stand between.
+        // nvdisasm names a function twice, with the registers in between.
         if name.is_none() || self.function.as_deref() != name {
             self.registers = None;
             self.function = name.map(Arc::from);
@@ -201,7 +201,7 @@ impl State {
         }
     }
 
-    /// The second instruction of a pair is complete: gives it its word, which is not the control
+    /// Completes the second instruction of a pair with its word, which must be told from the control
     /// word that may be beside it.
     fn settle(&mut self) -> Result<(), SassError> {
         let Some(Pending { mut instruction, end, words }) = self.pending.take() else {
@@ -214,7 +214,7 @@ impl State {
         if let [_, (second, place), ..] = words[..] {
             let slot = instruction.offset.map(|offset| offset % 32 / 8);
             let control = match slot {
-                // The control word of the bundle that this instruction begins is in front.
+                // The control word of the bundle that this instruction begins comes first.
                 Some(1) if instruction.control.is_none() && first >> 63 == 0 => {
                     instruction.word = Some(second);
                     self.begin_bundle(first);
@@ -238,7 +238,7 @@ impl State {
         Ok(())
     }
 
-    /// The slot of the control word in front, unless that is for another bundle.
+    /// Returns the slot of the last control word, unless that belongs to another bundle.
     fn control_of(&mut self, offset: Option<u64>) -> Option<Control> {
         let bundle = self.bundle.as_mut()?;
         let slot = match offset {
@@ -255,7 +255,7 @@ impl State {
         bundle.slots.get(slot).copied()
     }
 
-    /// Takes an instruction that has no word, which none or each of a listing has.
+    /// Accepts an instruction without a word, unless others have one.
     fn without_word(&mut self, instruction: SassInstruction, end: Place) -> Result<(), SassError> {
         if self.words {
             return Err(end.error(ListingErrorKind::MissingWord));
@@ -265,7 +265,7 @@ impl State {
         Ok(())
     }
 
-    /// The input has ended.
+    /// Checks the state at the end of the input.
     fn end(&mut self) -> Result<(), SassError> {
         self.ended = true;
         self.settle()?;
@@ -273,7 +273,7 @@ impl State {
             return Err(place.error(ListingErrorKind::UnclosedBlock { name }));
         }
         match self.ptx {
-            // A listing's header tells that it is one, with instructions or without.
+            // A header marks a listing, even one without instructions.
             _ if self.any || self.sm.is_some() => Ok(()),
             Some(line) => Err(SassError::Ptx { line }),
             None => Err(SassError::NoListingLine { lines: self.last_line }),

@@ -280,36 +280,36 @@ fn malformed_lines() {
     for (line, column, expected) in [
         ("/*0010*/ NOP; /* 0x50b000000007f00 */", 18, "expected a word"),
         ("/*0010*/ NOP; /* 0x+0b0000000070f00 */", 18, "expected a word"),
-        ("/*0010*/ NOP; /* 0x50b0000000070f", 15, "this comment has no end"),
+        ("/*0010*/ NOP; /* 0x50b0000000070f", 15, "unterminated comment"),
         ("/*0010*/ NOP; /* 0x50b0000000070f00 */ x", 40, "expected the word"),
-        ("/*0010*/ NOP;", 14, "expected the instruction's word"),
-        ("/*0010*/ NOP }", 15, "expected the instruction's word"),
+        ("/*0010*/ NOP;", 14, "expected the word of the instruction"),
+        ("/*0010*/ NOP }", 15, "expected the word of the instruction"),
         ("/*0010*/ NO", 12, "expected `;`"),
         ("/*0010*/ NOP /* 0x50b0000000070f00 */", 13, "expected `;`"),
         ("/*0010*/", 9, "expected an instruction"),
         ("/*0010*/ ;", 10, "expected an instruction"),
         ("/*0010*/ { }", 12, "expected an instruction"),
-        ("/*001", 1, "this comment has no end"),
-        ("/*", 1, "this comment has no end"),
+        ("/*001", 1, "unterminated comment"),
+        ("/*", 1, "unterminated comment"),
         ("/*001x*/ NOP;", 3, "expected an offset"),
         ("/*00000000000000010*/ NOP;", 3, "expected an offset"),
         (
             "/*0020*/ NOP;",
             3,
-            "no instruction can stand at offset 0x20; expected 8, 16 or 24 bytes \
-          behind the start of a 32-byte bundle, which holds the control word",
+            "invalid instruction offset 0x20; expected 8, 16 or 24 bytes after the start of a \
+          32-byte bundle, which holds the control word",
         ),
-        ("/*0014*/ NOP;", 3, "no instruction can stand at offset 0x14"),
+        ("/*0014*/ NOP;", 3, "invalid instruction offset 0x14"),
         ("/* 0x001fc400fe2007 */", 4, "expected a word"),
         ("/* 0x001fc400fe2007f6 */ NOP", 26, "expected the word"),
-        ("--:-:-:1 NOP;", 1, "not a control notation; maxas writes"),
+        ("--:-:-:1 NOP;", 1, "invalid control notation; maxas writes"),
         ("+1:-:-:-:1 NOP;", 0, ""),
-        ("[B------:R-:W-:-:S1] NOP;", 1, "not a control notation"),
-        ("[B------:R-:W", 1, "not a control notation"),
+        ("[B------:R-:W-:-:S1] NOP;", 1, "invalid control notation"),
+        ("[B------:R-:W", 1, "invalid control notation"),
         ("--:-:-:-:1 NOP", 15, "expected `;`"),
         ("PASS 0x50b0000000070f00 0 0x0 0 NOP", 36, "expected `;`"),
         ("PASS 0x50b0000000070f00", 24, "expected `;`"),
-        ("<CODE1>", 1, "the block <CODE1> has no end; expected </CODE1>"),
+        ("<CODE1>", 1, "unterminated block <CODE1>; expected </CODE1>"),
     ] {
         if expected.is_empty() {
             assert_eq!(good(&format!("{first}{line}")).len(), 1, "{line}");
@@ -355,7 +355,7 @@ fn offsets_of_other_architectures() {
         ("code for sm_50\n", "0020", false),
     ] {
         let error = bad(&format!("{before}/*{offset}*/ NOP ;\n"));
-        assert!(error.contains("no instruction can stand at offset"), "{error}");
+        assert!(error.contains("invalid instruction offset"), "{error}");
         assert_eq!(error.contains(phrase), is_later, "{error}");
     }
 }

@@ -123,7 +123,8 @@ impl FromText for PredicateName {
     const EXPECTED: &'static str = "a predicate, P0 to P6";
 
     fn from_text(text: &str) -> Option<Self> {
-        numbered(text, 'P').and_then(Pred::new).filter(|predicate| !predicate.is_true()).map(Self)
+        let predicate = Pred::try_from(numbered(text, 'P')?).ok()?;
+        Some(Self(predicate)).filter(|_| !predicate.is_true())
     }
 }
 

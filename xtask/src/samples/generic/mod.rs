@@ -132,7 +132,7 @@ impl Generator {
         // Half of the loads have no guard; once in a while nobody passes it.
         let guard = match random.below(16) {
             0..8 => Pred::PT,
-            number => Pred::new(1 + number as u8 % 6).context("P1 to P6")?,
+            number => Pred::try_from(1 + number as u8 % 6)?,
         };
         let displacement = match random.below(3) {
             0 => 0,
@@ -145,7 +145,7 @@ impl Generator {
             _ => (reg(random, 2), Some(displacement)),
         };
         Ok(Ld {
-            plg: Pred::new(0).context("P0")?,
+            plg: Pred::P0,
             cache: random.pick(&CacheOp::ALL),
             size: case.size,
             extended: case.place.is_far() || random.one_in(2),

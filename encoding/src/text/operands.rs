@@ -1,0 +1,220 @@
+//! Reads operands: guards, registers, predicates, addresses, constant banks.
+
+use super::cursor::{Cursor, is_digit_first};
+use super::error::{Expected, ParseError, ParseErrorKind};
+use super::lexer::TokenKind;
+use super::span::Span;
+use crate::field::Bits;
+use crate::operand::{Guard, Immediate, Pred, Reg};
+
+/// How an offset without a base register is read. With one it is always signed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bare {
+    Unsigned,
+    Signed,
+}
+
+impl Cursor<'_> {
+    /// Reads `@P0` or `@!P0`, if there is one.
+    pub(crate) fn guard(&mut self) -> Result<Guard, ParseError> {
+        if !self.eat(b'@')? {
+            return Ok(Guard::ALWAYS);
+        }
+        let negated = self.eat(b'!')?;
+        Ok(Guard { pred: self.predicate()?, negated })
+    }
+
+    /// Returns whether `, P0` is here.
+    pub(crate) fn is_predicate_operand(&self) -> bool {
+        let mut ahead = *self;
+        ahead.eat(b',') == Ok(true) && ahead.predicate_operand().is_ok()
+    }
+
+    fn predicate(&mut self) -> Result<Pred, ParseError> {
+        let (word, span) = self.word(Expected::Predicate)?;
+        predicate_named(word, span)
+    }
+
+    /// Reads a predicate that has no negation bit.
+    pub(crate) fn predicate_operand(&mut self) -> Result<Pred, ParseError> {
+        let start = self.peek()?.span.start;
+        if self.eat(b'!')? {
+            let end = self.word(Expected::Predicate)?.1.end;
+            let kind = ParseErrorKind::NegatedOperand;
+            return Err(ParseError { kind, span: Span { start, end } });
+        }
+        self.predicate()
+    }
+
+    /// Reads `Rd,`.
+    pub(crate) fn destination(&mut self) -> Result<Reg, ParseError> {
+        let destination = self.register()?;
+        self.expect(b',')?;
+        Ok(destination)
+    }
+
+    fn register(&mut self) -> Result<Reg, ParseError> {
+        let (word, span) = self.word(Expected::Register)?;
+        register_named(word, span)
+    }
+
+    /// Reads `[Ra]`, `[Ra+number]`, `[Ra-number]`, `[Ra+-number]` or `[number]`; also `[-number]` if
+    /// a number without a base is signed.
+    pub(crate) fn address<const WIDTH: u32>(
+        &mut self,
+        bare: Bare,
+    ) -> Result<(Reg, Immediate<WIDTH>), ParseError> {
+        self.expect(b'[')?;
+        let token = self.peek()?;
+        let named = token.kind == TokenKind::Word && !is_digit_first(self.str(token.span));
+        let (base, immediate) = if named {
+            self.advance(token);
+            let base = register_named(self.str(token.span), token.span)?;
+            (base, self.offset(if base.is_zero() { bare } else { Bare::Signed })?)
+        } else {
+            (Reg::RZ, self.absolute(bare)?)
+        };
+        if !named {
+            self.refuse_base_after_offset()?;
+        }
+        self.expect(b']')?;
+        Ok((base, immediate))
+    }
+
+    /// Recognizes `[0x4+R1]`, which has an error of its own.
+    fn refuse_base_after_offset(&self) -> Result<(), ParseError> {
+        let mut ahead = *self;
+        if ahead.eat(b'+')? {
+            let span = ahead.peek()?.span;
+            if ahead.register().is_ok() {
+                return Err(ParseError { kind: ParseErrorKind::BaseAfterOffset, span });
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what is between the base register and `]`.
+    fn offset<const WIDTH: u32>(&mut self, sign: Bare) -> Result<Immediate<WIDTH>, ParseError> {
+        let mut start = self.peek()?.span.start;
+        let negative = if self.eat(b'-')? {
+            if self.eat(b'-')? {
+                let (magnitude, span) = self.number()?;
+                let span = Span { start, end: span.end };
+                return Err(ParseError { kind: ParseErrorKind::DoubleSign { magnitude }, span });
+            }
+            true
+        } else if self.eat(b'+')? {
+            start = self.peek()?.span.start;
+            self.eat(b'-')?
+        } else if self.peek()?.kind == TokenKind::Punctuation(b']') {
+            return immediate(sign, false, Some(0), self.peek()?.span);
+        } else {
+            return Err(self.error(ParseErrorKind::Expected(Expected::OffsetOrBracket))?);
+        };
+        let (magnitude, span) = self.number()?;
+        immediate(sign, negative, magnitude, Span { start, end: span.end })
+    }
+
+    /// Reads a number without a base.
+    fn absolute<const WIDTH: u32>(&mut self, sign: Bare) -> Result<Immediate<WIDTH>, ParseError> {
+        let start = self.peek()?.span.start;
+        let negative = self.eat(b'-')?;
+        if !negative && self.peek()?.kind != TokenKind::Word {
+            return Err(self.error(ParseErrorKind::Expected(Expected::Address))?);
+        }
+        let (magnitude, span) = self.number()?;
+        immediate(sign, negative, magnitude, Span { start, end: span.end })
+    }
+
+    /// Reads `c[bank]`.
+    pub(crate) fn constant_bank(&mut self) -> Result<Bits<5>, ParseError> {
+        if self.peek()?.kind == TokenKind::Punctuation(b'[') {
+            return Err(self.error(ParseErrorKind::AddressOfConstant)?);
+        }
+        let (word, span) = self.word(Expected::ConstantBank)?;
+        if !word.eq_ignore_ascii_case("c") {
+            let kind = ParseErrorKind::Expected(Expected::ConstantBank);
+            return Err(ParseError { kind, span });
+        }
+        self.expect(b'[')?;
+        let (number, span) = self.number()?;
+        let bank = number.and_then(|number| Bits::new(u8::try_from(number).ok()?));
+        let bank = bank.ok_or(ParseError { kind: ParseErrorKind::BankTooHigh, span })?;
+        self.expect(b']')?;
+        Ok(bank)
+    }
+}
+
+fn immediate<const WIDTH: u32>(
+    sign: Bare,
+    negative: bool,
+    magnitude: Option<u64>,
+    span: Span,
+) -> Result<Immediate<WIDTH>, ParseError> {
+    let negative = negative && magnitude != Some(0);
+    if negative && sign == Bare::Unsigned {
+        let kind = ParseErrorKind::NegativeWithoutBase { max: Immediate::<WIDTH>::MAX_UNSIGNED };
+        return Err(ParseError { kind, span });
+    }
+    // No immediate is wider than 32 bits, so a number that does not fit an `i64` is out of range.
+    let value = magnitude.and_then(|magnitude| i64::try_from(magnitude).ok());
+    let value = value.map(|magnitude| if negative { -magnitude } else { magnitude });
+    let (immediate, min, max) = match sign {
+        Bare::Unsigned => (
+            value.and_then(|value| Immediate::from_unsigned(u64::try_from(value).ok()?)),
+            0,
+            Immediate::<WIDTH>::MAX_UNSIGNED,
+        ),
+        Bare::Signed => (
+            value.and_then(Immediate::from_signed),
+            Immediate::<WIDTH>::MIN_SIGNED,
+            Immediate::<WIDTH>::MAX_SIGNED as u64,
+        ),
+    };
+    immediate.ok_or(ParseError { kind: ParseErrorKind::OutOfRange { min, max, value }, span })
+}
+
+/// Returns the predicate that `word` names.
+pub(super) fn predicate_named(word: &str, span: Span) -> Result<Pred, ParseError> {
+    if word.eq_ignore_ascii_case("PT") {
+        return Ok(Pred::PT);
+    }
+    let kind = match numbered(word, b'P') {
+        Some(7) => ParseErrorKind::PredicateWrittenAsNumber,
+        Some(number) => match u8::try_from(number).map(Pred::try_from) {
+            Ok(Ok(predicate)) => return Ok(predicate),
+            _ => ParseErrorKind::PredicateTooHigh,
+        },
+        None => ParseErrorKind::Expected(Expected::Predicate),
+    };
+    Err(ParseError { kind, span })
+}
+
+/// Returns the register that `word` names.
+pub(super) fn register_named(word: &str, span: Span) -> Result<Reg, ParseError> {
+    if word.eq_ignore_ascii_case("RZ") {
+        return Ok(Reg::RZ);
+    }
+    let kind = match numbered(word, b'R') {
+        Some(255) => ParseErrorKind::RegisterWrittenAsNumber,
+        Some(number) => match u8::try_from(number) {
+            Ok(number) => return Ok(Reg::new(number)),
+            Err(_) => ParseErrorKind::RegisterTooHigh,
+        },
+        None => ParseErrorKind::Expected(Expected::Register),
+    };
+    Err(ParseError { kind, span })
+}
+
+/// Returns the number after `letter`, in either case; saturates.
+fn numbered(word: &str, letter: u8) -> Option<u32> {
+    let (first, digits) = word.as_bytes().split_first()?;
+    let canonical = digits == b"0" || digits.first().is_some_and(|digit| *digit != b'0');
+    if !first.eq_ignore_ascii_case(&letter) || !canonical || !digits.iter().all(u8::is_ascii_digit)
+    {
+        return None;
+    }
+    Some(digits.iter().fold(0u32, |number, digit| {
+        number.saturating_mul(10).saturating_add(u32::from(digit - b'0'))
+    }))
+}
