@@ -13,7 +13,8 @@ use warpload::load::WarpFault;
 
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
-use super::{Format, Progress, Status};
+use super::options::{Format, Progress};
+use super::status::Status;
 
 /// Assemble text to words
 ///

@@ -10,8 +10,9 @@ use warpload::lines::Lines;
 use super::diagnostic::{self, Origin};
 use super::encode::hexadecimal;
 use super::io::{self, Output};
+use super::options::{Format, Progress};
+use super::status::Status;
 use super::word::read_word;
-use super::{Format, Progress, Status};
 
 /// Show what every bit of a word means
 ///

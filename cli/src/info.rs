@@ -10,8 +10,9 @@ use warpload::trace::{BinaryTrace, Contents, TraceSpace};
 use super::encode::hexadecimal;
 use super::io::Output;
 use super::name::{cell, visible};
+use super::options::{Format, Progress};
+use super::status::Status;
 use super::trace::{self, Input};
-use super::{Format, Progress, Status};
 
 /// Show what a trace or a memory image holds
 ///

@@ -10,8 +10,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use warpload::file_kind::FileKind;
 
+use super::inputs;
 use super::name::visible;
-use super::{Progress, Status, inputs};
+use super::options::Progress;
+use super::status::Status;
 
 /// Standard output, buffered; every write can fail because its reader has gone.
 pub(crate) struct Output {

@@ -15,10 +15,12 @@ mod io;
 mod manual;
 mod mapped;
 mod name;
+mod options;
 mod output_file;
 mod ptx;
 mod replay;
 mod run;
+mod status;
 mod suite;
 mod summary_text;
 mod temporary;
@@ -30,9 +32,11 @@ mod word;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use io::Output;
+use options::Progress;
+use status::Status;
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
 #[derive(Parser)]
@@ -76,46 +80,6 @@ enum Command {
     Tmem(tmem::Arguments),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
-}
-
-/// When a progress bar is drawn.
-#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Progress {
-    Never,
-    /// On a terminal
-    #[default]
-    Auto,
-    Always,
-}
-
-/// How a result is written.
-#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    #[default]
-    Text,
-    /// One object a line
-    Json,
-}
-
-/// A number of threads.
-fn positive(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "expected a number above 0".to_owned())
-}
-
-/// How a command ended that did its work.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Status {
-    Done,
-    /// The input or the check failed.
-    Failed,
-    /// Wrong use, or a file that is not what it says; already reported.
-    Unreadable,
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        Self::from(status as u8)
-    }
 }
 
 pub(crate) fn main() -> ExitCode {
@@ -168,8 +132,8 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Merge(command) => replay::merge(command, output),
         Command::Ptx(command) => ptx::execute(command, arguments.progress, output),
         Command::Tmem(command) => tmem::execute(command, arguments.progress, output),
-        Command::Completions(command) => manual::completions(command, output),
-        Command::Man(command) => manual::man(command, output),
+        Command::Completions(command) => manual::completions(command, Arguments::command(), output),
+        Command::Man(command) => manual::man(command, Arguments::command(), output),
     }
 }
 

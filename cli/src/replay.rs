@@ -13,9 +13,11 @@ use warpload::trace::{
 };
 
 use super::io::{self, Output};
+use super::options::{Format, Progress, positive, read_number};
 use super::output_file::Target;
+use super::status::Status;
 use super::trace::{self, Input};
-use super::{Format, Progress, Status, image, summary_text};
+use super::{image, summary_text};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
@@ -48,7 +50,7 @@ pub(crate) struct Arguments {
     fill: Option<FillName>,
 
     /// How many threads to use; as many as the machine has cores where left out
-    #[arg(long, value_name = "N", value_parser = super::positive)]
+    #[arg(long, value_name = "N", value_parser = positive)]
     threads: Option<usize>,
 
     /// Replay part I, from 0, of N parts; `merge` puts the results together
@@ -93,14 +95,6 @@ fn read_shard(text: &str) -> Result<Shard, String> {
     text.split_once('/')
         .and_then(|(index, count)| Shard::new(index.parse().ok()?, count.parse().ok()?))
         .ok_or_else(|| "expected I/N, I from 0 and below N".to_owned())
-}
-
-/// Decimal, or hexadecimal with `0x`.
-pub(crate) fn read_number(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
 }
 
 fn read_window(text: &str) -> Result<Window, String> {

@@ -6,9 +6,11 @@ use serde::ser::{SerializeMap, Serializer};
 use warpload::lines::{LineError, Lines};
 use warpload::suite::json::JsonError;
 
+use super::diagnostic;
 use super::io::{self, Output};
 use super::name::visible;
-use super::{Format, Progress, Status, diagnostic};
+use super::options::{Format, Progress};
+use super::status::Status;
 
 /// What the tests of a suite are called.
 pub(super) struct Kind {

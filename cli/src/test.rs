@@ -8,9 +8,10 @@ use warpload::load::{ExecuteError, Executor};
 use warpload::suite::vector::{Difference, Vector};
 
 use super::io::{self, Output};
+use super::options::{Format, Progress};
 use super::output_file::Target;
+use super::status::Status;
 use super::suite::{self, Kind, Tested};
-use super::{Format, Progress, Status};
 
 /// Check test vectors
 ///

@@ -6,10 +6,12 @@ use anyhow::{Context, bail};
 use warpload::encoding::Instruction;
 use warpload::lines::{LineError, Lines};
 
-use super::decode::LoadJson;
+use super::decode::row::LoadJson;
+use super::diagnostic;
 use super::encode::{ERROR, hexadecimal};
 use super::io::{self, Output};
-use super::{Format, Progress, Status, diagnostic};
+use super::options::{Format, Progress};
+use super::status::Status;
 
 /// Stands where a load would.
 #[derive(serde::Serialize)]

@@ -5,6 +5,7 @@
 mod ci;
 mod fuzz;
 mod goldens;
+mod imports;
 mod metadata;
 mod msrv;
 mod nvdisasm;
@@ -29,6 +30,7 @@ enum Task {
     Fuzz(fuzz::Arguments),
     /// Renews the recorded outputs of the command's tests
     Goldens,
+    Circles(imports::Arguments),
     /// Measures each rate beside its limit: one line of JSON a measure
     Roofline(roofline::Arguments),
     /// Makes the generated samples in `traces/`
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Task::Oracle(arguments) => oracle::run(&arguments),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Goldens => goldens::run(),
+        Task::Circles(arguments) => imports::run(&arguments),
         Task::Roofline(arguments) => roofline::run(&arguments),
         Task::Samples(arguments) => samples::run(&arguments),
         Task::Vectors(arguments) => vectors::run(&arguments),

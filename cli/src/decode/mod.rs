@@ -2,7 +2,7 @@
 
 mod check;
 mod find;
-mod row;
+pub(crate) mod row;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,13 @@ use warpload::sass::{self, SassInstruction};
 
 use self::check::{Checked, Remark};
 use self::find::Found;
-pub(crate) use self::row::LoadJson;
-use self::row::Row;
+use self::row::{Row, Style};
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
-use super::replay::read_number;
-use super::{Format, Progress, Status, word};
+use super::options::read_number;
+use super::options::{Format, Progress};
+use super::status::Status;
+use super::word;
 
 /// Show every load of a cubin, a raw stream or a listing
 ///
@@ -237,6 +238,12 @@ impl Decoder<'_, '_> {
         }
         self.doubt(&instructions, output)?;
         let mut counts = Counts::default();
+        let style = Style {
+            format: self.arguments.format,
+            all: self.arguments.all,
+            names_files: self.arguments.input.len() > 1,
+            notation: self.arguments.control.notation(),
+        };
         for instruction in instructions {
             let instruction = instruction?;
             if !self.functions.take(instruction.function.as_ref()) {
@@ -263,7 +270,7 @@ impl Decoder<'_, '_> {
             let is_load = matches!(found, Found::Load(_) | Found::Relocated);
             if is_load || self.arguments.all {
                 let row = Row { path: self.path, instruction: &instruction, found: &found };
-                row.write(self.arguments, output)?;
+                row.write(style, output)?;
             }
         }
         if counts.instructions == 0 && self.functions.wanted.is_some() {

@@ -6,8 +6,10 @@ use warpload_ptx::rules::Unit;
 use warpload_ptx::{Verdict, check_as};
 
 use super::file::{File, with_file};
+use crate::diagnostic;
 use crate::io::Output;
-use crate::{Format, Progress, Status, diagnostic};
+use crate::options::{Format, Progress};
+use crate::status::Status;
 
 /// Say of every load in PTX modules whether it is legal
 ///

@@ -9,7 +9,8 @@ use warpload_ptx::{Module, Verdict, read};
 
 use crate::diagnostic::{self, Labelled};
 use crate::io::{self, Output};
-use crate::{Progress, Status};
+use crate::options::Progress;
+use crate::status::Status;
 
 /// A module that was read, and where it is from.
 pub(super) struct File<'f> {

@@ -14,7 +14,8 @@ use super::file::{File, with_file};
 use crate::diagnostic::Labelled;
 use crate::encode::hexadecimal;
 use crate::io::Output;
-use crate::{Format, Progress, Status};
+use crate::options::{Format, Progress};
+use crate::status::Status;
 
 /// Show the SPA 5.0 instructions that PTX loads become on SM 5.x
 ///

@@ -14,7 +14,8 @@ use warpload::warp::Warp;
 
 use super::diagnostic;
 use super::io::{self, Output};
-use super::{Format, Progress, Status};
+use super::options::{Format, Progress};
+use super::status::Status;
 
 /// A vector larger than this is refused.
 const MAX_VECTOR_BYTES: usize = 64 << 20;

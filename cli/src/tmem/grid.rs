@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use warpload_ptx::tensor::TensorLoad;
 
-use super::map::{Panel, headings, memory_columns, panels, steps};
+use super::drawing::{Panel, headings, memory_columns, panels, steps};
 use super::palette;
 
 /// How wide a line is at most.

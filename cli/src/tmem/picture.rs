@@ -5,7 +5,7 @@ use std::fmt::Write;
 use warpload::lane::LANES;
 use warpload_ptx::tensor::TensorLoad;
 
-use super::map::{Panel, headings, memory_columns, panels, steps, width};
+use super::drawing::{Panel, headings, memory_columns, panels, steps, width};
 use super::palette;
 
 /// A column of Tensor Memory is this wide.

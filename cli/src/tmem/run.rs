@@ -11,7 +11,8 @@ use super::memory::{Contents, LaneModeName, read_contents};
 use super::table;
 use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
-use crate::{Format, Status};
+use crate::options::Format;
+use crate::status::Status;
 
 /// Execute one load from Tensor Memory and show the registers of the 32 threads
 ///

@@ -6,8 +6,9 @@ use warpload_ptx::tensor::Registers;
 use warpload_ptx::tensor::cases::{Case, Confidence, PatternMemories};
 
 use crate::io::Output;
+use crate::options::{Format, Progress};
+use crate::status::Status;
 use crate::suite::{self, Kind, Tested};
-use crate::{Format, Progress, Status};
 
 /// Check test cases of loads from Tensor Memory
 ///

@@ -18,8 +18,9 @@ use self::show::Shown;
 use super::file::{File, with_file};
 use crate::diagnostic::{self, Labelled};
 use crate::io::{self, Output};
+use crate::options::{Format, Progress};
+use crate::status::Status;
 use crate::tmem::memory::{Contents, LaneModeName, read_contents};
-use crate::{Format, Progress, Status};
 
 /// Execute the loads of PTX functions and show what every lane did
 ///

@@ -11,9 +11,9 @@ use warpload_ptx::run::{Environment, Executed, RegisterValue, TensorExecuted};
 use warpload_ptx::syntax::Position;
 use warpload_ptx::syntax::load::Opcode;
 
-use crate::Format;
 use crate::io::Output;
 use crate::name::cell;
+use crate::options::Format;
 use crate::ptx::file::File;
 use crate::run::table::faults;
 use crate::tmem::table;
