@@ -1,7 +1,7 @@
 //! The page that `replay --html` writes: its structure, and how a browser takes it.
 //!
 //! The browser is `$CHROMIUM`, or `chromium`; without one those tests say that they were skipped.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod common;

@@ -3,6 +3,7 @@
 //! `data/refused.txt` holds a case as a person reads it: the line, carets below the bytes at
 //! fault, the message, and the hint where there is one. A caret behind the line's end stands for
 //! an empty span. `UPDATE_EXPECT=1` rewrites all but the lines themselves.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
 mod common;

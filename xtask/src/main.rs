@@ -3,6 +3,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command; it talks to a terminal")]
 
 mod ci;
+#[cfg(test)]
+mod documents;
 mod fuzz;
 mod goldens;
 mod imports;
@@ -10,6 +12,7 @@ mod metadata;
 mod msrv;
 mod nvdisasm;
 mod oracle;
+mod packages;
 mod roofline;
 mod samples;
 mod step;

@@ -7,8 +7,77 @@ use anyhow::{Result, ensure};
 
 use super::{CRATES, Imports, of_crate};
 
-/// The circles that may stay, by the root of their crate.
-const ALLOWED: [(&str, &[&str]); 0] = [];
+/// The circles that may stay, by the root of their crate: a room whose head holds what all of it works
+/// on, or two modules that are one idea. What is left of a circle may stay too.
+const ALLOWED: [(&str, &[&str]); 13] = [
+    (
+        "encoding/src/lib.rs",
+        &[
+            "instruction",
+            "operand::address",
+            "operand::named",
+            "operand::size",
+            "text::annotation",
+            "text::error",
+            "text::format",
+            "text::later",
+            "text::lexer",
+            "text::modifier",
+            "text::parse",
+        ],
+    ),
+    ("src/lib.rs", &["memory", "memory::builder", "memory::windows"]),
+    (
+        "src/lib.rs",
+        &[
+            "sass",
+            "sass::cubin",
+            "sass::elf_layout",
+            "sass::error",
+            "sass::line",
+            "sass::listing",
+            "sass::raw",
+        ],
+    ),
+    ("src/lib.rs", &["trace::binary::contents", "trace::binary::format"]),
+    (
+        "src/lib.rs",
+        &[
+            "trace::import",
+            "trace::import::accelsim",
+            "trace::import::in_order",
+            "trace::import::kernels_list",
+            "trace::import::nvbit",
+            "trace::import::nvbit::json",
+            "trace::import::nvbit::log",
+            "trace::import::sink",
+            "trace::import::source",
+        ],
+    ),
+    ("src/lib.rs", &["trace::replay", "trace::replay::windows", "trace::replay::worker"]),
+    ("ptx/src/lib.rs", &["lower", "lower::operand", "lower::select", "lower::spaces"]),
+    ("ptx/src/lib.rs", &["module", "module::lookup"]),
+    (
+        "ptx/src/lib.rs",
+        &[
+            "rules",
+            "rules::address",
+            "rules::cache",
+            "rules::declarations",
+            "rules::destination",
+            "rules::gates",
+            "rules::opcodes",
+            "rules::order",
+            "rules::param",
+            "rules::qualifiers",
+            "rules::tensor",
+        ],
+    ),
+    ("ptx/src/lib.rs", &["run", "run::memory", "run::placement", "run::tensor"]),
+    ("ptx/src/lib.rs", &["syntax::load", "syntax::load::parse"]),
+    ("ptx/src/lib.rs", &["tensor::cases", "tensor::cases::read"]),
+    ("ptx/src/lib.rs", &["tensor::instruction", "tensor::shape"]),
+];
 
 /// Compares the circles of the published crates with those that may stay.
 ///
@@ -16,12 +85,19 @@ const ALLOWED: [(&str, &[&str]); 0] = [];
 /// Returns an error that names the circles if there are others.
 pub(crate) fn check(workspace: &Path) -> Result<()> {
     let mut found = Vec::new();
+    let mut used = [false; ALLOWED.len()];
     for root in CRATES {
         for circle in circles(&of_crate(&workspace.join(root))?) {
-            if !ALLOWED.iter().any(|(of, modules)| *of == root && is_within(&circle, modules)) {
-                found.push(format!("\n{root}: {}", circle.join(", ")));
+            let allowed =
+                ALLOWED.iter().position(|(of, modules)| *of == root && is_within(&circle, modules));
+            match allowed {
+                Some(allowed) => used[allowed] = true,
+                None => found.push(format!("\n{root}: {}", circle.join(", "))),
             }
         }
+    }
+    for ((root, modules), _) in ALLOWED.iter().zip(used).filter(|(_, used)| !used) {
+        println!("warning: {root}: {} is no longer a circle; remove it here", modules.join(", "));
     }
     ensure!(found.is_empty(), "modules that import each other:{}", found.concat());
     Ok(())
@@ -60,4 +136,34 @@ fn reached<'i>(imports: &'i Imports, from: &str) -> BTreeSet<&'i str> {
         }
     }
     reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn imports(edges: &[(&str, &[&str])]) -> Imports {
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        edges.iter().map(|(from, to)| ((*from).to_owned(), set(to))).collect()
+    }
+
+    #[test]
+    fn modules_that_lead_to_each_other_are_a_circle() {
+        let found = circles(&imports(&[
+            ("a", &["b"]),
+            ("b", &["c"]),
+            ("c", &["a", "d"]),
+            ("d", &["e"]),
+            ("e", &[]),
+            ("f", &["a"]),
+        ]));
+        assert_eq!(found, [["a", "b", "c"]]);
+        assert_eq!(circles(&imports(&[("", &["a"]), ("a", &[""])])), [["(root)", "a"]]);
+        assert!(circles(&imports(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])])).is_empty());
+    }
+
+    #[test]
+    fn the_crates_have_no_other_circles() {
+        check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
+    }
 }

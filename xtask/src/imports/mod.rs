@@ -5,6 +5,7 @@
 //! children. Tests are left out.
 
 mod circles;
+mod rooms;
 mod source;
 mod tree;
 
@@ -16,8 +17,6 @@ use anyhow::{Result, ensure};
 use clap::Args;
 
 use crate::metadata::Metadata;
-
-pub(crate) use self::circles::check;
 
 /// For each module of a crate the modules that it uses, all by their paths: `trace::import`; the root
 /// is the empty path.
@@ -44,6 +43,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Compares the imports of the published crates with what ARCHITECTURE.md allows, and their circles with
+/// those that may stay.
+///
+/// # Errors
+/// Returns an error that names each import and each circle that is not allowed.
+pub(crate) fn check(workspace: &Path) -> Result<()> {
+    circles::check(workspace)?;
+    rooms::check(workspace, &std::fs::read_to_string(workspace.join("ARCHITECTURE.md"))?)
 }
 
 /// The roots of the published crates.

@@ -41,6 +41,15 @@ impl Tree {
         self.modules.is_empty()
     }
 
+    #[cfg(test)]
+    pub(crate) fn from_sources(sources: &[(&str, &str)]) -> syn::Result<Self> {
+        let path = |module: &str| {
+            module.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        };
+        let read = |(module, text): &(&str, &str)| Ok((path(module), Source::new(text)?));
+        Ok(Self { modules: sources.iter().map(read).collect::<syn::Result<_>>()? })
+    }
+
     /// Reads the module in `file`, whose children are in `folder`.
     fn read(&mut self, module: Vec<String>, file: &Path, folder: &Path) -> Result<()> {
         let failed = || file.display().to_string();
@@ -124,5 +133,46 @@ impl Tree {
         }
         // A path is followed from within only by names: `self` has been taken.
         self.find(module, path, steps + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uses_lead_to_where_the_name_is_defined() {
+        let tree = Tree::from_sources(&[
+            ("", "mod shapes; mod draw; mod names; pub use shapes::round::Circle; use std::fmt;"),
+            ("shapes", "pub(crate) mod round; pub use self::round::*; pub struct Square;"),
+            ("shapes::round", "use super::Square; pub struct Circle(Square);"),
+            // By a name, by a module's name, by a re-export of the root, by a macro.
+            ("draw", "use crate::{Circle, shapes}; fn f(_: shapes::Square) { g!(names::N) } use crate::names;"),
+            // Not by its own, another crate's, or a test's.
+            (
+                "names",
+                "pub const N: u8 = 0; use serde::Serialize; fn f() { std::mem::drop(N) }
+                 #[cfg(test)] mod tests { use crate::draw; fn f() { draw::f() } }",
+            ),
+        ])
+        .unwrap();
+        let imports = tree.imports();
+        let used = |module: &str| imports[module].iter().map(String::as_str).collect::<Vec<_>>();
+        assert_eq!(used(""), Vec::<&str>::new());
+        assert_eq!(used("shapes"), Vec::<&str>::new());
+        assert_eq!(used("shapes::round"), ["shapes"]);
+        assert_eq!(used("draw"), ["names", "shapes", "shapes::round"]);
+        assert_eq!(used("names"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn an_inline_module_belongs_to_its_file() {
+        let tree = Tree::from_sources(&[
+            ("", "mod a; mod b;"),
+            ("a", "pub struct A; mod inner { use super::A; use super::super::b::B; }"),
+            ("b", "pub struct B;"),
+        ])
+        .unwrap();
+        assert_eq!(tree.imports()["a"].iter().collect::<Vec<_>>(), ["b"]);
     }
 }
