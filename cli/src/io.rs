@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::{File, Metadata};
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, StdoutLock, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -142,65 +142,25 @@ pub(crate) fn name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
+/// Returns a progress bar over `bytes`, hidden if it is not wanted or standard error is not a terminal.
 pub(crate) fn progress_bar(progress: Progress, bytes: u64, path: &Path) -> ProgressBar {
-    // Nobody wants a bar that flashes by.
+    // A bar that flashes by helps no one.
     const WORTH_A_BAR: u64 = 4 << 20;
     let draw = match progress {
         Progress::Never => false,
-        Progress::Auto => io::stderr().is_terminal() && bytes >= WORTH_A_BAR,
+        Progress::Auto => bytes >= WORTH_A_BAR,
         Progress::Always => true,
     };
     if !draw {
         return ProgressBar::hidden();
     }
-    // indicatif hides a bar where standard error is no terminal; `always` means it.
-    let target = if io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::term_like_with_hz(Box::new(PlainStderr), 1)
-    };
-    let bar = ProgressBar::with_draw_target(Some(bytes), target);
+    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
     let template = "{prefix} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
     bar.with_prefix(visible(&path.display().to_string()).into_owned())
         .with_finish(indicatif::ProgressFinish::AndLeave)
-}
-
-/// Standard error where it is no terminal: bars are written one below the other.
-#[derive(Debug)]
-struct PlainStderr;
-
-impl indicatif::TermLike for PlainStderr {
-    fn width(&self) -> u16 {
-        80
-    }
-    fn move_cursor_up(&self, _: usize) -> io::Result<()> {
-        Ok(())
-    }
-    fn move_cursor_down(&self, _: usize) -> io::Result<()> {
-        Ok(())
-    }
-    fn move_cursor_right(&self, _: usize) -> io::Result<()> {
-        Ok(())
-    }
-    fn move_cursor_left(&self, _: usize) -> io::Result<()> {
-        Ok(())
-    }
-    fn write_line(&self, line: &str) -> io::Result<()> {
-        writeln!(io::stderr(), "{}", line.trim_end())
-    }
-    fn write_str(&self, text: &str) -> io::Result<()> {
-        let text = text.trim();
-        if text.is_empty() { Ok(()) } else { writeln!(io::stderr(), "{text}") }
-    }
-    fn clear_line(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn flush(&self) -> io::Result<()> {
-        io::stderr().flush()
-    }
 }
 
 /// A file whose reading moves a progress bar.

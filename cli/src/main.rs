@@ -45,7 +45,7 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// When to draw a progress bar on standard error
+    /// When to draw a progress bar on standard error, if that is a terminal
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     progress: Progress,
 }

@@ -6,9 +6,10 @@ use clap::ValueEnum;
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Progress {
     Never,
-    /// On a terminal
+    /// If the input is large
     #[default]
     Auto,
+    /// Whatever its size
     Always,
 }
 
