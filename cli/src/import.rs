@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// How many files to read at once; as many as the machine has cores where left out
+    /// Number of files to read at once; defaults to the available parallelism
     #[arg(long, value_name = "N", value_parser = positive)]
     threads: Option<usize>,
 }

@@ -15,7 +15,7 @@ use super::name::visible;
 use super::options::Progress;
 use super::status::Status;
 
-/// Standard output, buffered; every write can fail because its reader has gone.
+/// Standard output, buffered; every write can fail because its reader has closed it.
 pub(crate) struct Output {
     stdout: BufWriter<StdoutLock<'static>>,
     status: Status,
@@ -81,7 +81,7 @@ impl serde_json::ser::Formatter for OneLine {
     }
 }
 
-/// Standard output failed. Inputs fail one by one; without an output nothing is left to do.
+/// Standard output failed. An input fails alone; without an output nothing is left to do.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output cannot be written: {0}")]
 struct OutputError(io::Error);
@@ -95,8 +95,8 @@ pub(crate) fn is_output_error(error: &anyhow::Error) -> bool {
     inner.is_some_and(|inner| inner.is::<OutputError>())
 }
 
-/// Opens a file, or standard input for `-`; reading moves the progress bar, where one is drawn.
-/// Errors leave it to the caller to name the file.
+/// Opens a file, or standard input for `-`; reading moves the progress bar, if one is drawn.
+/// The caller adds the file's name to errors.
 pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
     if is_stdin(path) {
         return Ok(Box::new(BufReader::new(stdin())));
@@ -112,8 +112,8 @@ pub(crate) fn stdin() -> io::Stdin {
     io::stdin()
 }
 
-/// Opens a file that is not a folder; returns what the system says about it too. Errors leave it to
-/// the caller to name the file.
+/// Opens a file that is not a folder, and returns its metadata too. The caller adds the file's name to
+/// errors.
 pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, Metadata)> {
     let file = File::open(path).context("cannot be read")?;
     let metadata = file.metadata().context("cannot be read")?;
@@ -137,7 +137,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// How a path is named in messages.
+/// Returns the name of a path in messages.
 pub(crate) fn name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }

@@ -1,5 +1,5 @@
 //! The command `warpload`: decodes, assembles, explains and executes GPU load instructions. One file a
-//! subcommand; this one reads the arguments and hands over.
+//! subcommand; this one reads the arguments and dispatches.
 
 #![deny(unsafe_code)]
 
@@ -95,10 +95,10 @@ pub(crate) fn main() -> ExitCode {
     });
     match result {
         Ok(status) => status.into(),
-        // The reader of our output has seen enough.
+        // The reader of our output has closed it.
         Err(error) if is_closed_pipe(&error) => output.status().into(),
         Err(error) => {
-            // What was done so far comes first; where that fails too, one message is enough.
+            // What was done so far comes first; if that fails too, one message is enough.
             let _ = output.flush();
             diagnostic::error(format_args!("{error:#}"));
             Status::Unreadable.into()

@@ -23,7 +23,7 @@ pub(crate) fn run() -> Result<ExitCode> {
 }
 
 fn steps() -> Result<()> {
-    // `--locked` everywhere: the first of these fails where Cargo.lock is not up to date.
+    // `--locked` everywhere: the first of these fails if Cargo.lock is not up to date.
     let workspace = Metadata::workspace()?;
     let root = workspace.root()?;
     let run = |arguments: &str| command(&root, cargo(arguments));
@@ -37,7 +37,7 @@ fn steps() -> Result<()> {
     doc.env("RUSTDOCFLAGS", "-D warnings");
     command(&root, doc)?;
 
-    // Those that nobody publishes have no features.
+    // Unpublished packages have no features.
     for package in workspace.packages() {
         let name = package["name"].as_str().context("a package without a name")?;
         for features in feature_sets(package) {
@@ -88,8 +88,8 @@ fn examples(workspace: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// The options for no feature and for each alone, or nothing if the package has no features. All of
-/// them together are what clippy looks at.
+/// The options for no feature and for each alone, or nothing if the package has no features. Clippy
+/// checks all of them together.
 fn feature_sets(package: &Value) -> Vec<String> {
     let features = package["features"].as_object().into_iter().flatten();
     let each = features.map(|(name, _)| format!("--no-default-features --features {name}"));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-/// A link, `[text](path)`, and the identifier in backticks behind it, if there is one.
+/// A link, `[text](path)`, and the identifier in backticks after it, if there is one.
 #[derive(Debug, PartialEq, Eq)]
 struct Link<'t> {
     path: &'t str,

@@ -1,4 +1,4 @@
-//! Development tasks, `cargo xtask --help`: the single door for CI and for people.
+//! Development tasks, `cargo xtask --help`: the entry point for CI and for people.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command; it talks to a terminal")]
 
@@ -25,7 +25,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about = "Development tasks of warpload")]
 enum Task {
-    /// Runs every check that CI runs besides the tests; stops at the first that fails
+    /// Runs every check that CI runs besides the tests; stops at the first failure
     Ci,
     /// Compares fresh words with NVIDIA's nvdisasm, which it fetches once
     Oracle(oracle::Arguments),

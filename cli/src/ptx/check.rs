@@ -15,7 +15,7 @@ use crate::status::Status;
 ///
 /// Judges `ld`, `ld.global.nc`, `tcgen05.ld` and `tcgen05.ld.red` for the module's `.version` and
 /// `.target`. One line a load on standard output; what is wrong is drawn on standard error.
-/// Exit status 1 where a load is illegal, 2 where a file is no module.
+/// Exit status 1 if a load is illegal, 2 if a file is not a module.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

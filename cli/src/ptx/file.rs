@@ -19,7 +19,7 @@ pub(super) struct File<'f> {
     pub(super) lines: &'f Lines,
 }
 
-/// Reads a module and hands it over. What is no module is reported.
+/// Reads a module and passes it on. Reports a file that is not a module.
 pub(super) fn with_file(
     path: &Path,
     progress: Progress,

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "line")]
     all: bool,
 
-    /// What executes the load; both give the same
+    /// What executes the load; both produce the same
     #[arg(long, value_enum, default_value_t)]
     executor: ExecutorName,
 

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use warpload_ptx::tensor::{CellOffset, Shape, Step, TensorLoad};
 
-/// The columns of Tensor Memory, from the base, that make this column of registers: one, or two.
+/// Returns the columns of Tensor Memory, from the base, that make this column of registers: one or two.
 pub(super) fn memory_columns(load: &TensorLoad, column: usize) -> Range<usize> {
     let width = width(load);
     column * width..(column + 1) * width
 }
 
-/// How many columns of Tensor Memory make a register.
+/// Returns how many columns of Tensor Memory make a register.
 pub(super) fn width(load: &TensorLoad) -> usize {
     if load.is_packed() { 2 } else { 1 }
 }
@@ -22,7 +22,7 @@ pub(super) struct Panel {
     pub(super) columns: Range<usize>,
 }
 
-/// The parts of a drawing, each at most `widest` columns of registers wide.
+/// Returns the parts of a drawing, each at most `widest` columns of registers wide.
 pub(super) fn panels(load: &TensorLoad, widest: usize) -> Vec<Panel> {
     let columns = load.columns() / width(load);
     let mut panels = Vec::new();
@@ -45,7 +45,7 @@ impl Panel {
     }
 }
 
-/// The instruction and its size, in one line each.
+/// Returns the instruction and its size, in one line each.
 pub(super) fn headings(load: &TensorLoad) -> [String; 2] {
     let plural = |count, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let size = format!(
@@ -58,7 +58,7 @@ pub(super) fn headings(load: &TensorLoad) -> [String; 2] {
     [load.to_string(), format!("{halves}{size}")]
 }
 
-/// The row of the table of shapes, in words: what bits of threads add, and what those of registers.
+/// Returns the row of the table of shapes in words: what the bits of threads and registers add.
 pub(super) fn steps(load: &TensorLoad) -> [String; 2] {
     let layout = load.shape().layout();
     let scaled = |step: &Step| match step {

@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     lane_mode: LaneModeName,
 
-    /// Also refuse odd columns where hardware is known, or taken, to want even ones
+    /// Also refuse odd columns if the hardware is known, or assumed, to require even ones
     #[arg(long)]
     hardware_alignment: bool,
 

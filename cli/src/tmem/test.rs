@@ -14,7 +14,7 @@ use crate::suite::{self, Kind, Tested};
 ///
 /// Executes each case and compares with what it expects: registers, a fault, or the rule that the
 /// assembler refuses it by. Failures are shown as expected and got; the last line counts. A line
-/// that is no case fails, a file that cannot be read counts as one failure; the others are checked
+/// that is not a case fails, a file that cannot be read counts as one failure; the others are checked
 /// all the same. The format of cases is described in docs/tensor-memory.md.
 #[derive(clap::Args)]
 #[command(after_help = "\

@@ -51,14 +51,14 @@ struct LoadJson {
     error: Option<String>,
 }
 
-/// Why a load of tensor memory loaded nothing.
+/// Why a load from Tensor Memory loaded nothing.
 #[derive(Serialize)]
 struct TensorFaultJson {
     code: &'static str,
     message: String,
 }
 
-/// Registers by name with 32 values, null where a lane has none.
+/// Registers by name with 32 values, null for a lane that has none.
 #[derive(Default)]
 struct Values(Vec<(String, RegisterValue)>);
 
@@ -160,7 +160,7 @@ impl<'s> Shown<'s> {
         Ok(())
     }
 
-    /// What stands behind the last load.
+    /// What follows the last load.
     pub(super) fn end(self, output: &mut Output) -> anyhow::Result<()> {
         if self.format == Format::Json {
             output.json(&FileJson { file: self.file.name, loads: &self.loads })?;
