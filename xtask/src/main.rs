@@ -34,6 +34,8 @@ enum Task {
     /// Renews the recorded outputs of the command's tests
     Goldens,
     Circles(imports::Arguments),
+    /// Inspects the packages that would be published
+    Packages,
     /// Measures each rate beside its limit: one line of JSON a measure
     Roofline(roofline::Arguments),
     /// Makes the generated samples in `traces/`
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Goldens => goldens::run(),
         Task::Circles(arguments) => imports::run(&arguments),
+        Task::Packages => packages::run(),
         Task::Roofline(arguments) => roofline::run(&arguments),
         Task::Samples(arguments) => samples::run(&arguments),
         Task::Vectors(arguments) => vectors::run(&arguments),

@@ -2,19 +2,24 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
-use crate::step::{cargo, command, timed};
+use crate::step::{cargo, command, exit_code, timed};
 
 /// No package is larger, in bytes.
 const MAX_BYTES: u64 = 2_000_000;
 
 /// What each package has besides its sources.
 const FILES: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
+
+/// Runs [`check`], and ends with the exit status of the step that fails.
+pub(crate) fn run() -> Result<ExitCode> {
+    exit_code(Metadata::workspace().and_then(|workspace| check(&workspace)))
+}
 
 /// Packages what would be published and inspects that; compares the interfaces with those of the last
 /// tag if there is one and cargo-semver-checks is installed.
