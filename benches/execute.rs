@@ -1,6 +1,6 @@
 //! Executing loads, each kind of warp beside its limit: reading 32 addresses of 64 bits and
 //! copying what they name. And what mapping an image buys.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a bench")]
 #![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
 use std::fs::File;

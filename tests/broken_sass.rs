@@ -1,4 +1,5 @@
 //! Broken cubins and listings: typed errors that say where, never a panic.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::fs;
 use std::path::PathBuf;

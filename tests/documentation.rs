@@ -1,5 +1,6 @@
 //! docs/ld.md says the same of the bits as the tables of the encoding; the tests that
 //! docs/reliability.md names exist.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! Memory images: manifests, the files that they name, and maps of them.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![cfg(all(feature = "json", feature = "mmap"))]
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,5 @@
 //! Cubins and the listings of them agree: every source gives the same instructions.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
 //! Raw streams: what is one, and what shows that a file is none or that its code begins elsewhere.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::fs;
 use std::path::PathBuf;

@@ -106,7 +106,7 @@ pub(crate) fn in_source(file: &str, source: &str, lines: &Lines, label: Labelled
     let (start, end) = (label.span.start as usize, label.span.end as usize);
     let position = lines.position(label.span.start);
     let first = start + 1 - position.column as usize;
-    // A line may be as long as the text: what is not drawn is not looked at either.
+    // A line may be as long as the text: what is not drawn is not scanned either.
     let window = source.floor_char_boundary_before(end.saturating_add(CONTEXT));
     let last = source[end..window].find('\n').map_or(window, |at| end + at);
     let mut title = Level::ERROR.primary_title(label.title);
@@ -150,6 +150,6 @@ impl FloorCharBoundary for str {
 
 fn draw(report: Report<'_>) {
     let drawing = Renderer::styled().render(report);
-    // A closed standard error leaves nobody to tell.
+    // If standard error is closed, there is no one to tell.
     let _ = writeln!(anstream::stderr(), "{drawing}");
 }

@@ -13,7 +13,8 @@ use warpload::load::WarpFault;
 
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
-use super::{Format, Progress, Status};
+use super::options::{Format, Progress};
+use super::status::Status;
 
 /// Assemble text to words
 ///
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
     ///
     /// Every three instructions make a bundle; the last one is filled with NOP. If a line has an
     /// error, no bundle is written. Annotations
-    /// behind the operands (&req={0,2} &rd=N &wr=N ?NAME), or maxas's or CuAssembler's notation
+    /// after the operands (&req={0,2} &rd=N &wr=N ?NAME), or maxas's or CuAssembler's notation
     /// in front, make the control word. Put `--` before texts that begin with `-`.
     #[arg(long)]
     bundle: bool,
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
 
 #[derive(serde::Serialize)]
 struct EncodedJson<'t> {
-    /// Nothing for a line that is no text.
+    /// `None` for a line that is not text.
     text: Option<&'t str>,
     word: Option<String>,
 }
@@ -202,7 +203,7 @@ fn warn_of(fault: WarpFault, instruction: &Instruction, origin: Origin<'_>, text
     diagnostic::warning_in_line(origin, text, (start, end), &title, &help);
 }
 
-/// Returns where `text` has the register of that name, in the address or else as the destination.
+/// Returns the place in `text` of the register of that name, in the address or else as the destination.
 fn register_in(text: &str, name: &str, in_address: bool) -> Option<(usize, usize)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     // What comes before may be a comment.
@@ -218,7 +219,7 @@ fn register_in(text: &str, name: &str, in_address: bool) -> Option<(usize, usize
     found.map(|(word, start)| (start, start + word.len()))
 }
 
-/// Stands where a word would.
+/// Takes the place of a word.
 pub(crate) const ERROR: &str = "error";
 
 /// Whether a line holds nothing but space and comments. A control notation without an instruction

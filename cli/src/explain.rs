@@ -10,8 +10,9 @@ use warpload::lines::Lines;
 use super::diagnostic::{self, Origin};
 use super::encode::hexadecimal;
 use super::io::{self, Output};
+use super::options::{Format, Progress};
+use super::status::Status;
 use super::word::read_word;
-use super::{Format, Progress, Status};
 
 /// Show what every bit of a word means
 ///
@@ -91,7 +92,7 @@ impl Batch {
         Ok(())
     }
 
-    /// A word or an instruction; says what is wrong where it is neither.
+    /// Reads a word or an instruction; reports what is wrong if it is neither.
     fn one(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
         // What was explained so far comes first on a terminal that shows both streams.
         output.flush()?;
@@ -138,7 +139,7 @@ fn explain(instruction: &Instruction, format: Format, output: &mut Output) -> an
 
 const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1, column: 1 };
 
-/// The instruction of a word; says what is wrong where there is none.
+/// Returns the instruction of a word; reports what is wrong if there is none.
 fn of_word(origin: Origin<'_>, text: &str) -> Option<Instruction> {
     let place = match origin.file {
         "<argument>" => String::new(),
@@ -149,7 +150,7 @@ fn of_word(origin: Origin<'_>, text: &str) -> Option<Instruction> {
     let instruction = Instruction::decode(word);
     if instruction.is_none() {
         diagnostic::error(format_args!(
-            "{place}{} is no load that is known here; expected an opcode of {}",
+            "{place}{} is not a known load; expected an opcode of {}",
             hexadecimal(word),
             Instruction::MNEMONICS.join(", ")
         ));
@@ -157,7 +158,7 @@ fn of_word(origin: Origin<'_>, text: &str) -> Option<Instruction> {
     instruction
 }
 
-/// The instruction of a text; says what is wrong where there is none.
+/// Returns the instruction of a text; reports what is wrong if there is none.
 fn of_text(origin: Origin<'_>, text: &str) -> Option<Instruction> {
     let parsed =
         parse_line(text).map_err(|error| diagnostic::parse_error(origin, text, &error)).ok()?;
@@ -168,7 +169,7 @@ fn of_text(origin: Origin<'_>, text: &str) -> Option<Instruction> {
 }
 
 /// Whether a word is meant, a misspelt one included. Digits alone do not tell: a control notation
-/// in front of an instruction can begin with one.
+/// before an instruction can begin with one.
 fn is_word(text: &str) -> bool {
     let text = text.trim();
     let digit_first = text.starts_with(|first: char| first.is_ascii_digit());

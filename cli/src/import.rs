@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use super::io::{self, Output};
 use super::name::visible;
+use super::options::{Progress, positive};
 use super::output_file::Target;
+use super::status::Status;
 use super::trace::{self, Input};
-use super::{Progress, Status};
 
 /// Turn a trace of another tool into a binary trace
 ///
@@ -25,8 +26,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// How many files to read at once; as many as the machine has cores where left out
-    #[arg(long, value_name = "N", value_parser = super::positive)]
+    /// Number of files to read at once; defaults to the available parallelism
+    #[arg(long, value_name = "N", value_parser = positive)]
     threads: Option<usize>,
 }
 

@@ -10,8 +10,9 @@ use warpload::trace::{BinaryTrace, Contents};
 use super::encode::hexadecimal;
 use super::io::Output;
 use super::name::{cell, visible};
+use super::options::{Format, Progress};
+use super::status::Status;
 use super::trace::{self, Input};
-use super::{Format, Progress, Status};
 
 /// Show what a trace or a memory image holds
 ///
@@ -56,7 +57,7 @@ struct OpcodeJson<'t> {
     bytes: u32,
     signed: bool,
     uniform: bool,
-    /// The SPA 5.0 word of the opcode alone, where the trace is of such a machine.
+    /// The SPA 5.0 word of the opcode alone, if the trace is of such a machine.
     word: Option<String>,
 }
 
@@ -133,7 +134,7 @@ fn opcode_lines(opcodes: &BTreeSet<OpcodeJson<'_>>) -> String {
     }
 }
 
-/// `2 x 3 x 4`; zeroes stand for what the trace does not say.
+/// `2 x 3 x 4`; zeros if the trace does not say.
 fn dimensions(dimensions: [u32; 3]) -> String {
     match dimensions {
         [0, 0, 0] => "unknown".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::{File, Metadata};
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, StdoutLock, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -10,10 +10,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use warpload::file_kind::FileKind;
 
+use super::inputs;
 use super::name::visible;
-use super::{Progress, Status, inputs};
+use super::options::Progress;
+use super::status::Status;
 
-/// Standard output, buffered; every write can fail because its reader has gone.
+/// Standard output, buffered; every write can fail because its reader has closed it.
 pub(crate) struct Output {
     stdout: BufWriter<StdoutLock<'static>>,
     status: Status,
@@ -79,7 +81,7 @@ impl serde_json::ser::Formatter for OneLine {
     }
 }
 
-/// Standard output failed. Inputs fail one by one; without an output nothing is left to do.
+/// Standard output failed. An input fails alone; without an output nothing is left to do.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output cannot be written: {0}")]
 struct OutputError(io::Error);
@@ -93,8 +95,8 @@ pub(crate) fn is_output_error(error: &anyhow::Error) -> bool {
     inner.is_some_and(|inner| inner.is::<OutputError>())
 }
 
-/// Opens a file, or standard input for `-`; reading moves the progress bar, where one is drawn.
-/// Errors leave it to the caller to name the file.
+/// Opens a file, or standard input for `-`; reading moves the progress bar, if one is drawn.
+/// The caller adds the file's name to errors.
 pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
     if is_stdin(path) {
         return Ok(Box::new(BufReader::new(stdin())));
@@ -110,8 +112,8 @@ pub(crate) fn stdin() -> io::Stdin {
     io::stdin()
 }
 
-/// Opens a file that is not a folder; returns what the system says about it too. Errors leave it to
-/// the caller to name the file.
+/// Opens a file that is not a folder, and returns its metadata too. The caller adds the file's name to
+/// errors.
 pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, Metadata)> {
     let file = File::open(path).context("cannot be read")?;
     let metadata = file.metadata().context("cannot be read")?;
@@ -135,70 +137,30 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// How a path is named in messages.
+/// Returns the name of a path in messages.
 pub(crate) fn name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
+/// Returns a progress bar over `bytes`, hidden if it is not wanted or standard error is not a terminal.
 pub(crate) fn progress_bar(progress: Progress, bytes: u64, path: &Path) -> ProgressBar {
-    // Nobody wants a bar that flashes by.
+    // A bar that flashes by helps no one.
     const WORTH_A_BAR: u64 = 4 << 20;
     let draw = match progress {
         Progress::Never => false,
-        Progress::Auto => io::stderr().is_terminal() && bytes >= WORTH_A_BAR,
+        Progress::Auto => bytes >= WORTH_A_BAR,
         Progress::Always => true,
     };
     if !draw {
         return ProgressBar::hidden();
     }
-    // indicatif hides a bar where standard error is no terminal; `always` means it.
-    let target = if io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::term_like_with_hz(Box::new(PlainStderr), 1)
-    };
-    let bar = ProgressBar::with_draw_target(Some(bytes), target);
+    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
     let template = "{prefix} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
     bar.with_prefix(visible(&path.display().to_string()).into_owned())
         .with_finish(indicatif::ProgressFinish::AndLeave)
-}
-
-/// Standard error where it is no terminal: bars are written one below the other.
-#[derive(Debug)]
-struct PlainStderr;
-
-impl indicatif::TermLike for PlainStderr {
-    fn width(&self) -> u16 {
-        80
-    }
-    fn move_cursor_up(&self, _: usize) -> io::Result<()> {
-        Ok(())
-    }
-    fn move_cursor_down(&self, _: usize) -> io::Result<()> {
-        Ok(())
-    }
-    fn move_cursor_right(&self, _: usize) -> io::Result<()> {
-        Ok(())
-    }
-    fn move_cursor_left(&self, _: usize) -> io::Result<()> {
-        Ok(())
-    }
-    fn write_line(&self, line: &str) -> io::Result<()> {
-        writeln!(io::stderr(), "{}", line.trim_end())
-    }
-    fn write_str(&self, text: &str) -> io::Result<()> {
-        let text = text.trim();
-        if text.is_empty() { Ok(()) } else { writeln!(io::stderr(), "{text}") }
-    }
-    fn clear_line(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn flush(&self) -> io::Result<()> {
-        io::stderr().flush()
-    }
 }
 
 /// A file whose reading moves a progress bar.

@@ -1,5 +1,5 @@
 //! The command `warpload`: decodes, assembles, explains and executes GPU load instructions. One file a
-//! subcommand; this one reads the arguments and hands over.
+//! subcommand; this one reads the arguments and dispatches.
 
 #![deny(unsafe_code)]
 
@@ -15,10 +15,12 @@ mod io;
 mod manual;
 mod mapped;
 mod name;
+mod options;
 mod output_file;
 mod ptx;
 mod replay;
 mod run;
+mod status;
 mod suite;
 mod summary_text;
 mod temporary;
@@ -30,9 +32,11 @@ mod word;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use io::Output;
+use options::Progress;
+use status::Status;
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
 #[derive(Parser)]
@@ -41,7 +45,7 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// When to draw a progress bar on standard error
+    /// When to draw a progress bar on standard error, if that is a terminal
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     progress: Progress,
 }
@@ -78,46 +82,6 @@ enum Command {
     Man(manual::ManArguments),
 }
 
-/// When a progress bar is drawn.
-#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Progress {
-    Never,
-    /// On a terminal
-    #[default]
-    Auto,
-    Always,
-}
-
-/// How a result is written.
-#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    #[default]
-    Text,
-    /// One object a line
-    Json,
-}
-
-/// A number of threads.
-fn positive(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "expected a number above 0".to_owned())
-}
-
-/// How a command ended that did its work.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Status {
-    Done,
-    /// The input or the check failed.
-    Failed,
-    /// Wrong use, or a file that is not what it says; already reported.
-    Unreadable,
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        Self::from(status as u8)
-    }
-}
-
 pub(crate) fn main() -> ExitCode {
     temporary::report_file_size_limit();
     let arguments = match Arguments::try_parse() {
@@ -131,10 +95,10 @@ pub(crate) fn main() -> ExitCode {
     });
     match result {
         Ok(status) => status.into(),
-        // The reader of our output has seen enough.
+        // The reader of our output has closed it.
         Err(error) if is_closed_pipe(&error) => output.status().into(),
         Err(error) => {
-            // What was done so far comes first; where that fails too, one message is enough.
+            // What was done so far comes first; if that fails too, one message is enough.
             let _ = output.flush();
             diagnostic::error(format_args!("{error:#}"));
             Status::Unreadable.into()
@@ -168,8 +132,8 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Merge(command) => replay::merge(command, output),
         Command::Ptx(command) => ptx::execute(command, arguments.progress, output),
         Command::Tmem(command) => tmem::execute(command, arguments.progress, output),
-        Command::Completions(command) => manual::completions(command, output),
-        Command::Man(command) => manual::man(command, output),
+        Command::Completions(command) => manual::completions(command, Arguments::command(), output),
+        Command::Man(command) => manual::man(command, Arguments::command(), output),
     }
 }
 

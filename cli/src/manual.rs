@@ -1,10 +1,10 @@
 //! `completions` and `man`.
 
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 
-use super::Status;
 use super::io::Output;
+use super::status::Status;
 
 /// Write shell completions to standard output
 #[derive(clap::Args)]
@@ -16,12 +16,13 @@ pub(crate) struct CompletionsArguments {
     shell: Shell,
 }
 
+/// Writes the completions of `command`, which is the whole command.
 pub(crate) fn completions(
     arguments: CompletionsArguments,
+    mut command: Command,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let mut script = Vec::new();
-    let mut command = super::Arguments::command();
     clap_complete::generate(arguments.shell, &mut command, "warpload", &mut script);
     output.bytes(&script)?;
     Ok(Status::Done)
@@ -38,8 +39,12 @@ pub(crate) struct ManArguments {
     subcommand: Vec<String>,
 }
 
-pub(crate) fn man(arguments: ManArguments, output: &mut Output) -> anyhow::Result<Status> {
-    let mut command = super::Arguments::command();
+/// Writes the page about `command`, which is the whole command, or about one of its subcommands.
+pub(crate) fn man(
+    arguments: ManArguments,
+    mut command: Command,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
     command.build();
     // No subcommand has a hyphen in its name, and pages are named with hyphens.
     let path = arguments.subcommand.join("-");

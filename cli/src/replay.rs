@@ -13,15 +13,17 @@ use warpload::trace::{
 };
 
 use super::io::{self, Output};
+use super::options::{Format, Progress, positive, read_number};
 use super::output_file::Target;
+use super::status::Status;
 use super::trace::{self, Input};
-use super::{Format, Progress, Status, image, summary_text};
+use super::{image, summary_text};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
 /// Takes binary traces, and text traces of the kinds that `import` takes. What loads read comes
-/// from a memory image or from a fill; with neither, everything but values is computed. Where the
-/// trace holds expected values they are compared, and a mismatch is exit status 1.
+/// from a memory image or from a fill; with neither, everything but values is computed. If the trace
+/// holds expected values they are compared, and a mismatch is exit status 1.
 ///
 /// A binary trace, and a file that holds all bytes of an image, are mapped: they must not change or
 /// become shorter while they are read.
@@ -47,8 +49,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     fill: Option<FillName>,
 
-    /// How many threads to use; as many as the machine has cores where left out
-    #[arg(long, value_name = "N", value_parser = super::positive)]
+    /// Number of threads to use; defaults to the available parallelism
+    #[arg(long, value_name = "N", value_parser = positive)]
     threads: Option<usize>,
 
     /// Replay part I, from 0, of N parts; `merge` puts the results together
@@ -65,11 +67,11 @@ pub(crate) struct Arguments {
     )]
     address_bits: u32,
 
-    /// Where the shared window lies, whatever the trace says
+    /// The shared address window, instead of the trace's
     #[arg(long, value_name = "BASE,SIZE", value_parser = read_window, conflicts_with = "image")]
     shared_window: Option<Window>,
 
-    /// Where the local window lies, whatever the trace says
+    /// The local address window, instead of the trace's
     #[arg(long, value_name = "BASE,SIZE", value_parser = read_window, conflicts_with = "image")]
     local_window: Option<Window>,
 
@@ -92,15 +94,7 @@ enum FillName {
 fn read_shard(text: &str) -> Result<Shard, String> {
     text.split_once('/')
         .and_then(|(index, count)| Shard::new(index.parse().ok()?, count.parse().ok()?))
-        .ok_or_else(|| "expected I/N, I from 0 and below N".to_owned())
-}
-
-/// Decimal, or hexadecimal with `0x`.
-pub(crate) fn read_number(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
+        .ok_or_else(|| "expected I/N, with I at least 0 and below N".to_owned())
 }
 
 fn read_window(text: &str) -> Result<Window, String> {
@@ -180,8 +174,7 @@ fn with_hint(error: ReplayError) -> anyhow::Error {
     let is_windows = matches!(error, ReplayError::Windows { .. });
     let error = anyhow::Error::new(error);
     if is_windows {
-        let hint =
-            "--shared-window BASE,SIZE and --local-window BASE,SIZE say where the windows lie";
+        let hint = "--shared-window BASE,SIZE and --local-window BASE,SIZE set the address windows";
         return anyhow::anyhow!("{error:#}; {hint}");
     }
     error
@@ -220,7 +213,7 @@ pub(crate) fn merge(arguments: MergeArguments, output: &mut Output) -> anyhow::R
         let input = io::open_text(path, Progress::Never).with_context(name)?;
         let input = skip_mark(input).with_context(name)?;
         let summary: Summary = serde_json::from_reader(input)
-            .with_context(|| format!("{}: no summary of a replay", name()))?;
+            .with_context(|| format!("{}: not a summary of a replay", name()))?;
         summaries.push(summary);
     }
     let whole = match Summary::merge(summaries) {

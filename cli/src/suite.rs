@@ -6,9 +6,11 @@ use serde::ser::{SerializeMap, Serializer};
 use warpload::lines::{LineError, Lines};
 use warpload::suite::json::JsonError;
 
+use super::diagnostic;
 use super::io::{self, Output};
 use super::name::visible;
-use super::{Format, Progress, Status, diagnostic};
+use super::options::{Format, Progress};
+use super::status::Status;
 
 /// What the tests of a suite are called.
 pub(super) struct Kind {
@@ -20,7 +22,7 @@ pub(super) struct Kind {
     pub(super) shown: usize,
 }
 
-/// A test that was made: its name, and where it is not as expected.
+/// A test that was run: its name, and how it differs from what it expects.
 pub(super) struct Tested {
     pub(super) name: String,
     pub(super) differences: Vec<String>,
@@ -51,7 +53,7 @@ struct CountJson {
     failed: u64,
 }
 
-/// Makes every test of the files. `test` makes that of one line; nothing where it is left out.
+/// Runs every test of the files. `test` runs the one of a line; `None` if it is skipped.
 pub(super) fn test_files(
     kind: Kind,
     files: &[PathBuf],
@@ -98,7 +100,7 @@ impl<Test: FnMut(&str) -> Result<Option<Tested>, JsonError>> Suite<Test> {
         while let Some(line) = lines.next_line() {
             let line = match line {
                 Ok(line) => line,
-                // One bad line fails by itself; behind the others nothing can be read.
+                // A line that is not UTF-8 fails alone; after the other errors nothing can be read.
                 Err(error @ LineError::NotUtf8 { line, .. }) => {
                     is_empty = false;
                     self.fail(&file, line, None, &[error.to_string()], output)?;

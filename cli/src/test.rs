@@ -8,14 +8,15 @@ use warpload::load::{ExecuteError, Executor};
 use warpload::suite::vector::{Difference, Vector};
 
 use super::io::{self, Output};
+use super::options::{Format, Progress};
 use super::output_file::Target;
+use super::status::Status;
 use super::suite::{self, Kind, Tested};
-use super::{Format, Progress, Status};
 
 /// Check test vectors
 ///
 /// Executes each vector and compares with what it expects. Failures are shown as differences of
-/// expected and got; the last line counts. A line that is no vector fails, a file that cannot be
+/// expected and got; the last line counts. A line that is not a vector fails, a file that cannot be
 /// read counts as one failure; the others are checked all the same.
 ///
 /// Misaligned addresses are rounded down without a fault unless a vector's `initial` has
@@ -30,13 +31,13 @@ pub(crate) struct Arguments {
     #[arg(required = true)]
     file: Vec<PathBuf>,
 
-    /// Which executor must give what the vectors expect; both must also agree
+    /// Which executor must produce what the vectors expect; both must also agree
     #[arg(long, value_enum, default_value_t)]
     executor: Executors,
 
-    /// Write the vectors with what the literal executor gives as their `final`
+    /// Write the vectors with the result of the literal executor as their `final`
     ///
-    /// A vector passes if the fast executor gives the same; what it expected before is not
+    /// A vector passes if the fast executor agrees; what it expected before is not
     /// compared. Nothing is written unless all pass.
     #[arg(long, requires = "output", conflicts_with = "executor")]
     fill_in: bool,
@@ -113,8 +114,8 @@ struct Replaced<'l> {
     expected: Option<&'l RawValue>,
 }
 
-/// Returns the vector of `line` with what the literal executor gives as its `final`; all else is
-/// as it was written. An error is why there is no such vector.
+/// Returns the vector of `line` with the result of the literal executor as its `final`; all else is
+/// as it was written. An error says why there is no such vector.
 fn fill_in(line: &str, vector: &Vector) -> Result<String, String> {
     let run = |executor| vector.run(executor).map_err(|error| error.to_string());
     let (after, outcome) = run(Executor::Reference)?;
@@ -141,7 +142,7 @@ fn fill_in(line: &str, vector: &Vector) -> Result<String, String> {
 
 const EXECUTORS_DIFFER: &str = "the executors differ";
 
-/// Where the vector's outcome is not as expected, and where two executors disagree.
+/// Returns how the vector's outcome differs from what it expects, and how two executors disagree.
 fn differences(executors: &[Executor], vector: &Vector) -> Vec<String> {
     if vector.expected.is_none() {
         return vec!["final: missing key; expected the state after".to_owned()];
@@ -153,7 +154,7 @@ fn differences(executors: &[Executor], vector: &Vector) -> Vec<String> {
         Ok(found) => found,
         Err(error) => return vec![error.to_string()],
     };
-    // What both give needs to be said once.
+    // A difference of both is reported once.
     if let [(_, first), (_, second)] = &mut found[..]
         && first == second
     {

@@ -13,7 +13,8 @@ use warpload::trace::{
 };
 
 use super::io::{self, is_stdin};
-use super::{Progress, inputs, mapped};
+use super::options::Progress;
+use super::{inputs, mapped};
 
 /// How many bytes tell the kind of an input.
 const START_BYTES: u64 = 4096;

@@ -6,12 +6,14 @@ use anyhow::{Context, bail};
 use warpload::encoding::Instruction;
 use warpload::lines::{LineError, Lines};
 
-use super::decode::LoadJson;
+use super::decode::row::LoadJson;
+use super::diagnostic;
 use super::encode::{ERROR, hexadecimal};
 use super::io::{self, Output};
-use super::{Format, Progress, Status, diagnostic};
+use super::options::{Format, Progress};
+use super::status::Status;
 
-/// Stands where a load would.
+/// Takes the place of a load.
 #[derive(serde::Serialize)]
 struct ErrorJson<'e> {
     error: &'e str,
@@ -25,7 +27,7 @@ pub(crate) fn read_word(text: &str) -> anyhow::Result<u64> {
         (1..=16).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     match u64::from_str_radix(digits, 16) {
         Ok(word) if is_word => Ok(word),
-        _ => bail!("{text:?} is no word; expected 0x and up to 16 hexadecimal digits"),
+        _ => bail!("{text:?} is not a word; expected 0x and up to 16 hexadecimal digits"),
     }
 }
 
@@ -68,7 +70,7 @@ pub(crate) fn decode(
     Ok(status)
 }
 
-/// Takes a word's place and says what is wrong.
+/// Reports what is wrong with a word, in its place.
 fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Result<Status> {
     let status = output.raise(Status::Failed);
     output.flush()?;

@@ -1,4 +1,4 @@
-//! What the command prints, recorded: `cli/tests/cmd/`. `cargo xtask goldens` records it anew.
+//! What the command prints, recorded: `cli/tests/cmd/`. `cargo xtask goldens` records it again.
 //!
 //! In the recordings every backslash is a slash: the comparison takes them for parts of Windows
 //! paths. What depends on backslashes is tested in `bad_input/`.
@@ -10,7 +10,7 @@ fn outputs_are_as_recorded() {
     // The recorded commands name samples from the root of the repository on.
     std::env::set_current_dir(common::ROOT).expect("the repository is there");
     let cases = trycmd::TestCases::new();
-    // A new version is no change of output.
+    // A new version is not a change of output.
     let version = env!("CARGO_PKG_VERSION");
     cases.insert_var("[VERSION]", version).expect("a name as the harness wants it");
     cases

@@ -1,4 +1,4 @@
-//! `test --fill-in`: vectors with what the literal executor gives as their `final`.
+//! `test --fill-in`: vectors with the result of the literal executor as their `final`.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -1,7 +1,7 @@
 //! The page that `replay --html` writes: its structure, and how a browser takes it.
 //!
 //! The browser is `$CHROMIUM`, or `chromium`; without one those tests say that they were skipped.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod common;
@@ -228,7 +228,7 @@ fn the_page_stays_small_and_says_what_it_leaves_out() {
     assert!(html.contains("LD.U.128 R4, [R1], P1"), "the SASS of the words");
 }
 
-/// The browser, where there is one.
+/// Returns the browser, if there is one.
 fn chromium() -> Option<PathBuf> {
     let found = std::env::var_os("CHROMIUM").map(PathBuf::from).or_else(|| {
         let path = std::env::var_os("PATH")?;
@@ -242,7 +242,7 @@ fn chromium() -> Option<PathBuf> {
     found
 }
 
-/// Runs the browser on a page; gives what it prints.
+/// Runs the browser on a page and returns what it prints.
 fn browse(chromium: &Path, page: &Path, fragment: &str, what: &str) -> String {
     let profile = tempfile::tempdir().unwrap();
     let printed = profile.path().join("printed");

@@ -31,7 +31,7 @@ fn svg(shape: Shape, num: &str, pack: bool) -> String {
     map(&[&[shape.name(), num, "--svg", "-"], pack].concat())
 }
 
-/// `WARPLOAD_DRAW=1 cargo test --test tensor_memory pictures` draws them anew.
+/// `WARPLOAD_DRAW=1 cargo test --test tensor_memory pictures` draws them again.
 #[test]
 fn pictures_of_the_documentation_are_what_the_command_draws() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/tensor-memory");

@@ -1,6 +1,6 @@
 //! The samples in `traces/`: the generated one is as its generator makes it, and replays to what
 //! the literal executor found; those of other tools are read.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -1,6 +1,7 @@
 //! Every value of every field survives decoding, encoding, formatting and parsing.
 //!
 //! The fields come from the tables themselves, so that a new row is tested without a change here.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -3,6 +3,7 @@
 //! `data/refused.txt` contains each case as a user sees it: the line, carets below the bytes at fault,
 //! the message, and the hint if there is one. A caret after the end of the line marks an empty span.
 //! `UPDATE_EXPECT=1` rewrites everything but the lines themselves.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -41,7 +41,7 @@ pub(crate) fn with<T>(work: impl FnOnce(&Path) -> T) -> T {
 /// Writes a file of the folder.
 ///
 /// # Panics
-/// If it cannot be written.
+/// Returns an error if it cannot be written.
 pub(crate) fn write(path: &Path, bytes: &[u8]) {
     if let Err(error) = std::fs::write(path, bytes) {
         panic!("{}: {error}", path.display());

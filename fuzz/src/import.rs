@@ -44,7 +44,7 @@ pub(crate) fn could_name_files(text: &[u8]) -> bool {
 /// Imports `input`, called `name`, into a binary trace.
 ///
 /// # Errors
-/// Why it cannot be imported.
+/// Returns why it cannot be imported.
 ///
 /// # Panics
 /// If the binary trace cannot be written for another reason than its size.
@@ -66,7 +66,7 @@ pub(crate) fn import(input: &[u8], name: &Path, threads: usize) -> Result<Vec<u8
 /// Replays what an import wrote.
 ///
 /// # Panics
-/// If it is no binary trace, or one that cannot be replayed.
+/// If it is not a binary trace, or cannot be replayed.
 pub(crate) fn replay_import(bytes: Vec<u8>) {
     let trace = BinaryTrace::new(Arena::from(bytes));
     let trace = trace.unwrap_or_else(|error| panic!("what an import writes is a trace: {error}"));

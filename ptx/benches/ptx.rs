@@ -1,6 +1,6 @@
 //! Reading and judging a large PTX module, beside what touching its bytes costs: adding them up,
 //! and counting its lines.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a bench")]
 #![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
 use std::hint::black_box;

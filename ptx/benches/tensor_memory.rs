@@ -1,6 +1,6 @@
 //! Loads from Tensor Memory, every shape at its largest number of repeats, with packing and
 //! without: each beside a copy of as many bytes as the registers take.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a bench")]
 #![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
 use std::hint::black_box;

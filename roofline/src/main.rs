@@ -4,6 +4,7 @@
 //! the same bytes), or another program that does the same. Both are measured in one run and in
 //! turn, since rates of shared machines drift: the ratio is what holds, the rate is a hint.
 //! docs/performance.md has the results and what they mean.
+#![allow(clippy::expect_used, reason = "a measure that cannot be made has no result")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command; it talks to a terminal")]
 
 mod import;

@@ -1,5 +1,5 @@
 //! Traces: the binary form, imports into it, and replay.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![cfg(feature = "trace")]
 #![allow(clippy::unwrap_used)]
 

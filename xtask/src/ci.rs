@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::metadata::Metadata;
+use crate::metadata::{Metadata, array};
 use crate::step::{cargo, command, exit_code, timed};
-use crate::{fuzz, msrv};
+use crate::{fuzz, imports, msrv, packages};
 
 /// The folders of the packages that are published.
 const PUBLISHED: [&str; 4] = ["encoding", ".", "ptx", "cli"];
@@ -23,7 +23,7 @@ pub(crate) fn run() -> Result<ExitCode> {
 }
 
 fn steps() -> Result<()> {
-    // `--locked` everywhere: the first of these fails where Cargo.lock is not up to date.
+    // `--locked` everywhere: the first of these fails if Cargo.lock is not up to date.
     let workspace = Metadata::workspace()?;
     let root = workspace.root()?;
     let run = |arguments: &str| command(&root, cargo(arguments));
@@ -37,7 +37,7 @@ fn steps() -> Result<()> {
     doc.env("RUSTDOCFLAGS", "-D warnings");
     command(&root, doc)?;
 
-    // Those that nobody publishes have no features.
+    // Unpublished packages have no features.
     for package in workspace.packages() {
         let name = package["name"].as_str().context("a package without a name")?;
         for features in feature_sets(package) {
@@ -50,7 +50,10 @@ fn steps() -> Result<()> {
         Ok(())
     })?;
     run("bench --workspace --no-run --locked")?;
+    examples(&workspace)?;
     fuzz::check(&workspace)?;
+    packages::check(&workspace)?;
+    timed("imports between modules", || imports::check(&root))?;
     timed(&format!("files of at most {MAX_LINES} lines"), || {
         for folder in PUBLISHED {
             warn_of_long_files(&root.join(folder).join("src"), &root)?;
@@ -59,8 +62,34 @@ fn steps() -> Result<()> {
     })
 }
 
-/// The options for no feature and for each alone, or nothing if the package has no features. All of
-/// them together are what clippy looks at.
+/// Runs the examples of all packages.
+fn examples(workspace: &Metadata) -> Result<()> {
+    let root = workspace.root()?;
+    for package in workspace.packages() {
+        for target in array(&package["targets"]) {
+            if !array(&target["kind"]).any(|kind| kind == "example") {
+                continue;
+            }
+            let (Some(package), Some(name)) = (package["name"].as_str(), target["name"].as_str())
+            else {
+                continue;
+            };
+            let features: Vec<&str> =
+                array(&target["required-features"]).filter_map(Value::as_str).collect();
+            let mut run = cargo(&format!("run --quiet --locked -p {package} --example {name}"));
+            if !features.is_empty() {
+                run.args(["--features", &features.join(",")]);
+            }
+            // What an example prints is for people.
+            run.stdout(Stdio::null());
+            command(&root, run)?;
+        }
+    }
+    Ok(())
+}
+
+/// The options for no feature and for each alone, or nothing if the package has no features. Clippy
+/// checks all of them together.
 fn feature_sets(package: &Value) -> Vec<String> {
     let features = package["features"].as_object().into_iter().flatten();
     let each = features.map(|(name, _)| format!("--no-default-features --features {name}"));

@@ -1,4 +1,4 @@
-//! `cargo xtask goldens`: records the outputs of the command's tests anew.
+//! `cargo xtask goldens`: records the outputs of the command's tests again.
 
 use std::process::ExitCode;
 

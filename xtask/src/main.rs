@@ -1,14 +1,18 @@
-//! Development tasks, `cargo xtask --help`: the single door for CI and for people.
+//! Development tasks, `cargo xtask --help`: the entry point for CI and for people.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command; it talks to a terminal")]
 
 mod ci;
+#[cfg(test)]
+mod documents;
 mod fuzz;
 mod goldens;
+mod imports;
 mod metadata;
 mod msrv;
 mod nvdisasm;
 mod oracle;
+mod packages;
 mod roofline;
 mod samples;
 mod step;
@@ -21,7 +25,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about = "Development tasks of warpload")]
 enum Task {
-    /// Runs every check that CI runs besides the tests; stops at the first that fails
+    /// Runs every check that CI runs besides the tests; stops at the first failure
     Ci,
     /// Compares fresh words with NVIDIA's nvdisasm, which it fetches once
     Oracle(oracle::Arguments),
@@ -29,6 +33,9 @@ enum Task {
     Fuzz(fuzz::Arguments),
     /// Renews the recorded outputs of the command's tests
     Goldens,
+    Circles(imports::Arguments),
+    /// Inspects the packages that would be published
+    Packages,
     /// Measures each rate beside its limit: one line of JSON a measure
     Roofline(roofline::Arguments),
     /// Makes the generated samples in `traces/`
@@ -43,6 +50,8 @@ fn main() -> ExitCode {
         Task::Oracle(arguments) => oracle::run(&arguments),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Goldens => goldens::run(),
+        Task::Circles(arguments) => imports::run(&arguments),
+        Task::Packages => packages::run(),
         Task::Roofline(arguments) => roofline::run(&arguments),
         Task::Samples(arguments) => samples::run(&arguments),
         Task::Vectors(arguments) => vectors::run(&arguments),

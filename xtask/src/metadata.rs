@@ -1,4 +1,4 @@
-//! What cargo says of the workspace.
+//! What `cargo metadata` says about the workspace.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ impl Metadata {
     /// Asks for the workspace alone, dependencies left out.
     ///
     /// # Errors
-    /// Where cargo fails, a Cargo.lock that is not up to date included.
+    /// Returns an error if cargo fails, also because Cargo.lock is not up to date.
     pub(crate) fn workspace() -> Result<Self> {
         Self::ask("metadata --format-version 1 --locked --no-deps")
     }
@@ -24,7 +24,7 @@ impl Metadata {
     /// Asks for everything, the resolved graph of all features and platforms included.
     ///
     /// # Errors
-    /// Where cargo fails.
+    /// Returns an error if cargo fails.
     pub(crate) fn resolved() -> Result<Self> {
         Self::ask("metadata --format-version 1 --locked --all-features")
     }
@@ -46,7 +46,7 @@ impl Metadata {
         self.path("workspace_root")
     }
 
-    /// Where cargo builds.
+    /// The directory that cargo builds in.
     pub(crate) fn target(&self) -> Result<PathBuf> {
         self.path("target_directory")
     }
@@ -83,7 +83,7 @@ impl Metadata {
     }
 }
 
-/// The elements of an array, none where there is no array.
+/// Returns the elements of an array; none if `value` is not one.
 pub(crate) fn array(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().map(Vec::as_slice).unwrap_or_default().iter()
 }

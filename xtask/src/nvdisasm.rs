@@ -27,7 +27,7 @@ with zipfile.ZipFile(sys.argv[1]).open(sys.argv[2]) as member, open(sys.argv[3],
 /// The program inside the wheel.
 const MEMBER: &str = "triton/backends/nvidia/bin/nvdisasm";
 
-/// nvdisasm in `directory`; downloaded with pip where it is not there yet.
+/// nvdisasm in `directory`; downloaded with pip if it is not there yet.
 pub(crate) fn fetch(directory: &Path) -> Result<Nvdisasm> {
     let program = directory.join("nvdisasm");
     if !program.exists() {
@@ -64,7 +64,7 @@ fn download(directory: &Path, program: &Path) -> Result<()> {
     unpack.args(["-c", UNPACK]).arg(wheel.context("pip left no wheel")?).arg(MEMBER).arg(&partial);
     succeed(unpack)?;
     make_executable(&partial)?;
-    // Last, so that what stands at `program` is always whole.
+    // Last, so that the file at `program` is always whole.
     fs::rename(&partial, program)?;
     Ok(fs::remove_dir_all(&wheels)?)
 }

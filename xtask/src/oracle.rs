@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     seed: Option<u64>,
 }
 
-/// Compares, and fails where a word differs.
+/// Compares, and fails if a word differs.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     ensure!(arguments.words >= TARGETS.len(), "--words: at least one word an instruction");
     let nvdisasm = match Nvdisasm::from_env() {

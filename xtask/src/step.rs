@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-/// A step that failed. It has said why; what is left is the exit status, or none if a signal ended
-/// it.
+/// A step that failed. It has printed why; what is left is the exit status, or `None` if a signal
+/// ended it.
 #[derive(Debug)]
 pub(crate) struct Failed(Option<u8>);
 
@@ -30,10 +30,10 @@ impl fmt::Display for Failed {
 
 impl std::error::Error for Failed {}
 
-/// The exit status of a run of steps: that of the one that failed, if one did.
+/// Returns the exit status of a run of steps: that of the one that failed, if one did.
 ///
 /// # Errors
-/// What is no failed step, such as a command that could not be started.
+/// Returns any other error, such as that of a command that could not be started.
 pub(crate) fn exit_code(result: Result<()>) -> Result<ExitCode> {
     match result {
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -43,17 +43,17 @@ pub(crate) fn exit_code(result: Result<()>) -> Result<ExitCode> {
     }
 }
 
-/// The cargo that runs this, with `arguments` separated by spaces.
+/// Returns the cargo that runs this, with `arguments` separated by spaces.
 pub(crate) fn cargo(arguments: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(arguments.split_whitespace());
     command
 }
 
-/// Runs `command` in `directory`, says which and how long it took.
+/// Runs `command` in `directory`; prints it and how long it took.
 ///
 /// # Errors
-/// [`Failed`], or why it could not be started.
+/// Returns [`Failed`], or why it could not be started.
 pub(crate) fn command(directory: &Path, mut command: Command) -> Result<()> {
     let shown = shown(&command);
     timed(&shown, || {
@@ -69,10 +69,10 @@ pub(crate) fn command(directory: &Path, mut command: Command) -> Result<()> {
     })
 }
 
-/// Runs `check`, which is no command, and says how long it took.
+/// Runs `check`, which is not a command, and prints how long it took.
 ///
 /// # Errors
-/// Those of `check`.
+/// Returns those of `check`.
 pub(crate) fn timed(name: &str, check: impl FnOnce() -> Result<()>) -> Result<()> {
     println!("\n$ {name}");
     let start = Instant::now();

@@ -10,7 +10,7 @@ pub(super) enum Found {
     /// A load without a word, whose displacement the linker fills in.
     Relocated,
     Other,
-    /// No load by its word, but by its text.
+    /// Not a load by its word, but by its text.
     Contradictory,
     /// The text names a load and cannot be read.
     Unreadable(ParseError),
@@ -42,14 +42,14 @@ impl Found {
     }
 }
 
-/// Whether the text is that of a load of SM 7.0 or later, in a listing that does not name its SM:
+/// Returns whether the text is that of a load of SM 7.0 or later, in a listing that does not name its SM:
 /// of those words no load can be decoded.
 pub(super) fn is_later_load(instruction: &SassInstruction) -> bool {
     let text = instruction.text.as_deref().unwrap_or_default();
     instruction.sm.is_none() && names_a_load(text) && later_syntax(text).is_some()
 }
 
-/// Whether the mnemonic, after a guard, is that of a load that is known here.
+/// Returns whether the mnemonic, after a guard, is that of a load that is known here.
 pub(super) fn names_a_load(text: &str) -> bool {
     let text = text.trim_start();
     let after_guard = match text.strip_prefix('@') {

@@ -2,7 +2,7 @@
 
 mod check;
 mod find;
-mod row;
+pub(crate) mod row;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,13 @@ use warpload::sass::{self, SassInstruction};
 
 use self::check::{Checked, Remark};
 use self::find::Found;
-pub(crate) use self::row::LoadJson;
-use self::row::Row;
+use self::row::{Row, Style};
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
-use super::replay::read_number;
-use super::{Format, Progress, Status, word};
+use super::options::read_number;
+use super::options::{Format, Progress};
+use super::status::Status;
+use super::word;
 
 /// Show every load of a cubin, a raw stream or a listing
 ///
@@ -41,7 +42,7 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "word")]
     input: Vec<PathBuf>,
 
-    /// Decode bare words; `-` reads one a line. A word that is no load prints `-` (JSON: null)
+    /// Decode bare words; `-` reads one a line. A word that is not a load prints `-` (JSON: null)
     #[arg(
         long,
         num_args = 1..,
@@ -54,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     raw: bool,
 
-    /// Where the code of a raw stream begins, in bytes, decimal or 0x hexadecimal: a multiple of 8.
+    /// Start of the code in a raw stream, in bytes, decimal or 0x hexadecimal: a multiple of 8.
     /// Offsets are counted from there
     #[arg(
         long,
@@ -71,7 +72,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "check")]
     all: bool,
 
-    /// Show how each load is scheduled, in this notation
+    /// Show the control code of each load, in this notation
     #[arg(long, value_enum, default_value_t)]
     control: ControlNotation,
 
@@ -79,7 +80,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
 
-    /// Compare a listing's own text with its words; exit status 1 where they differ. Bits that no
+    /// Compare a listing's own text with its words; exit status 1 if they differ. Bits that no
     /// text shows are noted
     #[arg(long, conflicts_with = "raw")]
     check: bool,
@@ -93,11 +94,11 @@ pub(crate) struct Arguments {
 enum ControlNotation {
     #[default]
     None,
-    /// `--:-:-:-:1` in front of the text
+    /// `--:-:-:-:1` before the text
     Maxas,
-    /// `[B------:R-:W-:-:S01]` in front of the text
+    /// `[B------:R-:W-:-:S01]` before the text
     Cuasm,
-    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` behind the text
+    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` after the text
     Nvidia,
 }
 
@@ -159,7 +160,7 @@ pub(crate) fn execute(
     Ok(status)
 }
 
-/// The functions that the inputs have, where one is wanted.
+/// The functions of the inputs, if one is wanted.
 #[derive(Default)]
 struct Functions<'f> {
     wanted: Option<&'f str>,
@@ -168,7 +169,7 @@ struct Functions<'f> {
 }
 
 impl Functions<'_> {
-    /// Whether an instruction of this function is wanted.
+    /// Returns whether an instruction of this function is wanted.
     fn take(&mut self, function: Option<&Arc<str>>) -> bool {
         let Some(wanted) = self.wanted else { return true };
         let is_wanted = function.is_some_and(|function| &**function == wanted);
@@ -210,7 +211,7 @@ struct Decoder<'d, 'f> {
 const MAY_BE_NO_CODE: &str =
     "this may not be code, or it may begin elsewhere (use `--offset BYTES`)";
 
-/// The functions that there are, as far as they fit a message.
+/// Lists the functions, as many as fit a message.
 fn listed(names: &BTreeSet<Arc<str>>) -> String {
     const SHOWN: usize = 20;
     if names.is_empty() {
@@ -233,10 +234,18 @@ impl Decoder<'_, '_> {
             sass::read(input, sass::Format::Detect)?
         };
         if self.arguments.check && instructions.kind() != sass::Kind::Listing {
-            anyhow::bail!("--check compares a listing's text with its words; this is no listing");
+            anyhow::bail!(
+                "--check compares a listing's text with its words; this is not a listing"
+            );
         }
         self.doubt(&instructions, output)?;
         let mut counts = Counts::default();
+        let style = Style {
+            format: self.arguments.format,
+            all: self.arguments.all,
+            names_files: self.arguments.input.len() > 1,
+            notation: self.arguments.control.notation(),
+        };
         for instruction in instructions {
             let instruction = instruction?;
             if !self.functions.take(instruction.function.as_ref()) {
@@ -263,7 +272,7 @@ impl Decoder<'_, '_> {
             let is_load = matches!(found, Found::Load(_) | Found::Relocated);
             if is_load || self.arguments.all {
                 let row = Row { path: self.path, instruction: &instruction, found: &found };
-                row.write(self.arguments, output)?;
+                row.write(style, output)?;
             }
         }
         if counts.instructions == 0 && self.functions.wanted.is_some() {
@@ -322,7 +331,7 @@ impl Decoder<'_, '_> {
             ));
         }
         if *loads > 0 && counts.controls == 0 && self.arguments.control.notation().is_some() {
-            diagnostic::note(format_args!("{file}: nothing here says how it is scheduled"));
+            diagnostic::note(format_args!("{file}: no control codes here"));
         }
     }
 

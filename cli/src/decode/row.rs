@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use warpload::encoding::Control;
+use warpload::encoding::control::Notation;
 use warpload::sass::{SassInstruction, without_relocations};
 
 use super::find::{Found, names_a_load};
-use super::{Arguments, Format};
 use crate::encode::hexadecimal;
 use crate::io::Output;
 use crate::name::visible;
+use crate::options::Format;
 
 #[derive(serde::Serialize)]
 pub(crate) struct LoadJson<'l> {
@@ -58,6 +59,17 @@ fn has_relocated_text(instruction: &SassInstruction) -> bool {
     text.is_some_and(|text| names_a_load(text) && without_relocations(text).is_some())
 }
 
+/// How rows are written.
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    pub(super) format: Format,
+    /// Rows of instructions that are not loads are written too, and loads are marked.
+    pub(super) all: bool,
+    /// There are several inputs.
+    pub(super) names_files: bool,
+    pub(super) notation: Option<Notation>,
+}
+
 /// An instruction and what it was found to be.
 pub(super) struct Row<'r> {
     pub(super) path: &'r Path,
@@ -66,7 +78,7 @@ pub(super) struct Row<'r> {
 }
 
 impl Row<'_> {
-    pub(super) fn write(&self, arguments: &Arguments, output: &mut Output) -> std::io::Result<()> {
+    pub(super) fn write(&self, style: Style, output: &mut Output) -> std::io::Result<()> {
         let Self { instruction, found, .. } = self;
         let (is_load, relocated) = match found {
             Found::Load(_) => (true, has_relocated_text(instruction)),
@@ -78,7 +90,7 @@ impl Row<'_> {
             _ => (instruction.word, None),
         };
         let file = self.path.display().to_string();
-        if arguments.format == Format::Json {
+        if style.format == Format::Json {
             return output.json(&LoadJson {
                 file: Some(&file),
                 function: instruction.function.as_deref(),
@@ -86,15 +98,15 @@ impl Row<'_> {
                 word: word.map(hexadecimal),
                 text: decoded.as_deref().or(instruction.text.as_deref()),
                 control: instruction.control.map(ControlJson::from),
-                load: arguments.all.then_some(is_load),
+                load: style.all.then_some(is_load),
                 relocated,
             });
         }
         let mut line = String::new();
-        if arguments.all {
+        if style.all {
             line += if is_load { "* " } else { "  " };
         }
-        if arguments.input.len() > 1 {
+        if style.names_files {
             line += &format!("{}  ", visible(&file));
         }
         line += &visible(instruction.function.as_deref().unwrap_or("-"));
@@ -103,7 +115,7 @@ impl Row<'_> {
             None => line += "  -",
         }
         line += &format!("  {:<18}", word.map_or("-".to_owned(), hexadecimal));
-        line += &self.text_and_control(decoded.as_deref(), arguments);
+        line += &self.text_and_control(decoded.as_deref(), style.notation);
         if relocated {
             line += if decoded.is_some() {
                 "  (relocated)"
@@ -115,7 +127,7 @@ impl Row<'_> {
     }
 
     /// The text, if there is one, and the control fields on the side that their notation has them.
-    fn text_and_control(&self, decoded: Option<&str>, arguments: &Arguments) -> String {
+    fn text_and_control(&self, decoded: Option<&str>, notation: Option<Notation>) -> String {
         let instruction = self.instruction;
         // Listings align what follows the operands.
         let listed = || {
@@ -124,7 +136,6 @@ impl Row<'_> {
         };
         let text = decoded.map(Cow::Borrowed).or_else(listed);
         let text = text.map_or(String::new(), |text| format!("  {text}"));
-        let notation = arguments.control.notation();
         match notation.and_then(|notation| Some((notation, instruction.control?))) {
             None => text,
             Some((notation, control)) if notation.is_behind() => {

@@ -6,14 +6,16 @@ use warpload_ptx::rules::Unit;
 use warpload_ptx::{Verdict, check_as};
 
 use super::file::{File, with_file};
+use crate::diagnostic;
 use crate::io::Output;
-use crate::{Format, Progress, Status, diagnostic};
+use crate::options::{Format, Progress};
+use crate::status::Status;
 
 /// Say of every load in PTX modules whether it is legal
 ///
 /// Judges `ld`, `ld.global.nc`, `tcgen05.ld` and `tcgen05.ld.red` for the module's `.version` and
 /// `.target`. One line a load on standard output; what is wrong is drawn on standard error.
-/// Exit status 1 where a load is illegal, 2 where a file is no module.
+/// Exit status 1 if a load is illegal, 2 if a file is not a module.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -9,7 +9,8 @@ use warpload_ptx::{Module, Verdict, read};
 
 use crate::diagnostic::{self, Labelled};
 use crate::io::{self, Output};
-use crate::{Progress, Status};
+use crate::options::Progress;
+use crate::status::Status;
 
 /// A module that was read, and where it is from.
 pub(super) struct File<'f> {
@@ -18,7 +19,7 @@ pub(super) struct File<'f> {
     pub(super) lines: &'f Lines,
 }
 
-/// Reads a module and hands it over. What is no module is reported.
+/// Reads a module and passes it on. Reports a file that is not a module.
 pub(super) fn with_file(
     path: &Path,
     progress: Progress,

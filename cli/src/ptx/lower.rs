@@ -14,13 +14,14 @@ use super::file::{File, with_file};
 use crate::diagnostic::Labelled;
 use crate::encode::hexadecimal;
 use crate::io::Output;
-use crate::{Format, Progress, Status};
+use crate::options::{Format, Progress};
+use crate::status::Status;
 
 /// Show the SPA 5.0 instructions that PTX loads become on SM 5.x
 ///
-/// Gives the instructions that NVIDIA's assembler would emit for each load, and below each what its
-/// registers hold; their numbers are given here. Nothing where a load becomes a constant operand of
-/// another instruction. Exit status 1 where a load is illegal or has no such instruction.
+/// Shows the instructions that NVIDIA's assembler would emit for each load, and below each what its
+/// registers hold; registers are numbered here. Shows nothing if a load becomes a constant operand of
+/// another instruction. Exit status 1 if a load is illegal or has no such instruction.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -76,7 +77,7 @@ struct LoadJson {
     column: u32,
     text: String,
     sass: Vec<SassJson>,
-    /// Why there is no instruction, where there should be one.
+    /// Why an instruction that is expected is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -113,7 +114,7 @@ impl File<'_> {
         let mut json = Vec::new();
         let mut all_lowered = lower(self.module, arguments.level.into());
         for verdict in check_as(self.module, Unit::Part) {
-            // What is no load is judged as well.
+            // Statements that are not loads are judged as well.
             let Some(lowered) = verdict.load.as_ref().and_then(|_| all_lowered.next()) else {
                 status = output.raise(Status::Failed);
                 self.draw_verdict(&verdict, output)?;
@@ -230,7 +231,7 @@ impl File<'_> {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// A variable's name stands for its address in global memory, and for its offset in others.
+    /// A variable's name is its address in global memory, and its offset in other state spaces.
     fn place_text(&self, place: Place) -> String {
         let name = |id| {
             let declared = self.module.declaration(id);

@@ -6,7 +6,8 @@ mod lower;
 mod run;
 
 use super::io::Output;
-use super::{Progress, Status};
+use super::options::Progress;
+use super::status::Status;
 
 /// Check, lower and execute loads in PTX modules
 #[derive(clap::Args)]

@@ -14,7 +14,8 @@ use warpload::warp::Warp;
 
 use super::diagnostic;
 use super::io::{self, Output};
-use super::{Format, Progress, Status};
+use super::options::{Format, Progress};
+use super::status::Status;
 
 /// A vector larger than this is refused.
 const MAX_VECTOR_BYTES: usize = 64 << 20;
@@ -48,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "line")]
     all: bool,
 
-    /// What executes the load; both give the same
+    /// What executes the load; both produce the same
     #[arg(long, value_enum, default_value_t)]
     executor: ExecutorName,
 

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use warpload_ptx::tensor::TensorLoad;
 
-use super::map::{Panel, headings, memory_columns, panels, steps};
+use super::drawing::{Panel, headings, memory_columns, panels, steps};
 use super::palette;
 
 /// How wide a line is at most.
 const LINE: usize = 100;
 
-/// Columns in front of the cells, for the lanes' numbers.
+/// Columns before the cells, for the lanes' numbers.
 const MARGIN: usize = 4;
 
 /// The map of a load; each cell is `thread.register`.

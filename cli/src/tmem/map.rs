@@ -1,17 +1,19 @@
 //! `tmem map`: which thread and register each cell goes to.
 
 use std::io::stdout;
-use std::ops::Range;
 use std::path::PathBuf;
 
 use anstream::{AutoStream, ColorChoice};
 use warpload::lane::LANES;
-use warpload_ptx::tensor::{CellOffset, Form, Shape, Step, TensorLoad};
+use warpload_ptx::tensor::{CellOffset, Form, Shape, TensorLoad};
 
+use super::drawing::memory_columns;
 use super::{grid, picture};
+use crate::diagnostic;
 use crate::io::{self, Output};
+use crate::options::Format;
 use crate::output_file::Target;
-use crate::{Format, Status, diagnostic};
+use crate::status::Status;
 
 /// Draw which thread and register each cell of a load goes to
 ///
@@ -104,77 +106,4 @@ fn json(load: &TensorLoad, output: &mut Output) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The columns of Tensor Memory, from the base, that make this column of registers: one, or two.
-pub(super) fn memory_columns(load: &TensorLoad, column: usize) -> Range<usize> {
-    let width = width(load);
-    column * width..(column + 1) * width
-}
-
-/// How many columns of Tensor Memory make a register.
-pub(super) fn width(load: &TensorLoad) -> usize {
-    if load.is_packed() { 2 } else { 1 }
-}
-
-/// A part of a drawing: all lanes of some columns, of registers, of one half.
-#[derive(Clone)]
-pub(super) struct Panel {
-    pub(super) second_half: bool,
-    pub(super) columns: Range<usize>,
-}
-
-/// The parts of a drawing, each at most `widest` columns of registers wide.
-pub(super) fn panels(load: &TensorLoad, widest: usize) -> Vec<Panel> {
-    let columns = load.columns() / width(load);
-    let mut panels = Vec::new();
-    for second_half in [false, true].into_iter().take(load.shape().halves()) {
-        for first in (0..columns).step_by(widest) {
-            let columns = first..columns.min(first + widest);
-            panels.push(Panel { second_half, columns });
-        }
-    }
-    panels
-}
-
-impl Panel {
-    /// The threads and registers of a lane's cells, from left to right.
-    pub(super) fn row(&self, shape: Shape, lane: usize) -> impl Iterator<Item = (usize, usize)> {
-        let second_half = self.second_half;
-        self.columns
-            .clone()
-            .map(move |column| shape.owner(CellOffset { second_half, lane, column }))
-    }
-}
-
-/// The instruction and its size, in one line each.
-pub(super) fn headings(load: &TensorLoad) -> [String; 2] {
-    let plural = |count, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-    let size = format!(
-        "{} lanes × {}, {} for each of 32 threads",
-        load.shape().lanes(),
-        plural(load.columns(), "column"),
-        plural(load.registers(), "register"),
-    );
-    let halves = if load.shape().halves() == 2 { "two halves, each " } else { "" };
-    [load.to_string(), format!("{halves}{size}")]
-}
-
-/// The row of the table of shapes, in words: what bits of threads add, and what those of registers.
-pub(super) fn steps(load: &TensorLoad) -> [String; 2] {
-    let layout = load.shape().layout();
-    let scaled = |step: &Step| match step {
-        Step::Columns(columns) => Step::Columns(columns * width(load)).to_string(),
-        other => other.to_string(),
-    };
-    let list = |steps: &[Step]| steps.iter().map(scaled).collect::<Vec<_>>().join(", ");
-    let repeat = format!("{} for each repeat", scaled(&Step::Columns(layout.repeat_columns)));
-    let registers = match layout.register {
-        [] => repeat,
-        steps => format!("{}, then {repeat}", list(steps)),
-    };
-    [
-        format!("bits 0 to 4 of the thread move by: {}", list(&layout.thread)),
-        format!("bits of the register move by: {registers}"),
-    ]
 }

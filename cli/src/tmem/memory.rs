@@ -7,8 +7,8 @@ use anyhow::Context;
 use clap::ValueEnum;
 use warpload_ptx::tensor::{LaneMode, MEMORY_BYTES, Pattern, TensorMemory};
 
-use crate::Progress;
 use crate::io;
+use crate::options::Progress;
 
 /// Where the contents come from.
 #[derive(Clone)]

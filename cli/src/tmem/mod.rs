@@ -1,5 +1,6 @@
 //! `tmem`: loads from Tensor Memory. One file a subcommand, and the drawings of `map`.
 
+mod drawing;
 mod grid;
 mod map;
 pub(crate) mod memory;
@@ -12,7 +13,8 @@ mod test;
 use clap::Subcommand;
 
 use super::io::Output;
-use super::{Progress, Status};
+use super::options::Progress;
+use super::status::Status;
 
 /// Execute loads from Tensor Memory (tcgen05.ld) and show what they read
 #[derive(clap::Args)]

@@ -1,7 +1,7 @@
 //! A colour for each thread.
 //!
-//! Four threads in a row share a hue, and differ in lightness: in the shapes that give four threads
-//! a lane, a lane is of one hue. The values were computed in OKLCH, in which equal steps look equal:
+//! Four threads in a row share a hue, and differ in lightness: in shapes with four threads a lane,
+//! a lane has one hue. The values were computed in OKLCH, in which equal steps look equal:
 //! eight hues about 45 degrees apart, four lightnesses.
 
 use warpload::lane::LANES;

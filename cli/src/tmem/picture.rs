@@ -1,11 +1,11 @@
-//! A map as a picture: SVG that stands alone, light or dark as its reader prefers.
+//! A map as a picture: a self-contained SVG, light or dark as its reader prefers.
 
 use std::fmt::Write;
 
 use warpload::lane::LANES;
 use warpload_ptx::tensor::TensorLoad;
 
-use super::map::{Panel, headings, memory_columns, panels, steps, width};
+use super::drawing::{Panel, headings, memory_columns, panels, steps, width};
 use super::palette;
 
 /// A column of Tensor Memory is this wide.
@@ -30,7 +30,7 @@ const SWATCH: (usize, usize) = (44, 26);
 pub(super) fn svg(load: &TensorLoad) -> String {
     let drawing = Drawing { load, cell: COLUMN * width(load), above: above(load) };
     let (body, right, bottom) = drawing.parts();
-    // The legend stands where there is room: beside tall drawings, below wide ones.
+    // The legend goes where there is room: beside tall drawings, below wide ones.
     let is_tall = 2 * bottom > 3 * right;
     let (legend_x, legend_y, across) =
         if is_tall { (right + MARGIN, TOP + drawing.above, 4) } else { (MARGIN, bottom + 14, 16) };
@@ -103,7 +103,7 @@ struct Drawing<'l> {
 }
 
 impl Drawing<'_> {
-    /// All parts, in rows; gives the right and the lower end too.
+    /// Draws all parts, in rows; returns the right and the lower end too.
     fn parts(&self) -> (String, usize, usize) {
         let panels = panels(self.load, WIDEST / width(self.load));
         let (mut svg, mut right) = (String::new(), 0);
@@ -193,8 +193,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// Lines between repeats, between the upper and the lower eight lanes where registers or
-    /// threads begin anew there, and through packed cells.
+    /// Lines between repeats, between the upper and the lower eight lanes if registers or
+    /// threads restart there, and through packed cells.
     fn rules(&self, svg: &mut String, panel: &Panel) {
         let shape = self.load.shape();
         let (width, height) = (panel.columns.len() * self.cell, shape.lanes() * LANE);
@@ -233,7 +233,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// The threads' colours and what the table of shapes says; gives the right and the lower end.
+    /// Draws the threads' colours and what the table of shapes says; returns the right and the lower
+    /// end too.
     fn legend(&self, x: usize, y: usize, across: usize) -> (String, usize, usize) {
         let (width, height) = SWATCH;
         let mut svg = format!("<text class=\"note\" x=\"{x}\" y=\"{}\">threads</text>\n", y + 14);

@@ -11,7 +11,8 @@ use super::memory::{Contents, LaneModeName, read_contents};
 use super::table;
 use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
-use crate::{Format, Status};
+use crate::options::Format;
+use crate::status::Status;
 
 /// Execute one load from Tensor Memory and show the registers of the 32 threads
 ///
@@ -56,7 +57,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     lane_mode: LaneModeName,
 
-    /// Also refuse odd columns where hardware is known, or taken, to want even ones
+    /// Also refuse odd columns if the hardware is known, or assumed, to require even ones
     #[arg(long)]
     hardware_alignment: bool,
 

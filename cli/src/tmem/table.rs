@@ -7,7 +7,7 @@ use warpload_ptx::tensor::{Issue, TensorLoad};
 
 use crate::name::cell;
 
-/// How many registers stand side by side.
+/// How many registers are side by side.
 const REGISTERS_A_ROW: usize = 8;
 
 /// What a load reads, in one line.

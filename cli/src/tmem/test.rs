@@ -6,14 +6,15 @@ use warpload_ptx::tensor::Registers;
 use warpload_ptx::tensor::cases::{Case, Confidence, PatternMemories};
 
 use crate::io::Output;
+use crate::options::{Format, Progress};
+use crate::status::Status;
 use crate::suite::{self, Kind, Tested};
-use crate::{Format, Progress, Status};
 
 /// Check test cases of loads from Tensor Memory
 ///
 /// Executes each case and compares with what it expects: registers, a fault, or the rule that the
 /// assembler refuses it by. Failures are shown as expected and got; the last line counts. A line
-/// that is no case fails, a file that cannot be read counts as one failure; the others are checked
+/// that is not a case fails, a file that cannot be read counts as one failure; the others are checked
 /// all the same. The format of cases is described in docs/tensor-memory.md.
 #[derive(clap::Args)]
 #[command(after_help = "\

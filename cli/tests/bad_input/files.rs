@@ -9,10 +9,10 @@ use crate::{CUBIN, LISTING, checked, data, patched, run};
 struct Bad<'b> {
     file: &'b str,
     content: Vec<u8>,
-    /// `FILE` stands for the file.
+    /// `FILE` is replaced by the file.
     arguments: &'b [&'b str],
     status: i32,
-    /// In the message behind the file's name.
+    /// In the message after the file's name.
     message: &'b str,
     stdout: &'b str,
 }
@@ -53,7 +53,7 @@ const TEST: &[&str] = &["test", "FILE"];
 fn bad_binaries() {
     let folder = tempfile::tempdir().expect("a folder");
     let cubin = data(CUBIN);
-    // The file offset of a section's data stands 24 bytes into its header.
+    // The file offset of a section's data is 24 bytes into its header.
     let text_absolute = 2656 + 13 * 64 + 24;
     let code = data("tests/data/cmd/absolute.bin");
     let shifted = [&code[8..], &[0; 8]].concat();
@@ -94,7 +94,7 @@ fn bad_binaries() {
         bad("zeroes", vec![0; 64], DECODE, "expected a cubin or a SASS listing"),
         bad("utf16", b"\xff\xfeL\0D\0", DECODE, "a text in UTF-16"),
         bad("fatbin", b"\x50\xed\x55\xba\x01\0", DECODE, "a CUDA fatbin"),
-        bad("checked-cubin", cubin.clone(), CHECK, "this is no listing"),
+        bad("checked-cubin", cubin.clone(), CHECK, "this is not a listing"),
     ] {
         bad.check(folder.path());
     }
@@ -146,7 +146,7 @@ fn bad_modules() {
         bad("cubin", data(CUBIN), CHECK, "an ELF file; `warpload decode` reads cubins"),
         bad("latin-1", b".version 8.8\n// \xe9", CHECK, "line 2, column 4 (byte offset 16)"),
         bad("long", long, CHECK, "line 2 (byte offset 13) is longer than 1048576 bytes"),
-        // Line ends are counted as written, also where they have two bytes.
+        // Line ends are counted as written, also if they have two bytes.
         bad("cut", ".version 8.8\r\n.target sm_90\r\n.entry", CHECK, "3:7"),
     ] {
         bad.check(folder.path());
@@ -320,7 +320,7 @@ fn files_that_cannot_be_written() {
     assert!(!crate::common::file("-").exists());
 }
 
-/// A failure is named also where its vector has an empty name.
+/// A failure is named even if its vector has an empty name.
 #[test]
 fn a_vector_without_a_name() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -336,7 +336,7 @@ fn a_vector_without_a_name() {
     assert!(stdout.starts_with(&format!("FAIL {path}:1: a vector without a name\n")), "{stdout}");
 }
 
-/// A vector whose instruction encodes no size: its line is named where it was asked for.
+/// A vector whose instruction encodes no size: its line is named if it was asked for.
 #[test]
 fn a_vector_that_cannot_be_executed() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,6 @@
 //! Bad inputs through the real command: the exit status, a message that names the file and the
 //! place, nothing on standard output that looks like success, never a panic.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::fs;
 use std::process::{Command, Output, Stdio};

@@ -61,7 +61,7 @@ fn outputs_that_cannot_be() {
     assert_eq!(warpload(&["import", "-", "-o", &at("out.wlt")]).status, 2);
 }
 
-/// A pipe gives less at once than a file; what is in it is told by content all the same.
+/// A pipe returns less at once than a file; what is in it is told by content all the same.
 #[test]
 fn traces_on_standard_input() {
     let folder = tempfile::tempdir().unwrap();

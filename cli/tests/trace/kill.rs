@@ -48,7 +48,7 @@ fn a_signal_in_the_middle_leaves_nothing() {
             let mut stdin = child.stdin.take().unwrap();
             stdin.write_all(&text.as_bytes()[..text.len() / 2]).unwrap();
             send(signal, &child);
-            // A limit of size is an error of the write, and this signal alone is none.
+            // A limit of size is an error of the write, and this signal alone is not.
             drop(stdin);
             assert!(!child.wait().unwrap().success(), "{signal}: {arguments:?}");
             assert_eq!(names(folder.path()), ["old"], "{signal}: {arguments:?}");

@@ -1,5 +1,5 @@
 //! The command on traces: what it writes, where, and what is left when it is ended.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
 mod command;

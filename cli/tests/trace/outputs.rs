@@ -185,7 +185,7 @@ fn modes_are_kept_and_read_only_files_are_refused() {
     }
 }
 
-/// Only the superuser gives files away, so that only then there is something to see.
+/// Only the superuser can give files away, so that only then there is something to see.
 #[test]
 fn owners_are_kept() {
     let folder = Folder::new();

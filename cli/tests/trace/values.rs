@@ -48,7 +48,7 @@ impl Folder {
     }
 }
 
-/// The addresses that every lane of `LANES` has where they lie side by side.
+/// The addresses of all lanes of `LANES` if they lie side by side.
 fn side_by_side(base: u64, bytes: usize) -> Form {
     Form::List((0..LANES).map(|lane| base + (lane * bytes) as u64).collect())
 }
@@ -88,7 +88,7 @@ fn expected_values_that_hold() {
         let load = Load::new("LDG.E", side_by_side(0x1000_0000, 4));
         Item::Load(Load { expected, ..load })
     };
-    // A lane whose guard is false keeps what it had: nobody knows what that was.
+    // A lane whose guard is false keeps its value, which is unknown.
     let mut guarded = counting_words();
     guarded[3] = 0xdead_beef;
     let guarded = Load {

@@ -88,7 +88,7 @@ pub fn fast_equals_literal(input: &[u8]) {
     let literal = Executor::Reference.execute(&load, &machine, &mut other);
     assert_eq!(fast, literal);
     assert!(warp == other);
-    // The register behind an extended base decides whether 64-bit addresses are in reach.
+    // The register after an extended base decides whether 64-bit addresses are in reach.
     if register != Reg::RZ && register.number() < 254 {
         let mut warp = other.clone();
         warp.set_register(Reg::new(register.number() + 1), [input.word() & 1; LANES]);

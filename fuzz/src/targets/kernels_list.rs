@@ -9,7 +9,7 @@ pub fn kernels_list_does_not_panic(input: &[u8]) {
         Some(end) => (&input[..end], &input[end + 1..]),
         None => (input, &[][..]),
     };
-    // The text of a compressed list, or of a compressed file that is one, is not looked at.
+    // The text of a compressed list, or of a compressed file that is one, is not inspected.
     let is_compressed = |text: &[u8]| text.starts_with(b"\xfd7zXZ");
     if leads_out(list) || is_compressed(list) || is_compressed(file) {
         return;

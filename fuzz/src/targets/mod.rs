@@ -137,8 +137,8 @@ mod tests {
     use super::*;
     use crate::seeds::repository;
 
-    /// cargo-fuzz finds a target by its entry in Cargo.toml; a target without one would be run by
-    /// nobody, and no stable build compiles the files.
+    /// cargo-fuzz finds a target by its entry in Cargo.toml; a target without one would never
+    /// run, and no stable build compiles the files.
     #[test]
     fn each_target_has_a_binary_of_libfuzzer() -> Result<(), Box<dyn std::error::Error>> {
         let package = repository().join("fuzz");

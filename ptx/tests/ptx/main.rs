@@ -5,7 +5,7 @@
 //! for this project; ptxas of the CUDA toolkit judged them. `ld_more.jsonl.xz` has modules of every
 //! version with all that stands around loads: no `instr`, and the first two messages of ptxas with
 //! their lines, with `; ` between them.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 #![allow(clippy::print_stdout, reason = "how many rows were compared is worth printing")]
 

@@ -1,5 +1,5 @@
 //! Executing loads of PTX: cases with their arithmetic beside them, and a byte-by-byte reference.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
 mod accesses;

@@ -1,5 +1,5 @@
 //! Loads from Tensor Memory: the cases, the mapping of each shape, and an executor written apart.
-
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
 mod allocations;

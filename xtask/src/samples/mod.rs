@@ -12,7 +12,7 @@ use crate::metadata::Metadata;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Write nothing; fail where a sample is not as it would be written
+    /// Write nothing; fail if a sample is not as it would be written
     #[arg(long)]
     check: bool,
 }

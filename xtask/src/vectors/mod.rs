@@ -12,7 +12,7 @@ use crate::metadata::Metadata;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Write nothing; fail where the vectors are not as they would be written
+    /// Write nothing; fail if the vectors are not as they would be written
     #[arg(long)]
     check: bool,
 }

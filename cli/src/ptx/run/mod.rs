@@ -18,14 +18,15 @@ use self::show::Shown;
 use super::file::{File, with_file};
 use crate::diagnostic::{self, Labelled};
 use crate::io::{self, Output};
+use crate::options::{Format, Progress};
+use crate::status::Status;
 use crate::tmem::memory::{Contents, LaneModeName, read_contents};
-use crate::{Format, Progress, Status};
 
 /// Execute the loads of PTX functions and show what every lane did
 ///
 /// Executes the loads of one function in the order of the text, branches or not. A loaded
-/// register has its value for the loads behind it. Other instructions are not executed: a
-/// register that one of them writes has the value that --set gives it, or none.
+/// register has its value for the loads after it. Other instructions are not executed: a register
+/// that one of them writes has the value that --set assigns to it, or none.
 ///
 /// Variables lie in the order of their declarations with their initial values, those of global
 /// memory from 0x80000000 on; the first parameter has the address 0, byte 0x140 of constant bank 0.
@@ -33,8 +34,8 @@ use crate::{Format, Progress, Status};
 /// Misaligned addresses are rounded down to the access size without a fault (`replay` reports them
 /// by default).
 ///
-/// Exit status 1 where a load is illegal or needs a value that is not known; the other loads are
-/// executed nevertheless.
+/// Exit status 1 if a load is illegal or needs an unknown value; the other loads are executed
+/// nevertheless.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Values are constant expressions as PTX writes them: 0x1000+16*lane, (lane&3)<<4, 0x3f800000, and
@@ -52,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
-    /// The function to execute; may be left out where a module has one
+    /// The function to execute; may be omitted if a module has only one
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
 
@@ -65,7 +66,7 @@ pub(crate) struct Arguments {
 
     /// The value of a register, in each lane: '%rd1=0x1000+16*lane'
     ///
-    /// It stands for what instructions compute that are not executed; a load changes it.
+    /// Replaces what instructions that are not executed would compute; a load changes it.
     #[arg(long, value_name = "REGISTER=VALUE", value_parser = pair)]
     set: Vec<Pair>,
 
@@ -77,19 +78,19 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME=ADDRESS", value_parser = pair)]
     place: Vec<Pair>,
 
-    /// The lanes that take part, bit n for lane n
+    /// The active lanes, bit n for lane n
     #[arg(long, value_name = "MASK", value_parser = mask, default_value = "0xffffffff")]
     active: LaneMask,
 
-    /// What tensor memory holds: a file, or pattern:NAME, as for `tmem run`
+    /// What Tensor Memory holds: a file, or pattern:NAME, as for `tmem run`
     #[arg(long, value_name = "FILE", value_parser = read_contents)]
     tensor_memory: Option<Contents>,
 
-    /// The warp's number in its block, which decides what it may read of tensor memory
+    /// The warp's number in its block, which decides which lanes of Tensor Memory it may read
     #[arg(long, value_name = "W", default_value_t = 0, requires = "tensor_memory")]
     warp: u32,
 
-    /// What the lane of an address of tensor memory means
+    /// What the lane of a Tensor Memory address means
     #[arg(long, value_enum, default_value_t, requires = "tensor_memory")]
     lane_mode: LaneModeName,
 
@@ -219,20 +220,20 @@ impl<'f> File<'f> {
     }
 }
 
-/// What would give a load the value that it needs.
+/// Returns the option that supplies the value that a load needs.
 fn help(load: &Load, error: &RunErrorKind) -> Option<String> {
     match error {
         RunErrorKind::NoValue { register, is_predicate: true, .. } => {
             Some(format!("`--set '{register}=0xffffffff'` makes it true in every lane"))
         }
         RunErrorKind::NoValue { register, .. } if load.opcode != Opcode::Ld => {
-            Some(format!("`--set '{register}=0'` gives it one: lane << 16 | column"))
+            Some(format!("`--set '{register}=0'` sets it: lane << 16 | column"))
         }
         RunErrorKind::NoValue { register, .. } => {
-            Some(format!("`--set '{register}=0x1000+4*lane'` gives it one in every lane"))
+            Some(format!("`--set '{register}=0x1000+4*lane'` sets it in every lane"))
         }
         RunErrorKind::NoParameter { parameter } => {
-            Some(format!("`--parameter {parameter}=0x1000` gives it one"))
+            Some(format!("`--parameter {parameter}=0x1000` sets it"))
         }
         RunErrorKind::NoInitialValue { .. } => {
             Some("`--image MANIFEST` may have its bytes".to_owned())
@@ -242,7 +243,7 @@ fn help(load: &Load, error: &RunErrorKind) -> Option<String> {
                 .to_owned(),
         ),
         RunErrorKind::AddressesDiffer { register, first, .. } => {
-            Some(format!("`--set '{register}={first:#x}'` gives all lanes one"))
+            Some(format!("`--set '{register}={first:#x}'` sets one address for all lanes"))
         }
         _ => None,
     }

@@ -18,7 +18,7 @@ use crate::io::Output;
 use crate::ptx::file::File;
 
 impl<'f> File<'f> {
-    /// What the function executes on; nothing where its variables cannot be had.
+    /// Returns what the function executes on; `None` if its variables cannot be placed.
     pub(super) fn set_up(
         &self,
         function: &'f Function,
@@ -129,7 +129,7 @@ impl<'f> File<'f> {
     }
 }
 
-/// Refuses a name that an option had before: which value is meant nobody knows.
+/// Refuses a name that an option has already set: which value is meant is unknown.
 fn once(option: &str, name: &str, before: &[Pair]) -> anyhow::Result<()> {
     if before.iter().any(|pair| pair.name == name) {
         bail!("--{option} {name} is given twice");

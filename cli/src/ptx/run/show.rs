@@ -11,9 +11,9 @@ use warpload_ptx::run::{Environment, Executed, RegisterValue, TensorExecuted};
 use warpload_ptx::syntax::Position;
 use warpload_ptx::syntax::load::Opcode;
 
-use crate::Format;
 use crate::io::Output;
 use crate::name::cell;
+use crate::options::Format;
 use crate::ptx::file::File;
 use crate::run::table::faults;
 use crate::tmem::table;
@@ -51,14 +51,14 @@ struct LoadJson {
     error: Option<String>,
 }
 
-/// Why a load of tensor memory loaded nothing.
+/// Why a load from Tensor Memory loaded nothing.
 #[derive(Serialize)]
 struct TensorFaultJson {
     code: &'static str,
     message: String,
 }
 
-/// Registers by name with 32 values, null where a lane has none.
+/// Registers by name with 32 values, null for a lane that has none.
 #[derive(Default)]
 struct Values(Vec<(String, RegisterValue)>);
 
@@ -160,7 +160,7 @@ impl<'s> Shown<'s> {
         Ok(())
     }
 
-    /// What stands behind the last load.
+    /// What follows the last load.
     pub(super) fn end(self, output: &mut Output) -> anyhow::Result<()> {
         if self.format == Format::Json {
             output.json(&FileJson { file: self.file.name, loads: &self.loads })?;

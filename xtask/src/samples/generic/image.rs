@@ -38,7 +38,7 @@ pub(super) const NEXT: Region = Region::new(0x1000_03f4, 0x40c, Space::Global);
 /// Out of the reach of 32-bit addresses, and of 32-bit deltas from the others.
 pub(super) const FAR: Region = Region::new(0x20_0000_0000, 0x400, Space::Global);
 pub(super) const SHARED: Region = Region::new(0xfe00_0000, 0x400, Space::Shared);
-/// This part and the next are no multiple of 16 bytes: an access of 16 can lie half in one.
+/// This part and the next are not multiples of 16 bytes: an access of 16 can lie half in one.
 pub(super) const LOCAL_LOW: Region = Region::new(0xff00_0000, 0x208, Space::Local);
 /// Ends with the local window.
 pub(super) const LOCAL_HIGH: Region = Region::new(0xffff_fdf8, 0x208, Space::Local);

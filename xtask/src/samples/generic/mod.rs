@@ -26,7 +26,7 @@ use warpload::warp::Warp;
 use plan::{Case, Form, Place, Plan, plans};
 use random::Random;
 
-/// Another seed gives another sample.
+/// Another seed makes another sample.
 const SEED: u64 = 0x5350_4135;
 
 pub(crate) const TRACE: &str = "generic.wlt";
@@ -58,7 +58,7 @@ pub(crate) struct Counts {
 /// Makes the sample; always the same bytes.
 ///
 /// # Errors
-/// Where the plan above does not give a trace.
+/// Returns an error if the plan above does not make a trace.
 pub(crate) fn generate() -> Result<Sample> {
     let mut random = Random(SEED);
     let image = image::image(BYTES, &mut random)?;
@@ -129,7 +129,7 @@ impl Generator {
         let reg = |random: &mut Random, count: u32| {
             Reg::new((random.below(u64::from(248 / count)) * u64::from(count)) as u8)
         };
-        // Half of the loads have no guard; once in a while nobody passes it.
+        // Half of the loads have no guard; once in a while no lane passes it.
         let guard = match random.below(16) {
             0..8 => Pred::PT,
             number => Pred::try_from(1 + number as u8 % 6)?,
@@ -285,7 +285,7 @@ fn draw_mask(random: &mut Random) -> LaneMask {
 }
 
 /// What the load left in its destination: for each register, one value for each active lane; 0
-/// where the lane did not execute, which no replay compares.
+/// if the lane did not execute, which no replay compares.
 fn expected(mask: LaneMask, outcome: &Outcome, warp: &Warp) -> Vec<u32> {
     let Some(destination) = outcome.destination else { return Vec::new() };
     let mut values = Vec::new();

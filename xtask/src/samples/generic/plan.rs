@@ -113,7 +113,7 @@ pub(super) struct Case {
     pub(super) size: Size,
     pub(super) place: Place,
     pub(super) form: Form,
-    /// Drawn where left out.
+    /// Drawn at random if `None`.
     pub(super) mask: Option<LaneMask>,
 }
 

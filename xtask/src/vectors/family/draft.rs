@@ -35,7 +35,7 @@ pub(super) struct Draft {
     pub(super) active: u32,
     /// P1.
     pub(super) predicate: u32,
-    /// What {R3, R2} holds, or other registers where the instruction has another base.
+    /// What {R3, R2} holds, or other registers if the instruction has another base.
     pub(super) base: [u64; LANES],
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Generated {
 /// Makes the vectors; always the same bytes.
 ///
 /// # Errors
-/// Where a draft is no vector.
+/// Returns an error if a draft is not a vector.
 pub(crate) fn generate() -> Result<Generated, Box<dyn Error>> {
     let mut generated = Generated { lines: Vec::new(), kinds: BTreeSet::new() };
     for draft in topics::drafts().into_iter().chain(registers::drafts()) {
@@ -55,7 +55,7 @@ impl Generated {
     }
 }
 
-/// The kinds that a vector is of, each behind the mnemonic.
+/// The kinds that a vector is of, each after the mnemonic.
 fn kinds(vector: &Vector, outcome: &Outcome) -> Result<Vec<String>, Box<dyn Error>> {
     let instruction = &vector.instruction;
     let machine = &vector.machine;

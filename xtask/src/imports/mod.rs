@@ -1,0 +1,70 @@
+//! Which module of a crate uses which other one, read from its sources.
+//!
+//! A use is a `use` of something that the other module defines, or a path to it. Re-exports are
+//! followed to the definition and are no use themselves, so that a module may list the names of its
+//! children. Tests are left out.
+
+mod circles;
+mod rooms;
+mod source;
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+
+use crate::metadata::Metadata;
+
+/// For each module of a crate the modules that it uses, all by their paths: `trace::import`; the root
+/// is the empty path.
+pub(crate) type Imports = BTreeMap<String, BTreeSet<String>>;
+
+/// Lists the circles of imports between the modules of each crate
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Roots of crates, such as `src/lib.rs`; left out, those of the published packages
+    root: Vec<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let mut roots = arguments.root.clone();
+    if roots.is_empty() {
+        let root = Metadata::workspace()?.root()?;
+        roots = CRATES.iter().map(|crate_root| root.join(crate_root)).collect();
+    }
+    for path in roots {
+        let circles = circles::circles(&of_crate(&path)?);
+        println!("{}: {} circles", path.display(), circles.len());
+        for circle in circles {
+            println!("  {}", circle.join(", "));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compares the imports of the published crates with what ARCHITECTURE.md allows, and their circles with
+/// those that may stay.
+///
+/// # Errors
+/// Returns an error that names each import and each circle that is not allowed.
+pub(crate) fn check(workspace: &Path) -> Result<()> {
+    circles::check(workspace)?;
+    rooms::check(workspace, &std::fs::read_to_string(workspace.join("ARCHITECTURE.md"))?)
+}
+
+/// The roots of the published crates.
+pub(crate) const CRATES: [&str; 4] =
+    ["encoding/src/lib.rs", "src/lib.rs", "ptx/src/lib.rs", "cli/src/main.rs"];
+
+/// Reads the crate whose root is the file `root`.
+///
+/// # Errors
+/// Returns an error if a source cannot be read or is not Rust.
+pub(crate) fn of_crate(root: &Path) -> Result<Imports> {
+    let modules = tree::read(root)?;
+    ensure!(!modules.is_empty(), "{}: no modules", root.display());
+    Ok(modules.imports())
+}

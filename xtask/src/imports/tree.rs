@@ -1,0 +1,178 @@
+//! The modules of a crate, and where the names that they use are defined.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::Imports;
+use super::source::Source;
+
+/// Longer chains of re-exports go round.
+const MAX_STEPS: usize = 32;
+
+/// The modules of a crate by their paths; the root's is empty.
+#[derive(Default)]
+pub(crate) struct Tree {
+    modules: BTreeMap<Vec<String>, Source>,
+}
+
+/// Reads the crate whose root is the file `root`.
+///
+/// # Errors
+/// Returns an error if a source cannot be read or is not Rust.
+pub(crate) fn read(root: &Path) -> Result<Tree> {
+    let mut tree = Tree::default();
+    let folder = root.parent().unwrap_or(Path::new("")).to_owned();
+    tree.read(Vec::new(), root, &folder)?;
+    Ok(tree)
+}
+
+/// Where a path leads.
+enum Found {
+    Module(Vec<String>),
+    /// To something that this module defines.
+    Item(Vec<String>),
+}
+
+impl Tree {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.modules.is_empty()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn from_sources(sources: &[(&str, &str)]) -> syn::Result<Self> {
+        let path = |module: &str| {
+            module.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        };
+        let read = |(module, text): &(&str, &str)| Ok((path(module), Source::new(text)?));
+        Ok(Self { modules: sources.iter().map(read).collect::<syn::Result<_>>()? })
+    }
+
+    /// Reads the module in `file`, whose children are in `folder`.
+    fn read(&mut self, module: Vec<String>, file: &Path, folder: &Path) -> Result<()> {
+        let failed = || file.display().to_string();
+        let text = fs::read_to_string(file).with_context(failed)?;
+        let source = Source::new(&text).with_context(failed)?;
+        for child in &source.children {
+            let flat = folder.join(format!("{child}.rs"));
+            let nested: PathBuf = folder.join(child);
+            let file = if flat.exists() { flat } else { nested.join("mod.rs") };
+            let path = [&module[..], std::slice::from_ref(child)].concat();
+            self.read(path, &file, &nested)?;
+        }
+        self.modules.insert(module, source);
+        Ok(())
+    }
+
+    /// Returns what each module uses of the others.
+    pub(crate) fn imports(&self) -> Imports {
+        let uses = self.modules.iter().map(|(module, source)| {
+            let uses_of_names = source.imports.iter().filter(|import| !import.is_re_export);
+            let names = uses_of_names.map(|import| &import.path).chain(&source.paths);
+            let used: BTreeSet<String> = names
+                .filter_map(|path| match self.find(module, path, 0)? {
+                    Found::Item(owner) if owner != *module => Some(owner.join("::")),
+                    _ => None,
+                })
+                .collect();
+            (module.join("::"), used)
+        });
+        uses.collect()
+    }
+
+    /// Follows a path from a module; `None` if it leads out of the crate.
+    fn find(&self, from: &[String], path: &[String], steps: usize) -> Option<Found> {
+        if steps > MAX_STEPS {
+            return None;
+        }
+        let mut module = from.to_vec();
+        let mut rest = path;
+        while let Some((first, after)) = rest.split_first() {
+            match first.as_str() {
+                "crate" => module.clear(),
+                "super" => _ = module.pop(),
+                "self" => {}
+                _ => break,
+            }
+            rest = after;
+        }
+        let Some((name, after)) = rest.split_first() else { return Some(Found::Module(module)) };
+        let source = self.modules.get(&module)?;
+        if source.children.contains(name) {
+            module.push(name.clone());
+            return self.find_within(&module, after, steps);
+        }
+        if source.items.contains(name) {
+            return Some(Found::Item(module));
+        }
+        let named = source.imports.iter().find(|import| import.name.as_ref() == Some(name));
+        if let Some(import) = named {
+            // `use serde::Serialize` names a crate, or a child of this module.
+            if import.path.first() == Some(name) {
+                return None;
+            }
+            return match self.find(&module, &import.path, steps + 1)? {
+                Found::Module(target) => self.find_within(&target, after, steps),
+                item => Some(item),
+            };
+        }
+        source.imports.iter().filter(|import| import.name.is_none()).find_map(|import| {
+            match self.find(&module, &import.path, steps + 1)? {
+                Found::Module(target) => self.find(&target, rest, steps + 1),
+                // The variants of an enum.
+                Found::Item(_) => None,
+            }
+        })
+    }
+
+    fn find_within(&self, module: &[String], path: &[String], steps: usize) -> Option<Found> {
+        if path.is_empty() {
+            return Some(Found::Module(module.to_vec()));
+        }
+        // A path is followed from within only by names: `self` has been taken.
+        self.find(module, path, steps + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uses_lead_to_where_the_name_is_defined() {
+        let tree = Tree::from_sources(&[
+            ("", "mod shapes; mod draw; mod names; pub use shapes::round::Circle; use std::fmt;"),
+            ("shapes", "pub(crate) mod round; pub use self::round::*; pub struct Square;"),
+            ("shapes::round", "use super::Square; pub struct Circle(Square);"),
+            // By a name, by a module's name, by a re-export of the root, by a macro.
+            ("draw", "use crate::{Circle, shapes}; fn f(_: shapes::Square) { g!(names::N) } use crate::names;"),
+            // Not by its own, another crate's, or a test's.
+            (
+                "names",
+                "pub const N: u8 = 0; use serde::Serialize; fn f() { std::mem::drop(N) }
+                 #[cfg(test)] mod tests { use crate::draw; fn f() { draw::f() } }",
+            ),
+        ])
+        .unwrap();
+        let imports = tree.imports();
+        let used = |module: &str| imports[module].iter().map(String::as_str).collect::<Vec<_>>();
+        assert_eq!(used(""), Vec::<&str>::new());
+        assert_eq!(used("shapes"), Vec::<&str>::new());
+        assert_eq!(used("shapes::round"), ["shapes"]);
+        assert_eq!(used("draw"), ["names", "shapes", "shapes::round"]);
+        assert_eq!(used("names"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn an_inline_module_belongs_to_its_file() {
+        let tree = Tree::from_sources(&[
+            ("", "mod a; mod b;"),
+            ("a", "pub struct A; mod inner { use super::A; use super::super::b::B; }"),
+            ("b", "pub struct B;"),
+        ])
+        .unwrap();
+        assert_eq!(tree.imports()["a"].iter().collect::<Vec<_>>(), ["b"]);
+    }
+}

@@ -1,0 +1,86 @@
+//! Whether the packages are fit to be published, without publishing them.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::metadata::{Metadata, array};
+use crate::step::{cargo, command, exit_code, timed};
+
+/// No package is larger, in bytes.
+const MAX_BYTES: u64 = 2_000_000;
+
+/// What each package has besides its sources.
+const FILES: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
+
+/// Runs [`check`], and ends with the exit status of the step that fails.
+pub(crate) fn run() -> Result<ExitCode> {
+    exit_code(Metadata::workspace().and_then(|workspace| check(&workspace)))
+}
+
+/// Packages what would be published and inspects that; compares the interfaces with those of the last
+/// tag if there is one and cargo-semver-checks is installed.
+///
+/// # Errors
+/// Returns an error if a package is incomplete or too large, or breaks its interface.
+pub(crate) fn check(workspace: &Metadata) -> Result<()> {
+    let root = workspace.root()?;
+    let published: Vec<&Value> =
+        workspace.packages().filter(|package| package["publish"].is_null()).collect();
+    let mut package = cargo("package --locked --no-verify --allow-dirty --quiet");
+    for name in published.iter().filter_map(|package| package["name"].as_str()) {
+        package.args(["-p", name]);
+    }
+    command(&root, package)?;
+    timed("packages have what they need", || {
+        for package in &published {
+            inspect(package, &workspace.target()?)?;
+        }
+        Ok(())
+    })?;
+    semver(&root)
+}
+
+fn inspect(package: &Value, target: &Path) -> Result<()> {
+    let text =
+        |key: &str| package[key].as_str().with_context(|| format!("a package without {key}"));
+    let (name, version) = (text("name")?, text("version")?);
+    for key in ["description", "license", "readme", "rust_version"] {
+        text(key).with_context(|| name.to_owned())?;
+    }
+    for key in ["keywords", "categories"] {
+        ensure!(array(&package[key]).next().is_some(), "{name}: no {key}");
+    }
+    let folder = Path::new(text("manifest_path")?).parent().unwrap_or(Path::new(""));
+    for file in FILES {
+        ensure!(folder.join(file).is_file(), "{name}: no {file}");
+    }
+    let file = target.join(format!("package/{name}-{version}.crate"));
+    let bytes = fs::metadata(&file).with_context(|| file.display().to_string())?.len();
+    ensure!(bytes <= MAX_BYTES, "{name}: {bytes} bytes packaged; at most {MAX_BYTES}");
+    println!("{name} {version}: {bytes} bytes");
+    Ok(())
+}
+
+/// Compares the public interfaces with those of the last tag.
+fn semver(root: &Path) -> Result<()> {
+    let answer = |mut command: Command| {
+        let output = command.current_dir(root).stderr(Stdio::null()).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    if answer(cargo("semver-checks --version")).is_none() {
+        println!("\nskipped: cargo semver-checks, which is not installed");
+        return Ok(());
+    }
+    let mut describe = Command::new("git");
+    describe.args(["describe", "--tags", "--abbrev=0"]);
+    let Some(tag) = answer(describe) else {
+        println!("\nskipped: cargo semver-checks, as there is no tag to compare with");
+        return Ok(());
+    };
+    command(root, cargo(&format!("semver-checks --baseline-rev {tag}")))
+}
