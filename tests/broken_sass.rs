@@ -86,7 +86,7 @@ fn broken_cubins() {
         ),
         (
             u64_at(TEXT_ABSOLUTE + 32, 200),
-            "section .text.absolute at byte offset 2016 has 200 bytes, which is no whole number",
+            "section .text.absolute at byte offset 2016 has 200 bytes, which is not a whole number",
         ),
         (
             patched(&u64_at(TEXT_ABSOLUTE + 32, 1600), TEXT_CHASE + 32, &2208u64.to_le_bytes()),
@@ -197,7 +197,7 @@ fn broken_listings() {
         ),
         (
             with("/* 0x841000000007061d */", ""),
-            "line 33, column 67 (byte offset 2662): expected the instruction's word",
+            "line 33, column 67 (byte offset 2662): expected the word of the instruction",
         ),
         (with("/*0008*/", "/*0000*/"), "line 16, column 11"),
         (with("EF_CUDA_SM61", "EF_CUDA_SM70"), "line 1: code for SM 7.0"),

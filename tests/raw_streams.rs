@@ -23,8 +23,8 @@ fn whole_bundles() {
     for length in (1..96).filter(|length| length % 32 != 0) {
         let error = all(&stream[..length], Format::Raw).expect_err("no whole bundles").to_string();
         let whole = length / 32 * 32;
-        assert!(error.starts_with(&format!("{length} bytes are no whole number")), "{error}");
-        assert!(error.contains(&format!("byte offset {whole} (`--offset BYTES`")), "{error}");
+        assert!(error.starts_with(&format!("{length} bytes are not a whole number")), "{error}");
+        assert!(error.contains(&format!("byte offset {whole} (use `--offset BYTES`")), "{error}");
     }
 }
 
@@ -90,8 +90,8 @@ fn what_is_no_raw_stream() {
         ([&b"\x50\xed\x55\xba"[..], &[0; 60]].concat(), 0, "a CUDA fatbin; expected"),
         ([&b"!<arch>\n"[..], &[0; 56]].concat(), 0, "an archive of objects"),
         ([&b"\x28\xb5\x2f\xfd"[..], &[0; 60]].concat(), 0, "a zstd file; expected"),
-        (bytes("gather.sm_50.cuobjdump.txt"), 0, "a text; expected a bare stream"),
-        (text.into_bytes(), 0, "a text; expected a bare stream"),
+        (bytes("gather.sm_50.cuobjdump.txt"), 0, "text; expected a bare stream"),
+        (text.into_bytes(), 0, "text; expected a bare stream"),
         (
             stream(good | 1 << 63),
             0,
@@ -109,7 +109,7 @@ fn what_is_no_raw_stream() {
             "code cannot begin at byte offset 64 of 64 bytes; expected an offset below 64",
         ),
         (stream(good), u64::MAX - 7, "code cannot begin at byte offset 18446744073709551608 of 64"),
-        (stream(good), 8, "56 bytes are no whole number of 32-byte bundles; the last whole one"),
+        (stream(good), 8, "56 bytes are not a whole number of 32-byte bundles; the last whole one"),
         (Vec::new(), 0, "the input is empty; expected a bare stream of 32-byte bundles"),
     ] {
         let error = raw_error(&data, start);

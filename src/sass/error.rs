@@ -126,7 +126,8 @@ pub enum SassError {
     },
     /// A part of the ELF file cannot be read; most often the file is truncated.
     #[error(
-        "cannot read the {part} at byte offset {offset}; the file has {file_size} bytes: {reason}"
+        "the {part} at byte offset {offset} cannot be read, the file has {file_size} bytes: \
+         {reason}"
     )]
     Elf {
         /// The part of the file.
