@@ -5,7 +5,7 @@ use std::path::Path;
 use warpload_ptx::module::{FunctionKind, StatementKind};
 use warpload_ptx::{check, read};
 
-/// Where a load stands as a compiler writes one: first in its line, behind a guard or not.
+/// The place of a load as a compiler writes one: first in its line, after a guard or not.
 fn is_load(line: &str) -> bool {
     let mut words = line.split_ascii_whitespace();
     let first = words.next().unwrap_or_default();

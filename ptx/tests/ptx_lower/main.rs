@@ -18,7 +18,7 @@ fn rows() -> Vec<Row> {
     corpus::rows(include_bytes!("ptx_to_sm50.jsonl.xz"))
 }
 
-/// Rows in which ptxas removed the load: it reads what was stored in front of it.
+/// Rows in which ptxas removed the load: it reads what was stored before it.
 const REMOVED: [&str; 10] = [
     "sass-0462",
     "sass-0464",
@@ -113,7 +113,7 @@ fn kernels_are_those_of_ptxas() {
     }
 }
 
-/// More loads than there are registers: numbers begin anew, aligned and within R254 every time.
+/// More loads than there are registers: numbers start again, aligned and within R254 every time.
 #[test]
 fn numbers_begin_anew() {
     let mut source = ".version 8.0\n.target sm_50\n.address_size 64\n.entry k() {\n\

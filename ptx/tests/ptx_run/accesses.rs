@@ -25,7 +25,7 @@ fn misaligned_addresses_are_rounded_down() {
 
 #[test]
 fn a_lane_that_is_outside_gets_zeroes() {
-    // Lane n reads 0x100000f0 + 4 n: lanes 0..=3 inside of 256 bytes, the others behind.
+    // Lane n reads 0x100000f0 + 4 n: lanes 0..=3 inside the 256 bytes, the others after them.
     let ran = Case::new("ld.global.u32 %r1, [%rd1];")
         .set("%rd1", "0x100000f0+4*lane")
         .set("%r1", "5")
@@ -171,7 +171,7 @@ fn the_parts_of_a_full_local_window_are_one() {
     let ran = Case::new(load).set("%rd1", "0x9000").on(build(6, 26));
     assert_eq!(ran.faults(), [""; 0]);
     assert_eq!([ran.all("%r1"), ran.all("%r2")], [0x0404_0404, 0x0505_0404]);
-    // Two bytes that nobody has.
+    // Two bytes that are not allocated.
     let ran = Case::new(load).set("%rd1", "0x9000").on(build(6, 24));
     assert_eq!(ran.faults().len(), 32);
 }

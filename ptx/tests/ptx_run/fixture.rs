@@ -54,7 +54,7 @@ pub(crate) struct Case {
     parameters: Vec<(String, Vec<u8>)>,
 }
 
-/// What every load did, and the registers behind the last one.
+/// What every load did, and the registers after the last one.
 pub(crate) struct Ran {
     source: String,
     pub(crate) loads: Vec<Result<Executed, RunError>>,

@@ -318,7 +318,7 @@ fn extended(element: &Element, lane: usize, part: &Part, register_bits: u32) -> 
 
 /// The lanes whose Plg does not depend on whether it is taken of the formed address or of the one
 /// that is loaded from, which a displacement and rounding may bring into another window; and whose
-/// address is not in front of the parameters, where the bank holds something else, nor misaligned
+/// address is not before the parameters, where the bank holds something else, nor misaligned
 /// where the load becomes several instructions.
 fn comparable_lanes(
     part: &Part,

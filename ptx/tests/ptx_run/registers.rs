@@ -60,7 +60,7 @@ fn only_executing_lanes_need_a_value() {
     assert!(error.to_string().ends_with("has no value in lanes 0xffffff00"), "{error}");
 }
 
-/// Whether %r1, loaded first, has a value behind the instruction.
+/// Whether %r1, loaded first, has a value after the instruction.
 fn survives(instruction: &str) -> bool {
     let body = format!("ld.global.u32 %r1, [%rd1]; {instruction} ld.global.u32 %r2, [%rd1];");
     let ran = Case::new(&body).set("%rd1", "0x10000000").on(machine());

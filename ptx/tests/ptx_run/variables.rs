@@ -25,7 +25,7 @@ fn global_variables_lie_in_the_order_of_their_declarations() {
 
 #[test]
 fn a_generic_load_of_a_shared_variable_is_shared() {
-    // b begins at 4, behind a: bytes 4 to 7 of shared memory.
+    // b begins at 4, after a: bytes 4 to 7 of shared memory.
     let variables = ".shared .u8 a; .shared .b32 b;";
     let body = "ld.u8 %r1, [b+1]; ld.shared.u8 %r2, [b]; ld.u8 %r3, [%rd1];";
     let ran = Case::with(variables, "", body).set("%rd1", "0xfe000004").on(machine());
@@ -253,15 +253,15 @@ fn initial_values_lie_anywhere_in_a_space() {
     let body = "ld.global.b32 %r1, [x]; ld.global.u16 %r2, [open+2];";
     let ran = Case::with(variables, "", body).on(Machine::default());
     assert_eq!([ran.all("%r1"), ran.all("%r2")], [1, 3]);
-    // No element, but a value far behind it.
+    // No element, but a value far after it.
     let none = ".global .u8 a; .global .u8 x[0][0x7fffffffffffffff] = {{},{},{3}};";
     let ran = Case::with(none, "", "ld.global.u8 %r1, [a];").on(Machine::default());
     assert_eq!(ran.all("%r1"), 0);
 }
 
 #[test]
-fn dynamic_shared_memory_is_behind_all_other() {
-    // a: 0; b, of the function: 4; d behind both, at a multiple of 16: 16. So is e.
+fn dynamic_shared_memory_follows_all_other() {
+    // a: 0; b, of the function: 4; d after both, at a multiple of 16: 16. So is e.
     let variables = ".extern .shared .align 16 .b8 d[]; .shared .b8 a[3];
         .extern .shared .b32 e[];";
     let body = ".shared .b32 b; ld.shared.u8 %r1, [d]; ld.shared.u8 %r2, [a];
