@@ -66,7 +66,7 @@ impl Operation {
     /// # Errors
     /// [`ExecuteError`] where the instruction cannot be executed.
     pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
-        let op = LoadOp::of(instruction)?;
+        let op = LoadOp::try_from(instruction)?;
         let space = match op.space {
             AddressSpace::Generic => TraceSpace::Generic,
             AddressSpace::Global => TraceSpace::Global,

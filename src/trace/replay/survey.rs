@@ -11,10 +11,10 @@ use super::heat::HeatMap;
 use super::shard::Shard;
 use super::statistics::SECTOR;
 use super::windows::maps;
-use super::worker::{fault_row, lane_addresses, load_op};
+use super::worker::{lane_addresses, load_op};
 use super::{Data, ReplayError, ReplayOptions, Replayed};
 use crate::lane::{LANES, LaneMask};
-use crate::load::{Loaded, load};
+use crate::load::{ByFaultKind, Loaded, load};
 use crate::machine::Misaligned;
 use crate::memory::{AddressMap, Fill, FilledMemory, GenericAddress, LoadMemory};
 use crate::trace::binary::{BinaryTrace, Block, RawBlock, TraceError, TracedLoad};
@@ -57,8 +57,8 @@ pub struct FaultyLoad {
     pub operation: u16,
     /// The executing lanes.
     pub executing: LaneMask,
-    /// The lanes of each fault, in the order of [`crate::suite::vector::LANE_FAULTS`].
-    pub faults: [LaneMask; 3],
+    /// The lanes with a fault of each kind.
+    pub faults: ByFaultKind<LaneMask>,
     /// Each lane's address before rounding; of no meaning where the lane does not execute.
     pub addresses: [u64; LANES],
 }
@@ -252,10 +252,7 @@ fn faulty_load(
     (executing, addresses): (LaneMask, [u64; LANES]),
     loaded: &Loaded,
 ) -> FaultyLoad {
-    let mut faults = [LaneMask::NONE; 3];
-    for fault in &loaded.faults {
-        faults[fault_row(fault.kind)].insert(fault.lane);
-    }
+    let faults = loaded.faults.by_kind();
     let (pc, operation) = (traced.pc, traced.operation);
     FaultyLoad { record, kernel, pc, operation, executing, faults, addresses }
 }

@@ -9,6 +9,7 @@ use super::{
     Counts, Fault, FaultCounts, FootprintCounts, KernelSummary, LDGSTS, LdgstsCounts, Mismatch,
     Partial, PcSummary, SectorSummary, SkippedCounts, SpaceCounts, Summary, UniformCounts,
 };
+use crate::load::LaneFaultKind;
 use crate::trace::binary::{BinaryTrace, Contents};
 use crate::trace::operation::Skipped;
 use crate::trace::replay::statistics::{
@@ -120,8 +121,11 @@ fn footprint(footprint: &Footprint) -> FootprintCounts {
 }
 
 fn fault_counts(faults: &LaneFaultCounts) -> FaultCounts {
-    let [outside_window, outside_allocation, misaligned_address] = *faults;
-    FaultCounts { outside_window, outside_allocation, misaligned_address }
+    FaultCounts {
+        outside_window: faults[LaneFaultKind::OutsideWindow],
+        outside_allocation: faults[LaneFaultKind::OutsideAllocation],
+        misaligned_address: faults[LaneFaultKind::MisalignedAddress],
+    }
 }
 
 /// A kernel's name; empty if there is no such kernel.
@@ -174,7 +178,7 @@ fn fault(at: &FaultAt, contents: &Contents) -> Fault {
         kernel: kernel_name(contents, at.kernel as usize),
         pc: format!("{:#x}", at.pc),
         lane: at.fault.lane,
-        kind: at.fault.kind.name().to_owned(),
+        kind: at.fault.kind().name().to_owned(),
         address: at.fault.address.to_string(),
     }
 }
