@@ -129,14 +129,17 @@ pub fn load<M: LoadMemory>(
     let Some(first) = lanes.executing.first() else { return Loaded::NOTHING };
     let count = rows.len().min(op.registers() as usize);
     let rows = &mut rows[..count];
-    common_region(op, lanes, first, memory)
-        .and_then(|region| load_region(op, lanes, first, &region, misaligned, rows))
-        .unwrap_or_else(|| load_lanes(op, lanes, misaligned, memory, rows))
+    if let Some(region) = common_region(op, lanes, first, memory)
+        && let Some(loaded) = load_region(op, lanes, first, &region, misaligned, rows)
+    {
+        return loaded;
+    }
+    load_lanes(op, lanes, misaligned, memory, rows)
 }
 
 /// Loads out of one region. Returns `None` if it does not hold the accesses of all executing lanes;
-/// their values are then meaningless.
-#[inline]
+/// their values are then meaningless. Inlined, or each load copies the region through memory.
+#[inline(always)]
 fn load_region(
     op: LoadOp,
     lanes: &LaneAddresses,
@@ -186,7 +189,7 @@ fn load_region(
 /// A broadcast needs one region: lanes with one rounded address that all resolve to one space
 /// agree on Plg (true selects local and global memory, false shared memory), and then one region
 /// holds them all or none is allocated.
-#[inline]
+#[inline(always)]
 fn common_region<'m, M: LoadMemory>(
     op: LoadOp,
     lanes: &LaneAddresses,

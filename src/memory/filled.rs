@@ -31,29 +31,29 @@ impl LoadMemory for FilledMemory {
     ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
         let map = &self.map;
         let found = map.locate(space, address, plg)?.0;
-        let region = |addresses, start| Region::filled(found, addresses, self.fill, start);
+        let window = |Window { base, size }| (base, base + (size - 1), base);
         // Offsets have no end: the fill has a value for every one.
-        let offsets = |start| region(0..=u64::MAX, start);
-        let window = |Window { base, size }| region(base..=base + (size - 1), base);
-        let there = match space {
+        let offsets = |start| (0, u64::MAX, start);
+        let (first, last, start) = match space {
             AddressSpace::Generic => match found {
                 Space::Local => window(map.local()),
                 Space::Shared => window(map.shared()),
                 _ => self.between_windows(address),
             },
-            AddressSpace::Global if map.is_beyond(address) => None,
-            AddressSpace::Global => region(0..=map.last_address(), 0),
+            AddressSpace::Global if map.is_beyond(address) => return Ok((found, None)),
+            AddressSpace::Global => (0, map.last_address(), 0),
             AddressSpace::Local => offsets(map.local().base),
             AddressSpace::Shared => offsets(map.shared().base),
             AddressSpace::Constant { .. } => offsets(0),
         };
-        Ok((found, there))
+        Ok((found, Region::filled(found, first..=last, self.fill, start)))
     }
 }
 
 impl FilledMemory {
-    /// Returns the run of global addresses around one, up to the windows on either side.
-    fn between_windows(&self, address: GenericAddress) -> Option<Region<'_>> {
+    /// Returns the first and the last global address around one, up to the windows on either side,
+    /// and the fill's address of the first.
+    fn between_windows(&self, address: GenericAddress) -> (u64, u64, u64) {
         let (mut base, mut last) = (0, self.map.last_address());
         for window in [self.map.shared(), self.map.local()] {
             if window.base > address.0 {
@@ -62,6 +62,6 @@ impl FilledMemory {
                 base = base.max(window.base + window.size);
             }
         }
-        Region::filled(Space::Global, base..=last, self.fill, base)
+        (base, last, base)
     }
 }
