@@ -5,6 +5,8 @@
 //! cargo run --example own_memory
 //! ```
 
+#![allow(clippy::print_stdout, reason = "an example; it talks to a terminal")]
+
 use std::collections::BTreeMap;
 use std::error::Error;
 

@@ -60,7 +60,7 @@ impl<'m> Region<'m> {
     #[inline]
     #[must_use]
     pub fn of_each_lane(base: u64, bytes: &'m [u8]) -> Option<Self> {
-        if bytes.len() % LANES != 0 {
+        if !bytes.len().is_multiple_of(LANES) {
             return None;
         }
         let last = (bytes.len() as u64 / LANES as u64).checked_sub(1)?;
