@@ -30,7 +30,7 @@ pub struct Vector {
     pub machine: Machine,
     /// The warp before.
     pub warp: Warp,
-    /// What should hold after; nothing where the vector has no `final`.
+    /// The expected outcome; `None` if the vector has no `final`.
     pub expected: Option<Final>,
 }
 
@@ -88,10 +88,10 @@ pub enum Difference {
 }
 
 impl Vector {
-    /// Reads a vector out of one JSON object.
+    /// Reads a vector from one JSON object.
     ///
     /// # Errors
-    /// [`JsonError`] with the key and, where the text is at fault, its position.
+    /// Returns [`JsonError`] with the key and, if the text is malformed, its position.
     pub fn from_json(text: &str) -> Result<Self, JsonError> {
         let json: VectorJson = json::from_str(text)?;
         let instruction = read_instruction(&json.instruction)?;
@@ -102,17 +102,18 @@ impl Vector {
         Ok(Self { name: json.name, instruction, machine, warp, expected })
     }
 
-    /// Executes the instruction; gives the warp after it and what the load did.
+    /// Executes the instruction; returns the warp after it and what the load did.
     ///
     /// # Errors
-    /// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known.
+    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
+    /// unknown.
     pub fn run(&self, executor: Executor) -> Result<(Warp, Outcome), ExecuteError> {
         let mut warp = self.warp.clone();
         let outcome = executor.execute(&self.instruction, &self.machine, &mut warp)?;
         Ok((warp, outcome))
     }
 
-    /// What changed between the vector's warp and `after`.
+    /// Returns what changed between the vector's warp and `after`.
     pub fn observed(&self, after: &Warp, outcome: &Outcome) -> Final {
         Final {
             registers: after
@@ -125,11 +126,12 @@ impl Vector {
         }
     }
 
-    /// Executes the vector and compares with what it expects; nothing where all is equal, or
-    /// where the vector expects nothing.
+    /// Executes the vector and returns how the outcome differs from the expected one; empty if it
+    /// does not, or if the vector expects nothing.
     ///
     /// # Errors
-    /// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known.
+    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
+    /// unknown.
     pub fn check(&self, executor: Executor) -> Result<Vec<Difference>, ExecuteError> {
         let (after, outcome) = self.run(executor)?;
         let Some(expected) = &self.expected else { return Ok(Vec::new()) };
