@@ -53,7 +53,13 @@ fn execute(criterion: &mut Criterion) {
                 b.iter(|| executor.execute(black_box(&instruction), &machine, &mut warp));
             });
         }
-        loads(&mut group, &machine, &bytes, LoadOp::of(&instruction).expect("executable"), offset);
+        loads(
+            &mut group,
+            &machine,
+            &bytes,
+            LoadOp::try_from(&instruction).expect("executable"),
+            offset,
+        );
         group.finish();
     }
 }

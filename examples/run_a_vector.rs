@@ -46,7 +46,7 @@ fn run(text: &str) -> Result<bool, Box<dyn std::error::Error>> {
     for executor in [Executor::Fast, Executor::Reference] {
         let (_, outcome) = vector.run(executor)?;
         for fault in outcome.lane_faults.iter() {
-            println!("  {}: lane {}: {}", executor.name(), fault.lane, fault.kind.name());
+            println!("  {}: lane {}: {}", executor.name(), fault.lane, fault.kind().name());
         }
         for difference in vector.check(executor)? {
             println!("  {}: {difference}", executor.name());

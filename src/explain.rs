@@ -91,7 +91,7 @@ pub fn certain_fault(instruction: &Instruction) -> Option<WarpFault> {
 
 /// Returns the size, and the fault that the instruction raises whatever its registers contain.
 fn executable(instruction: &Instruction) -> Result<(Size, Option<WarpFault>), ExecuteError> {
-    let op = LoadOp::of(instruction)?;
+    let op = LoadOp::try_from(instruction)?;
     let size = instruction.size().map_err(ExecuteError::InvalidSize)?;
     Ok((size, register_fault(instruction, op, RegisterLimit::ALL)))
 }

@@ -1,29 +1,29 @@
-//! A machine: its memory and what holds for every warp on it.
+//! [`Machine`]: a memory, and the settings that hold for every warp on it.
 
 use crate::memory::{AddressMap, ConfigError, Memory};
 
-/// What a misaligned address does. The load goes on with the rounded address either way.
+/// How a misaligned address is treated. The load uses the rounded address either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Misaligned {
-    /// Rounded down, silently.
+    /// Rounds it down silently.
     #[default]
     Force,
-    /// Rounded down, and reported as a lane fault.
+    /// Rounds it down and reports a lane fault.
     Report,
 }
 
-/// How many general registers a shader has, 1..=255.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The number of general registers that a shader has, 1..=255.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegisterLimit(u8);
 
 impl RegisterLimit {
-    /// R0..=R254.
+    /// All registers, R0..=R254.
     pub const ALL: RegisterLimit = RegisterLimit(255);
 
-    /// A limit of 1..=255 registers.
+    /// Creates a limit of 1..=255 registers.
     ///
     /// # Errors
-    /// [`ConfigError::RegisterLimit`] for 0 and for more than 255.
+    /// Returns [`ConfigError::RegisterLimit`] for 0 and for more than 255.
     pub fn new(register_limit: u64) -> Result<Self, ConfigError> {
         match u8::try_from(register_limit) {
             Ok(limit @ 1..) => Ok(Self(limit)),
@@ -31,8 +31,9 @@ impl RegisterLimit {
         }
     }
 
-    /// The number of registers.
+    /// Returns the number of registers.
     #[inline]
+    #[must_use]
     pub const fn get(self) -> u8 {
         self.0
     }
@@ -44,26 +45,27 @@ impl Default for RegisterLimit {
     }
 }
 
-/// What a warp executes on.
-#[derive(Debug)]
-pub struct Machine {
-    /// How many registers the shader has.
+/// What a warp executes on: a memory and two settings. The memory is a [`Memory`] or any other
+/// [`LoadMemory`](crate::memory::LoadMemory).
+#[derive(Clone, Copy, Debug)]
+pub struct Machine<M = Memory> {
+    /// The number of registers that the shader has.
     pub register_limit: RegisterLimit,
-    /// What a misaligned address does.
+    /// How misaligned addresses are treated.
     pub misaligned: Misaligned,
-    /// What loads read.
-    pub memory: Memory,
+    /// The memory that loads read.
+    pub memory: M,
 }
 
-impl Machine {
-    /// A machine with that memory, 255 registers and silent alignment.
-    pub fn new(memory: Memory) -> Self {
+impl<M> Machine<M> {
+    /// Creates a machine with 255 registers that rounds misaligned addresses down silently.
+    pub fn new(memory: M) -> Self {
         Self { register_limit: RegisterLimit::ALL, misaligned: Misaligned::Force, memory }
     }
 }
 
 impl Default for Machine {
-    /// The defaults of docs/ld.md section 4, nothing allocated.
+    /// Returns a machine with the defaults of docs/ld.md section 4 and no memory allocated.
     fn default() -> Self {
         Self::new(Memory::empty(AddressMap::default()))
     }

@@ -1,10 +1,10 @@
-//! A warp: registers, predicates and the active mask of 32 lanes.
+//! [`Warp`]: registers, predicates and the active mask of 32 lanes.
 
 use warpload_encoding::{Pred, Reg};
 
 use crate::lane::{LANES, LaneMask, LaneValues};
 
-/// How many general registers a warp holds, R0..=R254; a shader's limit may be lower.
+/// The number of general registers that a warp holds, R0..=R254; a shader's limit may be lower.
 pub const REGISTERS: usize = 255;
 
 static ZEROES: LaneValues = [0; LANES];
@@ -14,7 +14,7 @@ static ZEROES: LaneValues = [0; LANES];
 pub struct Warp {
     registers: Box<[LaneValues; REGISTERS]>,
     predicates: [LaneMask; 7],
-    /// The lanes that take part.
+    /// The active mask.
     pub active: LaneMask,
 }
 
@@ -25,7 +25,8 @@ impl Default for Warp {
 }
 
 impl Warp {
-    /// All lanes active, all registers 0, all predicates false.
+    /// Creates a warp with all lanes active, all registers 0 and all predicates false.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             registers: Box::new([ZEROES; REGISTERS]),
@@ -34,21 +35,21 @@ impl Warp {
         }
     }
 
-    /// A register's 32 values, lane 0 first; zeroes for `RZ`.
+    /// Returns a register's 32 values, lane 0 first; zeroes for `RZ`.
     #[inline]
     pub fn register(&self, register: Reg) -> &LaneValues {
         // Number 255 is the one that the array does not have.
         self.registers.get(usize::from(register.number())).unwrap_or(&ZEROES)
     }
 
-    /// A register's 32 values, to be changed; nothing for `RZ`.
+    /// Returns a register's 32 values mutably; `None` for `RZ`.
     #[inline]
     pub fn register_mut(&mut self, register: Reg) -> Option<&mut LaneValues> {
         self.registers.get_mut(usize::from(register.number()))
     }
 
-    /// The values of `count` registers from `first` on, to be changed; none for `RZ`, and fewer
-    /// where the registers end.
+    /// Returns the values of `count` registers from `first` on mutably; none for `RZ`, and fewer if
+    /// the registers end before.
     #[inline]
     pub fn rows_mut(&mut self, first: Reg, count: u32) -> &mut [LaneValues] {
         let start = usize::from(first.number()).min(REGISTERS);
@@ -56,27 +57,27 @@ impl Warp {
         &mut self.registers[start..end]
     }
 
-    /// Sets a register in all lanes, lane 0 first; `RZ` swallows the values.
+    /// Sets a register in all lanes, lane 0 first; `RZ` drops the values.
     pub fn set_register(&mut self, register: Reg, values: LaneValues) {
         if let Some(row) = self.register_mut(register) {
             *row = values;
         }
     }
 
-    /// The lanes where a predicate is true; all of them for `PT`.
+    /// Returns the lanes in which a predicate is true; all of them for `PT`.
     #[inline]
     pub fn predicate(&self, predicate: Pred) -> LaneMask {
         self.predicates.get(usize::from(predicate.number())).copied().unwrap_or(LaneMask::ALL)
     }
 
-    /// Sets a predicate in all lanes; `PT` swallows the values.
+    /// Sets a predicate in all lanes; `PT` drops the values.
     pub fn set_predicate(&mut self, predicate: Pred, lanes: LaneMask) {
         if let Some(held) = self.predicates.get_mut(usize::from(predicate.number())) {
             *held = lanes;
         }
     }
 
-    /// The registers whose value differs from `before` in some lane, ascending.
+    /// Returns the registers whose value differs from `before` in some lane, in ascending order.
     pub fn changed_since<'w>(&'w self, before: &'w Warp) -> impl Iterator<Item = Reg> + 'w {
         (0..=254).map(Reg::new).filter(|reg| self.register(*reg) != before.register(*reg))
     }

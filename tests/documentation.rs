@@ -1,5 +1,5 @@
-//! docs/ld.md says the same of the bits as the tables of the encoding; the tests that
-//! docs/reliability.md names exist.
+//! docs/ld.md says the same of the bits as the tables of the encoding, and both executors cite its
+//! clauses; the tests that docs/reliability.md names exist.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::collections::BTreeSet;
@@ -19,6 +19,31 @@ fn table(section: &str) -> Vec<Vec<&'static str>> {
         .skip(2)
         .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
         .collect()
+}
+
+/// A reader who searches for a clause of section 4 finds it in both executors.
+#[test]
+fn both_executors_cite_the_clauses() {
+    let section = REFERENCE.lines().skip_while(|line| !line.starts_with("## 4."));
+    let clauses = section.take_while(|line| !line.starts_with("### ")).filter_map(|line| {
+        let (number, _) = line.split_once(". ")?;
+        number.parse::<u32>().ok()
+    });
+    let clauses: Vec<u32> = clauses.collect();
+    assert_eq!(clauses, (1..=10).collect::<Vec<u32>>());
+    let executors = [include_str!("../src/load/fast.rs"), include_str!("../src/load/reference.rs")];
+    for clause in clauses.iter().map(|number| format!("clause 4.{number}")) {
+        for text in executors {
+            let cites = |line: &str| line.contains("//") && cites(line, &clause);
+            assert!(text.lines().any(cites), "{clause} is cited in one executor alone");
+        }
+    }
+}
+
+/// Whether a line has a clause, and not one of which its number is only the beginning.
+fn cites(line: &str, clause: &str) -> bool {
+    line.match_indices(clause)
+        .any(|(at, _)| !line[at + clause.len()..].starts_with(|next: char| next.is_ascii_digit()))
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn gathers_what_lies_there_and_nothing_else() {
                         let mut rows: [LaneValues; Width::MAX_REGISTERS] =
                             [[UNTOUCHED; LANES]; Width::MAX_REGISTERS];
                         let rows_of = &mut rows[..count];
-                        assert!(memory.gather(access, &region, &addresses, mask, rows_of));
+                        assert!(region.gather(access, &addresses, mask, rows_of));
                         for lane in 0..LANES {
                             let offset = offsets[lane] as usize & !(width.bytes() as usize - 1);
                             let of_lane = lane * BYTES * usize::from(region.is_per_lane());
@@ -106,28 +106,15 @@ fn what_a_region_does_not_hold_is_not_gathered() {
                     let mut rows = [[UNTOUCHED; LANES]; Width::MAX_REGISTERS];
                     for count in [0, width.registers() as usize] {
                         let rows = &mut rows[..count];
-                        let held = memory.gather(access, &region, &addresses, LaneMask::ALL, rows);
+                        let held = region.gather(access, &addresses, LaneMask::ALL, rows);
                         assert!(!held, "{space:?} {width:?} at {outside:#x}");
                     }
                     // A lane that does not execute may be anywhere.
-                    let others = LaneMask::where_lane(|other| other != lane);
+                    let others = LaneMask::from_fn(|other| other != lane);
                     let rows = &mut rows[..width.registers() as usize];
-                    assert!(memory.gather(access, &region, &addresses, others, rows));
+                    assert!(region.gather(access, &addresses, others, rows));
                 }
             }
         }
     }
-}
-
-/// A region of one memory can be asked of another; what is not there is not read.
-#[test]
-fn a_memory_without_the_region_gives_nothing() {
-    let [(space, base, large), ..] = memories();
-    let small = MemoryBuilder::new(AddressMap::default()).global(BASE, &[1]).build().unwrap();
-    let region = large.region(space, GenericAddress(base), true).unwrap().1.unwrap();
-    let access = Access { width: Width::B4, signed: false };
-    let addresses = std::array::from_fn(|lane| base + 4 * (lane as u64 % 16));
-    let mut rows = [[UNTOUCHED; LANES]];
-    assert!(!small.gather(access, &region, &addresses, LaneMask::ALL, &mut rows));
-    assert_eq!(rows, [[UNTOUCHED; LANES]]);
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use warpload::encoding::{Reg, parse_line};
 use warpload::lane::LANES;
-use warpload::load::{Outcome, execute, reference};
+use warpload::load::{LaneFaultKind, Outcome, execute, reference};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::Arena;
 use warpload::suite::image::{self, ImageError, Manifest};
@@ -293,7 +293,7 @@ fn no_bytes_at_all() {
             let mut warp = Warp::new();
             let load = parse_line("LD R0, [0x1000]").unwrap().instruction;
             let outcome = execute(&load, &machine, &mut warp).unwrap();
-            assert_eq!(outcome.lane_faults.lanes("outside_allocation").count(), 32);
+            assert_eq!(outcome.lane_faults.lanes(LaneFaultKind::OutsideAllocation).count(), 32);
         }
     }
     let machine = folder.open_manifest("{}", Mapping::ReadOnly).unwrap();

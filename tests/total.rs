@@ -1,9 +1,7 @@
-//! Safe public functions of `memory`, `load` and `trace` that are given made-up values: whatever
-//! these are, nothing panics. Tests are built with overflow checks.
+//! Public functions of `memory` and `load` with made-up values: nothing panics, whatever these are.
+//! Tests are built with overflow checks.
 
 #![allow(clippy::unwrap_used)]
-
-use std::ops::RangeInclusive;
 
 use proptest::prelude::*;
 use warpload::encoding::Reg;
@@ -13,7 +11,7 @@ use warpload::machine::Misaligned;
 use warpload::memory::{
     Access, AddressMap, AddressSpace, Allocation, Arena, ConstantBank, Fill, FilledMemory,
     GenericAddress, LoadMemory, LocalPart, Memory, MemoryBuilder, OutsideWindow, Region, Regions,
-    Space, Width, Window, Words,
+    Space, Width, Window,
 };
 use warpload::warp::Warp;
 
@@ -52,16 +50,19 @@ fn space() -> impl Strategy<Value = Space> {
     prop::sample::select(&[Space::Global, Space::Local, Space::Shared, Space::Constant][..])
 }
 
+/// The bytes that regions are made of.
+static BYTES: [u8; 4096] = [0xa5; 4096];
+
 /// Regions of whatever can be made.
-fn region() -> impl Strategy<Value = Region> {
-    let stride = prop_oneof![Just(0), number()];
-    (space(), number(), number(), number(), stride).prop_filter_map(
-        "no such region",
-        |(space, one, other, start, stride)| {
-            let addresses: RangeInclusive<u64> = one.min(other)..=one.max(other);
-            Region::new(space, addresses, start, stride)
-        },
-    )
+fn region() -> impl Strategy<Value = Region<'static>> {
+    let bytes = (space(), number(), 0..=BYTES.len())
+        .prop_map(|(space, base, size)| Region::new(space, base, &BYTES[..size]));
+    let of_each_lane = (number(), 0..=BYTES.len())
+        .prop_map(|(base, size)| Region::of_each_lane(base, &BYTES[..size]));
+    let filled = (space(), number(), number(), number()).prop_map(|(space, one, other, start)| {
+        Region::filled(space, one.min(other)..=one.max(other), Fill::Address, start)
+    });
+    prop_oneof![bytes, of_each_lane, filled].prop_filter_map("no such region", |region| region)
 }
 
 fn lane_addresses() -> impl Strategy<Value = [u64; LANES]> {
@@ -113,7 +114,7 @@ fn memory() -> Memory {
 }
 
 /// Someone else's memory, in which a made-up region is everywhere.
-struct Foreign(AddressMap, Option<Region>);
+struct Foreign(AddressMap, Option<Region<'static>>);
 
 impl LoadMemory for Foreign {
     fn map(&self) -> &AddressMap {
@@ -125,47 +126,42 @@ impl LoadMemory for Foreign {
         _: AddressSpace,
         _: GenericAddress,
         plg: bool,
-    ) -> Result<(Space, Option<Region>), OutsideWindow> {
+    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
         if plg { Ok((Space::Global, self.1)) } else { Err(OutsideWindow::ByPredicate) }
-    }
-
-    fn fetch(&self, _: Access, _: &Region, offset: u64, _: usize) -> Words {
-        [offset as u32; Width::MAX_REGISTERS]
-    }
-
-    fn fetch_across(
-        &self,
-        _: Access,
-        _: AddressSpace,
-        _: Space,
-        _: GenericAddress,
-        _: usize,
-    ) -> Option<Words> {
-        None
     }
 }
 
-/// Calls everything that a memory offers for a region.
-fn use_region<M: LoadMemory>(
-    memory: &M,
+/// Calls everything that a region offers.
+fn use_region(
     access: Access,
-    region: &Region,
-    (offset, lane): (u64, usize),
+    region: &Region<'_>,
+    (address, lane): (u64, usize),
     lanes: &LaneAddresses,
     rows: &mut [LaneValues],
 ) {
-    memory.fetch(access, region, offset, lane);
-    memory.copy(access, region, offset, rows);
-    memory.gather(access, region, &lanes.addresses, lanes.executing, rows);
-    memory.fetch_across(access, AddressSpace::Local, Space::Local, GenericAddress(offset), lane);
-    memory.fetch_across(access, AddressSpace::Generic, Space::Local, GenericAddress(offset), lane);
+    let address = GenericAddress(address);
+    let is_held = region.holds(address, access.width.bytes().into());
+    let fetched = region.fetch(access, address, lane);
+    assert_eq!(fetched.is_some(), is_held && (lane < LANES || !region.is_per_lane()));
+    let before = rows.to_vec();
+    if !region.copy(access, address, rows) {
+        assert_eq!(rows, before);
+    }
+    if region.gather(access, &lanes.addresses, lanes.executing, rows) {
+        for lane in lanes.executing {
+            let rounded = GenericAddress(lanes.addresses[lane]).align_down(access.width);
+            let one = region.fetch(access, rounded, lane).unwrap();
+            assert!(rows.iter().zip(one).all(|(row, value)| row[lane] == value));
+        }
+    }
+    let _ = format!("{region:?} {:?}", region.addresses());
 }
 
 fn use_memory<M: LoadMemory>(
     memory: &M,
     op: LoadOp,
     lanes: &LaneAddresses,
-    region: &Region,
+    region: &Region<'_>,
     offset: (u64, usize),
     count: usize,
 ) {
@@ -174,10 +170,15 @@ fn use_memory<M: LoadMemory>(
         let loaded = load(op, lanes, memory, misaligned, &mut rows);
         loaded.faults.iter().for_each(|fault| drop(fault.to_string()));
     }
-    use_region(memory, op.access(), region, offset, lanes, &mut rows);
+    rows.truncate(op.registers() as usize);
+    use_region(op.access(), region, offset, lanes, &mut rows);
     let address = GenericAddress(lanes.addresses[0]);
-    if let Ok((_, Some(own))) = memory.region(op.space, address, lanes.plg.contains(0)) {
-        use_region(memory, op.access(), &own, offset, lanes, &mut rows);
+    if let Ok((found, own)) = memory.region(op.space, address, lanes.plg.contains(0)) {
+        own.iter().for_each(|own| use_region(op.access(), own, offset, lanes, &mut rows));
+        memory.bytes(op.space, found, address, offset.1, op.width.bytes());
+    }
+    for found in Space::ALL {
+        memory.bytes(op.space, found, GenericAddress(offset.0), offset.1, op.width.bytes());
     }
 }
 
@@ -210,19 +211,22 @@ proptest! {
         space in space(),
         first in number(),
         last in number(),
-        start in number(),
-        stride in number(),
+        size in 0..=BYTES.len(),
         address in number(),
         bytes in number(),
     ) {
-        let region = Region::new(space, first..=last, start, stride);
-        let fits = last >= first
-            && u128::from(stride) * 31 + u128::from(last - first) <= u128::from(u64::MAX);
-        prop_assert_eq!(region.is_some(), fits);
-        if let Some(region) = region {
-            let made = (region.space(), region.base(), region.start(), region.lane_stride());
-            prop_assert_eq!(made, (space, first, start, stride));
-            prop_assert_eq!(region.base() + region.last(), last);
+        let filled = Region::filled(space, first..=last, Fill::Zero, 0);
+        prop_assert_eq!(filled.is_some(), last >= first);
+        let fits = |size: usize| size > 0 && first.checked_add(size as u64 - 1).is_some();
+        let held = Region::new(space, first, &BYTES[..size]);
+        prop_assert_eq!(held.is_some(), fits(size));
+        let own = Region::of_each_lane(first, &BYTES[..size]);
+        prop_assert_eq!(own.is_some(), size % LANES == 0 && fits(size / LANES));
+        prop_assert!(own.is_none_or(|own| own.space() == Space::Local && own.is_per_lane()));
+        let lasts = [last, first.wrapping_add(size as u64).wrapping_sub(1)];
+        for (region, last) in [filled, held].into_iter().zip(lasts) {
+            let Some(region) = region else { continue };
+            prop_assert_eq!((region.space(), region.addresses()), (space, first..=last));
             let end = u128::from(address) + u128::from(bytes.max(1)) - 1;
             let is_held = address >= first && end <= u128::from(last);
             prop_assert_eq!(region.holds(GenericAddress(address), bytes), is_held);
@@ -259,7 +263,7 @@ proptest! {
     ) {
         let map = AddressMap::new(bits, shared, local);
         let map = map.unwrap_or_default();
-        map.is_beyond(GenericAddress(offset.0));
+        let _ = map.is_beyond(GenericAddress(offset.0));
         let _ = map.resolve(GenericAddress(offset.0), true);
         let _ = shared.offset_of(GenericAddress(offset.0));
         let at = |number: u64| number as usize;
@@ -281,13 +285,15 @@ proptest! {
             constant: vec![ConstantBank { bank, bytes: range(places[3]) }],
         };
         let arena = Arena::from(vec![1; 4096]);
-        let memory = Memory::new(map, arena, regions).unwrap_or_else(|_| Memory::empty(map));
+        let mut memory = Memory::new(map, arena, regions).unwrap_or_else(|_| Memory::empty(map));
         for allocation in &made_up {
-            memory.allocation_bytes(allocation);
+            let _ = memory.allocation_bytes(allocation);
         }
-        memory.local_low_bytes(offset.1);
-        memory.local_high_bytes(offset.1);
-        memory.constant_bytes(bank);
+        let _ = memory.local_low_bytes(offset.1);
+        let _ = memory.local_high_bytes(offset.1);
+        let _ = memory.constant_bytes(bank);
+        let _ = memory.write(op.space, GenericAddress(offset.0), &BYTES[..op.width.bytes() as usize]);
+        let _ = memory.write_lane(offset.1, op.space, GenericAddress(offset.0), &BYTES[..3]);
         use_memory(&memory, op, &lanes, &region, offset, 4);
         use_memory(&FilledMemory { map, fill: Fill::Address }, op, &lanes, &region, offset, 8);
     }
@@ -300,7 +306,7 @@ proptest! {
 
     #[test]
     fn fills(address in number(), width in width(), lane in number()) {
-        Fill::Address.words(address, width, lane);
-        Fill::Zero.words(address, width, lane);
+        let _ = Fill::Address.words(address, width, lane);
+        let _ = Fill::Zero.words(address, width, lane);
     }
 }

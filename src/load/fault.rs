@@ -1,7 +1,8 @@
-//! What goes wrong in the emulated machine. Faults are values of an outcome, not errors of this
-//! library. Names and hardware codes: docs/ld.md section 4.
+//! What goes wrong in the emulated machine: [`WarpFault`] and [`LaneFault`]. Faults are values of an
+//! outcome, not errors of this library. Names and hardware codes: docs/ld.md section 4.
 
 use std::fmt;
+use std::ops::{AddAssign, Index, IndexMut};
 
 use warpload_encoding::Reg;
 
@@ -14,7 +15,7 @@ pub enum WarpFault {
     /// A register that must be a multiple of the number of registers is not: the destination
     /// of a wide load, or the base of an extended address.
     MisalignedRegister(Reg),
-    /// A register, or one of those that follow it, is at or above the shader's limit.
+    /// A register, or one that follows it in the operand, is at or above the shader's limit.
     OutOfRangeRegister(Reg),
 }
 
@@ -36,22 +37,28 @@ impl fmt::Display for WarpError {
 }
 
 impl WarpFault {
-    /// `misaligned_register` or `out_of_range_register`.
+    /// All names, in the order of the variants.
+    pub const NAMES: [&str; 2] = ["misaligned_register", "out_of_range_register"];
+
+    /// Returns `misaligned_register` or `out_of_range_register`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::MisalignedRegister(_) => "misaligned_register",
-            Self::OutOfRangeRegister(_) => "out_of_range_register",
+            Self::MisalignedRegister(_) => Self::NAMES[0],
+            Self::OutOfRangeRegister(_) => Self::NAMES[1],
         }
     }
 
-    /// The register at fault.
+    /// Returns the register at fault.
+    #[must_use]
     pub const fn register(self) -> Reg {
         match self {
             Self::MisalignedRegister(register) | Self::OutOfRangeRegister(register) => register,
         }
     }
 
-    /// What the hardware calls it.
+    /// Returns what the hardware reports.
+    #[must_use]
     pub const fn warp_error(self) -> WarpError {
         let (code, name) = match self {
             Self::MisalignedRegister(_) => (0x08, "MISALIGNED_REG"),
@@ -67,30 +74,110 @@ impl fmt::Display for WarpFault {
     }
 }
 
-/// What is wrong with a lane's address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FaultKind {
-    /// The lane may not reach the address: it gets zeroes.
-    OutsideWindow(OutsideWindow),
-    /// Nothing is allocated there: the lane gets zeroes.
+/// The kinds of lane faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "json", serde(rename_all = "snake_case"))]
+pub enum LaneFaultKind {
+    /// The lane cannot access the address: it gets zeroes.
+    OutsideWindow,
+    /// Nothing is allocated at the address: the lane gets zeroes.
     OutsideAllocation,
     /// The address was rounded down; the lane loads from the rounded one.
     MisalignedAddress,
 }
 
-impl FaultKind {
-    /// `outside_window`, `outside_allocation` or `misaligned_address`.
+impl LaneFaultKind {
+    /// All kinds, in the order in which they are written.
+    pub const ALL: [LaneFaultKind; 3] =
+        [Self::OutsideWindow, Self::OutsideAllocation, Self::MisalignedAddress];
+
+    /// Returns `outside_window`, `outside_allocation` or `misaligned_address`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::OutsideWindow(_) => "outside_window",
+            Self::OutsideWindow => "outside_window",
             Self::OutsideAllocation => "outside_allocation",
             Self::MisalignedAddress => "misaligned_address",
         }
     }
 
-    /// Whether the lane gets zeroes instead of a value.
+    /// Returns whether the lane gets zeroes instead of a value.
+    #[must_use]
     pub const fn zeroes(self) -> bool {
         !matches!(self, Self::MisalignedAddress)
+    }
+}
+
+impl fmt::Display for LaneFaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One value for each [`LaneFaultKind`], indexed by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct ByFaultKind<T>([T; LaneFaultKind::ALL.len()]);
+
+impl<T> ByFaultKind<T> {
+    /// Creates the values by calling `make` for each kind.
+    pub fn from_fn(make: impl FnMut(LaneFaultKind) -> T) -> Self {
+        Self(LaneFaultKind::ALL.map(make))
+    }
+
+    /// Returns an iterator over the kinds and their values, in the order of
+    /// [`LaneFaultKind::ALL`].
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (LaneFaultKind, &T)> {
+        LaneFaultKind::ALL.into_iter().zip(&self.0)
+    }
+}
+
+impl<T: AddAssign> AddAssign for ByFaultKind<T> {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        for (to, from) in self.0.iter_mut().zip(other.0) {
+            *to += from;
+        }
+    }
+}
+
+impl<T> Index<LaneFaultKind> for ByFaultKind<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, kind: LaneFaultKind) -> &T {
+        &self.0[kind as usize]
+    }
+}
+
+impl<T> IndexMut<LaneFaultKind> for ByFaultKind<T> {
+    #[inline]
+    fn index_mut(&mut self, kind: LaneFaultKind) -> &mut T {
+        &mut self.0[kind as usize]
+    }
+}
+
+/// What is wrong with a lane's address: the kind of its fault and, outside of a window, the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultCause {
+    /// [`LaneFaultKind::OutsideWindow`].
+    OutsideWindow(OutsideWindow),
+    /// [`LaneFaultKind::OutsideAllocation`].
+    OutsideAllocation,
+    /// [`LaneFaultKind::MisalignedAddress`].
+    MisalignedAddress,
+}
+
+impl FaultCause {
+    /// Returns the kind of the fault.
+    #[inline]
+    #[must_use]
+    pub const fn kind(self) -> LaneFaultKind {
+        match self {
+            Self::OutsideWindow(_) => LaneFaultKind::OutsideWindow,
+            Self::OutsideAllocation => LaneFaultKind::OutsideAllocation,
+            Self::MisalignedAddress => LaneFaultKind::MisalignedAddress,
+        }
     }
 }
 
@@ -100,32 +187,40 @@ pub struct LaneFault {
     /// The lane, 0..=31.
     pub lane: usize,
     /// What is wrong.
-    pub kind: FaultKind,
+    pub cause: FaultCause,
     /// The effective address.
     pub address: GenericAddress,
     /// The address rounded down to a multiple of the access size.
     pub rounded: GenericAddress,
-    /// How many bytes the lane asked for.
+    /// The access size in bytes.
     pub bytes: u32,
-    /// The memory that the rounded address lies in, where the lane may reach it.
+    /// The memory that the rounded address lies in, if the lane can access it.
     pub space: Option<Space>,
 }
 
 impl LaneFault {
-    /// What the hardware calls it.
+    /// Returns the kind of the fault.
+    #[inline]
+    #[must_use]
+    pub const fn kind(&self) -> LaneFaultKind {
+        self.cause.kind()
+    }
+
+    /// Returns what the hardware reports.
+    #[must_use]
     pub fn warp_error(&self) -> WarpError {
         const OUT_OF_RANGE: &str = "CUDA_EXCEPTION_5 Warp Out-of-range Address";
         const ILLEGAL: &str = "CUDA_EXCEPTION_14 Warp Illegal Address";
-        let exception = match (self.kind, self.space) {
-            (FaultKind::MisalignedAddress, _) => {
+        let exception = match (self.cause, self.space) {
+            (FaultCause::MisalignedAddress, _) => {
                 return WarpError {
                     code: 0x0f,
                     name: "MISALIGNED_ADDR",
                     exception: "CUDA_EXCEPTION_6 Warp Misaligned Address",
                 };
             }
-            (FaultKind::OutsideWindow(OutsideWindow::BeyondAddressBits), _)
-            | (FaultKind::OutsideAllocation, Some(Space::Global)) => ILLEGAL,
+            (FaultCause::OutsideWindow(OutsideWindow::BeyondAddressBits), _)
+            | (FaultCause::OutsideAllocation, Some(Space::Global)) => ILLEGAL,
             _ => OUT_OF_RANGE,
         };
         WarpError { code: 0x0e, name: "OOR_ADDR", exception }
@@ -134,14 +229,14 @@ impl LaneFault {
 
 impl fmt::Display for LaneFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "lane {}: {} at {}", self.lane, self.kind.name(), self.address)?;
+        write!(f, "lane {}: {} at {}", self.lane, self.kind(), self.address)?;
         if self.rounded != self.address {
             write!(f, " (rounded down to {})", self.rounded)?;
         }
         write!(f, ", {} byte{}", self.bytes, if self.bytes == 1 { "" } else { "s" })?;
-        match (self.space, self.kind) {
+        match (self.space, self.cause) {
             (Some(space), _) => write!(f, " of {space} memory"),
-            (None, FaultKind::OutsideWindow(OutsideWindow::BeyondAddressBits)) => {
+            (None, FaultCause::OutsideWindow(OutsideWindow::BeyondAddressBits)) => {
                 f.write_str(", beyond the address space")
             }
             (None, _) => f.write_str(", not where Plg says"),
@@ -149,29 +244,37 @@ impl fmt::Display for LaneFault {
     }
 }
 
-/// The faults of the lanes of one load, by ascending lane; a lane that is both misaligned and
-/// outside has two, the misalignment first. Without faults nothing is allocated.
+/// The lane faults of one load, by ascending lane; a lane that is both misaligned and outside has
+/// two, the misalignment first. An empty list does not allocate.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct LaneFaults(Vec<LaneFault>);
 
 impl LaneFaults {
     pub(crate) const NONE: LaneFaults = LaneFaults(Vec::new());
 
-    /// Whether no lane has a fault.
+    /// Returns whether no lane has a fault.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The faults, by ascending lane.
+    /// Returns an iterator over the faults, by ascending lane.
     pub fn iter(&self) -> std::slice::Iter<'_, LaneFault> {
         self.0.iter()
     }
 
-    /// The lanes with a fault of that name, see [`FaultKind::name`].
-    pub fn lanes(&self, name: &str) -> LaneMask {
-        let mut lanes = LaneMask::NONE;
-        for fault in self.iter().filter(|fault| fault.kind.name() == name) {
-            lanes.insert(fault.lane);
+    /// Returns the lanes with a fault of that kind.
+    #[must_use]
+    pub fn lanes(&self, kind: LaneFaultKind) -> LaneMask {
+        self.by_kind()[kind]
+    }
+
+    /// Returns the lanes with a fault of each kind.
+    #[must_use]
+    pub fn by_kind(&self) -> ByFaultKind<LaneMask> {
+        let mut lanes = ByFaultKind::<LaneMask>::default();
+        for fault in self {
+            lanes[fault.kind()].insert(fault.lane);
         }
         lanes
     }

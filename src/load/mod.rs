@@ -1,25 +1,32 @@
-//! Executing loads: what a load does, what can go wrong, and the two executors.
+//! Executing loads: a [`LoadOp`] on a [`LoadMemory`](crate::memory::LoadMemory), what can go wrong,
+//! and the two executors.
 //!
 //! [`reference::execute`](reference()) follows docs/ld.md section 4 and docs/load-family.md
-//! section 3 clause by clause, lane by lane, and is kept slow and obvious. [`execute`] is meant to
-//! be fast. They share no code beyond types; property tests hold them equal.
+//! section 3 clause by clause, lane by lane, and is kept slow and obvious. [`execute`] is fast.
+//! They share no code beyond types; property tests hold them equal.
 
 mod fast;
 mod fault;
-mod gather;
 mod op;
 mod outcome;
 mod reference;
 
-pub use fast::execute;
-pub use fault::{FaultKind, LaneFault, LaneFaults, WarpError, WarpFault};
-pub use gather::{Loaded, load};
+pub use fast::{Loaded, execute, load};
+pub use fault::{
+    ByFaultKind, FaultCause, LaneFault, LaneFaultKind, LaneFaults, WarpError, WarpFault,
+};
 pub use op::{ExecuteError, LaneAddresses, LoadOp, register_fault};
 pub use outcome::{Destination, Outcome, UniformPath};
 pub use reference::execute as reference;
 
+use warpload_encoding::Instruction;
+
+use crate::machine::Machine;
+use crate::memory::LoadMemory;
+use crate::warp::Warp;
+
 /// One of the two executors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Executor {
     /// [`execute`].
     Fast,
@@ -28,7 +35,8 @@ pub enum Executor {
 }
 
 impl Executor {
-    /// `fast` or `reference`.
+    /// Returns `fast` or `reference`.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fast => "fast",
@@ -39,16 +47,23 @@ impl Executor {
     /// Executes an instruction with this executor.
     ///
     /// # Errors
-    /// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known.
-    pub fn execute(
+    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
+    /// unknown. The warp is then unchanged.
+    pub fn execute<M: LoadMemory>(
         self,
-        instruction: &warpload_encoding::Instruction,
-        machine: &crate::machine::Machine,
-        warp: &mut crate::warp::Warp,
+        instruction: &Instruction,
+        machine: &Machine<M>,
+        warp: &mut Warp,
     ) -> Result<Outcome, ExecuteError> {
         match self {
             Self::Fast => execute(instruction, machine, warp),
             Self::Reference => reference(instruction, machine, warp),
         }
+    }
+}
+
+impl std::fmt::Display for Executor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
     }
 }

@@ -1,4 +1,5 @@
-//! A load operation: what is loaded, apart from the instruction that asks for it.
+//! [`LoadOp`], what is loaded, and [`LaneAddresses`], who loads it from where: all that is left of
+//! an instruction or a trace record.
 
 use warpload_encoding::{Address, ConstantMode, Instruction, InvalidSize, MemorySpace, Reg};
 
@@ -8,13 +9,12 @@ use crate::machine::{Machine, RegisterLimit};
 use crate::memory::{Access, AddressSpace, Width};
 use crate::warp::Warp;
 
-/// What one lane of a load reads and how it fills registers: the one thing that is executed,
-/// whatever asked for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What one lane of a load reads, and how it fills registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LoadOp {
-    /// How its addresses are to be read.
+    /// How its addresses are read.
     pub space: AddressSpace,
-    /// How many bytes a lane reads; its address is rounded down to a multiple of it.
+    /// The number of bytes that a lane reads; its address is rounded down to a multiple of that.
     pub width: Width,
     /// Whether a value narrower than 32 bits is sign-extended.
     pub signed: bool,
@@ -22,13 +22,14 @@ pub struct LoadOp {
     pub uniform: bool,
 }
 
-/// Why an instruction cannot be executed, whatever the machine and the warp.
+/// Why an instruction cannot be executed on any machine or warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExecuteError {
-    /// Its size field encodes no size.
+    /// Its size field is invalid.
     #[error("{0} encodes no size, so that the instruction cannot be executed")]
     InvalidSize(InvalidSize),
-    /// It forms bank and offset in a way that no public source describes.
+    /// It forms bank and offset in an undocumented way.
     #[error(
         "how LDC.{} forms bank and offset is not public, so that it cannot be executed",
         .0.name()
@@ -36,56 +37,60 @@ pub enum ExecuteError {
     ConstantMode(ConstantMode),
 }
 
-impl LoadOp {
-    /// The operation of an instruction.
+impl TryFrom<&Instruction> for LoadOp {
+    type Error = ExecuteError;
+
+    /// Returns the operation of an instruction.
     ///
     /// # Errors
-    /// [`ExecuteError`] where the instruction has an invalid size, or a mode of `LDC` whose
-    /// meaning is not known (docs/load-family.md section 3).
-    pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
+    /// Returns [`ExecuteError`] if the instruction has an invalid size, or a mode of `LDC` whose
+    /// meaning is unknown (docs/load-family.md section 3).
+    fn try_from(instruction: &Instruction) -> Result<Self, ExecuteError> {
         let size = instruction.size().map_err(ExecuteError::InvalidSize)?;
-        let space = match instruction.space() {
-            MemorySpace::Generic { .. } => AddressSpace::Generic,
-            MemorySpace::Global => AddressSpace::Global,
-            MemorySpace::Local => AddressSpace::Local,
-            MemorySpace::Shared => AddressSpace::Shared,
-            MemorySpace::Constant { bank, mode: ConstantMode::Direct } => {
-                AddressSpace::Constant { bank: bank.get() }
-            }
-            MemorySpace::Constant { mode, .. } => return Err(ExecuteError::ConstantMode(mode)),
-        };
-        let uniform = instruction.is_uniform();
-        Ok(Self { space, width: size.into(), signed: size.is_signed(), uniform })
+        let space = instruction.space();
+        if let MemorySpace::Constant { mode, .. } = space
+            && mode != ConstantMode::Direct
+        {
+            return Err(ExecuteError::ConstantMode(mode));
+        }
+        let (signed, uniform) = (size.is_signed(), instruction.is_uniform());
+        Ok(Self { space: space.into(), width: size.into(), signed, uniform })
     }
+}
 
-    /// What each lane reads.
+impl LoadOp {
+    /// Returns what each lane reads.
     #[inline]
+    #[must_use]
     pub const fn access(self) -> Access {
         Access { width: self.width, signed: self.signed }
     }
 
-    /// How many 32-bit registers a lane's value fills: 1, 2, 4 or 8.
+    /// Returns the number of 32-bit registers that a lane's value fills: 1, 2, 4 or 8.
+    #[must_use]
     pub const fn registers(self) -> u32 {
         self.width.registers()
     }
 }
 
-/// Who loads from where: the executing lanes, their Plg and their addresses before rounding.
+/// The executing lanes of a load, with their Plg and their addresses before rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneAddresses {
     /// The lanes that execute.
     pub executing: LaneMask,
     /// The lanes whose Plg is true.
     pub plg: LaneMask,
-    /// Each lane's effective address in bytes, lane 0 first; of no meaning where the lane does
-    /// not execute.
+    /// Each lane's effective address in bytes, lane 0 first; meaningless if the lane does not
+    /// execute.
     pub addresses: [u64; LANES],
 }
 
 impl LaneAddresses {
-    /// The executing lanes of `instruction` on that warp, and the addresses that it forms. What
-    /// the registers of a load that faults as a whole would give is of no meaning.
-    pub fn of(instruction: &Instruction, machine: &Machine, warp: &Warp) -> Self {
+    /// Returns the executing lanes of `instruction` on that warp, and the addresses that it forms.
+    /// These are meaningless if the load faults as a whole.
+    #[must_use]
+    pub fn new<M>(instruction: &Instruction, machine: &Machine<M>, warp: &Warp) -> Self {
+        // Who executes: clause 4.1.
         let guard = instruction.guard();
         let allowed = warp.predicate(guard.pred);
         let executing = warp.active & if guard.negated { !allowed } else { allowed };
@@ -98,15 +103,16 @@ impl LaneAddresses {
     }
 }
 
-/// Whether a register is a base for the address, and not "beyond the set of registers supported
-/// for the shader".
+/// Returns whether a register is a base for the address, and not "beyond the set of registers
+/// supported for the shader" (docs/ld.md section 3).
 fn is_base(base: Reg, limit: RegisterLimit) -> bool {
     !base.is_zero() && base.number() < limit.get()
 }
 
-/// The fault that keeps `instruction`, whose operation is `op`, from executing for a shader of
-/// that many registers: misaligned or missing destination registers, then misaligned or missing
-/// address registers (docs/ld.md section 3).
+/// Returns the fault that keeps `instruction`, whose operation is `op`, from executing for a shader
+/// of that many registers: misaligned or missing destination registers, then misaligned or missing
+/// address registers (clause 4.2 and section 3 of docs/ld.md).
+#[must_use]
 pub fn register_fault(
     instruction: &Instruction,
     op: LoadOp,
@@ -131,6 +137,7 @@ pub fn register_fault(
     destination_fault.or_else(|| check(has_pair.then_some(base)?, 2))
 }
 
+/// Returns each lane's effective address (clause 4.3).
 fn addresses(address: Address, limit: RegisterLimit, warp: &Warp) -> [u64; LANES] {
     let Address { base, extended, offset } = address;
     if !is_base(base, limit) {
@@ -141,7 +148,7 @@ fn addresses(address: Address, limit: RegisterLimit, warp: &Warp) -> [u64; LANES
     if !extended {
         return low.map(|low| u64::from(low.wrapping_add_signed(offset)));
     }
-    // Checked before: an extended base is even and has a register behind it.
+    // Checked before: an extended base is even, and the register after it exists.
     let high = warp.register(Reg::new(base.number() | 1));
     std::array::from_fn(|lane| {
         let base = u64::from(high[lane]) << 32 | u64::from(low[lane]);

@@ -1,11 +1,11 @@
-//! What executing one load did.
+//! [`Outcome`]: what executing one load did.
 
 use warpload_encoding::Reg;
 
 use super::fault::{LaneFaults, WarpFault};
 use crate::lane::LaneMask;
 
-/// Which way a `.U.128` went.
+/// The path that a `.U.128` took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UniformPath {
     /// One fetch served all executing lanes.
@@ -19,27 +19,27 @@ pub enum UniformPath {
 pub struct Destination {
     /// The first register.
     pub first: Reg,
-    /// How many there are: 1, 2, 4 or 8.
+    /// Their number: 1, 2, 4 or 8.
     pub count: u32,
 }
 
 /// What executing one load did, apart from the values, which are in the warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The lanes that executed: active, and let through by the guard.
+    /// The lanes that executed: active, and predicated on by the guard.
     pub executing: LaneMask,
-    /// What was written; nothing where no lane executed, the warp faulted or Rd is `RZ`.
+    /// What was written; `None` if no lane executed, the warp faulted or Rd is `RZ`.
     pub destination: Option<Destination>,
     /// The fault that kept the whole warp from loading.
     pub warp_fault: Option<WarpFault>,
     /// The faults of single lanes.
     pub lane_faults: LaneFaults,
-    /// For `.U.128`, the path it took; nothing for other loads and where none was made.
+    /// The path that a `.U.128` took; `None` for other loads and if nothing was loaded.
     pub uniform: Option<UniformPath>,
 }
 
 impl Outcome {
-    /// The outcome of a load that no lane executes.
+    /// Returns the outcome of a load that no lane executes.
     pub(crate) fn nothing() -> Self {
         Self {
             executing: LaneMask::NONE,
@@ -50,12 +50,13 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a load that faults before it reads memory.
+    /// Returns the outcome of a load that faults before it reads memory.
     pub(crate) fn warp_fault(executing: LaneMask, fault: WarpFault) -> Self {
         Self { executing, warp_fault: Some(fault), ..Self::nothing() }
     }
 
-    /// Whether the broadcast path was taken.
+    /// Returns whether the broadcast path was taken.
+    #[must_use]
     pub fn is_broadcast(&self) -> bool {
         self.uniform == Some(UniformPath::Broadcast)
     }

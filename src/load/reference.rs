@@ -1,20 +1,21 @@
 //! The literal executor: docs/ld.md sections 3 and 4, clause by clause, lane by lane, and what
-//! docs/load-family.md section 3 says of the other loads.
+//! docs/load-family.md section 3 says of the other loads. Clause 4.6 is number 6 of section 4.
 //!
-//! Nothing here is clever. Where it and the fast executor differ, the documents decide, never the
+//! Nothing here is clever. If it and the fast executor differ, the documents decide, never the
 //! other executor.
 
 use warpload_encoding::{Address, ConstantMode, Instruction, MemorySpace, Reg, Size};
 
-use super::fault::{FaultKind, LaneFault, LaneFaults, WarpFault};
+use super::fault::{FaultCause, LaneFault, LaneFaults, WarpFault};
 use super::op::ExecuteError;
 use super::outcome::{Destination, Outcome, UniformPath};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::{Machine, Misaligned};
-use crate::memory::{GenericAddress, OutsideWindow, Space};
+use crate::memory::{GenericAddress, LoadMemory, OutsideWindow, Space};
 use crate::warp::Warp;
 
-/// What the instruction asks for.
+/// What the instruction asks for. Its cache operator is left out: it never changes the value
+/// (clause 4.9).
 struct Load {
     memory: MemorySpace,
     address: Address,
@@ -26,14 +27,14 @@ struct Load {
 /// Executes one instruction, literally.
 ///
 /// # Errors
-/// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known; then
-/// the warp is as before, whether a lane would have executed or not.
-pub fn execute(
+/// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
+/// unknown, whether or not a lane would execute. The warp is then unchanged.
+pub fn execute<M: LoadMemory>(
     instruction: &Instruction,
-    machine: &Machine,
+    machine: &Machine<M>,
     warp: &mut Warp,
 ) -> Result<Outcome, ExecuteError> {
-    // Family, section 3: what is refused.
+    // What is refused: docs/load-family.md, section 3.
     let size = instruction.size().map_err(ExecuteError::InvalidSize)?;
     let memory = instruction.space();
     if let MemorySpace::Constant { mode, .. } = memory
@@ -42,7 +43,7 @@ pub fn execute(
         return Err(ExecuteError::ConstantMode(mode));
     }
 
-    // Section 4, clause 1: who executes; without anybody nothing happens and nothing faults.
+    // Who executes; without an executing lane nothing happens and nothing faults: clause 4.1.
     let guard = instruction.guard();
     let mut executing = LaneMask::NONE;
     for lane in 0..LANES {
@@ -65,29 +66,34 @@ pub fn execute(
     Ok(execute_lanes(&load, machine, warp, executing))
 }
 
-/// What one executing lane found: section 4, clauses 3 to 8.
+/// What one executing lane found.
 struct LaneLoad {
     rounded: u64,
     space: Option<Space>,
-    /// The registers' values, zeroes where the lane is marked outside.
+    /// The registers' values; zeroes if the lane is marked outside.
     values: [u32; 4],
     is_outside: bool,
 }
 
-fn execute_lanes(load: &Load, machine: &Machine, warp: &mut Warp, executing: LaneMask) -> Outcome {
-    // Clause 2.
+fn execute_lanes<M: LoadMemory>(
+    load: &Load,
+    machine: &Machine<M>,
+    warp: &mut Warp,
+    executing: LaneMask,
+) -> Outcome {
+    // The register checks: clause 4.2.
     if let Err(fault) = check_registers(load, machine) {
         return Outcome::warp_fault(executing, fault);
     }
 
-    // Clauses 3 to 8 for every lane before any register is written: Rd may overlap Ra.
+    // Every lane loads before any register is written, since Rd may overlap Ra: clause 4.3.
     let mut faults = LaneFaults::default();
     let mut lanes: Vec<(usize, LaneLoad)> = Vec::new();
     for lane in executing.lanes() {
         lanes.push((lane, load_lane(load, machine, warp, lane, &mut faults)));
     }
 
-    // Clause 8, the writing: Rd, Rd+1, .. from the lowest address up. RZ drops the values.
+    // Rd, Rd+1, .. get the values from the lowest address up: clause 4.8. RZ drops them.
     let count = load.size.registers();
     for i in 0..count {
         if load.destination == Reg::RZ {
@@ -111,9 +117,9 @@ fn execute_lanes(load: &Load, machine: &Machine, warp: &mut Warp, executing: Lan
     }
 }
 
-/// Section 3: the order is Rd alignment, Rd range, then with a base and `.E` Ra alignment and
+/// Checks the registers (section 3). The order is Rd alignment, Rd range, then with a base and `.E` Ra alignment and
 /// the range of Ra+1.
-fn check_registers(load: &Load, machine: &Machine) -> Result<(), WarpFault> {
+fn check_registers<M>(load: &Load, machine: &Machine<M>) -> Result<(), WarpFault> {
     let limit = u32::from(machine.register_limit.get());
     let destination = u32::from(load.destination.number());
     let count = load.size.registers();
@@ -137,14 +143,15 @@ fn check_registers(load: &Load, machine: &Machine) -> Result<(), WarpFault> {
     Ok(())
 }
 
-/// Section 3: no base is Ra = RZ, or Ra at or above the shader's limit.
-fn has_base(load: &Load, machine: &Machine) -> bool {
+/// Returns whether the address has a base: not if Ra is RZ, or at or above the shader's limit
+/// (section 3).
+fn has_base<M>(load: &Load, machine: &Machine<M>) -> bool {
     let base = load.address.base;
     base != Reg::RZ && base.number() < machine.register_limit.get()
 }
 
-/// Clause 3.
-fn effective_address(load: &Load, machine: &Machine, warp: &Warp, lane: usize) -> u64 {
+/// Returns a lane's effective address: clause 4.3.
+fn effective_address<M>(load: &Load, machine: &Machine<M>, warp: &Warp, lane: usize) -> u64 {
     let Address { base, extended, offset } = load.address;
     if !has_base(load, machine) {
         return u64::from(offset.without_base());
@@ -158,9 +165,9 @@ fn effective_address(load: &Load, machine: &Machine, warp: &Warp, lane: usize) -
     ((u64::from(high) << 32) + u64::from(low)).wrapping_add(offset as u64)
 }
 
-fn load_lane(
+fn load_lane<M: LoadMemory>(
     load: &Load,
-    machine: &Machine,
+    machine: &Machine<M>,
     warp: &Warp,
     lane: usize,
     faults: &mut LaneFaults,
@@ -168,12 +175,12 @@ fn load_lane(
     let bytes = load.size.bytes();
     let address = effective_address(load, machine, warp, lane);
 
-    // Clause 4: forced alignment.
+    // Forced alignment: clause 4.4.
     let rounded = address - address % u64::from(bytes);
-    let mut mark = |kind, space| {
+    let mut mark = |cause, space| {
         faults.push(LaneFault {
             lane,
-            kind,
+            cause,
             address: GenericAddress(address),
             rounded: GenericAddress(rounded),
             bytes,
@@ -182,34 +189,38 @@ fn load_lane(
     };
     let is_reported = rounded != address && machine.misaligned == Misaligned::Report;
 
-    // Clause 5: the memory.
+    // The memory: clause 4.5.
     let reached = resolve(load.memory, machine, warp, lane, rounded);
     if is_reported {
-        mark(FaultKind::MisalignedAddress, reached.ok());
+        mark(FaultCause::MisalignedAddress, reached.ok());
     }
     let space = match reached {
         Ok(space) => space,
         Err(outside) => {
-            // Clause 7: zero in every destination register.
-            mark(FaultKind::OutsideWindow(outside), None);
+            // Zero in every destination register: clause 4.7.
+            mark(FaultCause::OutsideWindow(outside), None);
             return LaneLoad { rounded, space: None, values: [0; 4], is_outside: true };
         }
     };
 
-    // Clause 6: the allocation.
-    let Some(memory) = allocated_bytes(load.memory, machine, space, lane, rounded, bytes) else {
-        mark(FaultKind::OutsideAllocation, Some(space));
+    // The allocation: clause 4.6.
+    let address_space = load.memory.into();
+    let rounded_address = GenericAddress(rounded);
+    let memory = &machine.memory;
+    let Some(read) = memory.bytes(address_space, space, rounded_address, lane, bytes) else {
+        mark(FaultCause::OutsideAllocation, Some(space));
         return LaneLoad { rounded, space: Some(space), values: [0; 4], is_outside: true };
     };
 
-    // Clause 8: little-endian, extended to 32 bits.
-    LaneLoad { rounded, space: Some(space), values: extend(load.size, &memory), is_outside: false }
+    // Little-endian, extended to 32 bits: clause 4.8.
+    LaneLoad { rounded, space: Some(space), values: extend(load.size, &read), is_outside: false }
 }
 
-/// Clause 5; only a generic address can be outside of a window (family, section 3).
-fn resolve(
+/// Returns the memory of an address: clause 4.5. Only a generic address can be outside of a window
+/// (docs/load-family.md, section 3).
+fn resolve<M: LoadMemory>(
     memory: MemorySpace,
-    machine: &Machine,
+    machine: &Machine<M>,
     warp: &Warp,
     lane: usize,
     address: u64,
@@ -225,7 +236,11 @@ fn resolve(
     }
 }
 
-fn resolve_generic(machine: &Machine, plg: bool, address: u64) -> Result<Space, OutsideWindow> {
+fn resolve_generic<M: LoadMemory>(
+    machine: &Machine<M>,
+    plg: bool,
+    address: u64,
+) -> Result<Space, OutsideWindow> {
     let map = machine.memory.map();
     let is_inside = |base: u64, size: u64| {
         address >= base && u128::from(address) < u128::from(base) + u128::from(size)
@@ -249,65 +264,7 @@ fn resolve_generic(machine: &Machine, plg: bool, address: u64) -> Result<Space, 
     }
 }
 
-/// Clause 6: the bytes, where all of them are allocated. A global access stays in one
-/// allocation; a local one reads the lane's own memory, its low and its high part. Local and
-/// shared memory count from the window's base, and from 0 where the load gives an offset.
-fn allocated_bytes(
-    load: MemorySpace,
-    machine: &Machine,
-    space: Space,
-    lane: usize,
-    address: u64,
-    bytes: u32,
-) -> Option<Vec<u8>> {
-    let memory = &machine.memory;
-    let is_generic = matches!(load, MemorySpace::Generic { .. });
-    let from = |window_base: u64| if is_generic { address - window_base } else { address };
-    let wanted = 0..u64::from(bytes);
-    match space {
-        Space::Global => {
-            if u128::from(address) >= 1 << memory.map().address_bits() {
-                return None;
-            }
-            for allocation in memory.allocations() {
-                let end = u128::from(allocation.base) + u128::from(allocation.size);
-                if address >= allocation.base && u128::from(address) + u128::from(bytes) <= end {
-                    let held = memory.allocation_bytes(allocation);
-                    let offset = address - allocation.base;
-                    return wanted.map(|i| held.get((offset + i) as usize).copied()).collect();
-                }
-            }
-            None
-        }
-        Space::Shared => {
-            let offset = from(memory.map().shared().base);
-            let held = memory.shared_bytes();
-            wanted.map(|i| held.get((offset + i) as usize).copied()).collect()
-        }
-        Space::Local => {
-            let window = memory.map().local();
-            let offset = from(window.base);
-            let low = memory.local_low_bytes(lane);
-            let high = memory.local_high_bytes(lane);
-            let high_from = window.size - high.len() as u64;
-            let byte = |offset: u64| {
-                if offset >= high_from {
-                    high.get((offset - high_from) as usize).copied()
-                } else {
-                    low.get(offset as usize).copied()
-                }
-            };
-            wanted.map(|i| byte(offset + i)).collect()
-        }
-        Space::Constant => {
-            let MemorySpace::Constant { bank, .. } = load else { return None };
-            let held = memory.constant_bytes(bank.get())?;
-            wanted.map(|i| held.get((address + i) as usize).copied()).collect()
-        }
-    }
-}
-
-/// Clause 8: up to four registers' values.
+/// Returns the values of up to four registers: clause 4.8.
 fn extend(size: Size, memory: &[u8]) -> [u32; 4] {
     let mut values = [0u32; 4];
     for (i, byte) in memory.iter().enumerate() {
@@ -322,7 +279,8 @@ fn extend(size: Size, memory: &[u8]) -> [u32; 4] {
     values
 }
 
-/// The broadcast path: one rounded address, one space, global or shared, nobody outside.
+/// Returns the path of a `.U.128`: broadcast if the lanes have one rounded address and one memory,
+/// global or shared, and none is outside (clause 4.10).
 fn uniform_path(lanes: &[(usize, LaneLoad)]) -> UniformPath {
     let Some((_, first)) = lanes.first() else { return UniformPath::Divergent };
     let is_broadcast = lanes.iter().all(|(_, lane)| {

@@ -1,4 +1,4 @@
-//! One flat range of bytes that all memories of a machine lie in.
+//! [`Arena`]: one flat range of bytes that holds all memories of a machine.
 
 use std::fmt;
 #[cfg(any(feature = "json", feature = "mmap"))]
@@ -19,8 +19,9 @@ enum Backing {
 }
 
 impl Arena {
-    /// The bytes.
+    /// Returns the bytes.
     #[inline]
+    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match &self.0 {
             Backing::Owned(bytes) => bytes,
@@ -33,7 +34,7 @@ impl Arena {
         }
     }
 
-    /// The bytes, to be changed; nothing where they are mapped read-only. Changes to a
+    /// Returns the bytes mutably, or `None` if they are mapped read-only. Changes to a
     /// copy-on-write map stay in this process.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.0 {
@@ -50,7 +51,7 @@ impl Arena {
     /// Allocates an arena of zeroes.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::OutOfMemory`] if the system does not have so much.
+    /// Returns [`io::ErrorKind::OutOfMemory`] if the system does not have that much.
     #[cfg(feature = "json")]
     pub(crate) fn zeroed(size: u64) -> io::Result<Self> {
         let failed = |message: String| io::Error::new(io::ErrorKind::OutOfMemory, message);
@@ -110,8 +111,8 @@ impl Arena {
 }
 
 impl From<Vec<u8>> for Arena {
-    /// Keeps the bytes, or moves many of them to huge pages where the system gives those: loads
-    /// spread over a large arena then miss fewer translations of addresses.
+    /// Keeps the bytes, or moves them to huge pages if there are many and the system has such
+    /// pages: loads spread over a large arena then miss the TLB less often.
     fn from(bytes: Vec<u8>) -> Self {
         #[cfg(all(feature = "mmap", target_os = "linux"))]
         if let Some(map) = on_huge_pages(&bytes) {
@@ -121,8 +122,8 @@ impl From<Vec<u8>> for Arena {
     }
 }
 
-/// From how many bytes on an arena is large: worth huge pages, and worth asking whether there is
-/// so much memory.
+/// The size from which an arena is large: worth huge pages, and worth asking whether there is that
+/// much memory.
 #[cfg(any(feature = "json", all(feature = "mmap", target_os = "linux")))]
 const LARGE: usize = 64 << 20;
 

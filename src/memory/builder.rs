@@ -1,181 +1,33 @@
-//! Laying memory out, and refusing what cannot be (docs/ld.md section 4, configuration).
+//! [`MemoryBuilder`], and the checks that every layout of a [`Memory`] passes (docs/ld.md
+//! section 4, configuration).
 
-use super::windows::{AddressMap, Space, Window};
+use super::error::ConfigError;
+use super::space::Space;
+use super::windows::{AddressMap, Window};
 use super::{Allocation, Arena, ConstantBank, LocalPart, Memory};
 use crate::lane::LANES;
 
 /// The largest constant bank, in bytes.
 pub(crate) const MAX_CONSTANT_BANK: usize = 0x1_0000;
 
-/// A machine configuration that cannot be. Addresses and sizes are in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The register limit is not 1..=255.
-    #[error("register_limit is {register_limit}; expected 1..=255")]
-    RegisterLimit {
-        /// The limit that was given.
-        register_limit: u64,
-    },
-    /// The address width is not 32..=64.
-    #[error("address_bits is {address_bits}; expected 32..=64")]
-    AddressBits {
-        /// The width that was given.
-        address_bits: u32,
-    },
-    /// A window of size 0.
-    #[error("the {space} window is empty; expected a size above 0")]
-    EmptyWindow {
-        /// The window's memory.
-        space: Space,
-    },
-    /// A window whose base or size is not a multiple of 16.
-    #[error(
-        "the {space} window (base {:#x}, size {:#x}) is not aligned; expected multiples of 16",
-        window.base, window.size
-    )]
-    MisalignedWindow {
-        /// The window's memory.
-        space: Space,
-        /// The window.
-        window: Window,
-    },
-    /// A window that reaches beyond the address space.
-    #[error(
-        "the {space} window (base {:#x}, size {:#x}) reaches beyond 2^{address_bits}",
-        window.base, window.size
-    )]
-    WindowBeyondAddressBits {
-        /// The window's memory.
-        space: Space,
-        /// The window.
-        window: Window,
-        /// The width of an address.
-        address_bits: u32,
-    },
-    /// The windows have an address in common.
-    #[error(
-        "the shared window (base {:#x}, size {:#x}) and the local window (base {:#x}, size \
-         {:#x}) overlap",
-        shared.base, shared.size, local.base, local.size
-    )]
-    WindowsOverlap {
-        /// The shared window.
-        shared: Window,
-        /// The local window.
-        local: Window,
-    },
-    /// A global allocation that reaches beyond the address space.
-    #[error("the allocation (base {base:#x}, size {size:#x}) reaches beyond 2^{address_bits}")]
-    AllocationBeyondAddressBits {
-        /// The allocation's first address.
-        base: u64,
-        /// Its size.
-        size: u64,
-        /// The width of an address.
-        address_bits: u32,
-    },
-    /// A global allocation inside a window.
-    #[error("the allocation (base {base:#x}, size {size:#x}) overlaps the {space} window")]
-    AllocationInWindow {
-        /// The allocation's first address.
-        base: u64,
-        /// Its size.
-        size: u64,
-        /// The window's memory.
-        space: Space,
-    },
-    /// Two global allocations with an address in common.
-    #[error("the allocations at {first:#x} and {second:#x} overlap")]
-    AllocationsOverlap {
-        /// The base of the lower one.
-        first: u64,
-        /// The base of the higher one.
-        second: u64,
-    },
-    /// Shared memory larger than its window.
-    #[error("shared memory (size {size:#x}) is larger than its window (size {window_size:#x})")]
-    SharedTooLarge {
-        /// The memory's size.
-        size: u64,
-        /// The window's size.
-        window_size: u64,
-    },
-    /// A lane's local memory, both parts together, larger than its window.
-    #[error(
-        "a lane's local memory (sizes {low:#x} and {high:#x}) is larger than its window (size \
-         {window_size:#x})"
-    )]
-    LocalTooLarge {
-        /// The low part's size.
-        low: u64,
-        /// The high part's size.
-        high: u64,
-        /// The window's size.
-        window_size: u64,
-    },
-    /// Local memory that is not 32 times what a lane has.
-    #[error(
-        "local memory with bytes_per_lane {bytes_per_lane} needs 32 times that, {} bytes; its size is \
-         {size}",
-        *bytes_per_lane as u128 * 32
-    )]
-    LocalNotThirtyTwoLanes {
-        /// What a lane should have.
-        bytes_per_lane: u64,
-        /// How many bytes were given for all lanes.
-        size: u64,
-    },
-    /// A constant bank number above 31.
-    #[error("there is no constant bank {bank}; expected 0..=31")]
-    ConstantBank {
-        /// The number that was given.
-        bank: u64,
-    },
-    /// Two constant banks of one number.
-    #[error("constant bank {bank} is given twice")]
-    ConstantBankTwice {
-        /// The bank.
-        bank: u8,
-    },
-    /// A constant bank of more than 64 KiB.
-    #[error("constant bank {bank} has {size} bytes; expected at most 65536")]
-    ConstantTooLarge {
-        /// The bank.
-        bank: u8,
-        /// Its size.
-        size: u64,
-    },
-    /// A region that does not lie in the arena.
-    #[error("bytes {start}..{end} lie outside the arena (size {arena})")]
-    OutsideArena {
-        /// The region's first byte.
-        start: u128,
-        /// The byte behind its last.
-        end: u128,
-        /// How many bytes the arena has.
-        arena: u64,
-    },
-}
-
-/// Where the memories lie in an arena.
+/// The places of the memories in an arena.
 #[derive(Clone, Debug, Default)]
 pub struct Regions {
     /// The global allocations, in any order.
     pub global: Vec<Allocation>,
     /// The shared memory's bytes.
     pub shared: std::ops::Range<usize>,
-    /// The part of local memory that begins with the window.
+    /// The part of local memory at the beginning of the window.
     pub local_low: LocalPart,
-    /// The part of local memory that ends with the window.
+    /// The part of local memory at the end of the window.
     pub local_high: LocalPart,
     /// The constant banks, in any order.
     pub constant: Vec<ConstantBank>,
 }
 
 impl Regions {
-    /// Returns the regions if they are legal in an arena of `arena` bytes: without empty allocations,
-    /// and sorted.
+    /// Checks the regions against an arena of `arena` bytes; returns them sorted, without empty
+    /// allocations.
     pub(crate) fn checked(mut self, map: &AddressMap, arena: u64) -> Result<Self, ConfigError> {
         self.global.retain(|allocation| allocation.size > 0);
         self.global.sort_by_key(|allocation| allocation.base);
@@ -204,10 +56,10 @@ impl Regions {
 }
 
 impl Memory {
-    /// The memory of those regions of `arena`.
+    /// Creates a memory of those regions of `arena`.
     ///
     /// # Errors
-    /// [`ConfigError`] for the first rule that is broken.
+    /// Returns [`ConfigError`] for the first rule that is broken.
     pub fn new(map: AddressMap, arena: Arena, regions: Regions) -> Result<Self, ConfigError> {
         let Regions { global, shared, local_low, local_high, constant } =
             regions.checked(&map, arena.bytes().len() as u64)?;
@@ -270,12 +122,12 @@ fn check_constant(banks: &[ConstantBank]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Builds a [`Memory`] out of bytes that it copies into an arena of its own.
+/// Builds a [`Memory`] from bytes that it copies into an arena of its own.
 ///
 /// ```
-/// use warpload::memory::{AddressMap, MemoryBuilder};
+/// use warpload::memory::Memory;
 ///
-/// let memory = MemoryBuilder::new(AddressMap::default())
+/// let memory = Memory::builder()
 ///     .global(0x1000_0000, &[1, 2, 3, 4])
 ///     .shared(&[0xaa; 64])
 ///     .build()?;
@@ -284,76 +136,102 @@ fn check_constant(banks: &[ConstantBank]) -> Result<(), ConfigError> {
 /// # Ok::<(), warpload::memory::ConfigError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
+#[must_use = "nothing is allocated until `build` is called"]
 pub struct MemoryBuilder {
     map: AddressMap,
     bytes: Vec<u8>,
-    regions: Regions,
+    global: Vec<Allocation>,
+    shared: Option<std::ops::Range<usize>>,
+    local_low: Option<LocalPart>,
+    local_high: Option<LocalPart>,
+    constant: Vec<ConstantBank>,
     error: Option<ConfigError>,
 }
 
 impl MemoryBuilder {
-    /// Nothing allocated yet.
+    /// Creates a builder with nothing allocated.
     pub fn new(map: AddressMap) -> Self {
         Self { map, ..Self::default() }
     }
 
-    /// Appends to the arena and says where.
-    fn append(&mut self, bytes: &[u8]) -> usize {
+    /// Appends to the arena; returns the place there.
+    fn append(&mut self, bytes: &[u8]) -> std::ops::Range<usize> {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
-        start
+        start..self.bytes.len()
     }
 
-    /// A global allocation from that generic address on.
+    /// Adds a global allocation whose first generic address is `base`.
     pub fn global(mut self, base: u64, bytes: &[u8]) -> Self {
-        let start = self.append(bytes);
-        self.regions.global.push(Allocation { base, size: bytes.len() as u64, start });
+        let start = self.append(bytes).start;
+        self.global.push(Allocation { base, size: bytes.len() as u64, start });
         self
     }
 
-    /// The CTA's shared memory.
+    /// Sets the CTA's shared memory. A second call makes [`Self::build`] fail.
     pub fn shared(mut self, bytes: &[u8]) -> Self {
-        let start = self.append(bytes);
-        self.regions.shared = start..start + bytes.len();
+        let place = self.append(bytes);
+        if self.shared.replace(place).is_some() {
+            self.fail(ConfigError::SharedTwice);
+        }
         self
     }
 
-    /// The low part of the lanes' local memories: 32 times `bytes_per_lane` bytes, lane 0's
-    /// first.
+    /// Sets the low part of the lanes' local memories: 32 times `bytes_per_lane` bytes, lane 0's
+    /// first. A second call makes [`Self::build`] fail.
     pub fn local_low(mut self, bytes_per_lane: usize, bytes: &[u8]) -> Self {
-        self.regions.local_low = self.local_part(bytes_per_lane, bytes);
+        let part = self.local_part(bytes_per_lane, bytes);
+        if self.local_low.replace(part).is_some() {
+            self.fail(ConfigError::LocalLowTwice);
+        }
         self
     }
 
-    /// The high part, which ends with the window, in the same order.
+    /// Sets the high part, at the end of the window, in the same order. A second call makes
+    /// [`Self::build`] fail.
     pub fn local_high(mut self, bytes_per_lane: usize, bytes: &[u8]) -> Self {
-        self.regions.local_high = self.local_part(bytes_per_lane, bytes);
+        let part = self.local_part(bytes_per_lane, bytes);
+        if self.local_high.replace(part).is_some() {
+            self.fail(ConfigError::LocalHighTwice);
+        }
         self
     }
 
     fn local_part(&mut self, bytes_per_lane: usize, bytes: &[u8]) -> LocalPart {
-        let start = self.append(bytes);
-        LocalPart::new(bytes_per_lane, start..start + bytes.len()).unwrap_or_else(|error| {
-            self.error.get_or_insert(error);
+        let place = self.append(bytes);
+        LocalPart::new(bytes_per_lane, place).unwrap_or_else(|error| {
+            self.fail(error);
             LocalPart::default()
         })
     }
 
-    /// A constant bank, 0..=31, of at most 64 KiB.
+    /// Adds a constant bank, 0..=31, of at most 64 KiB.
     pub fn constant(mut self, bank: u8, bytes: &[u8]) -> Self {
-        let start = self.append(bytes);
-        self.regions.constant.push(ConstantBank { bank, bytes: start..start + bytes.len() });
+        let bytes = self.append(bytes);
+        self.constant.push(ConstantBank { bank, bytes });
         self
     }
 
-    /// The memory.
+    /// Keeps the first error for [`Self::build`].
+    fn fail(&mut self, error: ConfigError) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Builds the memory.
     ///
     /// # Errors
-    /// [`ConfigError`] for the first rule that is broken.
+    /// Returns [`ConfigError`] for the first rule that is broken.
     pub fn build(self) -> Result<Memory, ConfigError> {
-        match self.error {
-            Some(error) => Err(error),
-            None => Memory::new(self.map, self.bytes.into(), self.regions),
+        if let Some(error) = self.error {
+            return Err(error);
         }
+        let regions = Regions {
+            global: self.global,
+            shared: self.shared.unwrap_or_default(),
+            local_low: self.local_low.unwrap_or_default(),
+            local_high: self.local_high.unwrap_or_default(),
+            constant: self.constant,
+        };
+        Memory::new(self.map, self.bytes.into(), regions)
     }
 }

@@ -1,27 +1,26 @@
-//! Bytes of the arena to register values.
+//! Bytes of memory to register values.
 
-use super::region::Region;
 use super::width::{Width, Words};
 use crate::lane::{LANES, LaneMask, LaneValues};
 
-/// How many bytes a lane reads and how they fill registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How many bytes a lane reads, and how they fill registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
-    /// How many bytes a lane reads.
+    /// The number of bytes that a lane reads.
     pub width: Width,
     /// Whether a value narrower than 32 bits is sign-extended.
     pub signed: bool,
 }
 
 impl Access {
-    /// Extends a value of this width, which is in the first words, to whole registers.
+    /// Extends a value of this width to whole registers.
     #[inline]
     pub(super) fn extend(self, mut words: Words) -> Words {
         words[0] = self.extend_word(words[0]);
         words
     }
 
-    /// As [`Access::extend`], for the first word.
+    /// Extends the first word of a value of this width.
     #[inline]
     pub(super) fn extend_word(self, word: u32) -> u32 {
         match (self.width, self.signed) {
@@ -32,10 +31,10 @@ impl Access {
     }
 }
 
-/// One lane's value from that place of the arena; zeroes if the arena does not hold it.
+/// Returns one lane's value at that place; `None` if the bytes end before it does.
 #[inline]
-pub(super) fn fetch(arena: &[u8], access: Access, place: usize) -> Words {
-    let rest = arena.get(place..).unwrap_or_default();
+pub(super) fn fetch(bytes: &[u8], access: Access, place: usize) -> Option<Words> {
+    let rest = bytes.get(place..)?;
     let value = match access.width {
         Width::B1 => rest.first().map(|byte| word(u32::from(*byte))),
         Width::B2 => rest.first_chunk().map(|half| word(u32::from(u16::from_le_bytes(*half)))),
@@ -44,10 +43,10 @@ pub(super) fn fetch(arena: &[u8], access: Access, place: usize) -> Words {
         Width::B16 => rest.first_chunk::<16>().map(words),
         Width::B32 => rest.first_chunk::<32>().map(words),
     };
-    access.extend(value.unwrap_or_default())
+    value.map(|words| access.extend(words))
 }
 
-/// A single word.
+/// Returns a single word, with zeroes after it.
 #[inline]
 fn word(word: u32) -> Words {
     let mut words = Words::default();
@@ -55,7 +54,7 @@ fn word(word: u32) -> Words {
     words
 }
 
-/// Little-endian words, zeroes after the last.
+/// Returns little-endian words, with zeroes after the last.
 #[inline]
 fn words<const N: usize>(bytes: &[u8; N]) -> Words {
     let mut words = Words::default();
@@ -65,8 +64,8 @@ fn words<const N: usize>(bytes: &[u8; N]) -> Words {
     words
 }
 
-/// The values of all lanes whose bytes lie side by side, lane 0's first, at the beginning of
-/// `bytes`. If `bytes` ends before, nothing is written. Missing rows (Rd is RZ) drop their values.
+/// Loads the values of all lanes, whose bytes are side by side at the beginning of `bytes`, lane 0's
+/// first. Writes nothing if `bytes` is too short. Missing rows (Rd is RZ) drop their values.
 #[inline]
 pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) {
     match (access.width, rows) {
@@ -92,7 +91,7 @@ pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) {
     }
 }
 
-/// As [`copy`], for values of that many registers; `BYTES` are those of all lanes.
+/// Does what [`copy`] does for values of `REGISTERS` registers; all lanes together have `BYTES` bytes.
 #[inline]
 fn copy_words<const BYTES: usize, const REGISTERS: usize>(bytes: &[u8], rows: &mut [LaneValues]) {
     let Some(bytes) = bytes.first_chunk::<BYTES>() else { return };
@@ -101,26 +100,24 @@ fn copy_words<const BYTES: usize, const REGISTERS: usize>(bytes: &[u8], rows: &m
     }
 }
 
-/// The `i`-th little-endian word; the caller stays inside.
+/// Returns the `i`-th little-endian word, which the caller knows to be there.
 #[inline(always)]
 fn word_at<const N: usize>(bytes: &[u8; N], i: usize) -> u32 {
     u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
 }
 
-/// The values of the executing lanes, each from its offset into `region`, whose bytes these are;
-/// false at the first one that is outside.
+/// Loads the value of each executing lane from its offset into `bytes`, which are not empty;
+/// returns false at the first one that is outside.
 #[inline]
 pub(super) fn gather(
     bytes: &[u8],
     access: Access,
     offset: impl Fn(usize) -> u64,
-    region: &Region,
     executing: LaneMask,
     rows: &mut [LaneValues],
 ) -> bool {
     if executing == LaneMask::ALL
         && access.width == Width::B4
-        && region.lane_stride == 0
         && let [row, ..] = &mut *rows
     {
         let Some(limit) = bytes.len().checked_sub(4) else { return false };
@@ -135,21 +132,48 @@ pub(super) fn gather(
         }
         return true;
     }
-    let reach = u64::from(access.width.bytes()) - 1;
-    for lane in executing.lanes() {
+    gather_strided(bytes, bytes.len() as u64, 0, access, offset, executing, rows)
+}
+
+/// Does what [`gather`] does for lanes that have bytes of their own, all of lane 0's first.
+#[inline]
+pub(super) fn gather_of_each_lane(
+    bytes: &[u8],
+    access: Access,
+    offset: impl Fn(usize) -> u64,
+    executing: LaneMask,
+    rows: &mut [LaneValues],
+) -> bool {
+    let each = bytes.len() as u64 / LANES as u64;
+    gather_strided(bytes, each, each, access, offset, executing, rows)
+}
+
+/// Gathers out of `size` bytes a lane, which begin `stride` bytes after those of the lane before.
+#[inline]
+fn gather_strided(
+    bytes: &[u8],
+    size: u64,
+    stride: u64,
+    access: Access,
+    offset: impl Fn(usize) -> u64,
+    executing: LaneMask,
+    rows: &mut [LaneValues],
+) -> bool {
+    let all = u64::from(access.width.bytes());
+    for lane in executing {
         let offset = offset(lane);
-        if offset.checked_add(reach).is_none_or(|end| end > region.last) {
+        if offset.checked_add(all).is_none_or(|end| end > size) {
             return false;
         }
-        // In the region, and therefore without overflow.
-        let place = offset + lane as u64 * region.lane_stride;
-        let one = fetch(bytes, access, place as usize);
+        // Inside the bytes, and therefore without overflow.
+        let place = offset + lane as u64 * stride;
+        let Some(one) = fetch(bytes, access, place as usize) else { return false };
         put(rows, lane, one);
     }
     true
 }
 
-/// Sets one lane's registers; missing rows drop their values.
+/// Sets one lane's registers. Missing rows drop their values.
 #[inline]
 pub(crate) fn put(rows: &mut [LaneValues], lane: usize, one: Words) {
     for (row, value) in rows.iter_mut().zip(one) {

@@ -1,9 +1,12 @@
-//! Memory contents that are a pure function of the address (docs/traces.md).
+//! [`Fill`]: memory contents that are a pure function of the address (docs/traces.md).
 
+use super::fetch::{Access, put};
 use super::width::{Width, Words};
+use crate::lane::{LaneMask, LaneValues};
 
-/// splitmix64: the mixing function of fills and digests.
+/// Returns what splitmix64 makes of a value: the mixing function of fills and digests.
 #[inline]
+#[must_use]
 pub const fn mix(value: u64) -> u64 {
     let z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -11,7 +14,7 @@ pub const fn mix(value: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// What memory holds that no image describes.
+/// The contents of a memory that no image describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// The eight bytes at address 8k are `mix(k)`, little-endian; in local memory, lane n's are
@@ -22,9 +25,10 @@ pub enum Fill {
 }
 
 impl Fill {
-    /// The bytes from `address` on, a multiple of the width, as little-endian words; zeroes
+    /// Returns the bytes at `address`, a multiple of the width, as little-endian words, with zeroes
     /// after them. `lane` is the lane whose local memory is read, 0 for other memories.
     #[inline]
+    #[must_use]
     pub fn words(self, address: u64, width: Width, lane: u64) -> Words {
         let mut words = Words::default();
         if width <= Width::B4 {
@@ -39,9 +43,44 @@ impl Fill {
         words
     }
 
-    /// The bytes from `address` on as one word, of an access of at most 4 bytes.
+    /// Returns the value of one lane's access at `address`.
     #[inline]
-    pub(super) fn word(self, address: u64, width: Width, lane: u64) -> u32 {
+    pub(super) fn value(self, access: Access, address: u64, lane: u64) -> Words {
+        access.extend(self.words(address, access.width, lane))
+    }
+
+    /// Sets the values of the executing lanes, each from its address in the fill; lanes have bytes
+    /// of their own if `is_per_lane`. Missing rows drop their values.
+    #[inline]
+    pub(super) fn set_rows(
+        self,
+        access: Access,
+        executing: LaneMask,
+        address: impl Fn(usize) -> u64,
+        is_per_lane: bool,
+        rows: &mut [LaneValues],
+    ) {
+        let memory_of = |lane: usize| if is_per_lane { lane as u64 } else { 0 };
+        if let ([row], true) = (&mut *rows, access.width <= Width::B4) {
+            let word = |lane: usize| {
+                let word = self.word(address(lane), access.width, memory_of(lane));
+                access.extend_word(word)
+            };
+            if executing == LaneMask::ALL {
+                *row = std::array::from_fn(word);
+            } else {
+                executing.lanes().for_each(|lane| row[lane] = word(lane));
+            }
+            return;
+        }
+        for lane in executing {
+            put(rows, lane, self.value(access, address(lane), memory_of(lane)));
+        }
+    }
+
+    /// Returns the bytes at `address` as one word, for an access of at most 4 bytes.
+    #[inline]
+    fn word(self, address: u64, width: Width, lane: u64) -> u32 {
         let eight = self.eight(address, lane);
         match width {
             Width::B1 => (eight as u8).into(),
@@ -50,7 +89,7 @@ impl Fill {
         }
     }
 
-    /// The bytes from `address` on, up to the next multiple of 8.
+    /// Returns the bytes from `address` to the next multiple of 8.
     #[inline]
     fn eight(self, address: u64, lane: u64) -> u64 {
         match self {

@@ -1,56 +1,64 @@
-//! What loads read: global allocations, shared memory, the 32 lanes' local memories and the
-//! constant banks, all laid into one flat [`Arena`], and the [`AddressMap`] that finds them.
+//! What loads read, a [`LoadMemory`]: a [`Memory`] of global allocations, shared memory, the 32
+//! lanes' local memories and the constant banks, all in one flat [`Arena`]; or a [`FilledMemory`].
 
 mod arena;
 mod builder;
+mod error;
 mod fetch;
 mod fill;
 mod filled;
+mod literal;
 mod region;
 mod source;
+mod space;
 mod width;
 mod windows;
+mod write;
 
 use std::ops::Range;
 
 use crate::lane::LANES;
 
 pub use arena::Arena;
-pub use builder::{ConfigError, MemoryBuilder, Regions};
+pub use builder::{MemoryBuilder, Regions};
+pub use error::ConfigError;
 pub use fetch::Access;
 pub(crate) use fetch::put;
 pub use fill::{Fill, mix};
 pub use filled::FilledMemory;
 pub use region::Region;
-pub use source::{AddressSpace, LoadMemory};
+pub use source::LoadMemory;
+pub(crate) use source::bytes_by_region;
+pub use space::{AddressSpace, Space};
 pub use width::{Width, Words};
-pub use windows::{AddressMap, GenericAddress, OutsideWindow, Space, Window};
+pub use windows::{AddressMap, GenericAddress, OutsideWindow, Window};
+pub use write::WriteError;
 
-/// A global allocation and where its bytes lie.
+/// A global allocation, and the place of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
     /// The first generic address.
     pub base: u64,
-    /// How many bytes there are.
+    /// The size in bytes.
     pub size: u64,
-    /// The first byte's place in the arena.
+    /// The place of the first byte in the arena.
     pub start: usize,
 }
 
-/// One part of the lanes' local memories: all lanes' bytes, lane 0's first.
+/// One part of the lanes' local memories: the bytes of all lanes, lane 0's first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct LocalPart {
-    /// How many bytes each lane has.
+    /// The size of each lane's part in bytes.
     pub bytes_per_lane: usize,
-    /// The first byte's place in the arena.
+    /// The place of the first byte in the arena.
     pub start: usize,
 }
 
 impl LocalPart {
-    /// The part whose bytes, of all lanes, lie at `place`.
+    /// Creates the part whose bytes, of all lanes, are at `place` in the arena.
     ///
     /// # Errors
-    /// [`ConfigError::LocalNotThirtyTwoLanes`] where there are not 32 times `bytes_per_lane`.
+    /// Returns [`ConfigError::LocalNotThirtyTwoLanes`] if `place` is not 32 times `bytes_per_lane`.
     pub fn new(bytes_per_lane: usize, place: Range<usize>) -> Result<Self, ConfigError> {
         if bytes_per_lane.checked_mul(LANES) != Some(place.len()) {
             let (bytes_per_lane, size) = (bytes_per_lane as u64, place.len() as u64);
@@ -60,17 +68,17 @@ impl LocalPart {
     }
 }
 
-/// A constant bank and where its bytes lie.
+/// A constant bank, and the place of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstantBank {
     /// The bank's number, 0..=31.
     pub bank: u8,
-    /// Its bytes' place in the arena.
+    /// The place of its bytes in the arena.
     pub bytes: Range<usize>,
 }
 
-/// All memory of a machine. Valid once it exists: every region lies in the arena, allocations
-/// overlap neither each other nor the windows.
+/// All memory of a machine. Every `Memory` is valid: what is allocated is in the arena, and
+/// allocations overlap neither each other nor the windows.
 #[derive(Debug)]
 pub struct Memory {
     map: AddressMap,
@@ -84,7 +92,14 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// A memory in which nothing is allocated.
+    /// Returns a builder for a memory with the default address map.
+    /// [`MemoryBuilder::new`] takes another one.
+    pub fn builder() -> MemoryBuilder {
+        MemoryBuilder::default()
+    }
+
+    /// Creates a memory in which nothing is allocated.
+    #[must_use]
     pub fn empty(map: AddressMap) -> Self {
         Self {
             map,
@@ -97,55 +112,63 @@ impl Memory {
         }
     }
 
-    /// How generic addresses are divided.
+    /// Returns how generic addresses are divided.
     #[inline]
+    #[must_use]
     pub fn map(&self) -> &AddressMap {
         &self.map
     }
 
-    /// All bytes.
+    /// Returns the arena, which holds all bytes.
     #[inline]
+    #[must_use]
     pub fn arena(&self) -> &Arena {
         &self.arena
     }
 
-    /// All bytes, to be changed; nothing where they are mapped read-only. Only bytes: another
-    /// arena might be too small for the regions.
+    /// Returns all bytes mutably, or `None` if they are mapped read-only. [`Self::write`] changes
+    /// those at an address.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         self.arena.bytes_mut()
     }
 
-    /// The global allocations, by ascending base.
+    /// Returns the global allocations, by ascending base.
+    #[must_use]
     pub fn allocations(&self) -> &[Allocation] {
         &self.global
     }
 
-    /// The bytes of an allocation of this memory.
+    /// Returns the bytes of an allocation of this memory.
+    #[must_use]
     pub fn allocation_bytes(&self, allocation: &Allocation) -> &[u8] {
         self.slice(allocation.start, allocation.size as usize)
     }
 
-    /// The CTA's shared memory, from offset 0 of its window on.
+    /// Returns the CTA's shared memory, from offset 0 of its window on.
+    #[must_use]
     pub fn shared_bytes(&self) -> &[u8] {
         self.slice(self.shared.start, self.shared.len())
     }
 
-    /// The low part of a lane's local memory, from offset 0 of the window on.
+    /// Returns the low part of a lane's local memory, from offset 0 of the window on.
+    #[must_use]
     pub fn local_low_bytes(&self, lane: usize) -> &[u8] {
         self.local_bytes(self.local_low, lane)
     }
 
-    /// The high part of a lane's local memory, which ends where the window ends.
+    /// Returns the high part of a lane's local memory, which ends where the window ends.
+    #[must_use]
     pub fn local_high_bytes(&self, lane: usize) -> &[u8] {
         self.local_bytes(self.local_high, lane)
     }
 
-    /// A constant bank's bytes, where the bank exists.
+    /// Returns a constant bank's bytes, or `None` if there is no such bank.
+    #[must_use]
     pub fn constant_bytes(&self, bank: u8) -> Option<&[u8]> {
         self.constant_banks().find(|(known, _)| *known == bank).map(|(_, bytes)| bytes)
     }
 
-    /// Every constant bank's number and bytes.
+    /// Returns every constant bank's number and bytes.
     pub fn constant_banks(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.constant
             .iter()
@@ -160,7 +183,7 @@ impl Memory {
     }
 
     fn slice(&self, start: usize, length: usize) -> &[u8] {
-        // Regions lie in the arena; nothing where a caller made one up.
+        // What is allocated is in the arena, unless a caller made up an allocation.
         self.arena.bytes().get(start..).and_then(|rest| rest.get(..length)).unwrap_or_default()
     }
 }

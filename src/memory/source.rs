@@ -1,93 +1,129 @@
-//! What a load reads from, and the memory that holds its bytes.
+//! [`LoadMemory`]: what a load reads from, and how a [`Memory`] implements it.
 
-use super::fetch::{self, Access, put};
+use super::fetch::Access;
 use super::region::Region;
-use super::width::Words;
-use super::windows::{AddressMap, GenericAddress, OutsideWindow, Space};
+use super::space::{AddressSpace, Space};
+use super::width::Width;
+use super::windows::{AddressMap, GenericAddress, OutsideWindow};
 use super::{LocalPart, Memory};
-use crate::lane::{LANES, LaneMask, LaneValues};
 
-/// How the addresses of a load are to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AddressSpace {
-    /// Generic addresses, whose memory the windows and Plg decide.
-    Generic,
-    /// Addresses of global memory.
-    Global,
-    /// Byte offsets into the lane's local memory.
-    Local,
-    /// Byte offsets into the CTA's shared memory.
-    Shared,
-    /// Byte offsets into a constant bank.
-    Constant {
-        /// The bank's number.
-        bank: u8,
-    },
-}
-
-/// A memory that loads can read from.
+/// A memory that loads can read from: a [`Memory`], a
+/// [`FilledMemory`](super::FilledMemory), or one of your own.
+///
+/// A memory of your own says which run of addresses is allocated around one, and what is there;
+/// the executors do the rest. `examples/own_memory.rs` reads pages on demand:
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use warpload::encoding::{Reg, parse_line};
+/// use warpload::load::execute;
+/// use warpload::machine::Machine;
+/// use warpload::memory::{
+///     AddressMap, AddressSpace, GenericAddress, LoadMemory, OutsideWindow, Region, Space,
+/// };
+/// use warpload::warp::Warp;
+///
+/// /// Global memory in pages of 4 KiB, by address.
+/// #[derive(Default)]
+/// struct Pages {
+///     map: AddressMap,
+///     pages: BTreeMap<u64, Box<[u8; 4096]>>,
+/// }
+///
+/// impl LoadMemory for Pages {
+///     fn map(&self) -> &AddressMap {
+///         &self.map
+///     }
+///
+///     fn region(
+///         &self,
+///         space: AddressSpace,
+///         address: GenericAddress,
+///         plg: bool,
+///     ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
+///         let (found, _) = self.map.locate(space, address, plg)?;
+///         let base = address.0 & !0xfff;
+///         let page = self.pages.get(&base).filter(|_| found == Space::Global);
+///         Ok((found, page.and_then(|page| Region::new(found, base, &page[..]))))
+///     }
+/// }
+///
+/// let mut memory = Pages::default();
+/// memory.pages.insert(0x5000, Box::new([0xab; 4096]));
+/// let mut warp = Warp::new();
+/// warp.set_register(Reg::new(2), std::array::from_fn(|lane| 0x5f84 + 4 * lane as u32));
+/// let ld = parse_line("LD R0, [R2]")?.instruction;
+/// let outcome = execute(&ld, &Machine::new(memory), &mut warp)?;
+/// assert_eq!(warp.register(Reg::new(0))[30], 0xabab_abab);
+/// // The last lane's address is on the next page, which is not there.
+/// assert_eq!(outcome.lane_faults.iter().map(|fault| fault.lane).collect::<Vec<_>>(), [31]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait LoadMemory {
-    /// How generic addresses are divided.
+    /// Returns how generic addresses are divided.
     fn map(&self) -> &AddressMap;
 
-    /// The space that `address` lies in for a lane whose Plg is `plg`, and the region there;
-    /// none where nothing is allocated. Without one that holds the address, the nearest may come.
+    /// Returns the memory that `address` lies in for a lane whose Plg is `plg`, as
+    /// [`AddressMap::locate`] says, and the region around the address. The region is `None` if
+    /// nothing is allocated there; one that does not hold the address counts as `None` too.
+    ///
+    /// Region and `address` count alike: in offsets if `space` says that addresses are offsets. The
+    /// region must be that of each of its addresses, and have no address of another memory.
+    ///
+    /// An access that ends beyond its region is not allocated, even if another region follows. In
+    /// local memory alone it may continue in that.
     ///
     /// # Errors
-    /// [`OutsideWindow`] where the lane may not reach the address.
+    /// Returns [`OutsideWindow`] if the lane cannot access a generic address.
     fn region(
         &self,
         space: AddressSpace,
         address: GenericAddress,
         plg: bool,
-    ) -> Result<(Space, Option<Region>), OutsideWindow>;
+    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow>;
 
-    /// One lane's value, `offset` bytes from the beginning of `region`, which must hold it:
-    /// little-endian, extended to whole registers.
-    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> Words;
-
-    /// The values of all 32 lanes, whose bytes lie side by side from `offset` on, lane 0's first.
-    /// The region must hold them, and lanes share it. Missing rows drop their values.
-    #[inline]
-    fn copy(&self, access: Access, region: &Region, offset: u64, rows: &mut [LaneValues]) {
-        for lane in 0..LANES {
-            let own = offset.wrapping_add(u64::from(access.width.bytes()) * lane as u64);
-            put(rows, lane, self.fetch(access, region, own, lane));
-        }
-    }
-
-    /// The values of the executing lanes at their addresses, rounded down. Missing rows drop
-    /// their values. False where the region does not hold them all; then the executing lanes'
-    /// values are of no meaning.
-    #[inline]
-    fn gather(
+    /// Returns the bytes of one lane's access, lowest address first, or `None` if not all are
+    /// allocated. `found` is the memory that `address` lies in. The literal executor reads through
+    /// this method.
+    ///
+    /// The default asks [`Self::region`]. [`Memory`] searches its lists instead, so that the two
+    /// executors have no look-up in common.
+    fn bytes(
         &self,
-        access: Access,
-        region: &Region,
-        addresses: &[u64; LANES],
-        executing: LaneMask,
-        rows: &mut [LaneValues],
-    ) -> bool {
-        for lane in executing.lanes() {
-            let rounded = GenericAddress(addresses[lane]).align_down(access.width);
-            if !region.holds(rounded, access.width.bytes().into()) {
-                return false;
-            }
-            put(rows, lane, self.fetch(access, region, region.offset_of(rounded), lane));
-        }
-        true
-    }
-
-    /// The value of an access that no region holds as a whole, where all its bytes are allocated
-    /// all the same: the two parts of a local memory that touch because they fill the window.
-    fn fetch_across(
-        &self,
-        access: Access,
         space: AddressSpace,
         found: Space,
         address: GenericAddress,
         lane: usize,
-    ) -> Option<Words>;
+        bytes: u32,
+    ) -> Option<Vec<u8>> {
+        bytes_by_region(self, space, found, address, lane, bytes)
+    }
+}
+
+/// Reads one lane's access byte by byte. Within local memory each byte may be in a region of its
+/// own, elsewhere all must be in one (clause 4.6 of docs/ld.md).
+pub(crate) fn bytes_by_region<M: LoadMemory + ?Sized>(
+    memory: &M,
+    space: AddressSpace,
+    found: Space,
+    address: GenericAddress,
+    lane: usize,
+    bytes: u32,
+) -> Option<Vec<u8>> {
+    const BYTE: Access = Access { width: Width::B1, signed: false };
+    // True selects local and global memory, false shared memory.
+    let plg = found != Space::Shared;
+    let region_of = |address| match memory.region(space, address, plg) {
+        Ok((there, region)) if there == found => region,
+        _ => None,
+    };
+    let first = region_of(address)?;
+    let byte = |i: u32| {
+        let address = GenericAddress(address.0.checked_add(i.into())?);
+        let region = if found == Space::Local { region_of(address)? } else { first };
+        Some(region.fetch(BYTE, address, lane)?[0] as u8)
+    };
+    (0..bytes).map(byte).collect()
 }
 
 impl LoadMemory for Memory {
@@ -102,143 +138,99 @@ impl LoadMemory for Memory {
         space: AddressSpace,
         address: GenericAddress,
         plg: bool,
-    ) -> Result<(Space, Option<Region>), OutsideWindow> {
-        let map = &self.map;
-        Ok(match space {
-            AddressSpace::Generic => match map.resolve(address, plg)? {
-                (Space::Local, offset) => {
-                    (Space::Local, self.local_region(map.local().base, offset))
-                }
-                (Space::Shared, _) => (Space::Shared, self.shared_region(map.shared().base)),
-                (space, _) => (space, self.global_region(address)),
-            },
-            // No allocation reaches beyond 2^address_bits.
-            AddressSpace::Global => (Space::Global, self.global_region(address)),
-            AddressSpace::Local => (Space::Local, self.local_region(0, address.0)),
-            AddressSpace::Shared => (Space::Shared, self.shared_region(0)),
-            AddressSpace::Constant { bank } => (Space::Constant, self.constant_region(bank)),
-        })
+    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
+        let (found, offset) = self.map.locate(space, address, plg)?;
+        let run = self.run(space, found, address, offset);
+        Ok((found, run.and_then(|run| self.region_of(found, &run))))
     }
 
-    #[inline]
-    fn fetch(&self, access: Access, region: &Region, offset: u64, lane: usize) -> Words {
-        // Nothing is read where only a region of another memory leads.
-        let place = region.place(offset, lane);
-        place.map_or_else(Words::default, |at| fetch::fetch(self.arena.bytes(), access, at))
-    }
-
-    #[inline]
-    fn copy(&self, access: Access, region: &Region, offset: u64, rows: &mut [LaneValues]) {
-        // Nothing is read where only a region of another memory leads.
-        let from = region.place(offset, 0);
-        if let Some(bytes) = from.and_then(|from| self.arena.bytes().get(from..)) {
-            fetch::copy(bytes, access, rows);
-        }
-    }
-
-    #[inline]
-    fn gather(
+    fn bytes(
         &self,
-        access: Access,
-        region: &Region,
-        addresses: &[u64; LANES],
-        executing: LaneMask,
-        rows: &mut [LaneValues],
-    ) -> bool {
-        let Some(bytes) = self.region_bytes(region) else { return false };
-        let low_bits = u64::from(access.width.bytes()) - 1;
-        let offset = |lane: usize| (addresses[lane] & !low_bits).wrapping_sub(region.base);
-        fetch::gather(bytes, access, offset, region, executing, rows)
-    }
-
-    #[cold]
-    fn fetch_across(
-        &self,
-        access: Access,
         space: AddressSpace,
         found: Space,
         address: GenericAddress,
         lane: usize,
-    ) -> Option<Words> {
-        let (low, high) = (self.local_low_bytes(lane), self.local_high_bytes(lane));
-        let window = self.map.local();
-        if found != Space::Local || (low.len() + high.len()) as u64 != window.size {
-            return None;
-        }
-        let offset = match space {
-            AddressSpace::Generic => window.offset_of(address)?,
-            _ => address.0,
-        };
-        let across = low.iter().chain(high).copied().skip(usize::try_from(offset).ok()?);
-        let bytes = access.width.bytes() as usize;
-        let held: Vec<u8> = across.take(bytes).collect();
-        (held.len() == bytes).then(|| fetch::fetch(&held, access, 0))
+        bytes: u32,
+    ) -> Option<Vec<u8>> {
+        self.literal_bytes(space, found, address.0, lane, bytes)
     }
 }
 
+/// A run of allocated addresses, and the place of its bytes in the arena.
+pub(super) struct Run {
+    /// The first address, as the addresses of the load are read.
+    pub(super) base: u64,
+    /// The place of the first byte: of lane 0's, if each lane has bytes of its own.
+    pub(super) start: usize,
+    /// The number of addresses.
+    pub(super) size: usize,
+    /// Whether each lane has bytes of its own, lane after lane.
+    pub(super) is_per_lane: bool,
+}
+
 impl Memory {
-    /// The bytes of a region, of all lanes if each has its own; `None` if the arena does not have
-    /// them, as for a region of another memory.
+    /// Returns the run that `address` is in, or one that does not hold it. `found` and `offset` are
+    /// what [`AddressMap::locate`] returns.
     #[inline]
-    fn region_bytes(&self, region: &Region) -> Option<&[u8]> {
-        let end = region.place(region.last, LANES - 1)?.checked_add(1)?;
-        self.arena.bytes().get(usize::try_from(region.start).ok()?..end)
+    pub(super) fn run(
+        &self,
+        space: AddressSpace,
+        found: Space,
+        address: GenericAddress,
+        offset: u64,
+    ) -> Option<Run> {
+        // The address of offset 0: the base of the window, or 0 if addresses are offsets.
+        let origin = address.0.wrapping_sub(offset);
+        match found {
+            Space::Global => self.global_run(address),
+            Space::Local => Some(self.local_run(origin, offset)),
+            Space::Shared => {
+                let (start, size) = (self.shared.start, self.shared.len());
+                Some(Run { base: origin, start, size, is_per_lane: false })
+            }
+            Space::Constant => {
+                let AddressSpace::Constant { bank } = space else { return None };
+                let bank = self.constant.iter().find(|known| known.bank == bank)?;
+                let (start, size) = (bank.bytes.start, bank.bytes.len());
+                Some(Run { base: origin, start, size, is_per_lane: false })
+            }
+        }
+    }
+
+    /// Returns a run as a region; `None` if it is empty.
+    #[inline]
+    fn region_of(&self, found: Space, run: &Run) -> Option<Region<'_>> {
+        let lanes = if run.is_per_lane { crate::lane::LANES } else { 1 };
+        // Every run of this memory is in its arena.
+        let end = run.start.checked_add(run.size.checked_mul(lanes)?)?;
+        let bytes = self.arena.bytes().get(run.start..end)?;
+        if run.is_per_lane {
+            Region::of_each_lane(run.base, bytes)
+        } else {
+            Region::new(found, run.base, bytes)
+        }
     }
 
     #[inline]
-    fn global_region(&self, address: GenericAddress) -> Option<Region> {
+    fn global_run(&self, address: GenericAddress) -> Option<Run> {
         let allocation = match self.global.as_slice() {
             [only] => only,
             global => {
-                let behind = global.partition_point(|known| known.base <= address.0);
-                global.get(behind.checked_sub(1)?)?
+                let after = global.partition_point(|known| known.base <= address.0);
+                global.get(after.checked_sub(1)?)?
             }
         };
-        Some(Region {
-            space: Space::Global,
-            base: allocation.base,
-            // Empty allocations are not kept.
-            last: allocation.size - 1,
-            start: allocation.start as u64,
-            lane_stride: 0,
-        })
+        // It is in the arena, and its size therefore a `usize`.
+        let (base, start, size) = (allocation.base, allocation.start, allocation.size as usize);
+        Some(Run { base, start, size, is_per_lane: false })
     }
 
-    #[inline]
-    fn shared_region(&self, base: u64) -> Option<Region> {
-        Some(Region {
-            space: Space::Shared,
-            base,
-            last: (self.shared.len() as u64).checked_sub(1)?,
-            start: self.shared.start as u64,
-            lane_stride: 0,
-        })
-    }
-
-    /// The part of local memory that an offset lies in, or that comes closest; the window's
-    /// first byte has the address `base`.
-    fn local_region(&self, base: u64, offset: u64) -> Option<Region> {
+    /// Returns the part of local memory that an offset is in, or one that does not hold it.
+    fn local_run(&self, origin: u64, offset: u64) -> Run {
         let high_from = self.map.local().size - self.local_high.bytes_per_lane as u64;
         let (part, from): (LocalPart, u64) =
             if offset < high_from { (self.local_low, 0) } else { (self.local_high, high_from) };
-        let bytes = part.bytes_per_lane as u64;
-        Some(Region {
-            space: Space::Local,
-            base: base + from,
-            last: bytes.checked_sub(1)?,
-            start: part.start as u64,
-            lane_stride: bytes,
-        })
-    }
-
-    fn constant_region(&self, bank: u8) -> Option<Region> {
-        let bank = self.constant.iter().find(|known| known.bank == bank)?;
-        Some(Region {
-            space: Space::Constant,
-            base: 0,
-            last: (bank.bytes.len() as u64).checked_sub(1)?,
-            start: bank.bytes.start as u64,
-            lane_stride: 0,
-        })
+        let (start, size) = (part.start, part.bytes_per_lane);
+        Run { base: origin + from, start, size, is_per_lane: true }
     }
 }

@@ -1,8 +1,8 @@
-//! How much a lane of a load reads.
+//! [`Width`]: how many bytes a lane of a load reads.
 
 use warpload_encoding::Size;
 
-/// Words of 32 bits, as many as the widest access has; those beyond an access's own are 0.
+/// As many words of 32 bits as the widest access has; those after an access's own are 0.
 pub type Words = [u32; Width::MAX_REGISTERS];
 
 /// The number of bytes that each lane of a load reads. Addresses are rounded down to a multiple
@@ -27,22 +27,25 @@ pub enum Width {
 impl Width {
     /// All widths, ascending.
     pub const ALL: [Width; 6] = [Self::B1, Self::B2, Self::B4, Self::B8, Self::B16, Self::B32];
-    /// How many registers the widest access fills.
+    /// The number of registers that the widest access fills.
     pub const MAX_REGISTERS: usize = 8;
 
-    /// The number of bytes: 1, 2, 4, 8, 16 or 32.
+    /// Returns the number of bytes: 1, 2, 4, 8, 16 or 32.
     #[inline]
+    #[must_use]
     pub const fn bytes(self) -> u32 {
         self as u32
     }
 
-    /// How many 32-bit registers a lane's value fills: 1, 2, 4 or 8.
+    /// Returns the number of 32-bit registers that a lane's value fills: 1, 2, 4 or 8.
     #[inline]
+    #[must_use]
     pub const fn registers(self) -> u32 {
         self.bytes().div_ceil(4)
     }
 
-    /// The width of that many bytes; `None` if no load has it.
+    /// Returns the width of that many bytes, or `None` if no load has it.
+    #[must_use]
     pub const fn from_bytes(bytes: u32) -> Option<Self> {
         Some(match bytes {
             1 => Self::B1,

@@ -1,18 +1,20 @@
-//! The generic address space: which addresses are local, shared and global
-//! (docs/ld.md section 4, 5 and the configuration table).
+//! [`AddressMap`]: which generic addresses are local, shared and global (docs/ld.md section 4,
+//! clause 5 and the configuration table).
 
 use std::fmt;
 
-use super::ConfigError;
+use super::error::ConfigError;
+use super::space::{AddressSpace, Space};
 use super::width::Width;
 
-/// A byte address of the generic space.
+/// A byte address, read as its load says: generic, global, or an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GenericAddress(pub u64);
 
 impl GenericAddress {
-    /// Rounded down to a multiple of the width.
+    /// Returns the address rounded down to a multiple of the width.
     #[inline]
+    #[must_use]
     pub const fn align_down(self, width: Width) -> Self {
         Self(self.0 & !(width.bytes() as u64 - 1))
     }
@@ -24,81 +26,53 @@ impl fmt::Display for GenericAddress {
     }
 }
 
-/// A memory that a load can read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Space {
-    /// Memory of the whole device.
-    Global,
-    /// Memory of one lane.
-    Local,
-    /// Memory of the thread block (CTA).
-    Shared,
-    /// A constant bank. No generic address lies in one.
-    Constant,
-}
-
-impl Space {
-    /// `global`, `local`, `shared` or `constant`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Local => "local",
-            Self::Shared => "shared",
-            Self::Constant => "constant",
-        }
-    }
-}
-
-impl fmt::Display for Space {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A range of generic addresses that stands for another memory, in bytes.
+/// An address window: the range of generic addresses through which another memory is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The first address.
     pub base: u64,
-    /// How many addresses there are.
+    /// The number of addresses, in bytes.
     pub size: u64,
 }
 
 impl Window {
-    /// Where the shared window lies by default: 16 MiB from 0xfe000000.
+    /// The default shared window: 16 MiB from 0xfe000000.
     pub const DEFAULT_SHARED: Window = Window { base: 0xfe00_0000, size: 0x100_0000 };
-    /// Where the local window lies by default: 16 MiB from 0xff000000.
+    /// The default local window: 16 MiB from 0xff000000.
     pub const DEFAULT_LOCAL: Window = Window { base: 0xff00_0000, size: 0x100_0000 };
 
-    /// The address's distance from the base in bytes, where it lies in the window.
+    /// Returns the address's distance from the base in bytes, or `None` if it is not in the window.
     #[inline]
+    #[must_use]
     pub const fn offset_of(self, address: GenericAddress) -> Option<u64> {
         let offset = address.0.wrapping_sub(self.base);
         if offset < self.size { Some(offset) } else { None }
     }
 
-    /// The address behind the last one; does not fit 64 bits where the space ends with it.
+    /// Returns the address after the last one, which may be 2^64.
     fn end(self) -> u128 {
         u128::from(self.base) + u128::from(self.size)
     }
 
-    /// Whether the two have an address in common.
+    /// Returns whether the two have an address in common.
     pub(crate) fn overlaps(self, other: Window) -> bool {
         u128::from(self.base) < other.end() && u128::from(other.base) < self.end()
     }
 }
 
-/// Why an address lies in no memory that its load may reach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Why a lane cannot access a generic address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum OutsideWindow {
-    /// Plg says shared and the address lies outside the shared window, or Plg says local or
-    /// global and it lies inside.
+    /// Plg selects shared memory and the address is outside the shared window, or Plg selects local
+    /// and global memory and the address is inside.
+    #[error("the address is not in the memory that Plg selects")]
     ByPredicate,
     /// The address is at or above 2^address_bits.
+    #[error("the address is beyond the address space")]
     BeyondAddressBits,
 }
 
-/// How generic addresses are divided: their width and the two windows. Valid once it exists.
+/// How generic addresses are divided: their width and the two windows. Every map is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressMap {
     address_bits: u32,
@@ -107,18 +81,18 @@ pub struct AddressMap {
 }
 
 impl Default for AddressMap {
-    /// 40 bits, the windows at 0xfe000000 and 0xff000000.
+    /// Returns a map of 40 bits with the windows at 0xfe000000 and 0xff000000.
     fn default() -> Self {
         Self { address_bits: 40, shared: Window::DEFAULT_SHARED, local: Window::DEFAULT_LOCAL }
     }
 }
 
 impl AddressMap {
-    /// A map of `address_bits` (32..=64) with those windows.
+    /// Creates a map of `address_bits` (32..=64) with those windows.
     ///
     /// # Errors
-    /// [`ConfigError`] where the width is out of range, a window is empty, not a multiple of 16,
-    /// or reaches beyond 2^address_bits, or where the windows overlap.
+    /// Returns [`ConfigError`] if the width is out of range, if a window is empty, not a multiple of
+    /// 16 or extends beyond 2^address_bits, or if the windows overlap.
     pub fn new(address_bits: u32, shared: Window, local: Window) -> Result<Self, ConfigError> {
         let map = Self::for_offsets(address_bits, shared, local)?;
         for (space, window) in [(Space::Shared, shared), (Space::Local, local)] {
@@ -138,9 +112,9 @@ impl AddressMap {
         Ok(map)
     }
 
-    /// Returns a map for loads that have offsets into shared and local memory, or addresses of
-    /// global memory, but no generic addresses: where the windows lie does not matter to them, so
-    /// that nothing is checked of these.
+    /// Creates a map for loads that have offsets into shared and local memory, or addresses of
+    /// global memory, but no generic addresses. The windows do not matter to them and are not
+    /// checked.
     ///
     /// # Errors
     /// Returns [`ConfigError::AddressBits`] if the width is out of range.
@@ -155,32 +129,64 @@ impl AddressMap {
         Ok(Self { address_bits, shared, local })
     }
 
-    /// How many bits an address has, 32..=64.
+    /// Returns the width of an address in bits, 32..=64.
+    #[must_use]
     pub const fn address_bits(&self) -> u32 {
         self.address_bits
     }
 
-    /// The shared window.
+    /// Returns the shared window.
+    #[must_use]
     pub const fn shared(&self) -> Window {
         self.shared
     }
 
-    /// The local window.
+    /// Returns the local window.
+    #[must_use]
     pub const fn local(&self) -> Window {
         self.local
     }
 
-    /// Whether the address is at or above 2^address_bits.
+    /// Returns the highest address, 2^address_bits - 1.
     #[inline]
+    pub(super) const fn last_address(&self) -> u64 {
+        u64::MAX >> (64 - self.address_bits)
+    }
+
+    /// Returns whether the address is at or above 2^address_bits.
+    #[inline]
+    #[must_use]
     pub const fn is_beyond(&self, address: GenericAddress) -> bool {
         self.address_bits < 64 && address.0 >> self.address_bits != 0
     }
 
-    /// The space that `address` lies in for a lane whose Plg is `plg`, and its offset there in
-    /// bytes (global: the address itself).
+    /// Returns the memory that `address` lies in for a lane whose Plg is `plg`, and the byte offset
+    /// in it (global: the address). `plg` matters to generic addresses alone.
     ///
     /// # Errors
-    /// [`OutsideWindow`] where the lane may not reach the address.
+    /// Returns [`OutsideWindow`] if the lane cannot access a generic address.
+    #[inline]
+    pub fn locate(
+        &self,
+        space: AddressSpace,
+        address: GenericAddress,
+        plg: bool,
+    ) -> Result<(Space, u64), OutsideWindow> {
+        let found = match space {
+            AddressSpace::Generic => return self.resolve(address, plg),
+            AddressSpace::Global => Space::Global,
+            AddressSpace::Local => Space::Local,
+            AddressSpace::Shared => Space::Shared,
+            AddressSpace::Constant { .. } => Space::Constant,
+        };
+        Ok((found, address.0))
+    }
+
+    /// Returns the memory that a generic address lies in for a lane whose Plg is `plg`, and the
+    /// byte offset in it (global: the address). Clause 4.5 of docs/ld.md.
+    ///
+    /// # Errors
+    /// Returns [`OutsideWindow`] if the lane cannot access the address.
     #[inline]
     pub fn resolve(
         &self,

@@ -3,7 +3,7 @@
 use super::rows::lane_faults;
 use super::text::{count, cut, name, of};
 use crate::lane::{LANES, LaneMask};
-use crate::suite::vector::LANE_FAULTS;
+use crate::load::LaneFaultKind;
 use crate::trace::{Contents, FaultyLoad, ProgramCounter};
 
 const CELL: usize = 11;
@@ -30,9 +30,9 @@ pub(super) fn faults(
             String::new()
         }
     );
-    let kinds = LANE_FAULTS.iter().map(|kind| (*kind, kind.replace('_', " ")));
+    let kinds = LaneFaultKind::ALL.map(|kind| (kind.name(), kind.name().replace('_', " ")));
     let plain = [("executes", "executing, no fault".to_owned()), ("idle", "not executing".into())];
-    for (class, text) in kinds.chain(plain) {
+    for (class, text) in kinds.into_iter().chain(plain) {
         html += &format!("<span class=\"key\"><i class=\"{class}\"></i>{text}</span>");
     }
     html += "</p>\n";
@@ -56,11 +56,11 @@ fn faulty_load(load: &FaultyLoad, contents: &Contents) -> String {
         name(kernel),
         cells(load)
     );
-    for (kind, lanes) in LANE_FAULTS.iter().zip(load.faults) {
+    for (kind, &lanes) in load.faults.iter() {
         let Some(first) = lanes.first() else { continue };
         html += &format!(
             "<li><i class=\"{kind}\"></i>{}: {} <span class=\"dim\">{}at</span> <code>{:#x}</code></li>",
-            kind.replace('_', " "),
+            kind.name().replace('_', " "),
             lane_list(lanes),
             if lanes.count() > 1 { "first " } else { "" },
             load.addresses[first]
@@ -89,7 +89,7 @@ fn lane_list(lanes: LaneMask) -> String {
 
 /// Draws the 32 lanes. A lane that is both misaligned and outside has both colours.
 fn cells(load: &FaultyLoad) -> String {
-    let [window, allocation, misaligned] = load.faults;
+    let misaligned = LaneFaultKind::MisalignedAddress;
     let mut svg = format!(
         "<svg class=\"lanes\" viewBox=\"0 0 {} 24\" role=\"img\" aria-label=\"The 32 lanes\">",
         LANES * (CELL + 2) + 3 * 4
@@ -97,21 +97,19 @@ fn cells(load: &FaultyLoad) -> String {
     for lane in 0..LANES {
         // Groups of eight.
         let x = lane * (CELL + 2) + lane / 8 * 4;
-        let outside = [(window, LANE_FAULTS[0]), (allocation, LANE_FAULTS[1])]
-            .into_iter()
-            .find(|(lanes, _)| lanes.contains(lane))
-            .map(|(_, kind)| kind);
-        let is_misaligned = misaligned.contains(lane);
+        let has = |kind: &LaneFaultKind| load.faults[*kind].contains(lane);
+        let outside = LaneFaultKind::ALL.into_iter().filter(|kind| kind.zeroes()).find(has);
+        let is_misaligned = has(&misaligned);
         let class = match outside {
-            Some(kind) => kind,
-            None if is_misaligned => LANE_FAULTS[2],
+            Some(kind) => kind.name(),
+            None if is_misaligned => misaligned.name(),
             None if load.executing.contains(lane) => "executes",
             None => "idle",
         };
         let mut title = format!("lane {lane}: ");
         match (load.executing.contains(lane), outside, is_misaligned) {
             (false, ..) => title += "not executing",
-            (_, Some(kind), true) => title += &format!("{kind}, {}", LANE_FAULTS[2]),
+            (_, Some(kind), true) => title += &format!("{kind}, {misaligned}"),
             _ => title += class,
         }
         if load.executing.contains(lane) {
@@ -122,8 +120,7 @@ fn cells(load: &FaultyLoad) -> String {
              height=\"{CELL}\" rx=\"2\"/>"
         );
         if outside.is_some() && is_misaligned {
-            svg +=
-                &format!("<path class=\"{}\" d=\"M{x} {CELL}h{CELL}v-{CELL}z\"/>", LANE_FAULTS[2]);
+            svg += &format!("<path class=\"{misaligned}\" d=\"M{x} {CELL}h{CELL}v-{CELL}z\"/>");
         }
         svg += "</g>";
         if lane % 8 == 0 {

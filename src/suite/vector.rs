@@ -15,15 +15,9 @@ use super::json::values::{
 };
 use super::json::{self, JsonError};
 use crate::lane::{LANES, LaneMask, LaneValues};
-use crate::load::{ExecuteError, Executor, Outcome};
+use crate::load::{ByFaultKind, ExecuteError, Executor, LaneFaultKind, Outcome, WarpFault};
 use crate::machine::Machine;
 use crate::warp::Warp;
-
-/// The names of the lane faults, in the order in which they are written.
-pub const LANE_FAULTS: [&str; 3] = ["outside_window", "outside_allocation", "misaligned_address"];
-
-/// The names of the warp faults.
-const WARP_FAULTS: [&str; 2] = ["misaligned_register", "out_of_range_register"];
 
 /// One test vector.
 #[derive(Debug)]
@@ -36,7 +30,7 @@ pub struct Vector {
     pub machine: Machine,
     /// The warp before.
     pub warp: Warp,
-    /// What should hold after; nothing where the vector has no `final`.
+    /// The expected outcome; `None` if the vector has no `final`.
     pub expected: Option<Final>,
 }
 
@@ -47,8 +41,8 @@ pub struct Final {
     pub registers: BTreeMap<Reg, LaneValues>,
     /// The warp fault's name.
     pub fault: Option<&'static str>,
-    /// The lanes of each fault, in the order of [`LANE_FAULTS`].
-    pub lane_faults: [LaneMask; 3],
+    /// The lanes with a fault of each kind.
+    pub lane_faults: ByFaultKind<LaneMask>,
     /// Whether the broadcast path was taken. `None` of `LDS.U`, whose `.U` decides nothing that can
     /// be observed.
     pub broadcast: Option<bool>,
@@ -77,8 +71,8 @@ pub enum Difference {
     },
     /// The lanes with one kind of fault.
     LaneFaults {
-        /// The fault's name.
-        name: &'static str,
+        /// The kind.
+        kind: LaneFaultKind,
         /// The lanes that should have it.
         expected: LaneMask,
         /// The lanes that have it.
@@ -94,10 +88,10 @@ pub enum Difference {
 }
 
 impl Vector {
-    /// Reads a vector out of one JSON object.
+    /// Reads a vector from one JSON object.
     ///
     /// # Errors
-    /// [`JsonError`] with the key and, where the text is at fault, its position.
+    /// Returns [`JsonError`] with the key and, if the text is malformed, its position.
     pub fn from_json(text: &str) -> Result<Self, JsonError> {
         let json: VectorJson = json::from_str(text)?;
         let instruction = read_instruction(&json.instruction)?;
@@ -108,17 +102,18 @@ impl Vector {
         Ok(Self { name: json.name, instruction, machine, warp, expected })
     }
 
-    /// Executes the instruction; gives the warp after it and what the load did.
+    /// Executes the instruction; returns the warp after it and what the load did.
     ///
     /// # Errors
-    /// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known.
+    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
+    /// unknown.
     pub fn run(&self, executor: Executor) -> Result<(Warp, Outcome), ExecuteError> {
         let mut warp = self.warp.clone();
         let outcome = executor.execute(&self.instruction, &self.machine, &mut warp)?;
         Ok((warp, outcome))
     }
 
-    /// What changed between the vector's warp and `after`.
+    /// Returns what changed between the vector's warp and `after`.
     pub fn observed(&self, after: &Warp, outcome: &Outcome) -> Final {
         Final {
             registers: after
@@ -126,16 +121,17 @@ impl Vector {
                 .map(|register| (register, *after.register(register)))
                 .collect(),
             fault: outcome.warp_fault.map(|fault| fault.name()),
-            lane_faults: LANE_FAULTS.map(|name| outcome.lane_faults.lanes(name)),
+            lane_faults: outcome.lane_faults.by_kind(),
             broadcast: (!is_lds_u(&self.instruction)).then_some(outcome.is_broadcast()),
         }
     }
 
-    /// Executes the vector and compares with what it expects; nothing where all is equal, or
-    /// where the vector expects nothing.
+    /// Executes the vector and returns how the outcome differs from the expected one; empty if it
+    /// does not, or if the vector expects nothing.
     ///
     /// # Errors
-    /// [`ExecuteError`] where the instruction has no size or a mode whose meaning is not known.
+    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
+    /// unknown.
     pub fn check(&self, executor: Executor) -> Result<Vec<Difference>, ExecuteError> {
         let (after, outcome) = self.run(executor)?;
         let Some(expected) = &self.expected else { return Ok(Vec::new()) };
@@ -159,10 +155,10 @@ impl Vector {
         if expected.fault != got.fault {
             differences.push(Difference::Fault { expected: expected.fault, got: got.fault });
         }
-        for (i, name) in LANE_FAULTS.into_iter().enumerate() {
-            let (expected, got) = (expected.lane_faults[i], got.lane_faults[i]);
+        for kind in LaneFaultKind::ALL {
+            let (expected, got) = (expected.lane_faults[kind], got.lane_faults[kind]);
             if expected != got {
-                differences.push(Difference::LaneFaults { name, expected, got });
+                differences.push(Difference::LaneFaults { kind, expected, got });
             }
         }
         let broadcast = |side: &Final| side.broadcast.unwrap_or(false);
@@ -184,8 +180,8 @@ impl fmt::Display for Difference {
                 let name = |fault: &Option<&'static str>| fault.unwrap_or("none");
                 write!(f, "fault: expected {}, got {}", name(expected), name(got))
             }
-            Self::LaneFaults { name, expected, got } => {
-                write!(f, "{name}: expected lanes {expected:#010x}, got {got:#010x}")
+            Self::LaneFaults { kind, expected, got } => {
+                write!(f, "{kind}: expected lanes {expected:#010x}, got {got:#010x}")
             }
             Self::Broadcast { expected, got } => {
                 write!(f, "broadcast: expected {expected}, got {got}")
@@ -221,14 +217,14 @@ impl Serialize for Registers<'_> {
 }
 
 /// Only the masks that are not zero.
-struct LaneFaultMasks<'f>(&'f [LaneMask; 3]);
+struct LaneFaultMasks<'f>(&'f ByFaultKind<LaneMask>);
 
 impl Serialize for LaneFaultMasks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for (name, lanes) in LANE_FAULTS.iter().zip(self.0) {
+        for (kind, lanes) in self.0.iter() {
             if !lanes.is_empty() {
-                map.serialize_entry(name, &format!("{lanes:#x}"))?;
+                map.serialize_entry(&kind, &format!("{lanes:#x}"))?;
             }
         }
         map.end()
@@ -275,15 +271,23 @@ impl FinalJson {
         let fault = match self.fault {
             None => None,
             Some(given) => {
-                let known = WARP_FAULTS.into_iter().find(|name| *name == given);
+                let known = WarpFault::NAMES.into_iter().find(|name| *name == given);
                 Some(known.ok_or_else(|| {
-                    let message = format!("no fault {given:?}; expected null or {WARP_FAULTS:?}");
+                    let names = WarpFault::NAMES;
+                    let message = format!("no fault {given:?}; expected null or {names:?}");
                     JsonError::at("final.fault", message)
                 })?)
             }
         };
         let faults = self.lane_faults;
-        let masks = [faults.outside_window, faults.outside_allocation, faults.misaligned_address];
+        let lane_faults = ByFaultKind::from_fn(|kind| {
+            let mask = match kind {
+                LaneFaultKind::OutsideWindow => &faults.outside_window,
+                LaneFaultKind::OutsideAllocation => &faults.outside_allocation,
+                LaneFaultKind::MisalignedAddress => &faults.misaligned_address,
+            };
+            mask.as_ref().map_or(LaneMask::NONE, |Hex32(bits)| LaneMask::from_bits(*bits))
+        });
         Ok(Final {
             registers: self
                 .registers
@@ -292,8 +296,7 @@ impl FinalJson {
                 .map(|(RegisterName(register), Lanes(values))| (register, values))
                 .collect(),
             fault,
-            lane_faults: masks
-                .map(|mask| mask.map_or(LaneMask::NONE, |Hex32(bits)| LaneMask::from_bits(bits))),
+            lane_faults,
             broadcast: Some(self.broadcast),
         })
     }

@@ -60,7 +60,7 @@ impl Operation {
     /// # Errors
     /// Returns [`ExecuteError`] if the instruction cannot be executed.
     pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
-        let LoadOp { space, width, signed, uniform } = LoadOp::of(instruction)?;
+        let LoadOp { space, width, signed, uniform } = LoadOp::try_from(instruction)?;
         let space = if let AddressSpace::Constant { .. } = space { CONSTANT } else { space };
         let opcode = instruction.opcode().as_str().into();
         Ok(Self { opcode, space, width, signed, uniform, word: None, opcode_word: None })

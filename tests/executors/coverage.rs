@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use warpload::encoding::MemorySpace;
 use warpload::lane::LaneMask;
-use warpload::load::{ExecuteError, FaultKind, Outcome, UniformPath};
+use warpload::load::{ExecuteError, FaultCause, Outcome, UniformPath};
 use warpload::memory::{GenericAddress, OutsideWindow, Space, Width};
 
 use crate::both;
@@ -73,6 +73,7 @@ fn expect(
             Ok(outcome) => kinds(&case, outcome),
             Err(ExecuteError::InvalidSize(size)) => vec![size.to_string()],
             Err(ExecuteError::ConstantMode(mode)) => vec![format!("refused: {}", mode.name())],
+            Err(error) => panic!("{error}"),
         };
         for kind in kinds {
             *counts.entry(name(&case, kind)).or_default() += 1;
@@ -98,9 +99,9 @@ fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
         return vec![format!("{}, {of}", fault.name())];
     }
     let mut kinds = fault_kinds(case, outcome);
-    let outside = outcome.lane_faults.iter().filter(|fault| fault.kind.zeroes());
+    let outside = outcome.lane_faults.iter().filter(|fault| fault.kind().zeroes());
     let faulting: Vec<_> = outside.map(|fault| fault.lane).collect();
-    let loading = outcome.executing & !LaneMask::where_lane(|lane| faulting.contains(&lane));
+    let loading = outcome.executing & !LaneMask::from_fn(|lane| faulting.contains(&lane));
     kinds.push(if loading.is_empty() {
         "no lane loads".into()
     } else if faulting.is_empty() {
@@ -134,13 +135,13 @@ fn fault_kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
     let mut kinds = Vec::new();
     for fault in &outcome.lane_faults {
         let space = fault.space.map_or("no space", Space::name);
-        kinds.push(match fault.kind {
-            FaultKind::OutsideWindow(OutsideWindow::ByPredicate) => "outside by Plg".into(),
-            FaultKind::OutsideWindow(OutsideWindow::BeyondAddressBits) => "outside by bits".into(),
-            FaultKind::OutsideAllocation => format!("outside allocation, {space}"),
-            FaultKind::MisalignedAddress => format!("misaligned address, {space}"),
+        kinds.push(match fault.cause {
+            FaultCause::OutsideWindow(OutsideWindow::ByPredicate) => "outside by Plg".into(),
+            FaultCause::OutsideWindow(OutsideWindow::BeyondAddressBits) => "outside by bits".into(),
+            FaultCause::OutsideAllocation => format!("outside allocation, {space}"),
+            FaultCause::MisalignedAddress => format!("misaligned address, {space}"),
         });
-        if fault.kind == FaultKind::OutsideAllocation
+        if fault.cause == FaultCause::OutsideAllocation
             && fault.space == Some(Space::Global)
             && allocations.iter().any(|known| {
                 let end = known.base.wrapping_add(known.size);
@@ -190,7 +191,7 @@ fn place_kinds(case: &Case, loading: LaneMask, is_broadcast: bool) -> Vec<String
 
 /// The effective address of a lane, told from the registers once more.
 fn address(case: &Case, lane: usize) -> GenericAddress {
-    let lanes = warpload::load::LaneAddresses::of(&case.instruction, &case.machine, &case.warp);
+    let lanes = warpload::load::LaneAddresses::new(&case.instruction, &case.machine, &case.warp);
     GenericAddress(lanes.addresses[lane])
 }
 

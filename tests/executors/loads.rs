@@ -264,7 +264,7 @@ fn plg(
     addresses: &[u64; LANES],
 ) -> LaneMask {
     let shared = machine.memory.map().shared();
-    let right = LaneMask::where_lane(|lane| {
+    let right = LaneMask::from_fn(|lane| {
         let address = GenericAddress(addresses[lane]).align_down(fields.size.into());
         shared.offset_of(address).is_none()
     });

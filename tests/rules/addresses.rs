@@ -2,7 +2,7 @@
 
 use warpload::encoding::Reg;
 use warpload::lane::LANES;
-use warpload::load::FaultKind;
+use warpload::load::{FaultCause, LaneFaultKind};
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
 
@@ -76,7 +76,7 @@ fn a_32_bit_address_wraps_at_2_to_the_32() {
 #[test]
 fn a_32_bit_address_is_zero_extended() {
     let loaded = load("LD R4, [R2]", &machine(), at(|_| 0x8000_0000));
-    assert_eq!(loaded.kinds(0), [FaultKind::OutsideAllocation]);
+    assert_eq!(loaded.causes(0), [FaultCause::OutsideAllocation]);
     assert_eq!(address(&loaded, 0), 0x8000_0000);
 }
 
@@ -155,7 +155,7 @@ fn the_immediate_is_added_before_rounding() {
 fn rounding_is_reported_where_the_machine_is_set_so() {
     let warp = || at(|lane| 0x1010 + lane as u64);
     let reported = load("LD R4, [R2]", &reporting(), warp());
-    assert_eq!(reported.faulting("misaligned_address"), 0xeeee_eeee);
+    assert_eq!(reported.faulting(LaneFaultKind::MisalignedAddress), 0xeeee_eeee);
     assert_eq!(reported.outcome.lane_faults.iter().count(), 24);
     let forced = load("LD R4, [R2]", &machine(), warp());
     assert!(forced.is_clean());
@@ -172,7 +172,7 @@ fn the_allocation_is_looked_up_with_the_rounded_address() {
     let machine = Machine::new(memory);
     let loaded = load("LD R4, [R2]", &machine, at(|lane| lane as u64 % 8));
     // Lanes 0..4 round to 0, which is before the allocation; 4..8 to 4, inside.
-    assert_eq!(loaded.faulting("outside_allocation"), 0x0f0f_0f0f);
+    assert_eq!(loaded.faulting(LaneFaultKind::OutsideAllocation), 0x0f0f_0f0f);
     assert_eq!(loaded.register(4, 2), 0);
     assert_eq!(loaded.register(4, 7), 0x0101_0101);
 }

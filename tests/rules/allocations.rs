@@ -1,6 +1,6 @@
 //! Section 4, clause 6: the whole access must be allocated.
 
-use warpload::load::FaultKind;
+use warpload::load::{FaultCause, LaneFaultKind};
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder, Space, Window};
 
@@ -12,8 +12,8 @@ fn holds(machine: &Machine, size: &str, address: u64) -> bool {
     let warp = with(at(|_| address), 0, if plg { u32::MAX } else { 0 });
     let loaded = load(&format!("LD.E.{size} R4, [R2], P0"), machine, warp);
     if !loaded.is_clean() {
-        assert_eq!(loaded.faulting("outside_allocation"), u32::MAX);
-        assert_eq!(loaded.kinds(0), [FaultKind::OutsideAllocation]);
+        assert_eq!(loaded.faulting(LaneFaultKind::OutsideAllocation), u32::MAX);
+        assert_eq!(loaded.causes(0), [FaultCause::OutsideAllocation]);
         assert_eq!(loaded.register(4, 0), 0);
     }
     loaded.is_clean()
@@ -150,8 +150,8 @@ fn an_access_may_cross_local_parts_that_touch() {
     let first = 7 * 9 + 16;
     assert_eq!(loaded.registers(4, 9), [first, first + 4, first + 8, first + 12].map(word));
     // With one byte less in either part, one byte between them is missing.
-    assert_eq!(cross(22, 25).faulting("outside_allocation"), u32::MAX);
-    assert_eq!(cross(23, 24).faulting("outside_allocation"), u32::MAX);
+    assert_eq!(cross(22, 25).faulting(LaneFaultKind::OutsideAllocation), u32::MAX);
+    assert_eq!(cross(23, 24).faulting(LaneFaultKind::OutsideAllocation), u32::MAX);
     assert!(cross(48, 0).is_clean());
     assert!(cross(0, 48).is_clean());
 }
@@ -175,7 +175,7 @@ fn lanes_between_others_are_looked_up_too() {
         .global(0x1010, &bytes(8, 8));
     let machine = Machine::new(memory.build().unwrap());
     let loaded = load("LD R4, [R2]", &machine, at(|lane| 0x1000 + 4 * (lane as u64 % 6)));
-    assert_eq!(loaded.faulting("outside_allocation") & 0x3f, 0b001100);
+    assert_eq!(loaded.faulting(LaneFaultKind::OutsideAllocation) & 0x3f, 0b001100);
     assert_eq!(loaded.faults(2)[0].space, Some(Space::Global));
     assert_eq!(loaded.register(4, 5), word(12));
 }

@@ -1,5 +1,6 @@
 //! Section 4, `.U.128`: one fetch for all lanes, exactly where it is allowed.
 
+use warpload::load::LaneFaultKind;
 use warpload::load::UniformPath::{self, Broadcast, Divergent};
 
 use crate::{Loaded, active, at, limited, load, machine, reporting, with, word};
@@ -39,7 +40,7 @@ fn addresses_are_compared_after_rounding() {
 #[test]
 fn a_misaligned_mark_does_not_prevent_it() {
     let loaded = load("LD.U.128 R4, [R2]", &reporting(), at(|lane| 0x1010 + lane as u64 % 16));
-    assert_eq!(loaded.faulting("misaligned_address"), 0xfffe_fffe);
+    assert_eq!(loaded.faulting(LaneFaultKind::MisalignedAddress), 0xfffe_fffe);
     assert_eq!(path(&loaded), Broadcast);
 }
 
@@ -78,12 +79,12 @@ fn two_addresses_diverge() {
 fn a_lane_outside_by_plg_diverges() {
     let loaded = load("LD.U.128 R4, [R2], P0", &machine(), with(at(|_| 0x1010), 0, !1));
     assert_eq!(path(&loaded), Divergent);
-    assert_eq!(loaded.faulting("outside_window"), 1);
+    assert_eq!(loaded.faulting(LaneFaultKind::OutsideWindow), 1);
     assert_eq!(loaded.registers(4, 0), [0; 4]);
     assert_eq!(loaded.registers(4, 1), ROW.map(word));
     let loaded = load("LD.U.128 R4, [R2], P0", &machine(), with(at(|_| 0xfe00_0010), 0, 1 << 31));
     assert_eq!(path(&loaded), Divergent);
-    assert_eq!(loaded.faulting("outside_window"), 1 << 31);
+    assert_eq!(loaded.faulting(LaneFaultKind::OutsideWindow), 1 << 31);
     assert_eq!(loaded.registers(4, 30), ROW.map(|byte| word(0x40 + byte)));
 }
 
@@ -97,7 +98,7 @@ fn one_address_that_is_not_allocated_diverges() {
     ] {
         let loaded = load(text, &machine(), at(|_| address));
         assert_eq!(path(&loaded), Divergent);
-        assert_eq!(loaded.faulting("outside_allocation"), u32::MAX);
+        assert_eq!(loaded.faulting(LaneFaultKind::OutsideAllocation), u32::MAX);
         assert_eq!(loaded.registers(4, 0), [0; 4]);
     }
     let loaded = load("LD.E.U.128 R4, [R2]", &machine(), at(|_| 1 << 40));

@@ -1,7 +1,7 @@
 //! What faults carry, and what the hardware calls them (the table of section 4).
 
 use warpload::encoding::Reg;
-use warpload::load::{FaultKind, LaneFault, WarpFault};
+use warpload::load::{FaultCause, LaneFault, WarpFault};
 use warpload::memory::{GenericAddress, OutsideWindow, Space};
 
 use crate::{at, load, machine, reporting, with, word};
@@ -16,18 +16,18 @@ fn faults(text: &str, address: u64) -> Vec<LaneFault> {
 }
 
 fn fault(
-    kind: FaultKind,
+    cause: FaultCause,
     address: u64,
     rounded: u64,
     bytes: u32,
     space: Option<Space>,
 ) -> LaneFault {
     let (address, rounded) = (GenericAddress(address), GenericAddress(rounded));
-    LaneFault { lane: 20, kind, address, rounded, bytes, space }
+    LaneFault { lane: 20, cause, address, rounded, bytes, space }
 }
 
-const BY_PLG: FaultKind = FaultKind::OutsideWindow(OutsideWindow::ByPredicate);
-const BEYOND: FaultKind = FaultKind::OutsideWindow(OutsideWindow::BeyondAddressBits);
+const BY_PLG: FaultCause = FaultCause::OutsideWindow(OutsideWindow::ByPredicate);
+const BEYOND: FaultCause = FaultCause::OutsideWindow(OutsideWindow::BeyondAddressBits);
 
 /// A lane that may not reach its address has no space.
 #[test]
@@ -43,7 +43,7 @@ fn an_address_outside_the_window() {
 #[test]
 fn an_address_outside_the_allocation() {
     let outside = |address, bytes, space| {
-        fault(FaultKind::OutsideAllocation, address, address, bytes, Some(space))
+        fault(FaultCause::OutsideAllocation, address, address, bytes, Some(space))
     };
     assert_eq!(faults("LD R4, [R2]", 0x1120), [outside(0x1120, 4, Space::Global)]);
     assert_eq!(faults("LD R4, [R2]", 0xff00_0040), [outside(0xff00_0040, 4, Space::Local)]);
@@ -53,7 +53,7 @@ fn an_address_outside_the_allocation() {
 #[test]
 fn a_misaligned_address() {
     let misaligned = |address, rounded, bytes, space| {
-        fault(FaultKind::MisalignedAddress, address, rounded, bytes, Some(space))
+        fault(FaultCause::MisalignedAddress, address, rounded, bytes, Some(space))
     };
     let wide = "LD.64 R4, [R2]";
     assert_eq!(faults(wide, 0x1007), [misaligned(0x1007, 0x1000, 8, Space::Global)]);
@@ -68,12 +68,12 @@ fn a_misaligned_address() {
 #[test]
 fn a_lane_can_be_misaligned_and_outside() {
     let both = |kind, address, rounded, space| {
-        [FaultKind::MisalignedAddress, kind].map(|kind| fault(kind, address, rounded, 16, space))
+        [FaultCause::MisalignedAddress, kind].map(|kind| fault(kind, address, rounded, 16, space))
     };
     let wide = "LD.E.128 R4, [R2]";
     assert_eq!(faults(wide, 0xfe00_0001), both(BY_PLG, 0xfe00_0001, 0xfe00_0000, None));
     assert_eq!(faults(wide, (1 << 40) + 15), both(BEYOND, (1 << 40) + 15, 1 << 40, None));
-    let outside = FaultKind::OutsideAllocation;
+    let outside = FaultCause::OutsideAllocation;
     assert_eq!(faults(wide, 0x2001), both(outside, 0x2001, 0x2000, Some(Space::Global)));
     assert_eq!(
         faults(wide, 0xff00_0029),
@@ -81,16 +81,16 @@ fn a_lane_can_be_misaligned_and_outside() {
     );
     // Without the report only the second one is left.
     let loaded = load("LD.128 R4, [R2]", &machine(), at(|_| 0x2001));
-    assert_eq!(loaded.kinds(3), [outside]);
+    assert_eq!(loaded.causes(3), [outside]);
 }
 
 /// Clause 7: the kinds that give zeroes, and the one that does not.
 #[test]
 fn a_misaligned_lane_is_not_zeroed() {
-    assert!(BY_PLG.zeroes() && BEYOND.zeroes() && FaultKind::OutsideAllocation.zeroes());
-    assert!(!FaultKind::MisalignedAddress.zeroes());
+    assert!(BY_PLG.kind().zeroes() && FaultCause::OutsideAllocation.kind().zeroes());
+    assert!(!FaultCause::MisalignedAddress.kind().zeroes());
     let loaded = load("LD R4, [R2]", &reporting(), at(|_| 0x1013));
-    assert_eq!(loaded.kinds(0), [FaultKind::MisalignedAddress]);
+    assert_eq!(loaded.causes(0), [FaultCause::MisalignedAddress]);
     assert_eq!(loaded.register(4, 0), word(0x10));
 }
 

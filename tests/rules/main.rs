@@ -30,7 +30,7 @@ mod windows;
 
 use warpload::encoding::{Instruction, Pred, Reg, parse_line};
 use warpload::lane::{LANES, LaneMask};
-use warpload::load::{FaultKind, LaneFault, Outcome, execute, reference};
+use warpload::load::{FaultCause, LaneFault, LaneFaultKind, Outcome, execute, reference};
 use warpload::machine::{Machine, Misaligned, RegisterLimit};
 use warpload::memory::{AddressMap, MemoryBuilder};
 use warpload::warp::Warp;
@@ -133,14 +133,14 @@ impl Loaded {
         std::array::from_fn(|i| self.register(first + i as u8, lane))
     }
 
-    /// The lanes with a fault of that name.
-    fn faulting(&self, name: &str) -> u32 {
-        self.outcome.lane_faults.lanes(name).bits()
+    /// The lanes with a fault of that kind.
+    fn faulting(&self, kind: LaneFaultKind) -> u32 {
+        self.outcome.lane_faults.lanes(kind).bits()
     }
 
-    /// The kinds of a lane's faults.
-    fn kinds(&self, lane: usize) -> Vec<FaultKind> {
-        self.faults(lane).iter().map(|fault| fault.kind).collect()
+    /// The causes of a lane's faults.
+    fn causes(&self, lane: usize) -> Vec<FaultCause> {
+        self.faults(lane).iter().map(|fault| fault.cause).collect()
     }
 
     fn faults(&self, lane: usize) -> Vec<LaneFault> {

@@ -1,5 +1,6 @@
 //! Section 4, clauses 7 to 9: what the registers hold.
 
+use warpload::load::LaneFaultKind;
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
 
@@ -56,8 +57,8 @@ fn a_lane_outside_gets_zeroes_and_the_others_load() {
     for (size, count) in [("U8", 1), ("S16", 1), ("32", 1), ("64", 2), ("128", 4), ("U.128", 4)] {
         let address = |lane| [0x1000, 0x2000, 0xfe00_0000, 0x1010][lane % 4];
         let loaded = load(&format!("LD.{size} R4, [R2]"), &machine(), at(address));
-        assert_eq!(loaded.faulting("outside_allocation"), 0x2222_2222);
-        assert_eq!(loaded.faulting("outside_window"), 0x4444_4444);
+        assert_eq!(loaded.faulting(LaneFaultKind::OutsideAllocation), 0x2222_2222);
+        assert_eq!(loaded.faulting(LaneFaultKind::OutsideWindow), 0x4444_4444);
         for lane in 0..32 {
             for i in 0..5 {
                 let got = loaded.register(4 + i, lane);
@@ -78,7 +79,7 @@ fn a_lane_that_does_not_execute_is_not_zeroed() {
     let loaded = load("@P1 LD.64 R4, [R2]", &machine(), with(at(|_| 0), 1, 1));
     assert_eq!(loaded.registers(4, 0), [0, 0]);
     assert_eq!(loaded.registers(4, 1), [BEFORE, BEFORE]);
-    assert_eq!(loaded.faulting("outside_allocation"), 1);
+    assert_eq!(loaded.faulting(LaneFaultKind::OutsideAllocation), 1);
 }
 
 /// One lane's load, as large as it may be, next to lanes that load nothing.
@@ -108,7 +109,7 @@ fn rz_swallows_the_values() {
         let address = |lane| if lane == 7 { 0 } else { 0x1000 };
         let loaded = load(&format!("LD.{size} RZ, [R2]"), &machine(), at(address));
         assert!(loaded.changed().is_empty());
-        assert_eq!(loaded.faulting("outside_allocation"), 1 << 7);
+        assert_eq!(loaded.faulting(LaneFaultKind::OutsideAllocation), 1 << 7);
     }
 }
 

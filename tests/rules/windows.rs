@@ -1,23 +1,23 @@
 //! Section 4, clause 5: Plg and the address choose the window.
 
-use warpload::load::FaultKind;
+use warpload::load::{FaultCause, LaneFaultKind};
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder, OutsideWindow, Space, Window};
 
 use crate::{at, load, machine, with, word};
 
-const BY_PLG: FaultKind = FaultKind::OutsideWindow(OutsideWindow::ByPredicate);
-const BEYOND: FaultKind = FaultKind::OutsideWindow(OutsideWindow::BeyondAddressBits);
+const BY_PLG: FaultCause = FaultCause::OutsideWindow(OutsideWindow::ByPredicate);
+const BEYOND: FaultCause = FaultCause::OutsideWindow(OutsideWindow::BeyondAddressBits);
 
 /// Where a byte load that finds nothing allocated looks for it, or why it may not.
-fn space(machine: &Machine, address: u64, plg: bool) -> Result<Space, FaultKind> {
+fn space(machine: &Machine, address: u64, plg: bool) -> Result<Space, FaultCause> {
     let loaded = load("LD.E.U8 R4, [R2], P0", machine, with(at(|_| address), 0, plg.into()));
     let fault = loaded.faults(0)[0];
-    if fault.kind == FaultKind::OutsideAllocation {
+    if fault.cause == FaultCause::OutsideAllocation {
         Ok(fault.space.unwrap())
     } else {
         assert_eq!(fault.space, None);
-        Err(fault.kind)
+        Err(fault.cause)
     }
 }
 
@@ -75,7 +75,7 @@ fn pt_is_plg_true() {
     let loaded = load("LD R4, [R2]", &machine(), at(|_| 0x1000));
     assert_eq!(loaded.register(4, 0), word(0));
     let loaded = load("LD R4, [R2]", &machine(), at(|_| 0xfe00_0000));
-    assert_eq!(loaded.kinds(0), [BY_PLG]);
+    assert_eq!(loaded.causes(0), [BY_PLG]);
 }
 
 /// Lanes 0, 1, 2 and 3 in global, shared, local memory and, with Plg wrong, nowhere.
@@ -87,7 +87,7 @@ fn plg_is_read_lane_by_lane() {
     assert_eq!(loaded.registers::<1>(4, 5), [word(0x44)]);
     assert_eq!(loaded.registers::<1>(4, 6), [word(6 * 7 + 4)]);
     assert_eq!(loaded.registers::<1>(4, 7), [0]);
-    assert_eq!(loaded.faulting("outside_window"), 0x8888_8888);
+    assert_eq!(loaded.faulting(LaneFaultKind::OutsideWindow), 0x8888_8888);
 }
 
 /// The guard and Plg are different predicates.
@@ -95,7 +95,7 @@ fn plg_is_read_lane_by_lane() {
 fn plg_does_not_guard() {
     let loaded = load("LD R4, [R2], P0", &machine(), with(at(|_| 0x1000), 0, 0));
     assert_eq!(loaded.outcome.executing.bits(), u32::MAX);
-    assert_eq!(loaded.faulting("outside_window"), u32::MAX);
+    assert_eq!(loaded.faulting(LaneFaultKind::OutsideWindow), u32::MAX);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn with_64_address_bits_nothing_is_beyond() {
     let loaded = load("LD.E.U8 R4, [R2]", &machine, at(|_| u64::MAX - 0x10));
     assert!(loaded.is_clean());
     let loaded = load("LD.E.U16 R4, [R2]", &machine, at(|_| u64::MAX - 0x10));
-    assert_eq!(loaded.faulting("outside_allocation"), u32::MAX);
+    assert_eq!(loaded.faulting(LaneFaultKind::OutsideAllocation), u32::MAX);
 }
 
 /// Shared 0..0x20, local the last 0x20 bytes of 2^64: what is between is global.

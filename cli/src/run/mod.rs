@@ -123,7 +123,7 @@ struct NotExecutable {
 
 impl Executed {
     fn new(vector: Vector, executor: Executor) -> Result<Self, NotExecutable> {
-        let executed = LoadOp::of(&vector.instruction)
+        let executed = LoadOp::try_from(&vector.instruction)
             .and_then(|op| vector.run(executor).map(|(after, outcome)| (op, after, outcome)));
         match executed {
             Ok((op, after, outcome)) => Ok(Self { vector, op, after, outcome }),

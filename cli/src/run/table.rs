@@ -56,7 +56,7 @@ pub(crate) fn faults(lane_faults: &LaneFaults) -> String {
 
 fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String {
     let instruction = &vector.instruction;
-    let lanes = LaneAddresses::of(instruction, &vector.machine, &vector.warp);
+    let lanes = LaneAddresses::new(instruction, &vector.machine, &vector.warp);
     let registers: Vec<Reg> = match outcome.destination {
         Some(written) => {
             (0..written.count).map(|i| Reg::new(written.first.number() + i as u8)).collect()
@@ -91,7 +91,7 @@ fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String 
             row += &format!("  {:#010x}", after.register(*register)[lane]);
         }
         let faults = outcome.lane_faults.iter().filter(|fault| fault.lane == lane);
-        let names: Vec<&str> = faults.map(|fault: &LaneFault| fault.kind.name()).collect();
+        let names: Vec<&str> = faults.map(|fault: &LaneFault| fault.kind().name()).collect();
         if !names.is_empty() {
             row += &format!("  <- {}", names.join(", "));
         }

@@ -3,7 +3,7 @@
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFault, LaneFaults, LoadOp, load};
 use warpload::machine::Misaligned;
-use warpload::memory::{AddressSpace, GenericAddress, LoadMemory, Memory, Space, Width};
+use warpload::memory::{AddressSpace, GenericAddress, Memory, Space, Width};
 
 /// The widest access, in bytes.
 const WIDEST: usize = Width::B32.bytes() as usize;
@@ -34,15 +34,15 @@ impl Access {
 
     /// The memory that a lane's rounded address lies in.
     pub(super) fn space_of(&self, memory: &Memory, lane: usize) -> Option<Space> {
-        let found = memory.region(self.space, self.rounded(lane), self.plg(memory).contains(lane));
-        found.ok().map(|found| found.0)
+        let plg = self.plg(memory).contains(lane);
+        memory.map().locate(self.space, self.rounded(lane), plg).ok().map(|found| found.0)
     }
 
     /// Returns the Plg with which the windows alone decide: true if the rounded address is outside
     /// the shared window.
     fn plg(&self, memory: &Memory) -> LaneMask {
         let shared = memory.map().shared();
-        LaneMask::where_lane(|lane| shared.offset_of(self.rounded(lane)).is_none())
+        LaneMask::from_fn(|lane| shared.offset_of(self.rounded(lane)).is_none())
     }
 
     /// Reads `from` bytes after the addresses. Faults have the addresses themselves.

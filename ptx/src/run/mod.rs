@@ -225,7 +225,7 @@ impl<'m> Environment<'m> {
     ) -> Result<LaneMask, RunError> {
         let Some((guard, is_negated)) = guard else { return Ok(self.active) };
         let held = self.value(registers, guard, self.active, span)?;
-        let is_true = LaneMask::where_lane(|lane| held.map_or(0, |held| held.values[lane]) != 0);
+        let is_true = LaneMask::from_fn(|lane| held.map_or(0, |held| held.values[lane]) != 0);
         Ok(self.active & if is_negated { !is_true } else { is_true })
     }
 
@@ -317,7 +317,7 @@ impl<'m> Environment<'m> {
             && let Some(held) = registers.get(Register::of(symbol))
         {
             let passes = |lane: usize| held.lane(lane) != Some(u128::from(guard.is_negated));
-            lanes = lanes & LaneMask::where_lane(passes);
+            lanes = lanes & LaneMask::from_fn(passes);
         }
         for register in Operands::of(self.module, statement.scope, instruction).writes {
             registers.overwrite(register, lanes);

@@ -32,11 +32,11 @@ pub(super) fn undefined(
     let of_qualifier = |qualifier: &crate::syntax::load::Qualifier| {
         let is_granted = granted(qualifier.kind, bits, version)?;
         let is_outside = |lane: usize| spaces[lane].is_some_and(|space| !is_granted(space));
-        Some(Undefined { qualifier: qualifier.span, lanes: LaneMask::where_lane(is_outside) })
+        Some(Undefined { qualifier: qualifier.span, lanes: LaneMask::from_fn(is_outside) })
     };
     let unified = load.address().and_then(|address| address.unified).map(|span| {
         let is_outside = |lane: usize| spaces[lane].is_some_and(|space| !is_global(space));
-        Undefined { qualifier: span, lanes: LaneMask::where_lane(is_outside) }
+        Undefined { qualifier: span, lanes: LaneMask::from_fn(is_outside) }
     });
     let qualifiers = load.qualifiers.iter().filter_map(of_qualifier);
     qualifiers.chain(unified).filter(|undefined| !undefined.lanes.is_empty()).collect()

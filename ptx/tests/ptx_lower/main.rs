@@ -134,7 +134,7 @@ fn numbers_begin_anew() {
     let lowered: Vec<_> = lower(&module, OptimizationLevel::O3).map(Result::unwrap).collect();
     assert_eq!(lowered.len(), 900);
     for load in lowered.iter().flat_map(|load| &load.instructions) {
-        let op = LoadOp::of(load).unwrap();
+        let op = LoadOp::try_from(load).unwrap();
         assert_eq!(register_fault(load, op, RegisterLimit::ALL), None, "{load}");
         let (base, first) = (load.address().base.number(), load.destination().number());
         let base_count = if load.address().extended { 2 } else { 1 };

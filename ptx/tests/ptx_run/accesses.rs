@@ -1,6 +1,7 @@
 //! Accesses: alignment, what lies outside, and 32 bytes at once.
 
 use warpload::lane::LaneMask;
+use warpload::load::LaneFaultKind;
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder, Space, Window};
 
@@ -33,7 +34,10 @@ fn a_lane_that_is_outside_gets_zeroes() {
     assert_eq!(ran.lane("%r1", 3), Some(0xfffe_fdfc));
     assert_eq!(ran.lane("%r1", 4), Some(0));
     let executed = ran.loads[0].as_ref().unwrap();
-    assert_eq!(executed.faults.lanes("outside_allocation"), LaneMask::from_bits(0xffff_fff0));
+    assert_eq!(
+        executed.faults.lanes(LaneFaultKind::OutsideAllocation),
+        LaneMask::from_bits(0xffff_fff0)
+    );
     assert_eq!(
         ran.faults()[0],
         "lane 4: outside_allocation at 0x10000100, 4 bytes of global memory"

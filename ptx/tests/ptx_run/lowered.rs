@@ -252,7 +252,7 @@ fn bound(lowered: &LoweredLoad, places: &Places<'_>, machine: &Machine, start: &
                     let address = places.address(*place, lane);
                     address.wrapping_sub(shared.base) >= shared.size
                 };
-                warp.set_predicate(*predicate, LaneMask::where_lane(is_outside));
+                warp.set_predicate(*predicate, LaneMask::from_fn(is_outside));
             }
             Binding::Guard { predicate, .. } => {
                 warp.set_predicate(*predicate, start.predicate(GUARD));
@@ -280,7 +280,7 @@ fn execute_lowered(
         assert_eq!(outcome.warp_fault, None, "{instruction}");
         executing = outcome.executing;
         for fault in &outcome.lane_faults {
-            faults[fault.lane].push(fault.kind.name());
+            faults[fault.lane].push(fault.kind().name());
         }
     }
     let mut values = Vec::new();
@@ -333,7 +333,7 @@ fn comparable_lanes(
         Binding::Plg { place, .. } => Some(*place),
         _ => None,
     });
-    LaneMask::where_lane(|lane| {
+    LaneMask::from_fn(|lane| {
         let address = addresses[lane];
         match formed {
             Some(formed) => is_shared(places.address(formed, lane)) == is_shared(address & !15),
@@ -423,7 +423,7 @@ fn same(
     prop_assert_eq!(loaded.executing, executed.executing, "{}", context);
     for lane in loaded.executing.lanes() {
         let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
-        let expected: Vec<&str> = of_lane.map(|fault| fault.kind.name()).collect();
+        let expected: Vec<&str> = of_lane.map(|fault| fault.kind().name()).collect();
         if part.may_be_split() && !expected.is_empty() {
             // One load is outside as a whole, of several instructions some are not.
             prop_assert!(!loaded.faults[lane].is_empty(), "lane {} of {}", lane, context);

@@ -284,7 +284,7 @@ fn compare(setting: &Setting) -> Result<(), TestCaseError> {
         prop_assert_eq!(executed.executing.contains(lane), executes);
         let expected = memories.load(&case.load, *base, lane, *reports);
         let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
-        let faults: Vec<&str> = of_lane.map(|fault| fault.kind.name()).collect();
+        let faults: Vec<&str> = of_lane.map(|fault| fault.kind().name()).collect();
         let context = format!("lane {lane} of {} {memories:?}", case.source);
         if executes {
             prop_assert_eq!(executed.addresses[lane], expected.address, "{}", &context);

@@ -8,6 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::impossible::OrImpossible;
 use crate::lane::LANES;
+use crate::load::ByFaultKind;
+use crate::memory::Space;
 use crate::trace::operation::{Operation, Skipped};
 
 /// Bytes of a sector, a line and a page of global memory.
@@ -18,18 +20,8 @@ pub(super) const PAGE: u64 = 4096;
 /// The most faults and mismatches that are kept in full.
 pub(super) const KEPT: usize = 10;
 
-/// The lane faults, in the order of [`crate::suite::vector::LANE_FAULTS`].
-pub(super) type LaneFaultCounts = [u64; 3];
-
-/// The memory of a load's first executing lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FoundSpace {
-    Global,
-    Local,
-    Shared,
-    Constant,
-    Unresolved,
-}
+/// The number of lane faults of each kind.
+pub(super) type LaneFaultCounts = ByFaultKind<u64>;
 
 /// The sectors and lines that loads touch in global memory, and the fewest sectors that would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +52,7 @@ impl Default for PcCounts {
             fewest_sectors: u64::MAX,
             most_sectors: 0,
             ideal_sectors: 0,
-            lane_faults: [0; 3],
+            lane_faults: LaneFaultCounts::default(),
         }
     }
 }
@@ -73,13 +65,7 @@ impl PcCounts {
         self.fewest_sectors = self.fewest_sectors.min(other.fewest_sectors);
         self.most_sectors = self.most_sectors.max(other.most_sectors);
         self.ideal_sectors += other.ideal_sectors;
-        add_faults(&mut self.lane_faults, &other.lane_faults);
-    }
-}
-
-fn add_faults(to: &mut LaneFaultCounts, from: &LaneFaultCounts) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to += from;
+        self.lane_faults += other.lane_faults;
     }
 }
 
@@ -123,8 +109,8 @@ pub(super) struct KernelCounts {
     pub(super) not_replayed: BTreeMap<u16, NotReplayed>,
     pub(super) lanes: u64,
     pub(super) bytes: u64,
-    /// In the order of [`FoundSpace`].
-    pub(super) by_space: [u64; 5],
+    /// In the order of [`Space::ALL`], those without a memory last.
+    pub(super) by_space: [u64; Space::ALL.len() + 1],
     pub(super) traffic: Traffic,
     pub(super) lane_faults: LaneFaultCounts,
     pub(super) broadcast: u64,
@@ -167,7 +153,8 @@ pub(super) struct LoadCounts {
     pub(super) pc: u32,
     pub(super) operation: u16,
     pub(super) lanes: u64,
-    pub(super) space: FoundSpace,
+    /// The memory of the first executing lane.
+    pub(super) space: Option<Space>,
     pub(super) traffic: Traffic,
     pub(super) lane_faults: LaneFaultCounts,
     pub(super) width_disagrees: bool,
@@ -181,11 +168,11 @@ impl KernelCounts {
         self.loads += 1;
         self.lanes += load.lanes;
         self.bytes += load.lanes * u64::from(operation.width.bytes());
-        self.by_space[load.space as usize] += 1;
+        self.by_space[load.space.map_or(Space::ALL.len(), |space| space as usize)] += 1;
         self.traffic.sectors += load.traffic.sectors;
         self.traffic.lines += load.traffic.lines;
         self.traffic.ideal_sectors += load.traffic.ideal_sectors;
-        add_faults(&mut self.lane_faults, &load.lane_faults);
+        self.lane_faults += load.lane_faults;
         match load.broadcast {
             Some(true) => self.broadcast += 1,
             Some(false) => self.divergent += 1,
@@ -232,7 +219,7 @@ impl KernelCounts {
         self.traffic.sectors += other.traffic.sectors;
         self.traffic.lines += other.traffic.lines;
         self.traffic.ideal_sectors += other.traffic.ideal_sectors;
-        add_faults(&mut self.lane_faults, &other.lane_faults);
+        self.lane_faults += other.lane_faults;
         self.broadcast += other.broadcast;
         self.divergent += other.divergent;
         self.footprint.add(&other.footprint);

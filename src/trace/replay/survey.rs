@@ -11,9 +11,9 @@ use super::heat::HeatMap;
 use super::replayed::Replayed;
 use super::statistics::SECTOR;
 use super::walk::{Visitor, Walk};
-use super::worker::{fault_row, lane_addresses};
+use super::worker::lane_addresses;
 use crate::lane::{LANES, LaneMask};
-use crate::load::{Loaded, load};
+use crate::load::{ByFaultKind, Loaded, load};
 use crate::machine::Misaligned;
 use crate::memory::{GenericAddress, LoadMemory};
 use crate::trace::binary::{BinaryTrace, Block, RawBlock, TraceError, TracedLoad};
@@ -56,8 +56,8 @@ pub struct FaultyLoad {
     pub operation: u16,
     /// The executing lanes.
     pub executing: LaneMask,
-    /// The lanes of each fault, in the order of [`crate::suite::vector::LANE_FAULTS`].
-    pub faults: [LaneMask; 3],
+    /// The lanes with a fault of each kind.
+    pub faults: ByFaultKind<LaneMask>,
     /// Each lane's address before rounding; meaningless for lanes that do not execute.
     pub addresses: [u64; LANES],
 }
@@ -216,10 +216,7 @@ fn faulty_load(
     (executing, addresses): (LaneMask, [u64; LANES]),
     loaded: &Loaded,
 ) -> FaultyLoad {
-    let mut faults = [LaneMask::NONE; 3];
-    for fault in &loaded.faults {
-        faults[fault_row(fault.kind)].insert(fault.lane);
-    }
+    let faults = loaded.faults.by_kind();
     let (pc, operation) = (traced.pc, traced.operation);
     FaultyLoad { record, kernel, pc, operation, executing, faults, addresses }
 }

@@ -1,12 +1,12 @@
 //! [`Worker`]: replays a block, load by load: executes, digests, checks and counts.
 
 use super::statistics::{
-    FoundSpace, KEPT, KernelCounts, LoadCounts, PcCounter, Traffic, TrafficCounter,
+    KEPT, KernelCounts, LaneFaultCounts, LoadCounts, PcCounter, Traffic, TrafficCounter,
 };
 use crate::lane::{LANES, LaneMask, LaneValues};
-use crate::load::{FaultKind, LaneAddresses, LaneFault, LoadOp, Loaded, load};
+use crate::load::{LaneAddresses, LaneFault, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
-use crate::memory::{AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, mix};
+use crate::memory::{AddressMap, AddressSpace, GenericAddress, LoadMemory, mix};
 use crate::trace::binary::{Block, TraceError, TracedLoad};
 use crate::trace::operation::Operation;
 
@@ -168,9 +168,9 @@ impl<'b, 't> Worker<'b, 't> {
         lanes: &LaneAddresses,
         loaded: &Loaded,
     ) {
-        let mut lane_faults = [0; 3];
+        let mut lane_faults = LaneFaultCounts::default();
         for fault in &loaded.faults {
-            lane_faults[fault_row(fault.kind)] += 1;
+            lane_faults[fault.kind()] += 1;
             if self.found.faults.len() < KEPT {
                 let (kernel, pc) = (self.block.raw().kernel, traced.pc);
                 self.found.faults.push(FaultAt { record, kernel, pc, fault: *fault });
@@ -182,7 +182,7 @@ impl<'b, 't> Worker<'b, 't> {
             pc: traced.pc,
             operation: traced.operation,
             lanes: u64::from(lanes.executing.count()),
-            space: found_space(loaded.first_space),
+            space: loaded.first_space,
             traffic,
             lane_faults,
             width_disagrees: traced.width_disagrees,
@@ -230,24 +230,5 @@ pub(super) fn lane_addresses(
 
 /// Returns Plg as the compiled `LEA` forms it: true if the address is not in the shared window.
 fn compiled_plg(addresses: &[u64; LANES], map: &AddressMap) -> LaneMask {
-    LaneMask::where_lane(|lane| map.shared().offset_of(GenericAddress(addresses[lane])).is_none())
-}
-
-fn found_space(space: Option<Space>) -> FoundSpace {
-    match space {
-        Some(Space::Global) => FoundSpace::Global,
-        Some(Space::Local) => FoundSpace::Local,
-        Some(Space::Shared) => FoundSpace::Shared,
-        Some(Space::Constant) => FoundSpace::Constant,
-        None => FoundSpace::Unresolved,
-    }
-}
-
-/// Returns the index of a fault in [`crate::suite::vector::LANE_FAULTS`].
-pub(super) fn fault_row(kind: FaultKind) -> usize {
-    match kind {
-        FaultKind::OutsideWindow(_) => 0,
-        FaultKind::OutsideAllocation => 1,
-        FaultKind::MisalignedAddress => 2,
-    }
+    LaneMask::from_fn(|lane| map.shared().offset_of(GenericAddress(addresses[lane])).is_none())
 }

@@ -1,14 +1,14 @@
 //! What the faults of the four carry, and what the hardware calls them.
 
 use warpload::encoding::Size;
-use warpload::load::{FaultKind, LaneFault};
+use warpload::load::{FaultCause, LaneFault, LaneFaultKind};
 use warpload::memory::GenericAddress;
 
 use super::{LDC, LDG, LDL, LDS, SIBLINGS, Sibling};
 use crate::{at, load, machine, reporting};
 
-const MISALIGNED: FaultKind = FaultKind::MisalignedAddress;
-const OUTSIDE: FaultKind = FaultKind::OutsideAllocation;
+const MISALIGNED: FaultCause = FaultCause::MisalignedAddress;
+const OUTSIDE: FaultCause = FaultCause::OutsideAllocation;
 
 /// The faults of lane 20 of a load of the widest size.
 fn faults(sibling: Sibling, address: u64) -> Vec<LaneFault> {
@@ -16,10 +16,10 @@ fn faults(sibling: Sibling, address: u64) -> Vec<LaneFault> {
     load(&text, &reporting(), at(|_| address)).faults(20)
 }
 
-fn fault(sibling: Sibling, kind: FaultKind, address: u64, rounded: u64) -> LaneFault {
+fn fault(sibling: Sibling, cause: FaultCause, address: u64, rounded: u64) -> LaneFault {
     LaneFault {
         lane: 20,
-        kind,
+        cause,
         address: GenericAddress(address),
         rounded: GenericAddress(rounded),
         bytes: sibling.widest().bytes(),
@@ -47,7 +47,7 @@ fn a_forced_alignment_is_no_fault() {
     for sibling in SIBLINGS {
         let text = sibling.text(Size::B32, "R4", "[R2]");
         let loaded = load(&text, &machine(), at(|_| sibling.outside + 1));
-        assert_eq!(loaded.kinds(3), [OUTSIDE], "{text}");
+        assert_eq!(loaded.causes(3), [OUTSIDE], "{text}");
     }
 }
 
@@ -86,7 +86,7 @@ fn hardware_names() {
     let loaded = load("LDG.E R4, [R2]", &machine(), at(|_| 1 << 40));
     let error = loaded.faults(0)[0].warp_error();
     assert_eq!(error.exception, "CUDA_EXCEPTION_14 Warp Illegal Address");
-    assert_eq!(loaded.faulting("outside_window"), 0);
+    assert_eq!(loaded.faulting(LaneFaultKind::OutsideWindow), 0);
 }
 
 #[test]

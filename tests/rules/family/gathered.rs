@@ -12,9 +12,9 @@ use crate::{active, at, machine};
 
 fn loaded(text: &str, warp: &Warp) -> Loaded {
     let instruction = parse_line(text).unwrap().instruction;
-    let op = LoadOp::of(&instruction).unwrap();
+    let op = LoadOp::try_from(&instruction).unwrap();
     let machine = machine();
-    let lanes = LaneAddresses::of(&instruction, &machine, warp);
+    let lanes = LaneAddresses::new(&instruction, &machine, warp);
     let mut rows = [[0; 32]; 4];
     load(op, &lanes, &machine.memory, Misaligned::Force, &mut rows)
 }
@@ -30,7 +30,7 @@ fn the_memory_is_the_instructions_own() {
             let loaded = loaded(&text, &at(from));
             assert_eq!(loaded.first_space, Some(sibling.space), "{text}");
             let is_global = |lane| sibling.space == Space::Global && lane != outside;
-            assert_eq!(loaded.global, LaneMask::where_lane(is_global), "{text}");
+            assert_eq!(loaded.global, LaneMask::from_fn(is_global), "{text}");
         }
         let nobody = loaded(&text, &active(at(|_| sibling.allocated), 0));
         assert_eq!((nobody.first_space, nobody.global.bits()), (None, 0), "{text}");

@@ -15,7 +15,7 @@ mod shared;
 mod values;
 
 use warpload::encoding::Size;
-use warpload::load::FaultKind;
+use warpload::load::{FaultCause, LaneFaultKind};
 use warpload::memory::Space;
 
 use crate::{Loaded, word};
@@ -103,11 +103,11 @@ impl Sibling {
     /// in R4, and the memory that they missed is the instruction's own.
     fn outside_lanes(&self, loaded: &Loaded) -> u32 {
         for fault in &loaded.outcome.lane_faults {
-            assert_eq!(fault.kind, FaultKind::OutsideAllocation);
+            assert_eq!(fault.cause, FaultCause::OutsideAllocation);
             assert_eq!(fault.space, Some(self.space));
             assert_eq!(loaded.register(4, fault.lane), 0);
         }
-        loaded.faulting("outside_allocation")
+        loaded.faulting(LaneFaultKind::OutsideAllocation)
     }
 }
 

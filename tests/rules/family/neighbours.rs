@@ -2,6 +2,7 @@
 
 use warpload::encoding::Size;
 use warpload::lane::LANES;
+use warpload::load::LaneFaultKind;
 
 use super::{LDC, LDG, LDS, Sibling};
 use crate::{at, bytes, load, machine, reporting};
@@ -42,7 +43,7 @@ fn all_lanes_may_be_misaligned_alike() {
         let text = sibling.text(Size::U16, "R4", "[R2]");
         let warp = || at(|lane| from + 1 + 2 * lane as u64);
         let reported = load(&text, &reporting(), warp());
-        assert_eq!(reported.faulting("misaligned_address"), u32::MAX, "{text}");
+        assert_eq!(reported.faulting(LaneFaultKind::MisalignedAddress), u32::MAX, "{text}");
         let forced = load(&text, &machine(), warp());
         assert!(forced.is_clean(), "{text}");
         for lane in 0..LANES {

@@ -2,6 +2,7 @@
 
 use warpload::encoding::Size;
 use warpload::lane::LANES;
+use warpload::load::LaneFaultKind;
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
 
@@ -73,7 +74,7 @@ fn rounding_is_reported_where_the_machine_is_set_so() {
                 8 => 0xfefe_fefe,
                 _ => 0xfffe_fffe,
             };
-            assert_eq!(reported.faulting("misaligned_address"), expected, "{text}");
+            assert_eq!(reported.faulting(LaneFaultKind::MisalignedAddress), expected, "{text}");
             assert!(reported.outcome.lane_faults.iter().all(|f| f.space == Some(sibling.space)));
             let forced = load(&text, &machine(), warp());
             assert!(forced.is_clean(), "{text}");
@@ -147,7 +148,7 @@ fn rz_swallows_the_values() {
             let from = |lane| if lane == 7 { sibling.outside } else { sibling.allocated };
             let loaded = load(&sibling.text(*size, "RZ", "[R2]"), &machine(), at(from));
             assert!(loaded.changed().is_empty());
-            assert_eq!(loaded.faulting("outside_allocation"), 1 << 7);
+            assert_eq!(loaded.faulting(LaneFaultKind::OutsideAllocation), 1 << 7);
             assert_eq!(loaded.outcome.destination, None);
         }
     }

@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::LaneFaults;
-use warpload::suite::vector::LANE_FAULTS;
 use warpload_ptx::Load;
 use warpload_ptx::meaning::Register;
 use warpload_ptx::run::{Environment, Executed, RegisterValue, TensorExecuted};
@@ -79,8 +78,9 @@ struct Masks(Vec<(String, LaneMask)>);
 
 impl Masks {
     fn of(faults: &LaneFaults) -> Self {
-        let masks = LANE_FAULTS.map(|name| (name.to_owned(), faults.lanes(name)));
-        Self(masks.into_iter().filter(|(_, lanes)| !lanes.is_empty()).collect())
+        let masks = faults.by_kind();
+        let masks = masks.iter().filter(|(_, lanes)| !lanes.is_empty());
+        Self(masks.map(|(kind, lanes)| (kind.to_string(), *lanes)).collect())
     }
 
     fn is_empty(&self) -> bool {
@@ -273,7 +273,7 @@ impl<'s> Shown<'s> {
         let undefined = (!qualifiers.is_empty())
             .then(|| format!("undefined: {} on {space} memory", qualifiers.join(" and ")));
         let names: Vec<String> =
-            of_lane.map(|fault| fault.kind.name().to_owned()).chain(undefined).collect();
+            of_lane.map(|fault| fault.kind().name().to_owned()).chain(undefined).collect();
         if !names.is_empty() {
             row += &format!("  <- {}", names.join(", "));
         }

@@ -85,7 +85,7 @@ impl<'r, 's> Reader<'r, 's> {
         if self.current != Some(access.launch) {
             self.select(access.launch)?;
         }
-        let mask = LaneMask::where_lane(|lane| access.addresses[lane] != 0);
+        let mask = LaneMask::from_fn(|lane| access.addresses[lane] != 0);
         let operation = match self.sink.known(access.opcode)? {
             Known::Skipped(kind) => return Ok(self.sink.skip(kind)?),
             Known::NotReplayed(name) => return Ok(self.sink.not_replayed(name, mask)?),

@@ -12,6 +12,7 @@ use super::{
     Mismatch, Partial, PcSummary, SectorSummary, SkippedCounts, SpaceCounts, Summary,
     UniformCounts,
 };
+use crate::load::LaneFaultKind;
 use crate::trace::binary::{BinaryTrace, Contents};
 use crate::trace::operation::{Operation, Skipped};
 use crate::trace::replay::replayed::Replayed;
@@ -180,8 +181,11 @@ fn footprint(footprint: &Footprint) -> FootprintCounts {
 }
 
 fn fault_counts(faults: &LaneFaultCounts) -> FaultCounts {
-    let [outside_window, outside_allocation, misaligned_address] = *faults;
-    FaultCounts { outside_window, outside_allocation, misaligned_address }
+    FaultCounts {
+        outside_window: faults[LaneFaultKind::OutsideWindow],
+        outside_allocation: faults[LaneFaultKind::OutsideAllocation],
+        misaligned_address: faults[LaneFaultKind::MisalignedAddress],
+    }
 }
 
 /// Returns a kernel's name; empty if there is no such kernel.
@@ -234,7 +238,7 @@ fn fault(at: &FaultAt, contents: &Contents) -> Fault {
         kernel: kernel_name(contents, at.kernel as usize),
         pc: Hex(at.pc.into()),
         lane: at.fault.lane,
-        kind: at.fault.kind.name().to_owned(),
+        kind: at.fault.kind().name().to_owned(),
         address: Hex(at.fault.address.0),
     }
 }

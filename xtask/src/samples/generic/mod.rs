@@ -17,7 +17,7 @@ use std::io::Cursor;
 use anyhow::{Context, Result, bail, ensure};
 use warpload::encoding::{CacheOp, Immediate, Instruction, Ld, Pred, Reg, Size};
 use warpload::lane::{LANES, LaneMask};
-use warpload::load::{FaultKind, Outcome, UniformPath, reference};
+use warpload::load::{FaultCause, Outcome, UniformPath, reference};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::OutsideWindow;
 use warpload::trace::{Addresses, Kernel, NewLoad, Operation, Skipped, TraceWriter};
@@ -230,14 +230,14 @@ impl Generator {
         counts.lanes += u64::from(outcome.executing.count());
         counts.checked += u64::from(!is_open);
         for fault in &outcome.lane_faults {
-            let (row, detail) = match fault.kind {
-                FaultKind::OutsideWindow(OutsideWindow::ByPredicate) => (0, "by Plg"),
-                FaultKind::OutsideWindow(OutsideWindow::BeyondAddressBits) => (0, "too high"),
-                FaultKind::OutsideAllocation => (1, fault.space.map_or("?", |space| space.name())),
-                FaultKind::MisalignedAddress => (2, fault.space.map_or("?", |space| space.name())),
+            let (row, detail) = match fault.cause {
+                FaultCause::OutsideWindow(OutsideWindow::ByPredicate) => (0, "by Plg"),
+                FaultCause::OutsideWindow(OutsideWindow::BeyondAddressBits) => (0, "too high"),
+                FaultCause::OutsideAllocation => (1, fault.space.map_or("?", |space| space.name())),
+                FaultCause::MisalignedAddress => (2, fault.space.map_or("?", |space| space.name())),
             };
             counts.lane_faults[row] += 1;
-            counts.kinds.insert(format!("{} {detail}", fault.kind.name()));
+            counts.kinds.insert(format!("{} {detail}", fault.kind().name()));
         }
         match outcome.uniform {
             Some(UniformPath::Broadcast) => counts.broadcast += 1,

@@ -75,13 +75,13 @@ fn kinds(vector: &Vector, outcome: &Outcome) -> Result<Vec<String>, Box<dyn Erro
     }
     kinds.extend(outcome.warp_fault.map(|fault| fault.name().to_owned()));
     for fault in &outcome.lane_faults {
-        kinds.push(fault.kind.name().to_owned());
+        kinds.push(fault.kind().name().to_owned());
     }
     if outcome.warp_fault.is_none() && outcome.executing.count() == 32 {
         kinds.extend(outcome.lane_faults.is_empty().then(|| "all lanes load".to_owned()));
     }
     if machine.misaligned == Misaligned::Force {
-        let lanes = warpload::load::LaneAddresses::of(instruction, machine, &vector.warp);
+        let lanes = warpload::load::LaneAddresses::new(instruction, machine, &vector.warp);
         let low_bits = instruction.size().map_or(0, |size| u64::from(size.bytes()) - 1);
         let is_forced = outcome.executing.lanes().any(|lane| lanes.addresses[lane] & low_bits != 0);
         kinds.extend(is_forced.then(|| "forced alignment".to_owned()));
