@@ -1,4 +1,4 @@
-//! Executing loads: a [`LoadOp`] on a [`LoadMemory`](crate::memory::LoadMemory), what can go wrong,
+//! Executing loads: a [`LoadOp`] on a [`LoadMemory`], what can go wrong,
 //! and the two executors.
 //!
 //! [`reference::execute`](reference()) follows docs/ld.md section 4 and docs/load-family.md
