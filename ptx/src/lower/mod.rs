@@ -47,7 +47,7 @@ pub enum OptimizationLevel {
 pub struct LoweredLoad {
     /// The load.
     pub load: Load,
-    /// The instructions in their order; none where the load becomes a constant operand of what
+    /// The instructions in their order; empty if the load becomes a constant operand of what
     /// uses it, or a register of the calling convention.
     pub instructions: Vec<Instruction>,
     /// What the instructions' registers hold.
@@ -86,7 +86,7 @@ pub enum Binding {
         /// The register.
         register: Reg,
     },
-    /// Instead of an instruction: where the elements stand as an operand of what uses them,
+    /// Instead of an instruction: the place of the elements as an operand of what uses them,
     /// `c[bank][offset]`.
     Constant {
         /// The constant bank.

@@ -24,8 +24,8 @@ const fn gate(
 }
 
 /// Sections "PTX ISA Notes" and "Target ISA Notes" of the descriptions of `ld` and `ld.global.nc`.
-/// Where an assembler decides otherwise, as it does for the target of `.shared::cta` and for
-/// `.weak`, its verdict stands here.
+/// If an assembler decides otherwise, as it does for the target of `.shared::cta` and for
+/// `.weak`, its verdict is the one here.
 const GATES: [Gate; 24] = [
     gate("`ld.volatile`", Some((1, 1)), None, |l| l.finds(|q| q == Q::Order(Order::Volatile))),
     gate("generic addressing", Some((2, 0)), Some(20), |l| {

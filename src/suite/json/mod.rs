@@ -13,10 +13,10 @@ pub use self::values::present;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{message}", key.as_deref().unwrap_or_default(), if key.is_some() { ": " } else { "" })]
 pub struct JsonError {
-    /// The key at fault, as a path: `initial.registers.R3[4]`; nothing where the text as a
+    /// The key at fault, as a path: `initial.registers.R3[4]`; `None` if the text as a
     /// whole is at fault.
     pub key: Option<String>,
-    /// Where the text is at fault: line and column, from 1; nothing where a rule is broken that
+    /// Where the text is at fault: line and column, from 1; `None` if a rule is broken that
     /// is checked after reading.
     pub position: Option<(usize, usize)>,
     /// What is wrong, and what was expected.
@@ -54,7 +54,7 @@ fn of_serde(error: &serde_json::Error) -> JsonError {
     JsonError { key: None, position: Some((error.line(), error.column().max(1))), message }
 }
 
-/// How serde's messages begin and end where they name Rust's types or its own, and what JSON
+/// How serde's messages begin and end if they name Rust's types or its own, and what JSON
 /// calls these.
 const BEGINNINGS: [(&str, &str); 6] = [
     ("EOF while parsing", "the text ends while reading"),

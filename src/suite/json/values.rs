@@ -96,7 +96,7 @@ impl FromText for HexBytes {
     }
 }
 
-/// The number behind a letter, without leading zeroes.
+/// Returns the number after a letter, without leading zeroes.
 fn numbered(text: &str, letter: char) -> Option<u8> {
     let digits = text.strip_prefix(letter)?;
     let is_canonical = digits == "0" || !digits.starts_with(['0', '+']);
@@ -160,7 +160,7 @@ impl<'de> Deserialize<'de> for Lanes {
     }
 }
 
-/// An object, in the order of the text; a key that stands twice is an error.
+/// An object, in the order of the text; a key that appears twice is an error.
 pub(crate) struct UniqueMap<K, V>(pub(crate) Vec<(K, V)>);
 
 impl<K, V> Default for UniqueMap<K, V> {
@@ -240,7 +240,7 @@ macro_rules! only_objects {
                         self,
                         map: A,
                     ) -> Result<$type, A::Error> {
-                        // The derived function, which is no method of the trait.
+                        // The derived function, which is not a method of the trait.
                         $type::deserialize(serde::de::value::MapAccessDeserializer::new(map))
                     }
                 }
