@@ -39,7 +39,9 @@ pub fn ptx_does_not_panic(input: &[u8]) {
         let memory = MemoryBuilder::new(AddressMap::default()).global(0, &[1; 64]).build();
         let Ok(memory) = memory else { return };
         let Ok(placement) = Placement::for_function(&module, function) else { continue };
-        let Ok(mut environment) = placement.into_environment(Machine::new(memory)) else { continue };
+        let Ok(mut environment) = placement.into_environment(Machine::new(memory)) else {
+            continue;
+        };
         let (memory, rules) = (TensorMemory::new(), Rules::default());
         environment.tensor = Some(WarpTensorMemory { memory, warp: 0, rules });
         let mut registers = Registers::new();
