@@ -98,8 +98,6 @@
 
 pub mod explain;
 pub mod file_kind;
-#[doc(hidden)]
-pub mod impossible;
 pub mod lane;
 pub mod lines;
 pub mod load;
@@ -118,6 +116,8 @@ pub mod trace;
 pub mod warp;
 
 pub use warpload_encoding as encoding;
+#[doc(hidden)]
+pub use warpload_encoding::impossible;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

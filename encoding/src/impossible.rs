@@ -1,7 +1,8 @@
-//! Values that exist for every input, although the types do not show it.
+//! Values that exist for every input, although the types do not show it. Public only for the other
+//! packages of this repository.
 
 /// The fallback for a value that the code before it guarantees.
-pub(crate) trait OrImpossible<T> {
+pub trait OrImpossible<T> {
     /// Returns the value; `why` says why there is one. If there is none, the program has a bug:
     /// builds with debug assertions, such as those of tests and fuzzers, panic; others continue with
     /// `fallback`, because a library must not end its process.

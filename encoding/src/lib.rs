@@ -44,7 +44,8 @@ extern crate std;
 
 pub mod control;
 mod field;
-mod impossible;
+#[doc(hidden)]
+pub mod impossible;
 mod instruction;
 pub mod layout;
 mod operand;

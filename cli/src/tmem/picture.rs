@@ -30,7 +30,7 @@ const SWATCH: (usize, usize) = (44, 26);
 pub(super) fn svg(load: &TensorLoad) -> String {
     let drawing = Drawing { load, cell: COLUMN * width(load), above: above(load) };
     let (body, right, bottom) = drawing.parts();
-    // The legend goes where there is room: beside tall drawings, below wide ones.
+    // The legend is beside tall drawings and below wide ones.
     let is_tall = 2 * bottom > 3 * right;
     let (legend_x, legend_y, across) =
         if is_tall { (right + MARGIN, TOP + drawing.above, 4) } else { (MARGIN, bottom + 14, 16) };

@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 use warpload::impossible::OrImpossible;
 
 use super::sources::{Source, sources};
-use super::value::{Conversion, Root, Term, Value, Values, Width};
+use super::value::{Conversion, Root, Term, Value, Values};
+use super::width::Width;
 use crate::meaning::{
     Base, CONST_BANK, CONSTANTS, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS, Place,
     Register,

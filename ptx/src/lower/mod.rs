@@ -15,6 +15,7 @@ mod sources;
 mod spaces;
 mod uniform;
 mod value;
+mod width;
 
 use warpload::encoding::{Instruction, Pred, Reg};
 

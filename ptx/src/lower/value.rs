@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use super::width::Width;
 use crate::module::DeclarationId;
 use crate::syntax::StateSpace;
 use warpload::impossible::OrImpossible;
@@ -35,27 +36,6 @@ enum Hold {
     Kept,
     /// It is the address of a variable, which is a number like others in 32 bits alone.
     Symbol,
-}
-
-/// The width of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Width {
-    Bits32,
-    Bits64,
-}
-
-impl Width {
-    pub(super) fn of(bits: u32) -> Self {
-        if bits > 32 { Self::Bits64 } else { Self::Bits32 }
-    }
-
-    /// A number, sign-extended from this width.
-    pub(super) fn wrap(self, number: i64) -> i64 {
-        match self {
-            Self::Bits32 => i64::from(number as i32),
-            Self::Bits64 => number,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -397,5 +377,5 @@ impl Values {
 }
 
 fn is_power_of_two(factor: i64) -> bool {
-    factor > 0 && factor & (factor - 1) == 0
+    u64::try_from(factor).is_ok_and(u64::is_power_of_two)
 }

@@ -223,9 +223,9 @@ pub(crate) struct InitialBytes {
     pub(crate) unknown: Vec<(Range<u64>, Span)>,
 }
 
-/// The bytes that a variable of `size` bytes begins with. `address` says of a variable what its
-/// name stands for, the address in its space or, if the second argument is true, its generic
-/// one.
+/// The bytes that a variable of `size` bytes begins with. `address` returns the value of a
+/// variable's name: its address in its space or, if the second argument is true, its generic
+/// address.
 pub(crate) fn initial_bytes(
     module: &Module<'_>,
     declaration: &Declaration,
