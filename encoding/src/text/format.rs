@@ -28,25 +28,31 @@ const fn with_predicate(text: Ready<7>, number: u8) -> Ready<7> {
     if number == Pred::PT.number() { text.with("PT") } else { text.with("P").with_digit(number) }
 }
 
-/// `R0` to `R254` and `RZ`.
+/// Returns `R0` to `R254` and `RZ`, each between `before` and `after`.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const REGISTERS: [Ready<7>; 256] = {
-    let mut registers = [Ready::EMPTY; 256];
+const fn registers(before: &str, after: &str) -> [Ready<7>; 256] {
+    let mut registers = [Ready::EMPTY.with(before).with("R"); 256];
     let mut number = 0;
     while number < 255 {
-        let mut text = Ready::EMPTY.with("R");
+        let mut text = registers[number];
         if number >= 100 {
             text = text.with_digit((number / 100) as u8);
         }
         if number >= 10 {
             text = text.with_digit((number / 10 % 10) as u8);
         }
-        registers[number] = text.with_digit((number % 10) as u8);
+        registers[number] = text.with_digit((number % 10) as u8).with(after);
         number += 1;
     }
-    registers[255] = Ready::EMPTY.with("RZ");
+    registers[255] = registers[255].with("Z").with(after);
     registers
-};
+}
+
+/// ` R0, ` and so on.
+const DESTINATIONS: [Ready<7>; 256] = registers(" ", ", ");
+
+/// `[R0` and so on.
+const BASES: [Ready<7>; 256] = registers("[", "");
 
 /// `@P0 ` to `@!PT `, negated ones last; empty for `@PT`.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
@@ -138,17 +144,10 @@ impl Text {
         self.push_nth(&PREDICATE_OPERANDS, predicate.number());
     }
 
-    #[inline]
-    fn push_register(&mut self, register: Reg) {
-        self.push_nth(&REGISTERS, register.number());
-    }
-
     /// Pushes ` Rd, `.
     #[inline]
     pub(crate) fn push_destination(&mut self, register: Reg) {
-        self.push_byte(b' ');
-        self.push_register(register);
-        self.push_str(", ");
+        self.push_nth(&DESTINATIONS, register.number());
     }
 
     /// Pushes `0x` and the digits in lower case, without leading zeros.
@@ -172,21 +171,27 @@ impl Text {
     /// `[0x4]`, `[-0x4]`, `[0x0]`.
     #[inline]
     pub(crate) fn push_address(&mut self, Address { base, offset, .. }: Address) {
-        self.push_byte(b'[');
-        match offset {
-            Offset::ByBase { signed: 0, .. } => self.push_register(base),
-            Offset::ByBase { unsigned, .. } if base.is_zero() => self.push_hexadecimal(unsigned),
-            Offset::Signed(0) if !base.is_zero() => self.push_register(base),
+        let number = match offset {
+            Offset::ByBase { signed: 0, .. } => None,
+            Offset::ByBase { unsigned, .. } if base.is_zero() => Some((false, unsigned)),
+            Offset::Signed(0) if !base.is_zero() => None,
             Offset::ByBase { signed, .. } | Offset::Signed(signed) => {
-                if !base.is_zero() {
-                    self.push_register(base);
-                    self.push_byte(b'+');
-                }
-                if signed < 0 {
-                    self.push_byte(b'-');
-                }
-                self.push_hexadecimal(signed.unsigned_abs());
+                Some((signed < 0, signed.unsigned_abs()))
             }
+        };
+        match number {
+            None => self.push_nth(&BASES, base.number()),
+            Some(_) if base.is_zero() => self.push_byte(b'['),
+            Some(_) => {
+                self.push_nth(&BASES, base.number());
+                self.push_byte(b'+');
+            }
+        }
+        if let Some((negative, magnitude)) = number {
+            if negative {
+                self.push_byte(b'-');
+            }
+            self.push_hexadecimal(magnitude);
         }
         self.push_byte(b']');
     }
