@@ -1,4 +1,4 @@
-//! [`Ready`]: short texts that are made at compile time and copied whole.
+//! Short texts made at compile time: [`Ready`] is copied whole, [`Name`] is compared at once.
 
 /// A text of at most `ROOM` bytes.
 #[derive(Clone, Copy)]
@@ -43,4 +43,37 @@ impl Modifier {
     pub(crate) const fn of(name: &str) -> Self {
         if name.is_empty() { Self::EMPTY } else { Self::EMPTY.with(".").with(name) }
     }
+}
+
+/// A name of a modifier, without its leading dot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    pub(crate) text: &'static str,
+    /// The [`key`] of what is before the first dot: `U` in `U.128`.
+    pub(crate) first: Option<u64>,
+}
+
+impl Name {
+    #[expect(clippy::indexing_slicing, reason = "within the text")]
+    pub(crate) const fn of(text: &'static str) -> Self {
+        let mut length = 0;
+        while length < text.len() && text.as_bytes()[length] != b'.' {
+            length += 1;
+        }
+        Self { text, first: key(text.as_bytes().split_at(length).0) }
+    }
+}
+
+/// Returns the bytes of `word` in upper case as one number; `None` if there are more than eight.
+#[inline]
+pub(crate) const fn key(mut word: &[u8]) -> Option<u64> {
+    if word.len() > 8 {
+        return None;
+    }
+    let mut key = 0;
+    while let [byte, rest @ ..] = word {
+        key = key << 8 | byte.to_ascii_uppercase() as u64;
+        word = rest;
+    }
+    Some(key)
 }

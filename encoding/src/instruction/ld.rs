@@ -43,7 +43,7 @@ impl Syntax for Ld {
 
     fn parse_operands(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
         (self.base, self.immediate) = cursor.address(Bare::Unsigned)?;
-        if cursor.eat(b',')? {
+        if cursor.eat(b',') {
             self.plg = cursor.predicate_operand()?;
         }
         Ok(())

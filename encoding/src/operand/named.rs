@@ -25,7 +25,8 @@ macro_rules! named_values {
             pub const ALL: [$type; 1 << $width] = [$(Self::$variant),+];
 
             /// The modifiers without leading dots, in the order of their encoding.
-            pub(crate) const NAMES: [&'static str; 1 << $width] = [$($name),+];
+            pub(crate) const NAMES: [$crate::ready::Name; 1 << $width] =
+                [$($crate::ready::Name::of($name)),+];
 
             /// The modifiers with their dots, ready to be printed.
             const MODIFIERS: [$crate::ready::Modifier; 1 << $width] =

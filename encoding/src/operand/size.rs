@@ -5,7 +5,7 @@ use core::fmt;
 use super::named::named_values;
 use crate::field::FieldValue;
 use crate::impossible::OrImpossible;
-use crate::ready::Modifier;
+use crate::ready::{Modifier, Name};
 
 named_values! {
     /// How many bits are loaded, and how they fill the destination.
@@ -97,7 +97,7 @@ pub struct LimitedSize<const COUNT: u8>(Size);
 
 impl<const COUNT: u8> LimitedSize<COUNT> {
     /// The modifiers without leading dots, in the order of their encoding.
-    pub(crate) const NAMES: &'static [&'static str] = Size::NAMES.split_at(COUNT as usize).0;
+    pub(crate) const NAMES: &'static [Name] = Size::NAMES.split_at(COUNT as usize).0;
 
     /// Creates the size, or returns `None` if the instruction does not have it.
     #[must_use]

@@ -13,8 +13,8 @@ impl Cursor<'_> {
     pub(crate) fn annotations(&mut self) -> Result<Option<Control>, ParseError> {
         let (mut wait, mut read, mut write, mut schedule) = (None, None, None, None);
         loop {
-            let span = self.peek()?.span;
-            let twice = if self.eat(b'&')? {
+            let span = self.peek().span;
+            let twice = if self.eat(b'&') {
                 let (name, name_span) = self.word(Expected::Annotation)?;
                 match AnnotationName::read(name) {
                     Some(AnnotationName::Wait) => {
@@ -32,7 +32,7 @@ impl Cursor<'_> {
                         return Err(ParseError { kind, span: name_span });
                     }
                 }
-            } else if self.eat(b'?')? {
+            } else if self.eat(b'?') {
                 schedule.replace(self.schedule()?).is_some()
             } else {
                 break;
@@ -64,10 +64,10 @@ impl Cursor<'_> {
     fn wait_set(&mut self) -> Result<WaitMask, ParseError> {
         self.expect(b'{')?;
         let mut mask = 0u64;
-        if self.peek()?.kind != TokenKind::Punctuation(b'}') {
+        if self.peek().kind != TokenKind::Punctuation(b'}') {
             loop {
                 mask |= 1 << self.barrier_number()?;
-                if !self.eat(b',')? {
+                if !self.eat(b',') {
                     break;
                 }
             }
@@ -149,7 +149,8 @@ impl<'t> AnnotationName<'t> {
 /// Returns [`ParseErrorKind::BadControl`] if the notation is neither, and
 /// [`ParseErrorKind::UnclosedComment`] if a comment before it has no end.
 pub fn parse_control_prefix(text: &str) -> Result<(Option<Control>, usize), ParseError> {
-    let start = skip_blank(text.as_bytes(), 0)?;
+    let start = skip_blank(text.as_bytes(), 0)
+        .map_err(|span| ParseError { kind: ParseErrorKind::UnclosedComment, span })?;
     let rest = &text[start..];
     let (length, control) = if rest.starts_with('[') {
         // The notation has no spaces: without its `]` it ends before the first one.

@@ -1,34 +1,38 @@
 //! [`Cursor`]: reads a line token by token.
 
 use super::error::{Expected, ParseError, ParseErrorKind};
-use super::lexer::{Token, TokenKind, skip_blank, token};
+use super::lexer::{Token, TokenKind, token};
 use super::modifier::Alias;
 use super::span::Span;
 use crate::impossible::OrImpossible;
 
-/// A position in a line.
+/// A position in a line: before a token.
 ///
 /// `eat` takes what may be here and returns whether it was, `expect` takes what must be here.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'t> {
     text: &'t str,
+    /// The end of the last token that was taken.
     position: usize,
+    here: Token,
     alias: Option<Alias>,
 }
 
 impl<'t> Cursor<'t> {
     /// Begins at byte `position` of `text`.
     pub(crate) fn new(text: &'t str, position: usize) -> Self {
-        Self { text, position, alias: None }
+        Self { text, position, here: token(text, position), alias: None }
     }
 
     /// Returns the token that is here, without taking it.
-    pub(crate) fn peek(&self) -> Result<Token, ParseError> {
-        token(self.text, self.position)
+    pub(crate) fn peek(&self) -> Token {
+        self.here
     }
 
-    pub(crate) fn advance(&mut self, token: Token) {
-        self.position = token.span.end;
+    /// Takes the token that is here.
+    pub(crate) fn advance(&mut self) {
+        self.position = self.here.span.end;
+        self.here = token(self.text, self.position);
     }
 
     pub(crate) fn position(&self) -> usize {
@@ -50,38 +54,34 @@ impl<'t> Cursor<'t> {
     }
 
     /// Returns an error at the token that is here.
-    pub(crate) fn error(&self, kind: ParseErrorKind) -> Result<ParseError, ParseError> {
-        Ok(ParseError { kind, span: self.peek()?.span })
+    pub(crate) fn error(&self, kind: ParseErrorKind) -> ParseError {
+        self.here.error(kind)
     }
 
     /// Takes the character if it is here; returns whether it was.
-    pub(crate) fn eat(&mut self, character: u8) -> Result<bool, ParseError> {
-        // Only this one byte matters: no need to read a whole word.
-        let start = skip_blank(self.text.as_bytes(), self.position)?;
-        let found = self.text.as_bytes().get(start) == Some(&character);
+    pub(crate) fn eat(&mut self, character: u8) -> bool {
+        let found = self.here.kind == TokenKind::Punctuation(character);
         if found {
-            self.position = start + 1;
+            self.advance();
         }
-        Ok(found)
+        found
     }
 
     /// Takes the character, which must be here.
     pub(crate) fn expect(&mut self, character: u8) -> Result<(), ParseError> {
-        if self.eat(character)? {
+        if self.eat(character) {
             return Ok(());
         }
-        let expected = Expected::Character(char::from(character));
-        Err(self.error(ParseErrorKind::Expected(expected))?)
+        Err(self.error(ParseErrorKind::Expected(Expected::Character(char::from(character)))))
     }
 
     /// Takes a word, which must be here.
     pub(crate) fn word(&mut self, expected: Expected) -> Result<(&'t str, Span), ParseError> {
-        let token = self.peek()?;
-        if token.kind != TokenKind::Word {
-            return Err(ParseError { kind: ParseErrorKind::Expected(expected), span: token.span });
-        }
-        self.advance(token);
-        Ok((self.str(token.span), token.span))
+        let Token { kind: TokenKind::Word, span } = self.here else {
+            return Err(self.error(ParseErrorKind::Expected(expected)));
+        };
+        self.advance();
+        Ok((self.str(span), span))
     }
 
     /// Takes a number, which must be here; `None` if it has more than 64 bits.
@@ -97,16 +97,13 @@ pub(crate) fn read_number(word: &str, span: Span) -> Result<Option<u64>, ParseEr
         Some(("0x" | "0X", digits)) => (digits, 16),
         _ => (word, 10),
     };
-    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
-        let kind = if is_digit_first(word) {
-            ParseErrorKind::BadNumber
-        } else {
-            ParseErrorKind::Expected(Expected::Number)
-        };
-        return Err(ParseError { kind, span });
+    match u64::from_str_radix(digits, radix) {
+        Ok(number) => Ok(Some(number)),
+        // Only digits, so too many of them.
+        Err(_) if !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix)) => Ok(None),
+        Err(_) if is_digit_first(word) => Err(ParseError { kind: ParseErrorKind::BadNumber, span }),
+        Err(_) => Err(ParseError { kind: ParseErrorKind::Expected(Expected::Number), span }),
     }
-    // Only digits are left, so the only possible error is too many of them.
-    Ok(u64::from_str_radix(digits, radix).ok())
 }
 
 /// Returns whether `word` begins with a digit.

@@ -31,13 +31,14 @@ const PREFIXES: [&str; 3] = ["desc", "cx", "tmem"];
 pub fn later_syntax(text: &str) -> Option<Span> {
     let mut at = 0;
     let (mut in_brackets, mut after_dot) = (false, false);
-    while let Ok(found) = token(text, at) {
+    loop {
+        let found = token(text, at);
         at = found.span.end;
         let TokenKind::Word = found.kind else {
             match found.kind {
                 TokenKind::Punctuation(b'[') => in_brackets = true,
                 TokenKind::Punctuation(b']') => in_brackets = false,
-                TokenKind::End => return None,
+                TokenKind::End | TokenKind::Unexpected | TokenKind::UnclosedComment => return None,
                 _ => {}
             }
             after_dot = found.kind == TokenKind::Punctuation(b'.');
@@ -60,7 +61,6 @@ pub fn later_syntax(text: &str) -> Option<Span> {
         }
         after_dot = false;
     }
-    None
 }
 
 /// Returns whether `word` is a uniform register or predicate: `UR4`, `URZ`, `UP0`, `UPT`.

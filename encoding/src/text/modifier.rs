@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::span::Span;
 use crate::operand::{CacheOp, ConstantMode, LimitedSize, LocalCacheOp, Size};
+use crate::ready::Name;
 
 /// A modifier that assembles as another one: `.CS` as `.CA`, `.LU` as `.CG`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +24,15 @@ pub(crate) struct ModifierGroup {
     /// What they decide, as messages call it.
     pub(crate) kind: &'static str,
     /// The name of each value of the field, in the order of their encoding; empty if it has none.
-    pub(crate) names: &'static [&'static str],
+    pub(crate) names: &'static [Name],
     /// Further names, and the values that they become.
-    pub(crate) aliases: &'static [(&'static str, u64)],
+    pub(crate) aliases: &'static [(Name, u64)],
 }
 
 impl ModifierGroup {
     /// Returns every name with the value that it encodes.
-    pub(super) fn all_names(self) -> impl Iterator<Item = (&'static str, u64)> {
-        let own = self.names.iter().copied().zip(0..).filter(|(name, _)| !name.is_empty());
+    pub(super) fn all_names(&self) -> impl Iterator<Item = (Name, u64)> {
+        let own = self.names.iter().copied().zip(0..).filter(|(name, _)| !name.text.is_empty());
         own.chain(self.aliases.iter().copied())
     }
 }
@@ -48,7 +49,7 @@ impl fmt::Display for Modifiers {
                 write!(f, "{}, ", group.kind)?;
             }
             for (i, (name, _)) in group.all_names().enumerate() {
-                write!(f, "{}.{name}", if i > 0 { " " } else { "`" })?;
+                write!(f, "{}.{}", if i > 0 { " " } else { "`" }, name.text)?;
             }
             f.write_str("`")?;
         }
@@ -57,18 +58,18 @@ impl fmt::Display for Modifiers {
 }
 
 pub(crate) const EXTENDED: ModifierGroup =
-    ModifierGroup { kind: "`.E`", names: &["", "E"], aliases: &[] };
+    ModifierGroup { kind: "`.E`", names: &[Name::of(""), Name::of("E")], aliases: &[] };
 
 pub(crate) const CACHE_OPERATORS: ModifierGroup = ModifierGroup {
     kind: "the cache operator",
     names: &CacheOp::NAMES,
-    aliases: &[("CS", CacheOp::Ca as u64), ("LU", CacheOp::Cg as u64)],
+    aliases: &[(Name::of("CS"), CacheOp::Ca as u64), (Name::of("LU"), CacheOp::Cg as u64)],
 };
 
 pub(crate) const LOCAL_CACHE_OPERATORS: ModifierGroup = ModifierGroup {
     kind: CACHE_OPERATORS.kind,
     names: &LocalCacheOp::NAMES,
-    aliases: &[("CS", LocalCacheOp::Ca as u64)],
+    aliases: &[(Name::of("CS"), LocalCacheOp::Ca as u64)],
 };
 
 pub(crate) const SIZES: ModifierGroup = sizes(&Size::NAMES);
@@ -79,12 +80,12 @@ pub(crate) const SIZES_UP_TO_128: ModifierGroup = sizes(LimitedSize::<7>::NAMES)
 /// The sizes of `LDC`.
 pub(crate) const SIZES_UP_TO_64: ModifierGroup = sizes(LimitedSize::<6>::NAMES);
 
-const fn sizes(names: &'static [&'static str]) -> ModifierGroup {
+const fn sizes(names: &'static [Name]) -> ModifierGroup {
     ModifierGroup { kind: "the size", names, aliases: &[] }
 }
 
 pub(crate) const UNIFORM: ModifierGroup =
-    ModifierGroup { kind: "`.U`", names: &["", "U"], aliases: &[] };
+    ModifierGroup { kind: "`.U`", names: &[Name::of(""), Name::of("U")], aliases: &[] };
 
 pub(crate) const CONSTANT_MODES: ModifierGroup =
     ModifierGroup { kind: "the mode", names: &ConstantMode::NAMES, aliases: &[] };

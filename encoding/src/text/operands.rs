@@ -17,17 +17,17 @@ pub(crate) enum Bare {
 impl Cursor<'_> {
     /// Reads `@P0` or `@!P0`, if there is one.
     pub(crate) fn guard(&mut self) -> Result<Guard, ParseError> {
-        if !self.eat(b'@')? {
+        if !self.eat(b'@') {
             return Ok(Guard::ALWAYS);
         }
-        let negated = self.eat(b'!')?;
+        let negated = self.eat(b'!');
         Ok(Guard { pred: self.predicate()?, negated })
     }
 
     /// Returns whether `, P0` is here.
     pub(crate) fn is_predicate_operand(&self) -> bool {
         let mut ahead = *self;
-        ahead.eat(b',') == Ok(true) && ahead.predicate_operand().is_ok()
+        ahead.eat(b',') && ahead.predicate_operand().is_ok()
     }
 
     fn predicate(&mut self) -> Result<Pred, ParseError> {
@@ -37,8 +37,8 @@ impl Cursor<'_> {
 
     /// Reads a predicate that has no negation bit.
     pub(crate) fn predicate_operand(&mut self) -> Result<Pred, ParseError> {
-        let start = self.peek()?.span.start;
-        if self.eat(b'!')? {
+        let start = self.peek().span.start;
+        if self.eat(b'!') {
             let end = self.word(Expected::Predicate)?.1.end;
             let kind = ParseErrorKind::NegatedOperand;
             return Err(ParseError { kind, span: Span { start, end } });
@@ -65,10 +65,10 @@ impl Cursor<'_> {
         bare: Bare,
     ) -> Result<(Reg, Immediate<WIDTH>), ParseError> {
         self.expect(b'[')?;
-        let token = self.peek()?;
+        let token = self.peek();
         let named = token.kind == TokenKind::Word && !is_digit_first(self.str(token.span));
         let (base, immediate) = if named {
-            self.advance(token);
+            self.advance();
             let base = register_named(self.str(token.span), token.span)?;
             (base, self.offset(if base.is_zero() { bare } else { Bare::Signed })?)
         } else {
@@ -84,8 +84,8 @@ impl Cursor<'_> {
     /// Recognizes `[0x4+R1]`, which has an error of its own.
     fn refuse_base_after_offset(&self) -> Result<(), ParseError> {
         let mut ahead = *self;
-        if ahead.eat(b'+')? {
-            let span = ahead.peek()?.span;
+        if ahead.eat(b'+') {
+            let span = ahead.peek().span;
             if ahead.register().is_ok() {
                 return Err(ParseError { kind: ParseErrorKind::BaseAfterOffset, span });
             }
@@ -95,21 +95,21 @@ impl Cursor<'_> {
 
     /// Reads what is between the base register and `]`.
     fn offset<const WIDTH: u32>(&mut self, sign: Bare) -> Result<Immediate<WIDTH>, ParseError> {
-        let mut start = self.peek()?.span.start;
-        let negative = if self.eat(b'-')? {
-            if self.eat(b'-')? {
+        let mut start = self.peek().span.start;
+        let negative = if self.eat(b'-') {
+            if self.eat(b'-') {
                 let (magnitude, span) = self.number()?;
                 let span = Span { start, end: span.end };
                 return Err(ParseError { kind: ParseErrorKind::DoubleSign { magnitude }, span });
             }
             true
-        } else if self.eat(b'+')? {
-            start = self.peek()?.span.start;
-            self.eat(b'-')?
-        } else if self.peek()?.kind == TokenKind::Punctuation(b']') {
-            return immediate(sign, false, Some(0), self.peek()?.span);
+        } else if self.eat(b'+') {
+            start = self.peek().span.start;
+            self.eat(b'-')
+        } else if self.peek().kind == TokenKind::Punctuation(b']') {
+            return immediate(sign, false, Some(0), self.peek().span);
         } else {
-            return Err(self.error(ParseErrorKind::Expected(Expected::OffsetOrBracket))?);
+            return Err(self.error(ParseErrorKind::Expected(Expected::OffsetOrBracket)));
         };
         let (magnitude, span) = self.number()?;
         immediate(sign, negative, magnitude, Span { start, end: span.end })
@@ -117,10 +117,10 @@ impl Cursor<'_> {
 
     /// Reads a number without a base.
     fn absolute<const WIDTH: u32>(&mut self, sign: Bare) -> Result<Immediate<WIDTH>, ParseError> {
-        let start = self.peek()?.span.start;
-        let negative = self.eat(b'-')?;
-        if !negative && self.peek()?.kind != TokenKind::Word {
-            return Err(self.error(ParseErrorKind::Expected(Expected::Address))?);
+        let start = self.peek().span.start;
+        let negative = self.eat(b'-');
+        if !negative && self.peek().kind != TokenKind::Word {
+            return Err(self.error(ParseErrorKind::Expected(Expected::Address)));
         }
         let (magnitude, span) = self.number()?;
         immediate(sign, negative, magnitude, Span { start, end: span.end })
@@ -128,8 +128,8 @@ impl Cursor<'_> {
 
     /// Reads `c[bank]`.
     pub(crate) fn constant_bank(&mut self) -> Result<Bits<5>, ParseError> {
-        if self.peek()?.kind == TokenKind::Punctuation(b'[') {
-            return Err(self.error(ParseErrorKind::AddressOfConstant)?);
+        if self.peek().kind == TokenKind::Punctuation(b'[') {
+            return Err(self.error(ParseErrorKind::AddressOfConstant));
         }
         let (word, span) = self.word(Expected::ConstantBank)?;
         if !word.eq_ignore_ascii_case("c") {

@@ -50,7 +50,7 @@ pub fn parse_line(text: &str) -> Result<ParsedLine, ParseError> {
     let (leading, start) = parse_control_prefix(text)?;
     let mut cursor = Cursor::new(text, start);
     let instruction = instruction(&mut cursor)?;
-    let start = cursor.peek()?.span.start;
+    let start = cursor.peek().span.start;
     let trailing = cursor.annotations()?;
     if leading.is_some() && trailing.is_some() {
         let span = Span { start, end: cursor.position() };
@@ -70,8 +70,8 @@ pub(super) fn parse_instruction(text: &str) -> Result<Instruction, ParseError> {
 
 /// Reads guard, mnemonic and operands.
 fn instruction(cursor: &mut Cursor<'_>) -> Result<Instruction, ParseError> {
-    if cursor.peek()?.kind == TokenKind::End {
-        return Err(cursor.error(ParseErrorKind::Expected(Expected::Instruction))?);
+    if cursor.peek().kind == TokenKind::End {
+        return Err(cursor.error(ParseErrorKind::Expected(Expected::Instruction)));
     }
     let guard = cursor.guard()?;
     let mut instruction = Instruction::parse_opcode(guard, cursor)?;
@@ -81,8 +81,8 @@ fn instruction(cursor: &mut Cursor<'_>) -> Result<Instruction, ParseError> {
 
 /// Checks that nothing but a semicolon is left.
 fn end(cursor: &mut Cursor<'_>, instruction: &Instruction) -> Result<(), ParseError> {
-    let ended = cursor.eat(b';')?;
-    if cursor.peek()?.kind == TokenKind::End {
+    let ended = cursor.eat(b';');
+    if cursor.peek().kind == TokenKind::End {
         return Ok(());
     }
     let kind = if ended {
@@ -92,7 +92,7 @@ fn end(cursor: &mut Cursor<'_>, instruction: &Instruction) -> Result<(), ParseEr
     } else {
         ParseErrorKind::Expected(Expected::End)
     };
-    Err(cursor.error(kind)?)
+    Err(cursor.error(kind))
 }
 
 /// Parses a mnemonic with its modifiers, which is how traces name loads. All operands of the result
@@ -113,8 +113,8 @@ fn end(cursor: &mut Cursor<'_>, instruction: &Instruction) -> Result<(), ParseEr
 pub fn parse_opcode(text: &str) -> Result<Instruction, ParseError> {
     let mut cursor = Cursor::new(text, 0);
     let instruction = Instruction::parse_opcode(Guard::ALWAYS, &mut cursor)?;
-    if cursor.peek()?.kind != TokenKind::End {
-        return Err(cursor.error(ParseErrorKind::TrailingText)?);
+    if cursor.peek().kind != TokenKind::End {
+        return Err(cursor.error(ParseErrorKind::TrailingText));
     }
     Ok(instruction)
 }

@@ -2,27 +2,28 @@
 
 use super::cursor::Cursor;
 use super::error::{Expected, ParseError, ParseErrorKind};
-use super::lexer::TokenKind;
 use super::modifier::{
     Alias, CACHE_OPERATORS, CONSTANT_MODES, EXTENDED, ModifierGroup, Modifiers, SIZES, UNIFORM,
 };
 use super::span::Span;
 use crate::impossible::OrImpossible;
 use crate::operand::InvalidSize;
+use crate::ready::key;
 
 /// Every modifier of every load.
 const ALL: [ModifierGroup; 5] = [EXTENDED, CACHE_OPERATORS, SIZES, UNIFORM, CONSTANT_MODES];
 
 /// Returns the modifier with that name that some load has.
 fn of_any_load(word: &str) -> Option<&'static str> {
-    let mut names = ALL.iter().flat_map(|group| group.all_names()).map(|(name, _)| name);
+    let mut names = ALL.iter().flat_map(|group| group.all_names()).map(|(name, _)| name.text);
     names.find(|name| name.eq_ignore_ascii_case(word))
 }
 
 impl Modifiers {
     /// Returns the name that begins with `part` and a dot: `U.128` for `U`.
     fn beginning_with(self, part: &str) -> Option<&'static str> {
-        let mut names = self.0.iter().flat_map(|group| group.all_names()).map(|(name, _)| name);
+        let mut names =
+            self.0.iter().flat_map(|group| group.all_names()).map(|(name, _)| name.text);
         names.find(|name| {
             name.split_once('.').is_some_and(|(first, _)| first.eq_ignore_ascii_case(part))
         })
@@ -34,10 +35,10 @@ fn is_invalid_size(word: &str) -> bool {
     prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(InvalidSize::PREFIX))
 }
 
-/// A recognized modifier: the group and its index, its value, and where it ends.
+/// A recognized modifier: the group and its index, its value, and what follows it.
 struct Match<'t> {
     index: usize,
-    group: ModifierGroup,
+    group: &'static ModifierGroup,
     value: u64,
     written: &'static str,
     rest: Cursor<'t>,
@@ -54,9 +55,9 @@ impl<'t> Cursor<'t> {
         let known = Modifiers(groups);
         let mut values = [None; N];
         let mut last: Option<(usize, &'static str)> = None;
-        while self.eat(b'.')? {
+        while self.eat(b'.') {
             let (word, span) = self.word(Expected::Modifier)?;
-            let Some(found) = self.longest_match(groups, word)? else {
+            let Some(found) = self.longest_match(groups, word) else {
                 let kind = match known.beginning_with(word) {
                     Some(whole) => ParseErrorKind::PartOfModifier { whole },
                     None if is_invalid_size(word) => ParseErrorKind::InvalidSize { known },
@@ -78,7 +79,7 @@ impl<'t> Cursor<'t> {
                 return Err(ParseError { kind, span });
             }
             last = Some((index, group.kind));
-            let becomes = group.names.get(value as usize).copied();
+            let becomes = group.names.get(value as usize).map(|name| name.text);
             let becomes = becomes.or_impossible(written, "an alias becomes one of the names");
             if written != becomes {
                 self.note_alias(Alias { span, written, becomes });
@@ -89,41 +90,29 @@ impl<'t> Cursor<'t> {
 
     /// Returns the longest name that begins with `word`, the word before the cursor, and continues
     /// at the cursor: `U.128` before `U`.
-    fn longest_match(
-        &self,
-        groups: &[ModifierGroup],
-        word: &str,
-    ) -> Result<Option<Match<'t>>, ParseError> {
+    fn longest_match(&self, groups: &'static [ModifierGroup], word: &str) -> Option<Match<'t>> {
+        let first = Some(key(word.as_bytes())?);
         let mut longest: Option<Match<'t>> = None;
-        for (index, group) in groups.iter().copied().enumerate() {
-            for (written, value) in group.all_names() {
-                let Some(rest) = self.follow(written, word)? else { continue };
+        for (index, group) in groups.iter().enumerate() {
+            for (name, value) in group.all_names().filter(|(name, _)| name.first == first) {
+                let Some(rest) = self.follow(name.text) else { continue };
                 if longest.as_ref().is_none_or(|m| rest.position() > m.rest.position()) {
-                    longest = Some(Match { index, group, value, written, rest });
+                    longest = Some(Match { index, group, value, written: name.text, rest });
                 }
             }
         }
-        Ok(longest)
+        longest
     }
 
-    /// Returns the cursor after `name` if `word` and what follows the cursor spell it.
-    fn follow(&self, name: &str, word: &str) -> Result<Option<Cursor<'t>>, ParseError> {
-        let Some((first, more)) = name.split_at_checked(word.len()) else { return Ok(None) };
-        let whole_part = more.is_empty() || more.starts_with('.');
-        if !whole_part || !first.eq_ignore_ascii_case(word) {
-            return Ok(None);
-        }
+    /// Returns the cursor after the parts of `name` after the first, if they are here.
+    fn follow(&self, name: &str) -> Option<Self> {
         let mut rest = *self;
-        for part in more.split('.').skip(1) {
-            if !rest.eat(b'.')? {
-                return Ok(None);
+        for part in name.split('.').skip(1) {
+            if !rest.eat(b'.') || !rest.word(Expected::Modifier).ok()?.0.eq_ignore_ascii_case(part)
+            {
+                return None;
             }
-            let token = rest.peek()?;
-            if token.kind != TokenKind::Word || !rest.str(token.span).eq_ignore_ascii_case(part) {
-                return Ok(None);
-            }
-            rest.advance(token);
         }
-        Ok(Some(rest))
+        Some(rest)
     }
 }
