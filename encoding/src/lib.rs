@@ -43,6 +43,7 @@
 extern crate std;
 
 pub mod control;
+mod eight;
 mod field;
 #[doc(hidden)]
 pub mod impossible;

@@ -1,5 +1,7 @@
 //! Short texts made at compile time: [`Ready`] is copied whole, [`Name`] is compared at once.
 
+use crate::eight::Eight;
+
 /// A text of at most `ROOM` bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Ready<const ROOM: usize> {
@@ -45,12 +47,13 @@ impl Modifier {
     }
 }
 
-/// A name of a modifier, without its leading dot.
+/// A name of a modifier, without its leading dot: `CG`, or two words as `U.128`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) text: &'static str,
-    /// The [`key`] of what is before the first dot: `U` in `U.128`.
-    pub(crate) first: Option<u64>,
+    /// The first word, of fewer than eight bytes.
+    pub(crate) first: Eight,
+    pub(crate) second: Option<&'static str>,
 }
 
 impl Name {
@@ -60,20 +63,9 @@ impl Name {
         while length < text.len() && text.as_bytes()[length] != b'.' {
             length += 1;
         }
-        Self { text, first: key(text.as_bytes().split_at(length).0) }
+        assert!(length < 8);
+        let (first, rest) = text.split_at(length);
+        let second = if rest.is_empty() { None } else { Some(rest.split_at(1).1) };
+        Self { text, first: Eight::of(first.as_bytes()), second }
     }
-}
-
-/// Returns the bytes of `word` in upper case as one number; `None` if there are more than eight.
-#[inline]
-pub(crate) const fn key(mut word: &[u8]) -> Option<u64> {
-    if word.len() > 8 {
-        return None;
-    }
-    let mut key = 0;
-    while let [byte, rest @ ..] = word {
-        key = key << 8 | byte.to_ascii_uppercase() as u64;
-        word = rest;
-    }
-    Some(key)
 }

@@ -220,15 +220,15 @@ macro_rules! instructions {
                 guard: Guard,
                 cursor: &mut Cursor<'_>,
             ) -> Result<Self, ParseError> {
-                let (mnemonic, span) = cursor.word(Expected::Mnemonic)?;
+                let mnemonic = cursor.word(Expected::Mnemonic)?;
                 $(
-                    if mnemonic.eq_ignore_ascii_case(<$type as Layout>::NAME) {
+                    if mnemonic.is(<$type as Layout>::NAME) {
                         let mut fields = <$type>::parse_modifiers(cursor)?;
                         (fields.guard, fields.guard_negated) = (guard.pred, guard.negated);
                         return Ok(fields.into());
                     }
                 )+
-                Err(ParseError { kind: ParseErrorKind::UnknownMnemonic, span })
+                Err(mnemonic.error(ParseErrorKind::UnknownMnemonic))
             }
 
             /// Reads the operands.

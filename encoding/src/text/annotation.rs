@@ -1,7 +1,7 @@
 //! Scheduling in text: `&req`, `&rd`, `&wr` and `?NAME` after an instruction, the notations of maxas
 //! and CuAssembler before it.
 
-use super::cursor::{Cursor, read_number};
+use super::cursor::{Cursor, Word};
 use super::error::{Expected, ParseError, ParseErrorKind};
 use super::lexer::{TokenKind, skip_blank};
 use super::span::Span;
@@ -15,22 +15,19 @@ impl Cursor<'_> {
         loop {
             let span = self.peek().span;
             let twice = if self.eat(b'&') {
-                let (name, name_span) = self.word(Expected::Annotation)?;
-                match AnnotationName::read(name) {
+                let name = self.word(Expected::Annotation)?;
+                match AnnotationName::read(name.text) {
                     Some(AnnotationName::Wait) => {
                         self.expect(b'=')?;
                         wait.replace(self.wait_set()?).is_some()
                     }
                     Some(AnnotationName::Read(digits)) => {
-                        read.replace(self.barrier(digits, name_span)?).is_some()
+                        read.replace(self.barrier(digits, name)?).is_some()
                     }
                     Some(AnnotationName::Write(digits)) => {
-                        write.replace(self.barrier(digits, name_span)?).is_some()
+                        write.replace(self.barrier(digits, name)?).is_some()
                     }
-                    None => {
-                        let kind = ParseErrorKind::UnknownAnnotation;
-                        return Err(ParseError { kind, span: name_span });
-                    }
+                    None => return Err(name.error(ParseErrorKind::UnknownAnnotation)),
                 }
             } else if self.eat(b'?') {
                 schedule.replace(self.schedule()?).is_some()
@@ -56,8 +53,8 @@ impl Cursor<'_> {
     }
 
     fn schedule(&mut self) -> Result<Schedule, ParseError> {
-        let (name, span) = self.word(Expected::Schedule)?;
-        Schedule::named(name).ok_or(ParseError { kind: ParseErrorKind::UnknownSchedule, span })
+        let name = self.word(Expected::Schedule)?;
+        Schedule::named(name.text).ok_or(name.error(ParseErrorKind::UnknownSchedule))
     }
 
     /// Reads `{0,2}`.
@@ -76,14 +73,15 @@ impl Cursor<'_> {
         Ok(WaitMask::from_bits(mask))
     }
 
-    /// Reads the number after `&rd` or `&wr`: `=N`, or a number in the name itself.
-    fn barrier(&mut self, digits: &str, span: Span) -> Result<Barrier, ParseError> {
+    /// Reads the number after `&rd` or `&wr`: `=N`, or the `digits` at the end of the name itself.
+    fn barrier(&mut self, digits: &str, name: Word<'_>) -> Result<Barrier, ParseError> {
         let number = if digits.is_empty() {
             self.expect(b'=')?;
             self.barrier_number()?
         } else {
-            let within = Span { start: span.end - digits.len(), end: span.end };
-            small_barrier(read_number(digits, within)?, within)?
+            let Span { end, .. } = name.span;
+            let within = Span { start: end - digits.len(), end };
+            small_barrier(Word { text: digits, span: within, ..name }.number()?, within)?
         };
         Ok(Barrier::from_bits(number.into()))
     }
@@ -131,8 +129,8 @@ impl<'t> AnnotationName<'t> {
 /// Parses the notation of maxas or CuAssembler before an instruction. Returns the notation, or `None`
 /// if there is none, and the byte offset at which the rest of the line begins.
 ///
-/// No instruction begins with `[` or contains a `:`, so the notations are unambiguous. The rest of the
-/// line is not checked.
+/// No instruction begins with `[` or contains a `:`, and no notation begins with `@` or `L`, so the
+/// notations are unambiguous. The rest of the line is not checked.
 ///
 /// ```
 /// use warpload_encoding::parse_control_prefix;
@@ -152,6 +150,10 @@ pub fn parse_control_prefix(text: &str) -> Result<(Option<Control>, usize), Pars
     let start = skip_blank(text.as_bytes(), 0)
         .map_err(|span| ParseError { kind: ParseErrorKind::UnclosedComment, span })?;
     let rest = &text[start..];
+    // Most lines begin with a guard or a load, which no notation does.
+    if rest.starts_with(['@', 'L', 'l']) {
+        return Ok((None, start));
+    }
     let (length, control) = if rest.starts_with('[') {
         // The notation has no spaces: without its `]` it ends before the first one.
         let end = rest.find(|c: char| c.is_whitespace() || c == ']').unwrap_or(rest.len());

@@ -3,6 +3,7 @@
 
 use core::str::FromStr;
 
+use super::cursor::Word;
 use super::error::{ParseError, ParseErrorKind};
 use super::modifier::{Modifiers, SIZES};
 use super::operands::{predicate_named, register_named};
@@ -44,7 +45,7 @@ impl FromStr for Reg {
 
     /// Parses `R0`..=`R254` or `RZ` in either case.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        register_named(text, whole(text))
+        register_named(Word::of(text, whole(text)))
     }
 }
 
@@ -53,7 +54,7 @@ impl FromStr for Pred {
 
     /// Parses `P0`..=`P6` or `PT` in either case.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        predicate_named(text, whole(text))
+        predicate_named(Word::of(text, whole(text)))
     }
 }
 

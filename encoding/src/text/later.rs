@@ -1,6 +1,6 @@
 //! [`later_syntax`]: whether a line is in the syntax of SM 7.0 and later.
 
-use super::lexer::{TokenKind, token};
+use super::lexer::{Lexer, TokenKind};
 use super::span::Span;
 use crate::impossible::OrImpossible;
 
@@ -29,10 +29,11 @@ const PREFIXES: [&str; 3] = ["desc", "cx", "tmem"];
 /// ```
 #[must_use]
 pub fn later_syntax(text: &str) -> Option<Span> {
+    let lexer = Lexer::new(text);
     let mut at = 0;
     let (mut in_brackets, mut after_dot) = (false, false);
     loop {
-        let found = token(text, at);
+        let found = lexer.token(at);
         at = found.span.end;
         let TokenKind::Word = found.kind else {
             match found.kind {

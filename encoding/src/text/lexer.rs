@@ -36,59 +36,77 @@ impl Token {
     }
 }
 
-/// What a token can begin with.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Blank,
-    Word,
-    Punctuation,
-    Other,
-}
-
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
-    let mut byte = 0u8;
-    while byte < 128 {
-        classes[byte as usize] = match byte {
-            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'$' => Class::Word,
-            b'@' | b'!' | b'.' | b',' | b'[' | b']' | b'+' | b'-' | b';' | b'&' | b'?' | b'='
-            | b'{' | b'}' => Class::Punctuation,
-            _ if byte.is_ascii_whitespace() => Class::Blank,
-            _ => Class::Other,
-        };
-        byte += 1;
+/// Whether each byte is part of a word.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const IS_WORD: [bool; 256] = {
+    let mut is_word = [false; 256];
+    let mut rest = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$".as_slice();
+    while let [byte, after @ ..] = rest {
+        is_word[*byte as usize] = true;
+        rest = after;
     }
-    classes
+    is_word
 };
 
-fn class(byte: u8) -> Class {
-    CLASSES.get(usize::from(byte)).copied().or_impossible(Class::Other, "a byte is below 256")
+fn is_word(byte: u8) -> bool {
+    IS_WORD.get(usize::from(byte)).copied().or_impossible(false, "a byte is below 256")
 }
 
-/// Returns the token that starts at or after byte `from` of `text`.
-pub(crate) fn token(text: &str, from: usize) -> Token {
-    let bytes = text.as_bytes();
-    let start = match skip_blank(bytes, from) {
-        Ok(start) => start,
-        Err(span) => return Token { kind: TokenKind::UnclosedComment, span },
-    };
-    let rest = bytes.get(start..).unwrap_or_default();
-    let (kind, length) = match rest {
-        [] => (TokenKind::End, 0),
-        [first, after @ ..] => match class(*first) {
-            Class::Word => {
-                let more = after.iter().take_while(|byte| class(**byte) == Class::Word).count();
-                (TokenKind::Word, 1 + more)
+/// A text, and which of its bytes are parts of words.
+#[derive(Clone, Copy)]
+pub(crate) struct Lexer<'t> {
+    text: &'t str,
+    /// Bit `i` is that of byte `i`, the lowest bit that of the first byte: no branch finds where a
+    /// word ends.
+    words: u64,
+}
+
+impl<'t> Lexer<'t> {
+    #[inline]
+    pub(crate) fn new(text: &'t str) -> Self {
+        let bits = text.bytes().take(64).zip(0u32..);
+        Self { text, words: bits.fold(0, |words, (byte, i)| words | u64::from(is_word(byte)) << i) }
+    }
+
+    pub(crate) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// Returns the end of the word that starts at byte `start`, or `start` if there is none.
+    #[inline]
+    fn word_end(&self, start: usize) -> usize {
+        let end = start + self.words.unbounded_shr(start as u32).trailing_ones() as usize;
+        if end < 64 {
+            return end;
+        }
+        let after = self.text.as_bytes().get(end..).unwrap_or_default();
+        end + after.iter().take_while(|byte| is_word(**byte)).count()
+    }
+
+    /// Returns the token that starts at or after byte `from`.
+    #[inline]
+    pub(crate) fn token(&self, from: usize) -> Token {
+        let bytes = self.text.as_bytes();
+        let start = match skip_blank(bytes, from) {
+            Ok(start) => start,
+            Err(span) => return Token { kind: TokenKind::UnclosedComment, span },
+        };
+        let end = self.word_end(start);
+        let (kind, end) = match bytes.get(start) {
+            None => (TokenKind::End, start),
+            Some(_) if end > start => (TokenKind::Word, end),
+            Some(
+                mark @ (b'@' | b'!' | b'.' | b',' | b'[' | b']' | b'+' | b'-' | b';' | b'&' | b'?'
+                | b'=' | b'{' | b'}'),
+            ) => (TokenKind::Punctuation(*mark), start + 1),
+            Some(_) => {
+                // The first byte of a character: everything before it was ASCII or a comment.
+                let character = self.text.get(start..).and_then(|rest| rest.chars().next());
+                (TokenKind::Unexpected, start + character.map_or(1, char::len_utf8))
             }
-            Class::Punctuation => (TokenKind::Punctuation(*first), 1),
-            // `start` is the first byte of a character: everything skipped was ASCII or a comment.
-            _ => {
-                let character = text.get(start..).and_then(|rest| rest.chars().next());
-                (TokenKind::Unexpected, character.map_or(1, char::len_utf8))
-            }
-        },
-    };
-    Token { kind, span: Span { start, end: start + length } }
+        };
+        Token { kind, span: Span { start, end } }
+    }
 }
 
 /// Returns where the next token starts: after white space, `// …` and `/* … */`; or else where the
@@ -97,7 +115,7 @@ pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, Span> {
     let mut at = from;
     while let Some(rest) = bytes.get(at..) {
         match rest {
-            [byte, ..] if class(*byte) == Class::Blank => at += 1,
+            [byte, ..] if byte.is_ascii_whitespace() => at += 1,
             [b'/', b'/', comment @ ..] => {
                 let end = comment.iter().position(|byte| *byte == b'\n');
                 at = end.map_or(bytes.len(), |end| at + 2 + end);

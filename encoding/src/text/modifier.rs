@@ -31,9 +31,9 @@ pub(crate) struct ModifierGroup {
 
 impl ModifierGroup {
     /// Returns every name with the value that it encodes.
-    pub(super) fn all_names(&self) -> impl Iterator<Item = (Name, u64)> {
-        let own = self.names.iter().copied().zip(0..).filter(|(name, _)| !name.text.is_empty());
-        own.chain(self.aliases.iter().copied())
+    pub(super) fn all_names(&'static self) -> impl Iterator<Item = (&'static Name, u64)> {
+        let aliases = self.aliases.iter().map(|(name, value)| (name, *value));
+        self.names.iter().zip(0..).chain(aliases).filter(|(name, _)| !name.text.is_empty())
     }
 }
 

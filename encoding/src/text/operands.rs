@@ -1,9 +1,10 @@
 //! Reads operands: guards, registers, predicates, addresses, constant banks.
 
-use super::cursor::{Cursor, is_digit_first};
+use super::cursor::{Cursor, Word};
 use super::error::{Expected, ParseError, ParseErrorKind};
 use super::lexer::TokenKind;
 use super::span::Span;
+use crate::eight::Eight;
 use crate::field::Bits;
 use crate::operand::{Guard, Immediate, Pred, Reg};
 
@@ -31,15 +32,14 @@ impl Cursor<'_> {
     }
 
     fn predicate(&mut self) -> Result<Pred, ParseError> {
-        let (word, span) = self.word(Expected::Predicate)?;
-        predicate_named(word, span)
+        predicate_named(self.word(Expected::Predicate)?)
     }
 
     /// Reads a predicate that has no negation bit.
     pub(crate) fn predicate_operand(&mut self) -> Result<Pred, ParseError> {
         let start = self.peek().span.start;
         if self.eat(b'!') {
-            let end = self.word(Expected::Predicate)?.1.end;
+            let end = self.word(Expected::Predicate)?.span.end;
             let kind = ParseErrorKind::NegatedOperand;
             return Err(ParseError { kind, span: Span { start, end } });
         }
@@ -54,8 +54,7 @@ impl Cursor<'_> {
     }
 
     fn register(&mut self) -> Result<Reg, ParseError> {
-        let (word, span) = self.word(Expected::Register)?;
-        register_named(word, span)
+        register_named(self.word(Expected::Register)?)
     }
 
     /// Reads `[Ra]`, `[Ra+number]`, `[Ra-number]`, `[Ra+-number]` or `[number]`; also `[-number]` if
@@ -65,18 +64,18 @@ impl Cursor<'_> {
         bare: Bare,
     ) -> Result<(Reg, Immediate<WIDTH>), ParseError> {
         self.expect(b'[')?;
-        let token = self.peek();
-        let named = token.kind == TokenKind::Word && !is_digit_first(self.str(token.span));
-        let (base, immediate) = if named {
-            self.advance();
-            let base = register_named(self.str(token.span), token.span)?;
-            (base, self.offset(if base.is_zero() { bare } else { Bare::Signed })?)
-        } else {
-            (Reg::RZ, self.absolute(bare)?)
+        let (base, immediate) = match self.peek_word().filter(|word| !word.is_digit_first()) {
+            Some(word) => {
+                self.advance();
+                let base = register_named(word)?;
+                (base, self.offset(if base.is_zero() { bare } else { Bare::Signed })?)
+            }
+            None => {
+                let immediate = self.absolute(bare)?;
+                self.refuse_base_after_offset()?;
+                (Reg::RZ, immediate)
+            }
         };
-        if !named {
-            self.refuse_base_after_offset()?;
-        }
         self.expect(b']')?;
         Ok((base, immediate))
     }
@@ -131,10 +130,9 @@ impl Cursor<'_> {
         if self.peek().kind == TokenKind::Punctuation(b'[') {
             return Err(self.error(ParseErrorKind::AddressOfConstant));
         }
-        let (word, span) = self.word(Expected::ConstantBank)?;
-        if !word.eq_ignore_ascii_case("c") {
-            let kind = ParseErrorKind::Expected(Expected::ConstantBank);
-            return Err(ParseError { kind, span });
+        let word = self.word(Expected::ConstantBank)?;
+        if !word.is("c") {
+            return Err(word.error(ParseErrorKind::Expected(Expected::ConstantBank)));
         }
         self.expect(b'[')?;
         let (number, span) = self.number()?;
@@ -175,46 +173,46 @@ fn immediate<const WIDTH: u32>(
 }
 
 /// Returns the predicate that `word` names.
-pub(super) fn predicate_named(word: &str, span: Span) -> Result<Pred, ParseError> {
-    if word.eq_ignore_ascii_case("PT") {
+pub(super) fn predicate_named(word: Word<'_>) -> Result<Pred, ParseError> {
+    if word.is("PT") {
         return Ok(Pred::PT);
     }
-    let kind = match numbered(word, b'P') {
+    Err(word.error(match numbered(word, b'P') {
         Some(7) => ParseErrorKind::PredicateWrittenAsNumber,
         Some(number) => match u8::try_from(number).map(Pred::try_from) {
             Ok(Ok(predicate)) => return Ok(predicate),
             _ => ParseErrorKind::PredicateTooHigh,
         },
         None => ParseErrorKind::Expected(Expected::Predicate),
-    };
-    Err(ParseError { kind, span })
+    }))
 }
 
 /// Returns the register that `word` names.
-pub(super) fn register_named(word: &str, span: Span) -> Result<Reg, ParseError> {
-    if word.eq_ignore_ascii_case("RZ") {
+pub(super) fn register_named(word: Word<'_>) -> Result<Reg, ParseError> {
+    if word.is("RZ") {
         return Ok(Reg::RZ);
     }
-    let kind = match numbered(word, b'R') {
+    Err(word.error(match numbered(word, b'R') {
         Some(255) => ParseErrorKind::RegisterWrittenAsNumber,
         Some(number) => match u8::try_from(number) {
             Ok(number) => return Ok(Reg::new(number)),
             Err(_) => ParseErrorKind::RegisterTooHigh,
         },
         None => ParseErrorKind::Expected(Expected::Register),
-    };
-    Err(ParseError { kind, span })
+    }))
 }
 
-/// Returns the number after `letter`, in either case; saturates.
-fn numbered(word: &str, letter: u8) -> Option<u32> {
-    let (first, digits) = word.as_bytes().split_first()?;
-    let canonical = digits == b"0" || digits.first().is_some_and(|digit| *digit != b'0');
-    if !first.eq_ignore_ascii_case(&letter) || !canonical || !digits.iter().all(u8::is_ascii_digit)
-    {
+/// Returns the number after `letter`, in either case; `u32::MAX` if it has more than three digits.
+#[inline]
+fn numbered(word: Word<'_>, letter: u8) -> Option<u32> {
+    let digits = word.text.get(1..)?;
+    let canonical = digits == "0" || !digits.starts_with('0');
+    if word.upper.first(1) != Eight::of(&[letter]) || !canonical {
         return None;
     }
-    Some(digits.iter().fold(0u32, |number, digit| {
-        number.saturating_mul(10).saturating_add(u32::from(digit - b'0'))
-    }))
+    match digits.len() {
+        1..=3 => word.upper.after(1).decimal(digits.len()),
+        0 => None,
+        _ => digits.bytes().all(|digit| digit.is_ascii_digit()).then_some(u32::MAX),
+    }
 }

@@ -1,6 +1,6 @@
 //! Reads the modifiers of a mnemonic and checks their order.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Word};
 use super::error::{Expected, ParseError, ParseErrorKind};
 use super::modifier::{
     Alias, CACHE_OPERATORS, CONSTANT_MODES, EXTENDED, ModifierGroup, Modifiers, SIZES, UNIFORM,
@@ -8,25 +8,23 @@ use super::modifier::{
 use super::span::Span;
 use crate::impossible::OrImpossible;
 use crate::operand::InvalidSize;
-use crate::ready::key;
+use crate::ready::Name;
 
 /// Every modifier of every load.
 const ALL: [ModifierGroup; 5] = [EXTENDED, CACHE_OPERATORS, SIZES, UNIFORM, CONSTANT_MODES];
 
 /// Returns the modifier with that name that some load has.
-fn of_any_load(word: &str) -> Option<&'static str> {
+fn of_any_load(word: Word<'_>) -> Option<&'static str> {
     let mut names = ALL.iter().flat_map(|group| group.all_names()).map(|(name, _)| name.text);
-    names.find(|name| name.eq_ignore_ascii_case(word))
+    names.find(|name| word.is(name))
 }
 
 impl Modifiers {
-    /// Returns the name that begins with `part` and a dot: `U.128` for `U`.
-    fn beginning_with(self, part: &str) -> Option<&'static str> {
-        let mut names =
-            self.0.iter().flat_map(|group| group.all_names()).map(|(name, _)| name.text);
-        names.find(|name| {
-            name.split_once('.').is_some_and(|(first, _)| first.eq_ignore_ascii_case(part))
-        })
+    /// Returns the name of which `word` is the first of two: `U.128` for `U`.
+    fn beginning_with(self, word: Word<'_>) -> Option<&'static str> {
+        let mut names = self.0.iter().flat_map(|group| group.all_names()).map(|(name, _)| name);
+        let name = names.find(|name| name.first == word.upper && name.second.is_some());
+        name.map(|name| name.text)
     }
 }
 
@@ -35,16 +33,16 @@ fn is_invalid_size(word: &str) -> bool {
     prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(InvalidSize::PREFIX))
 }
 
-/// A recognized modifier: the group and its index, its value, and what follows it.
-struct Match<'t> {
+/// A recognized modifier: the index of its group, its name and its value.
+#[derive(Clone, Copy)]
+struct Match {
     index: usize,
     group: &'static ModifierGroup,
+    name: &'static Name,
     value: u64,
-    written: &'static str,
-    rest: Cursor<'t>,
 }
 
-impl<'t> Cursor<'t> {
+impl Cursor<'_> {
     /// Reads the modifiers that are here. `groups` are in the order that the text must have. Returns
     /// the bits of the field of each group, or `None` for a group without a modifier.
     pub(crate) fn modifiers<const N: usize>(
@@ -56,21 +54,25 @@ impl<'t> Cursor<'t> {
         let mut values = [None; N];
         let mut last: Option<(usize, &'static str)> = None;
         while self.eat(b'.') {
-            let (word, span) = self.word(Expected::Modifier)?;
+            let word = self.word(Expected::Modifier)?;
             let Some(found) = self.longest_match(groups, word) else {
                 let kind = match known.beginning_with(word) {
                     Some(whole) => ParseErrorKind::PartOfModifier { whole },
-                    None if is_invalid_size(word) => ParseErrorKind::InvalidSize { known },
+                    None if is_invalid_size(word.text) => ParseErrorKind::InvalidSize { known },
                     None => match of_any_load(word) {
                         Some(name) => ParseErrorKind::OtherModifier { mnemonic, name, known },
                         None => ParseErrorKind::UnknownModifier { known },
                     },
                 };
-                return Err(ParseError { kind, span });
+                return Err(word.error(kind));
             };
-            let Match { index, group, value, written, rest } = found;
-            *self = rest;
-            let span = Span { start: span.start, end: self.position() };
+            let Match { index, group, name, value } = found;
+            if name.second.is_some() {
+                // The dot and the second word.
+                self.advance();
+                self.advance();
+            }
+            let span = Span { start: word.span.start, end: self.position() };
             if values.get_mut(index).and_then(|slot| slot.replace(value)).is_some() {
                 return Err(ParseError { kind: ParseErrorKind::ModifierTwice(group.kind), span });
             }
@@ -79,10 +81,10 @@ impl<'t> Cursor<'t> {
                 return Err(ParseError { kind, span });
             }
             last = Some((index, group.kind));
-            let becomes = group.names.get(value as usize).map(|name| name.text);
-            let becomes = becomes.or_impossible(written, "an alias becomes one of the names");
-            if written != becomes {
-                self.note_alias(Alias { span, written, becomes });
+            let becomes = group.names.get(value as usize);
+            let becomes = becomes.or_impossible(name, "an alias becomes one of the names");
+            if name != becomes {
+                self.note_alias(Alias { span, written: name.text, becomes: becomes.text });
             }
         }
         Ok(values)
@@ -90,29 +92,23 @@ impl<'t> Cursor<'t> {
 
     /// Returns the longest name that begins with `word`, the word before the cursor, and continues
     /// at the cursor: `U.128` before `U`.
-    fn longest_match(&self, groups: &'static [ModifierGroup], word: &str) -> Option<Match<'t>> {
-        let first = Some(key(word.as_bytes())?);
-        let mut longest: Option<Match<'t>> = None;
+    fn longest_match(&self, groups: &'static [ModifierGroup], word: Word<'_>) -> Option<Match> {
+        let mut longest: Option<Match> = None;
         for (index, group) in groups.iter().enumerate() {
-            for (name, value) in group.all_names().filter(|(name, _)| name.first == first) {
-                let Some(rest) = self.follow(name.text) else { continue };
-                if longest.as_ref().is_none_or(|m| rest.position() > m.rest.position()) {
-                    longest = Some(Match { index, group, value, written: name.text, rest });
+            for (name, value) in group.all_names().filter(|(name, _)| name.first == word.upper) {
+                if longest.is_none_or(|longest| longest.name.second.is_none())
+                    && name.second.is_none_or(|second| self.is_after_dot(second))
+                {
+                    longest = Some(Match { index, group, name, value });
                 }
             }
         }
         longest
     }
 
-    /// Returns the cursor after the parts of `name` after the first, if they are here.
-    fn follow(&self, name: &str) -> Option<Self> {
-        let mut rest = *self;
-        for part in name.split('.').skip(1) {
-            if !rest.eat(b'.') || !rest.word(Expected::Modifier).ok()?.0.eq_ignore_ascii_case(part)
-            {
-                return None;
-            }
-        }
-        Some(rest)
+    /// Returns whether a dot and `word` are here.
+    fn is_after_dot(&self, word: &str) -> bool {
+        let mut ahead = *self;
+        ahead.eat(b'.') && ahead.peek_word().is_some_and(|next| next.is(word))
     }
 }
