@@ -4,7 +4,7 @@ use std::io;
 
 use warpload_encoding::ParseError;
 
-use super::SUPPORTED_SM;
+use super::instruction::SUPPORTED_SM;
 use crate::file_kind::FileKind;
 use crate::lines::LineError;
 
@@ -259,6 +259,11 @@ pub enum ListingErrorKind {
         /// The block's name.
         name: String,
     },
+}
+
+/// Checks that code of that SM version is supported.
+pub(super) fn check_sm(sm: u32, line: Option<u64>) -> Result<u32, SassError> {
+    if SUPPORTED_SM.contains(&sm) { Ok(sm) } else { Err(SassError::UnsupportedSm { sm, line }) }
 }
 
 /// `5.0, 5.2, …`

@@ -4,7 +4,7 @@
 use memchr::memmem;
 use warpload_encoding::{Control, parse_control_prefix};
 
-use super::ListingErrorKind as Kind;
+use super::error::ListingErrorKind as Kind;
 
 /// What a line is.
 #[derive(Debug, PartialEq)]

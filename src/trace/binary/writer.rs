@@ -8,9 +8,8 @@ use bytemuck::Zeroable;
 use rustc_hash::FxHashMap;
 
 use super::block::{BlockBuilder, ClosedBlock, NewLoad};
-use super::format::{
-    BYTE_ORDER, Contents, Header, Kernel, MAGIC, RawBlock, RawSection, SectionKind, VERSION,
-};
+use super::contents::{Contents, Kernel};
+use super::format::{BYTE_ORDER, Header, MAGIC, RawBlock, RawSection, SectionKind, VERSION};
 use crate::lane::LaneMask;
 use crate::trace::operation::{Operation, Skipped};
 

@@ -3,10 +3,11 @@
 
 use bytemuck::pod_read_unaligned;
 
+use crate::trace::binary::contents::Contents;
 use crate::trace::binary::error::TraceError;
 use crate::trace::binary::format::{
-    BYTE_ORDER, Contents, Header, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION,
-    RawBlock, RawSection, SectionKind, VERSION,
+    BYTE_ORDER, Header, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION, RawBlock,
+    RawSection, SectionKind, VERSION,
 };
 use crate::trace::binary::writer::header_crc;
 
