@@ -270,16 +270,3 @@ pub(super) fn check_sm(sm: u32, line: Option<u64>) -> Result<u32, SassError> {
 fn supported() -> String {
     SUPPORTED_SM.map(|sm| format!("{}.{}", sm / 10, sm % 10)).join(", ")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_pass_through_threads_and_boxes() {
-        fn check<E: std::error::Error + Send + Sync + 'static>() {}
-        check::<SassError>();
-        check::<ListingErrorKind>();
-        check::<LineError>();
-    }
-}

@@ -28,7 +28,7 @@ pub(crate) struct Initial {
     register_limit: Option<u64>,
     #[serde(deserialize_with = "present")]
     address_bits: Option<u32>,
-    misaligned: MisalignedJson,
+    misaligned: Misaligned,
     windows: WindowsJson,
     memory: MemoryJson,
     #[serde(deserialize_with = "present")]
@@ -37,14 +37,6 @@ pub(crate) struct Initial {
     registers: Option<UniqueMap<RegisterName, Lanes>>,
     #[serde(deserialize_with = "present")]
     predicates: Option<UniqueMap<PredicateName, Hex32>>,
-}
-
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum MisalignedJson {
-    #[default]
-    Force,
-    Report,
 }
 
 #[derive(Deserialize, Default)]
@@ -168,10 +160,7 @@ impl Initial {
             }
             None => RegisterLimit::ALL,
         };
-        let misaligned = match self.misaligned {
-            MisalignedJson::Force => Misaligned::Force,
-            MisalignedJson::Report => Misaligned::Report,
-        };
+        let misaligned = self.misaligned;
         let memory = self.memory(files)?;
         Ok((Machine { register_limit, misaligned, memory }, warp))
     }
