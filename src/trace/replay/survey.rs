@@ -160,9 +160,8 @@ impl Visitor for Survey {
         let mut seen: BTreeSet<_> = self.faulty.iter().map(FaultyLoad::place).collect();
         for i in loads {
             let traced = block.load(i)?;
-            let operation = traced.operation();
-            let op = operation.load_op();
-            let lanes = lane_addresses(operation, &traced, memory.map());
+            let op = traced.operation().load_op();
+            let lanes = lane_addresses(&traced, memory.map());
             let mut values = [[0; LANES]; 4];
             let loaded = load(op, &lanes, memory, Misaligned::Report, &mut values);
             let record = block.raw().first_record + u64::from(traced.index);

@@ -39,10 +39,9 @@ fn map(
     let window = |asked: Option<Window>, base: Option<u64>, default: Window| {
         asked.unwrap_or_else(|| base.map_or(default, |base| Window { base, ..default }))
     };
-    let asked = options.windows();
-    let shared = window(asked.0, kernel.shared_base, Window::DEFAULT_SHARED);
-    let local = window(asked.1, kernel.local_base, Window::DEFAULT_LOCAL);
-    let is_asked = asked != (None, None);
+    let shared = window(options.shared_window, kernel.shared_base, Window::DEFAULT_SHARED);
+    let local = window(options.local_window, kernel.local_base, Window::DEFAULT_LOCAL);
+    let is_asked = options.shared_window.is_some() || options.local_window.is_some();
     let invalid = match AddressMap::new(options.get_address_bits(), shared, local) {
         Ok(map) => return Ok(map),
         Err(invalid) => invalid,

@@ -14,7 +14,6 @@ use crate::load::{LaneAddresses, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
 use crate::memory::{AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, mix};
 use crate::trace::binary::{Block, TraceError, TracedLoad};
-use crate::trace::operation::Operation;
 
 /// What was found in some of the blocks. It grows with the kernels that these belong to, not with
 /// all.
@@ -115,9 +114,8 @@ impl<'b, 't> Worker<'b, 't> {
 
     #[inline]
     fn load<M: LoadMemory>(&mut self, traced: &TracedLoad<'_>, memory: &M) {
-        let operation = traced.operation();
-        let op = operation.load_op();
-        let lanes = lane_addresses(operation, traced, memory.map());
+        let op = traced.operation().load_op();
+        let lanes = lane_addresses(traced, memory.map());
         let loaded = load(op, &lanes, memory, Misaligned::Report, &mut self.values);
         let record = self.block.raw().first_record + u64::from(traced.index);
         if self.has_data {
@@ -250,14 +248,10 @@ impl<'b, 't> Worker<'b, 't> {
 
 /// Returns executing lanes, Plg and addresses. If the record has no Plg, the windows decide it.
 #[inline]
-pub(super) fn lane_addresses(
-    operation: &Operation,
-    traced: &TracedLoad<'_>,
-    map: &AddressMap,
-) -> LaneAddresses {
+pub(super) fn lane_addresses(traced: &TracedLoad<'_>, map: &AddressMap) -> LaneAddresses {
     let executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
     let addresses = traced.addresses();
-    let plg = match (operation.space, traced.plg) {
+    let plg = match (traced.operation().space, traced.plg) {
         (_, Some(plg)) => plg,
         (AddressSpace::Generic, None) => compiled_plg(&addresses, map),
         _ => LaneMask::ALL,

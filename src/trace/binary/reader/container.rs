@@ -100,7 +100,7 @@ pub(super) fn read_contents(bytes: &[u8], section: &RawSection) -> Result<Conten
         .map_err(|error| wrong(error.to_string()))?;
     for operation in &mut contents.operations {
         // Earlier writers set it for `LDS.U` too, which has no broadcast path.
-        operation.uniform &= operation.has_uniform_form();
+        operation.uniform &= operation.reaches_global();
     }
     Ok(contents)
 }
