@@ -16,6 +16,7 @@ use crate::machine::RegisterLimit;
 /// assert!(remarks(&ld)[0].contains("misaligned_register"));
 /// # Ok::<(), warpload::encoding::ParseError>(())
 /// ```
+#[must_use]
 pub fn remarks(instruction: &Instruction) -> Vec<String> {
     let mut remarks = Vec::new();
     match executable(instruction) {
@@ -43,6 +44,7 @@ pub fn remarks(instruction: &Instruction) -> Vec<String> {
 }
 
 /// Returns what executing the instruction does, in one sentence.
+#[must_use]
 pub fn effect(instruction: &Instruction) -> String {
     let (size, fault) = match executable(instruction) {
         Ok(executable) => executable,
@@ -83,6 +85,7 @@ pub fn effect(instruction: &Instruction) -> String {
 /// assert_eq!(fault("@!PT LD.128 R3, [R4]")?, None);
 /// # Ok::<(), warpload::encoding::ParseError>(())
 /// ```
+#[must_use]
 pub fn certain_fault(instruction: &Instruction) -> Option<WarpFault> {
     let guard = instruction.guard();
     let never = guard.pred.is_true() && guard.negated;

@@ -98,37 +98,34 @@ impl FileKind {
     /// Returns the name of the kind with an article, `a gzip file`.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Elf => "an ELF file",
-            Self::Fatbin => "a CUDA fatbin",
-            Self::Archive => "an archive of objects (`.a`, `.lib`)",
-            Self::Coff => "a COFF object (`.obj`)",
-            Self::Pe => "a Windows program or library",
-            Self::Gzip => "a gzip file",
-            Self::Zstd => "a zstd file",
-            Self::Bzip2 => "a bzip2 file",
-            Self::Xz => "an xz file",
-            Self::Zip => "a ZIP archive",
-            Self::Utf16 => "a text in UTF-16",
-            Self::BinaryTrace => "a binary trace of warpload",
-        }
+        self.words().0
     }
 
     /// Returns what to do with such a file instead.
     #[must_use]
     pub const fn advice(self) -> &'static str {
+        self.words().1
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
+        const EXTRACT: &str = "extract its cubins with `cuobjdump -xelf all`";
         match self {
-            Self::Elf => "`warpload decode` reads cubins",
-            Self::Fatbin | Self::Archive | Self::Coff | Self::Pe => {
-                "extract its cubins with `cuobjdump -xelf all`"
+            Self::Elf => ("an ELF file", "`warpload decode` reads cubins"),
+            Self::Fatbin => ("a CUDA fatbin", EXTRACT),
+            Self::Archive => ("an archive of objects (`.a`, `.lib`)", EXTRACT),
+            Self::Coff => ("a COFF object (`.obj`)", EXTRACT),
+            Self::Pe => ("a Windows program or library", EXTRACT),
+            Self::Gzip => ("a gzip file", "decompress it with `gzip -d`"),
+            Self::Zstd => ("a zstd file", "decompress it with `zstd -d`"),
+            Self::Bzip2 => ("a bzip2 file", "decompress it with `bzip2 -d`"),
+            Self::Xz => ("an xz file", "decompress it with `xz -d`"),
+            Self::Zip => ("a ZIP archive", "extract its files with `unzip`"),
+            Self::Utf16 => {
+                ("a text in UTF-16", "convert it to UTF-8 with `iconv -f UTF-16 -t UTF-8`")
             }
-            Self::Gzip => "decompress it with `gzip -d`",
-            Self::Zstd => "decompress it with `zstd -d`",
-            Self::Bzip2 => "decompress it with `bzip2 -d`",
-            Self::Xz => "decompress it with `xz -d`",
-            Self::Zip => "extract its files with `unzip`",
-            Self::Utf16 => "convert it to UTF-8 with `iconv -f UTF-16 -t UTF-8`",
-            Self::BinaryTrace => "`warpload info` and `warpload replay` read it",
+            Self::BinaryTrace => {
+                ("a binary trace of warpload", "`warpload info` and `warpload replay` read it")
+            }
         }
     }
 }

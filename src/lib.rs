@@ -95,6 +95,7 @@
 //! ```
 
 #![deny(unsafe_code)]
+#![warn(clippy::must_use_candidate)]
 
 pub mod explain;
 pub mod file_kind;

@@ -9,6 +9,7 @@ pub const MAX_LINE_BYTES: usize = 1 << 20;
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Returns a whole text without a byte order mark before it.
+#[must_use]
 pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
 }

@@ -4,6 +4,7 @@ use crate::memory::{AddressMap, ConfigError, Memory};
 
 /// How a misaligned address is treated. The load uses the rounded address either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "json", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Misaligned {
     /// Rounds it down silently.
     #[default]

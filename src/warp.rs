@@ -37,6 +37,7 @@ impl Warp {
 
     /// Returns a register's 32 values, lane 0 first; zeroes for `RZ`.
     #[inline]
+    #[must_use]
     pub fn register(&self, register: Reg) -> &LaneValues {
         // Number 255 is the one that the array does not have.
         self.registers.get(usize::from(register.number())).unwrap_or(&ZEROES)
@@ -66,6 +67,7 @@ impl Warp {
 
     /// Returns the lanes in which a predicate is true; all of them for `PT`.
     #[inline]
+    #[must_use]
     pub fn predicate(&self, predicate: Pred) -> LaneMask {
         self.predicates.get(usize::from(predicate.number())).copied().unwrap_or(LaneMask::ALL)
     }

@@ -145,7 +145,7 @@ fn one_file_is_mapped() {
     let folder = Folder::new();
     let opened = |mapping| folder.open(ONE_FILE, mapping).unwrap();
     assert_eq!(backing(&opened(Mapping::ReadOnly)), "Arena(mapped read-only, 256 bytes)");
-    assert_eq!(backing(&opened(Mapping::CopyOnWrite)), "Arena(mapped copy-on-write, 256 bytes)");
+    assert_eq!(backing(&opened(Mapping::CopyOnWrite)), "Arena(mapped privately, 256 bytes)");
     assert_eq!(backing(&opened(Mapping::Copy)), "Arena(owned, 266 bytes)");
     for mapping in MAPPINGS {
         let memory = opened(mapping).memory;

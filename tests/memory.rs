@@ -4,22 +4,13 @@
 
 use warpload::encoding::{Reg, parse_line};
 use warpload::lane::LANES;
-use warpload::load::{ExecuteError, Executor, LaneFaultKind};
+use warpload::load::{Executor, LaneFaultKind};
 use warpload::machine::Machine;
 use warpload::memory::{
     AddressMap, AddressSpace, ConfigError, GenericAddress, LoadMemory, Memory, MemoryBuilder,
     OutsideWindow, Region, Space, Window, WriteError,
 };
 use warpload::warp::Warp;
-
-#[test]
-fn errors_can_be_sent() {
-    fn is_error<E: std::error::Error + Send + Sync + 'static>() {}
-    is_error::<ConfigError>();
-    is_error::<WriteError>();
-    is_error::<OutsideWindow>();
-    is_error::<ExecuteError>();
-}
 
 #[test]
 fn what_is_set_twice_is_refused() {

@@ -2,7 +2,7 @@
 //! outcome, not errors of this library. Names and hardware codes: docs/ld.md section 4.
 
 use std::fmt;
-use std::ops::{AddAssign, Index, IndexMut};
+use std::ops::{Index, IndexMut};
 
 use warpload_encoding::Reg;
 
@@ -117,26 +117,42 @@ impl fmt::Display for LaneFaultKind {
 
 /// One value for each [`LaneFaultKind`], indexed by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct ByFaultKind<T>([T; LaneFaultKind::ALL.len()]);
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "json", serde(deny_unknown_fields))]
+#[allow(missing_docs, reason = "named as the kinds are")]
+pub struct ByFaultKind<T> {
+    pub outside_window: T,
+    pub outside_allocation: T,
+    pub misaligned_address: T,
+}
 
 impl<T> ByFaultKind<T> {
     /// Creates the values by calling `make` for each kind.
     pub fn from_fn(make: impl FnMut(LaneFaultKind) -> T) -> Self {
-        Self(LaneFaultKind::ALL.map(make))
+        let [outside_window, outside_allocation, misaligned_address] = LaneFaultKind::ALL.map(make);
+        Self { outside_window, outside_allocation, misaligned_address }
     }
 
     /// Returns an iterator over the kinds and their values, in the order of
     /// [`LaneFaultKind::ALL`].
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (LaneFaultKind, &T)> {
-        LaneFaultKind::ALL.into_iter().zip(&self.0)
+        LaneFaultKind::ALL.into_iter().map(|kind| (kind, &self[kind]))
     }
 }
 
-impl<T: AddAssign> AddAssign for ByFaultKind<T> {
+impl ByFaultKind<u64> {
+    /// Returns the sum of all kinds.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.outside_window + self.outside_allocation + self.misaligned_address
+    }
+
+    /// Adds the counts of another part; a sum that does not fit becomes the highest number.
+    #[cfg(feature = "trace")]
     #[inline]
-    fn add_assign(&mut self, other: Self) {
-        for (to, from) in self.0.iter_mut().zip(other.0) {
-            *to += from;
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (kind, count) in other.iter() {
+            self[kind] = self[kind].saturating_add(*count);
         }
     }
 }
@@ -146,14 +162,22 @@ impl<T> Index<LaneFaultKind> for ByFaultKind<T> {
 
     #[inline]
     fn index(&self, kind: LaneFaultKind) -> &T {
-        &self.0[kind as usize]
+        match kind {
+            LaneFaultKind::OutsideWindow => &self.outside_window,
+            LaneFaultKind::OutsideAllocation => &self.outside_allocation,
+            LaneFaultKind::MisalignedAddress => &self.misaligned_address,
+        }
     }
 }
 
 impl<T> IndexMut<LaneFaultKind> for ByFaultKind<T> {
     #[inline]
     fn index_mut(&mut self, kind: LaneFaultKind) -> &mut T {
-        &mut self.0[kind as usize]
+        match kind {
+            LaneFaultKind::OutsideWindow => &mut self.outside_window,
+            LaneFaultKind::OutsideAllocation => &mut self.outside_allocation,
+            LaneFaultKind::MisalignedAddress => &mut self.misaligned_address,
+        }
     }
 }
 
@@ -250,8 +274,6 @@ impl fmt::Display for LaneFault {
 pub struct LaneFaults(Vec<LaneFault>);
 
 impl LaneFaults {
-    pub(crate) const NONE: LaneFaults = LaneFaults(Vec::new());
-
     /// Returns whether no lane has a fault.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -23,8 +23,9 @@ pub struct Destination {
     pub count: u32,
 }
 
-/// What executing one load did, apart from the values, which are in the warp.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What executing one load did, apart from the values, which are in the warp. The default is that
+/// of a load that no lane executes.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// The lanes that executed: active, and predicated on by the guard.
     pub executing: LaneMask,
@@ -39,20 +40,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the outcome of a load that no lane executes.
-    pub(crate) fn nothing() -> Self {
-        Self {
-            executing: LaneMask::NONE,
-            destination: None,
-            warp_fault: None,
-            lane_faults: LaneFaults::default(),
-            uniform: None,
-        }
-    }
-
     /// Returns the outcome of a load that faults before it reads memory.
     pub(crate) fn warp_fault(executing: LaneMask, fault: WarpFault) -> Self {
-        Self { executing, warp_fault: Some(fault), ..Self::nothing() }
+        Self { executing, warp_fault: Some(fault), ..Self::default() }
     }
 
     /// Returns whether the broadcast path was taken.

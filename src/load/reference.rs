@@ -53,7 +53,7 @@ pub fn execute<M: LoadMemory>(
         }
     }
     if executing.is_empty() {
-        return Ok(Outcome::nothing());
+        return Ok(Outcome::default());
     }
 
     let load = Load {

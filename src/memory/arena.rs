@@ -9,13 +9,11 @@ pub struct Arena(Backing);
 
 enum Backing {
     Owned(Vec<u8>),
-    /// Owned too, on huge pages.
-    #[cfg(all(feature = "mmap", target_os = "linux"))]
-    HugePages(memmap2::MmapMut),
     #[cfg(feature = "mmap")]
     ReadOnly(memmap2::Mmap),
+    /// Of a file copy-on-write, or of no file, on huge pages.
     #[cfg(feature = "mmap")]
-    CopyOnWrite(memmap2::MmapMut),
+    Private(memmap2::MmapMut),
 }
 
 impl Arena {
@@ -25,12 +23,10 @@ impl Arena {
     pub fn bytes(&self) -> &[u8] {
         match &self.0 {
             Backing::Owned(bytes) => bytes,
-            #[cfg(all(feature = "mmap", target_os = "linux"))]
-            Backing::HugePages(map) => map,
             #[cfg(feature = "mmap")]
             Backing::ReadOnly(map) => map,
             #[cfg(feature = "mmap")]
-            Backing::CopyOnWrite(map) => map,
+            Backing::Private(map) => map,
         }
     }
 
@@ -39,12 +35,10 @@ impl Arena {
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.0 {
             Backing::Owned(bytes) => Some(bytes),
-            #[cfg(all(feature = "mmap", target_os = "linux"))]
-            Backing::HugePages(map) => Some(map),
             #[cfg(feature = "mmap")]
             Backing::ReadOnly(_) => None,
             #[cfg(feature = "mmap")]
-            Backing::CopyOnWrite(map) => Some(map),
+            Backing::Private(map) => Some(map),
         }
     }
 
@@ -66,7 +60,7 @@ impl Arena {
         let size = usize::try_from(size).map_err(|_| refused())?;
         #[cfg(all(feature = "mmap", target_os = "linux"))]
         if let Some(map) = huge_pages(size) {
-            return Ok(Self(Backing::HugePages(map)));
+            return Ok(Self(Backing::Private(map)));
         }
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|_| refused())?;
@@ -106,7 +100,7 @@ impl Arena {
     pub unsafe fn map_copy_on_write(file: &std::fs::File) -> io::Result<Self> {
         // SAFETY: as for `map_read_only`; writes go to private pages, never to the file.
         let map = unsafe { memmap2::MmapOptions::new().map_copy(file) }?;
-        Ok(Self(Backing::CopyOnWrite(map)))
+        Ok(Self(Backing::Private(map)))
     }
 }
 
@@ -115,8 +109,9 @@ impl From<Vec<u8>> for Arena {
     /// pages: loads spread over a large arena then miss the TLB less often.
     fn from(bytes: Vec<u8>) -> Self {
         #[cfg(all(feature = "mmap", target_os = "linux"))]
-        if let Some(map) = on_huge_pages(&bytes) {
-            return Self(Backing::HugePages(map));
+        if let Some(mut map) = huge_pages(bytes.len()) {
+            map.copy_from_slice(&bytes);
+            return Self(Backing::Private(map));
         }
         Self(Backing::Owned(bytes))
     }
@@ -126,13 +121,6 @@ impl From<Vec<u8>> for Arena {
 /// much memory.
 #[cfg(any(feature = "json", all(feature = "mmap", target_os = "linux")))]
 const LARGE: usize = 64 << 20;
-
-#[cfg(all(feature = "mmap", target_os = "linux"))]
-fn on_huge_pages(bytes: &[u8]) -> Option<memmap2::MmapMut> {
-    let mut map = huge_pages(bytes.len())?;
-    map.copy_from_slice(bytes);
-    Some(map)
-}
 
 /// Returns zeroes on huge pages, or `None` if they are few or the system does not have such pages.
 #[cfg(all(feature = "mmap", target_os = "linux"))]
@@ -160,12 +148,10 @@ impl fmt::Debug for Arena {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.0 {
             Backing::Owned(_) => "owned",
-            #[cfg(all(feature = "mmap", target_os = "linux"))]
-            Backing::HugePages(_) => "owned, on huge pages",
             #[cfg(feature = "mmap")]
             Backing::ReadOnly(_) => "mapped read-only",
             #[cfg(feature = "mmap")]
-            Backing::CopyOnWrite(_) => "mapped copy-on-write",
+            Backing::Private(_) => "mapped privately",
         };
         write!(f, "Arena({kind}, {} bytes)", self.bytes().len())
     }

@@ -1,29 +1,15 @@
 //! [`MemoryBuilder`], and the checks that every layout of a [`Memory`] passes (docs/ld.md
 //! section 4, configuration).
 
+use super::address::Window;
 use super::error::ConfigError;
 use super::space::Space;
-use super::windows::{AddressMap, Window};
-use super::{Allocation, Arena, ConstantBank, LocalPart, Memory};
+use super::windows::AddressMap;
+use super::{Allocation, Arena, ConstantBank, LocalPart, Memory, Regions};
 use crate::lane::LANES;
 
 /// The largest constant bank, in bytes.
 pub(crate) const MAX_CONSTANT_BANK: usize = 0x1_0000;
-
-/// The places of the memories in an arena.
-#[derive(Clone, Debug, Default)]
-pub struct Regions {
-    /// The global allocations, in any order.
-    pub global: Vec<Allocation>,
-    /// The shared memory's bytes.
-    pub shared: std::ops::Range<usize>,
-    /// The part of local memory at the beginning of the window.
-    pub local_low: LocalPart,
-    /// The part of local memory at the end of the window.
-    pub local_high: LocalPart,
-    /// The constant banks, in any order.
-    pub constant: Vec<ConstantBank>,
-}
 
 impl Regions {
     /// Checks the regions against an arena of `arena` bytes; returns them sorted, without empty
@@ -61,9 +47,14 @@ impl Memory {
     /// # Errors
     /// Returns [`ConfigError`] for the first rule that is broken.
     pub fn new(map: AddressMap, arena: Arena, regions: Regions) -> Result<Self, ConfigError> {
-        let Regions { global, shared, local_low, local_high, constant } =
-            regions.checked(&map, arena.bytes().len() as u64)?;
-        Ok(Self { map, arena, global, shared, local_low, local_high, constant })
+        let regions = regions.checked(&map, arena.bytes().len() as u64)?;
+        Ok(Self { map, arena, regions })
+    }
+
+    /// Returns a builder for a memory with the default address map.
+    /// [`MemoryBuilder::new`] takes another one.
+    pub fn builder() -> MemoryBuilder {
+        MemoryBuilder::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What makes the configuration of a machine invalid.
 
+use super::address::Window;
 use super::space::Space;
-use super::windows::Window;
 
 /// An invalid machine configuration. Addresses and sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

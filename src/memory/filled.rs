@@ -1,10 +1,11 @@
 //! [`FilledMemory`]: a memory whose bytes follow a rule instead of being held.
 
+use super::address::{GenericAddress, Window};
 use super::fill::Fill;
 use super::region::Region;
 use super::source::LoadMemory;
 use super::space::{AddressSpace, Space};
-use super::windows::{AddressMap, GenericAddress, OutsideWindow, Window};
+use super::windows::{AddressMap, OutsideWindow};
 
 /// A memory in which every address below 2^address_bits is allocated and holds what a rule says.
 /// Offsets into shared and local memory mean the generic addresses of their windows.

@@ -1,6 +1,7 @@
 //! What loads read, a [`LoadMemory`]: a [`Memory`] of global allocations, shared memory, the 32
 //! lanes' local memories and the constant banks, all in one flat [`Arena`]; or a [`FilledMemory`].
 
+mod address;
 mod arena;
 mod builder;
 mod error;
@@ -19,8 +20,9 @@ use std::ops::Range;
 
 use crate::lane::LANES;
 
+pub use address::{GenericAddress, Window};
 pub use arena::Arena;
-pub use builder::{MemoryBuilder, Regions};
+pub use builder::MemoryBuilder;
 pub use error::ConfigError;
 pub use fetch::Access;
 pub(crate) use fetch::put;
@@ -31,7 +33,7 @@ pub use source::LoadMemory;
 pub(crate) use source::bytes_by_region;
 pub use space::{AddressSpace, Space};
 pub use width::{Width, Words};
-pub use windows::{AddressMap, GenericAddress, OutsideWindow, Window};
+pub use windows::{AddressMap, OutsideWindow};
 pub use write::WriteError;
 
 /// A global allocation, and the place of its bytes.
@@ -77,39 +79,36 @@ pub struct ConstantBank {
     pub bytes: Range<usize>,
 }
 
+/// The places of the memories in an arena.
+#[derive(Clone, Debug, Default)]
+pub struct Regions {
+    /// The global allocations, in any order.
+    pub global: Vec<Allocation>,
+    /// The shared memory's bytes.
+    pub shared: Range<usize>,
+    /// The part of local memory at the beginning of the window.
+    pub local_low: LocalPart,
+    /// The part of local memory at the end of the window.
+    pub local_high: LocalPart,
+    /// The constant banks, in any order.
+    pub constant: Vec<ConstantBank>,
+}
+
 /// All memory of a machine. Every `Memory` is valid: what is allocated is in the arena, and
 /// allocations overlap neither each other nor the windows.
 #[derive(Debug)]
 pub struct Memory {
     map: AddressMap,
     arena: Arena,
-    /// Sorted by base.
-    global: Vec<Allocation>,
-    shared: Range<usize>,
-    local_low: LocalPart,
-    local_high: LocalPart,
-    constant: Vec<ConstantBank>,
+    /// The allocations are sorted by base.
+    regions: Regions,
 }
 
 impl Memory {
-    /// Returns a builder for a memory with the default address map.
-    /// [`MemoryBuilder::new`] takes another one.
-    pub fn builder() -> MemoryBuilder {
-        MemoryBuilder::default()
-    }
-
     /// Creates a memory in which nothing is allocated.
     #[must_use]
     pub fn empty(map: AddressMap) -> Self {
-        Self {
-            map,
-            arena: Vec::new().into(),
-            global: Vec::new(),
-            shared: 0..0,
-            local_low: LocalPart::default(),
-            local_high: LocalPart::default(),
-            constant: Vec::new(),
-        }
+        Self { map, arena: Vec::new().into(), regions: Regions::default() }
     }
 
     /// Returns how generic addresses are divided.
@@ -135,7 +134,7 @@ impl Memory {
     /// Returns the global allocations, by ascending base.
     #[must_use]
     pub fn allocations(&self) -> &[Allocation] {
-        &self.global
+        &self.regions.global
     }
 
     /// Returns the bytes of an allocation of this memory.
@@ -147,19 +146,19 @@ impl Memory {
     /// Returns the CTA's shared memory, from offset 0 of its window on.
     #[must_use]
     pub fn shared_bytes(&self) -> &[u8] {
-        self.slice(self.shared.start, self.shared.len())
+        self.slice(self.regions.shared.start, self.regions.shared.len())
     }
 
     /// Returns the low part of a lane's local memory, from offset 0 of the window on.
     #[must_use]
     pub fn local_low_bytes(&self, lane: usize) -> &[u8] {
-        self.local_bytes(self.local_low, lane)
+        self.local_bytes(self.regions.local_low, lane)
     }
 
     /// Returns the high part of a lane's local memory, which ends where the window ends.
     #[must_use]
     pub fn local_high_bytes(&self, lane: usize) -> &[u8] {
-        self.local_bytes(self.local_high, lane)
+        self.local_bytes(self.regions.local_high, lane)
     }
 
     /// Returns a constant bank's bytes, or `None` if there is no such bank.
@@ -170,7 +169,8 @@ impl Memory {
 
     /// Returns every constant bank's number and bytes.
     pub fn constant_banks(&self) -> impl Iterator<Item = (u8, &[u8])> {
-        self.constant
+        self.regions
+            .constant
             .iter()
             .map(|known| (known.bank, self.slice(known.bytes.start, known.bytes.len())))
     }

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use super::address::GenericAddress;
 use super::fetch::{self, Access};
 use super::fill::Fill;
 use super::space::Space;
 use super::width::Words;
-use super::windows::GenericAddress;
 use crate::lane::{LANES, LaneMask, LaneValues};
 
 /// A run of allocated addresses, and the values there. It is never empty, and its last address

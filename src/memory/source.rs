@@ -1,10 +1,11 @@
 //! [`LoadMemory`]: what a load reads from, and how a [`Memory`] implements it.
 
+use super::address::GenericAddress;
 use super::fetch::Access;
 use super::region::Region;
 use super::space::{AddressSpace, Space};
 use super::width::Width;
-use super::windows::{AddressMap, GenericAddress, OutsideWindow};
+use super::windows::{AddressMap, OutsideWindow};
 use super::{LocalPart, Memory};
 
 /// A memory that loads can read from: a [`Memory`], a
@@ -185,12 +186,12 @@ impl Memory {
             Space::Global => self.global_run(address),
             Space::Local => Some(self.local_run(origin, offset)),
             Space::Shared => {
-                let (start, size) = (self.shared.start, self.shared.len());
+                let (start, size) = (self.regions.shared.start, self.regions.shared.len());
                 Some(Run { base: origin, start, size, is_per_lane: false })
             }
             Space::Constant => {
                 let AddressSpace::Constant { bank } = space else { return None };
-                let bank = self.constant.iter().find(|known| known.bank == bank)?;
+                let bank = self.regions.constant.iter().find(|known| known.bank == bank)?;
                 let (start, size) = (bank.bytes.start, bank.bytes.len());
                 Some(Run { base: origin, start, size, is_per_lane: false })
             }
@@ -213,7 +214,7 @@ impl Memory {
 
     #[inline]
     fn global_run(&self, address: GenericAddress) -> Option<Run> {
-        let allocation = match self.global.as_slice() {
+        let allocation = match self.regions.global.as_slice() {
             [only] => only,
             global => {
                 let after = global.partition_point(|known| known.base <= address.0);
@@ -227,9 +228,12 @@ impl Memory {
 
     /// Returns the part of local memory that an offset is in, or one that does not hold it.
     fn local_run(&self, origin: u64, offset: u64) -> Run {
-        let high_from = self.map.local().size - self.local_high.bytes_per_lane as u64;
-        let (part, from): (LocalPart, u64) =
-            if offset < high_from { (self.local_low, 0) } else { (self.local_high, high_from) };
+        let high_from = self.map.local().size - self.regions.local_high.bytes_per_lane as u64;
+        let (part, from): (LocalPart, u64) = if offset < high_from {
+            (self.regions.local_low, 0)
+        } else {
+            (self.regions.local_high, high_from)
+        };
         let (start, size) = (part.start, part.bytes_per_lane);
         Run { base: origin + from, start, size, is_per_lane: true }
     }

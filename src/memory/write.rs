@@ -1,9 +1,9 @@
 //! Storing into a [`Memory`] between loads.
 
 use super::Memory;
+use super::address::GenericAddress;
 use super::source::Run;
 use super::space::{AddressSpace, Space};
-use super::windows::GenericAddress;
 use crate::lane::LANES;
 
 /// Why bytes cannot be written. Nothing is written then.

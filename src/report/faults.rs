@@ -1,6 +1,5 @@
 //! [`faults`]: loads with lane faults, with a drawing of their lanes.
 
-use super::rows::lane_faults;
 use super::text::{count, cut, name, of};
 use crate::lane::{LANES, LaneMask};
 use crate::load::LaneFaultKind;
@@ -14,8 +13,8 @@ pub(super) fn faults(
     rows: &[ProgramCounter<'_>],
     contents: &Contents,
 ) -> Option<String> {
-    let all: u64 = rows.iter().map(lane_faults).sum();
-    let places = rows.iter().filter(|row| lane_faults(row) > 0).count();
+    let of_rows = || rows.iter().map(|row| row.summary.lane_faults.all());
+    let (all, places) = (of_rows().sum(), of_rows().filter(|faults| *faults > 0).count());
     if faulty.is_empty() {
         return None;
     }

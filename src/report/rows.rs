@@ -8,11 +8,6 @@ pub(super) fn ideal(row: &ProgramCounter<'_>) -> f64 {
     per(row.summary.ideal_sectors, row.summary.loads)
 }
 
-/// Returns the lane faults of all kinds.
-pub(super) fn lane_faults(row: &ProgramCounter<'_>) -> u64 {
-    row.summary.lane_faults.all()
-}
-
 /// Returns the `most` rows with the highest `weight`, in their old order.
 pub(super) fn heaviest<'r>(
     rows: &[ProgramCounter<'r>],

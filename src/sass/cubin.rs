@@ -6,8 +6,9 @@ use object::LittleEndian;
 use object::elf::{self, FileHeader32, FileHeader64};
 
 use super::elf_layout::{FunctionSymbol, Layout, Name, TextSection};
+use super::error::SassError;
+use super::instruction::SassInstruction;
 use super::raw::nth_instruction;
-use super::{SassError, SassInstruction};
 use crate::impossible::OrImpossible;
 
 /// The instructions of a cubin, section by section in the order of its section table.

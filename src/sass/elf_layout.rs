@@ -8,7 +8,7 @@ use object::endian::LittleEndian;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
 use warpload_encoding::control::BUNDLE_BYTES;
 
-use super::{SassError, check_sm};
+use super::error::{SassError, check_sm};
 
 /// The longest name in bytes; mangled names of C++ templates are much shorter.
 const MAX_NAME_BYTES: usize = 1 << 16;

@@ -4,7 +4,7 @@ use std::io;
 
 use warpload_encoding::ParseError;
 
-use super::SUPPORTED_SM;
+use super::instruction::SUPPORTED_SM;
 use crate::file_kind::FileKind;
 use crate::lines::LineError;
 
@@ -261,20 +261,12 @@ pub enum ListingErrorKind {
     },
 }
 
+/// Checks that code of that SM version is supported.
+pub(super) fn check_sm(sm: u32, line: Option<u64>) -> Result<u32, SassError> {
+    if SUPPORTED_SM.contains(&sm) { Ok(sm) } else { Err(SassError::UnsupportedSm { sm, line }) }
+}
+
 /// `5.0, 5.2, …`
 fn supported() -> String {
     SUPPORTED_SM.map(|sm| format!("{}.{}", sm / 10, sm % 10)).join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_pass_through_threads_and_boxes() {
-        fn check<E: std::error::Error + Send + Sync + 'static>() {}
-        check::<SassError>();
-        check::<ListingErrorKind>();
-        check::<LineError>();
-    }
 }

@@ -4,7 +4,7 @@
 use memchr::memmem;
 use warpload_encoding::{Control, parse_control_prefix};
 
-use super::ListingErrorKind as Kind;
+use super::error::ListingErrorKind as Kind;
 
 /// What a line is.
 #[derive(Debug, PartialEq)]
@@ -166,7 +166,6 @@ fn leading_number(text: &str) -> Option<u32> {
 /// comment.
 fn commented(text: &str, start: usize) -> Read<Shape<'_>> {
     let (content, end) = comment(text, start);
-    let first = content.as_bytes().first();
     if is_word(content) {
         let word = word(text, start, content, end)?;
         return match end.map(|end| skip_space(text, end)) {
@@ -174,10 +173,9 @@ fn commented(text: &str, start: usize) -> Read<Shape<'_>> {
             _ => Ok(Shape::Word(word)),
         };
     }
-    let hexadecimal = content.bytes().all(|byte| byte.is_ascii_hexdigit());
     // Other comments are words and sentences; an offset is padded with zeroes to four digits.
-    let like_offset = first.is_some_and(u8::is_ascii_digit) && !content.contains(' ')
-        || content.len() >= 4 && hexadecimal;
+    let like_offset = content.starts_with(|c: char| c.is_ascii_digit()) && !content.contains(' ')
+        || content.len() >= 4 && is_hexadecimal(content);
     let Some(end) = end else {
         let cut = like_offset || content.is_empty();
         return if cut { fault(start, Kind::UnclosedComment) } else { Ok(Shape::Other) };
@@ -213,18 +211,22 @@ fn word(text: &str, start: usize, content: &str, end: Option<usize>) -> Read<u64
 }
 
 fn parse_word(text: &str) -> Option<u64> {
-    let digits = text.get(2..).filter(|digits| digits.len() == 16)?;
-    // A sign, which from_str_radix would accept, is not a digit.
-    let all_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    u64::from_str_radix(digits, 16).ok().filter(|_| all_digits)
+    hexadecimal(text.get(2..).filter(|digits| digits.len() == 16)?)
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns the number that the digits spell; a sign, which `from_str_radix` takes, is not one.
+fn hexadecimal(digits: &str) -> Option<u64> {
+    u64::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal(digits))
 }
 
 /// Parses the offset in a comment.
 fn offset(text: &str, start: usize, content: &str) -> Read<u64> {
     let at = skip_space(text, start + 2);
-    let hexadecimal = content.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let digits = Some(content).filter(|content| hexadecimal && (4..=16).contains(&content.len()));
-    let offset = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let offset = hexadecimal(content).filter(|_| (4..=16).contains(&content.len()));
     offset.ok_or(Fault { at, kind: Kind::BadOffset })
 }
 

@@ -37,6 +37,7 @@
 mod cubin;
 mod elf_layout;
 mod error;
+mod instruction;
 mod line;
 mod listing;
 mod raw;
@@ -44,54 +45,17 @@ mod relocation;
 
 use std::io::{BufRead, Chain, Cursor, Read};
 use std::iter::FusedIterator;
-use std::sync::Arc;
-
-use warpload_encoding::Control;
 
 use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
+pub use self::instruction::{SUPPORTED_SM, SassInstruction};
 use self::listing::Listing;
-use self::raw::Raw;
+use self::raw::{DETECT_BYTES, Raw};
 pub use self::relocation::without_relocations;
 use crate::file_kind::FileKind;
 
-/// The supported SM versions, ten times the major number plus the minor number. They share the
-/// 32-byte bundles and the encoding of the loads.
-pub const SUPPORTED_SM: [u32; 6] = [50, 52, 53, 60, 61, 62];
-
 /// The maximum size of a cubin or a raw stream in bytes; these are read whole. Listings are unlimited.
 pub const MAX_BINARY_BYTES: u64 = 1 << 30;
-
-/// How many bytes are inspected to detect the kind of input.
-const DETECT_BYTES: u64 = 4096;
-
-/// One instruction, with what its source says about it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SassInstruction {
-    /// The function that it belongs to, as the source writes it (mangled); for a cubin, the name
-    /// after `.text.` in the name of the section.
-    pub function: Option<Arc<str>>,
-    /// Bytes from the start of the function's section, including control words: the first
-    /// instruction of a function is at 8.
-    pub offset: Option<u64>,
-    /// The instruction word; `None` in a listing without words.
-    pub word: Option<u64>,
-    /// The text of a listing without offset, braces, slot and semicolon; `None` for binaries.
-    pub text: Option<String>,
-    /// How it is scheduled, from the control word or from the notation before the text.
-    pub control: Option<Control>,
-    /// The line of the listing, from 1; `None` for binaries.
-    pub line: Option<u64>,
-    /// The column in bytes, from 1, at which the text begins in its line; `None` for binaries.
-    pub column: Option<usize>,
-    /// The registers per thread of the function: `sh_info` bits 31:24 of a cubin's
-    /// section, `SHI_REGISTERS` of nvdisasm, `RegCnt` of maxas.
-    pub registers: Option<u8>,
-    /// The SM version, ten times the major number plus the minor number; one of
-    /// [`SUPPORTED_SM`].
-    pub sm: Option<u32>,
-}
 
 /// What the caller knows about the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -238,11 +202,6 @@ impl<R: BufRead> Iterator for Sass<R> {
 }
 
 impl<R: BufRead> FusedIterator for Sass<R> {}
-
-/// Checks that code of that SM version is supported.
-fn check_sm(sm: u32, line: Option<u64>) -> Result<u32, SassError> {
-    if SUPPORTED_SM.contains(&sm) { Ok(sm) } else { Err(SassError::UnsupportedSm { sm, line }) }
-}
 
 #[cfg(test)]
 mod tests {

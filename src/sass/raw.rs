@@ -6,8 +6,12 @@
 use warpload_encoding::Control;
 use warpload_encoding::control::{BUNDLE_BYTES, Bundle};
 
-use super::{SassError, SassInstruction};
+use super::error::SassError;
+use super::instruction::SassInstruction;
 use crate::file_kind::FileKind;
+
+/// How many bytes are inspected to detect the kind of input.
+pub(super) const DETECT_BYTES: u64 = 4096;
 
 /// The instructions of a raw stream.
 #[derive(Debug)]
@@ -107,7 +111,7 @@ fn refuse_other_files(data: &[u8]) -> Result<(), SassError> {
 
 /// Returns whether the data begin as UTF-8 without control characters.
 fn is_text(data: &[u8]) -> bool {
-    let start = &data[..data.len().min(super::DETECT_BYTES as usize)];
+    let start = &data[..data.len().min(DETECT_BYTES as usize)];
     let is_valid = match std::str::from_utf8(start) {
         Ok(_) => true,
         // The last character may be cut off.

@@ -14,6 +14,7 @@
 /// assert_eq!(without_relocations(text).as_deref(), Some("LDC.U8 R0, c[0x0][0x0]"));
 /// assert_eq!(without_relocations("LDS R0, [R1]"), None);
 /// ```
+#[must_use]
 pub fn without_relocations(text: &str) -> Option<String> {
     let mut rest = text;
     let mut replaced = String::new();

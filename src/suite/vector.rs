@@ -1,11 +1,10 @@
 //! Test vectors: one instruction executed by one warp, the state before and the state after
 //! (docs/vectors.md).
 
-use crate::impossible::OrImpossible;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use warpload_encoding::{Instruction, Reg, parse_line};
 
 use super::json::initial::Initial;
@@ -14,6 +13,7 @@ use super::json::values::{
     Hex32, Lanes, RegisterName, UniqueMap, hexadecimal, only_objects, present,
 };
 use super::json::{self, JsonError};
+use crate::impossible::OrImpossible;
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{ByFaultKind, ExecuteError, Executor, LaneFaultKind, Outcome, WarpFault};
 use crate::machine::Machine;
@@ -35,16 +35,19 @@ pub struct Vector {
 }
 
 /// What a load changed. Serializes as the vectors' `final`.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct Final {
     /// Registers with their 32 values, lane 0 first: of an outcome, those that changed.
+    #[serde(serialize_with = "registers")]
     pub registers: BTreeMap<Reg, LaneValues>,
     /// The warp fault's name.
     pub fault: Option<&'static str>,
     /// The lanes with a fault of each kind.
+    #[serde(serialize_with = "masks")]
     pub lane_faults: ByFaultKind<LaneMask>,
     /// Whether the broadcast path was taken. `None` of `LDS.U`, whose `.U` decides nothing that can
     /// be observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub broadcast: Option<bool>,
 }
 
@@ -114,6 +117,7 @@ impl Vector {
     }
 
     /// Returns what changed between the vector's warp and `after`.
+    #[must_use]
     pub fn observed(&self, after: &Warp, outcome: &Outcome) -> Final {
         Final {
             registers: after
@@ -190,48 +194,18 @@ impl fmt::Display for Difference {
     }
 }
 
-impl Serialize for Final {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("final", 4)?;
-        object.serialize_field("registers", &Registers(&self.registers))?;
-        object.serialize_field("fault", &self.fault)?;
-        object.serialize_field("lane_faults", &LaneFaultMasks(&self.lane_faults))?;
-        match self.broadcast {
-            Some(broadcast) => object.serialize_field("broadcast", &broadcast)?,
-            None => object.skip_field("broadcast")?,
-        }
-        object.end()
-    }
-}
-
-struct Registers<'f>(&'f BTreeMap<Reg, LaneValues>);
-
-impl Serialize for Registers<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (register, values) in self.0 {
-            map.serialize_entry(&register.to_string(), &values.map(|v| format!("{v:#x}")))?;
-        }
-        map.end()
-    }
+fn registers<S: Serializer>(held: &BTreeMap<Reg, LaneValues>, to: S) -> Result<S::Ok, S::Error> {
+    let text = |values: &LaneValues| values.map(|value| format!("{value:#x}"));
+    to.collect_map(held.iter().map(|(register, values)| (register.to_string(), text(values))))
 }
 
 /// Only the masks that are not zero.
-struct LaneFaultMasks<'f>(&'f ByFaultKind<LaneMask>);
-
-impl Serialize for LaneFaultMasks<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (kind, lanes) in self.0.iter() {
-            if !lanes.is_empty() {
-                map.serialize_entry(&kind, &format!("{lanes:#x}"))?;
-            }
-        }
-        map.end()
-    }
+fn masks<S: Serializer>(lanes: &ByFaultKind<LaneMask>, to: S) -> Result<S::Ok, S::Error> {
+    let faulty = lanes.iter().filter(|(_, lanes)| !lanes.is_empty());
+    to.collect_map(faulty.map(|(kind, lanes)| (kind, format!("{lanes:#x}"))))
 }
 
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 struct VectorJson {
     #[serde(default)]
@@ -243,9 +217,8 @@ struct VectorJson {
     expected: Option<FinalJson>,
 }
 
-#[derive(serde::Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
-#[derive(Default)]
 struct FinalJson {
     registers: UniqueMap<RegisterName, Lanes>,
     fault: Option<String>,
@@ -253,41 +226,27 @@ struct FinalJson {
     broadcast: bool,
 }
 
-#[derive(serde::Deserialize, Default)]
+#[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
 struct LaneFaultsJson {
-    #[serde(deserialize_with = "present")]
-    outside_window: Option<Hex32>,
-    #[serde(deserialize_with = "present")]
-    outside_allocation: Option<Hex32>,
-    #[serde(deserialize_with = "present")]
-    misaligned_address: Option<Hex32>,
+    outside_window: Hex32,
+    outside_allocation: Hex32,
+    misaligned_address: Hex32,
 }
 
 only_objects!(VectorJson, FinalJson, LaneFaultsJson);
 
 impl FinalJson {
     fn read(self) -> Result<Final, JsonError> {
-        let fault = match self.fault {
-            None => None,
-            Some(given) => {
-                let known = WarpFault::NAMES.into_iter().find(|name| *name == given);
-                Some(known.ok_or_else(|| {
-                    let names = WarpFault::NAMES;
-                    let message = format!("no fault {given:?}; expected null or {names:?}");
-                    JsonError::at("final.fault", message)
-                })?)
-            }
+        let name = |given: String| {
+            let names = WarpFault::NAMES;
+            let message = || format!("no fault {given:?}; expected null or {names:?}");
+            let known = names.into_iter().find(|name| *name == given);
+            known.ok_or_else(|| JsonError::at("final.fault", message()))
         };
-        let faults = self.lane_faults;
-        let lane_faults = ByFaultKind::from_fn(|kind| {
-            let mask = match kind {
-                LaneFaultKind::OutsideWindow => &faults.outside_window,
-                LaneFaultKind::OutsideAllocation => &faults.outside_allocation,
-                LaneFaultKind::MisalignedAddress => &faults.misaligned_address,
-            };
-            mask.as_ref().map_or(LaneMask::NONE, |Hex32(bits)| LaneMask::from_bits(*bits))
-        });
+        let LaneFaultsJson { outside_window, outside_allocation, misaligned_address } =
+            self.lane_faults;
+        let lanes = |Hex32(bits)| LaneMask::from_bits(bits);
         Ok(Final {
             registers: self
                 .registers
@@ -295,8 +254,12 @@ impl FinalJson {
                 .into_iter()
                 .map(|(RegisterName(register), Lanes(values))| (register, values))
                 .collect(),
-            fault,
-            lane_faults,
+            fault: self.fault.map(name).transpose()?,
+            lane_faults: ByFaultKind {
+                outside_window: lanes(outside_window),
+                outside_allocation: lanes(outside_allocation),
+                misaligned_address: lanes(misaligned_address),
+            },
             broadcast: Some(self.broadcast),
         })
     }

@@ -60,10 +60,14 @@ impl Operation {
     /// # Errors
     /// Returns [`ExecuteError`] if the instruction cannot be executed.
     pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
-        let LoadOp { space, width, signed, uniform } = LoadOp::try_from(instruction)?;
-        let space = if let AddressSpace::Constant { .. } = space { CONSTANT } else { space };
-        let opcode = instruction.opcode().as_str().into();
-        Ok(Self { opcode, space, width, signed, uniform, word: None, opcode_word: None })
+        let op = LoadOp::try_from(instruction)?;
+        let space = if let AddressSpace::Constant { .. } = op.space { CONSTANT } else { op.space };
+        Ok(Self::new(instruction.opcode().as_str(), LoadOp { space, ..op }))
+    }
+
+    fn new(opcode: &str, LoadOp { space, width, signed, uniform }: LoadOp) -> Self {
+        let opcode = opcode.into();
+        Self { opcode, space, width, signed, uniform, word: None, opcode_word: None }
     }
 
     /// Returns the operation of an opcode of SM 5.x or 6.x, read as an instruction; `None` if it is
@@ -92,18 +96,10 @@ impl Operation {
     pub fn reaches_global(&self) -> bool {
         reaches_global(self.space)
     }
-
-    /// Returns whether there is a `.U.128` form of its loads: `LD` and `LDG` have one.
-    pub(super) fn has_uniform_form(&self) -> bool {
-        reaches_global(self.space)
-    }
-
-    /// Returns whether a trace can have loads of that width.
-    pub(super) fn is_possible(&self) -> bool {
-        self.width <= WIDEST
-    }
 }
 
+/// Returns whether loads of a space can reach global memory: those are the ones that have a `.U.128`
+/// form, `LD` and `LDG`.
 fn reaches_global(space: AddressSpace) -> bool {
     matches!(space, AddressSpace::Generic | AddressSpace::Global)
 }
@@ -172,16 +168,7 @@ impl Class {
             })
             .unwrap_or((Width::B4, false));
         let uniform = width == Width::B16 && has("U") && reaches_global(space);
-        let opcode = opcode.into();
-        Self::Load(Operation {
-            opcode,
-            space,
-            width,
-            signed,
-            uniform,
-            word: None,
-            opcode_word: None,
-        })
+        Self::Load(Operation::new(opcode, LoadOp { space, width, signed, uniform }))
     }
 }
 

@@ -8,19 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use warpload::memory::{Arena, Fill};
 use warpload::trace::{
-    BinaryTrace, Data, Digest, Hex, ImportError, MergeError, ReplayError, ReplayOptions,
-    TraceError, TraceWriter, import, replay,
+    BinaryTrace, Data, Digest, Hex, ImportError, ReplayError, ReplayOptions, TraceError,
+    TraceWriter, import, replay,
 };
-
-/// Errors can leave a thread and outlive what they tell of.
-#[test]
-fn errors_are_send_sync_and_static() {
-    fn is_portable<E: Error + Send + Sync + 'static>() {}
-    is_portable::<TraceError>();
-    is_portable::<ImportError>();
-    is_portable::<ReplayError>();
-    is_portable::<MergeError>();
-}
 
 /// Asserts that no message of the chain contains one that follows.
 fn assert_said_once(error: &(dyn Error + 'static)) {

@@ -13,9 +13,10 @@ use std::sync::Arc;
 
 use warpload_encoding::Control;
 
+use super::error::{ListingErrorKind, SassError, check_sm};
+use super::instruction::SassInstruction;
 use super::line::{Fault, InstructionLine, Shape, classify, ends_block};
 use super::raw::is_like_control;
-use super::{ListingErrorKind, SassError, SassInstruction, check_sm};
 use crate::impossible::OrImpossible;
 use crate::lines::{Line, Lines};
 

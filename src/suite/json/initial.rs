@@ -1,21 +1,18 @@
 //! `initial`: the state before a load, of which a memory image manifest is the part without
 //! the warp.
 
-use std::ops::Range;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use super::JsonError;
-use super::sources::{Files, Source, Sources};
+use super::sources::{Files, Source, Sources, Target};
 use super::values::{
     Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, UniqueMap, only_objects, present,
 };
 use crate::lane::LaneMask;
 use crate::machine::{Machine, Misaligned, RegisterLimit};
-use crate::memory::{
-    AddressMap, Allocation, ConfigError, ConstantBank, LocalPart, Memory, Regions, Window,
-};
+use crate::memory::{AddressMap, ConfigError, Memory, Regions, Window};
 use crate::warp::Warp;
 
 /// The keys that only a vector has.
@@ -28,7 +25,7 @@ pub(crate) struct Initial {
     register_limit: Option<u64>,
     #[serde(deserialize_with = "present")]
     address_bits: Option<u32>,
-    misaligned: MisalignedJson,
+    misaligned: Misaligned,
     windows: WindowsJson,
     memory: MemoryJson,
     #[serde(deserialize_with = "present")]
@@ -37,14 +34,6 @@ pub(crate) struct Initial {
     registers: Option<UniqueMap<RegisterName, Lanes>>,
     #[serde(deserialize_with = "present")]
     predicates: Option<UniqueMap<PredicateName, Hex32>>,
-}
-
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum MisalignedJson {
-    #[default]
-    Force,
-    Report,
 }
 
 #[derive(Deserialize, Default)]
@@ -168,10 +157,7 @@ impl Initial {
             }
             None => RegisterLimit::ALL,
         };
-        let misaligned = match self.misaligned {
-            MisalignedJson::Force => Misaligned::Force,
-            MisalignedJson::Report => Misaligned::Report,
-        };
+        let misaligned = self.misaligned;
         let memory = self.memory(files)?;
         Ok((Machine { register_limit, misaligned, memory }, warp))
     }
@@ -194,10 +180,7 @@ impl Initial {
 
     fn memory(self, files: Files<'_>) -> Result<Memory, JsonError> {
         let map = self.map()?;
-        let mut sources = Sources::new(files);
-        let slots = Slots::collect(self.memory, &mut sources)?;
-        let (arena, places) = sources.load()?;
-        let regions = slots.regions(&places)?;
+        let (arena, regions) = self.memory.sources(files)?.load()?;
         Memory::new(map, arena, regions).map_err(|error| JsonError::at("memory", error))
     }
 
@@ -206,92 +189,55 @@ impl Initial {
     pub(crate) fn layout(self, files: Files<'_>) -> Result<(AddressMap, Regions, u64), JsonError> {
         self.refuse_warp()?;
         let map = self.map()?;
-        let mut sources = Sources::new(files);
-        let slots = Slots::collect(self.memory, &mut sources)?;
+        let sources = self.memory.sources(files)?;
         let (places, bytes) = sources.places(true)?;
-        let regions = slots.regions(&places)?.checked(&map, bytes);
+        let regions = sources.regions(&places)?.checked(&map, bytes);
         Ok((map, regions.map_err(|error| JsonError::at("memory", error))?, bytes))
     }
-}
-
-/// Indices into the sources for everything that has bytes.
-#[derive(Default)]
-struct Slots {
-    global: Vec<(u64, usize)>,
-    shared: Option<usize>,
-    local_low: Option<(usize, usize)>,
-    local_high: Option<(usize, usize)>,
-    constant: Vec<(u8, usize)>,
 }
 
 fn required<T>(value: Option<T>, key: &str, name: &str) -> Result<T, JsonError> {
     value.ok_or_else(|| JsonError::at(key, format!("missing key `{name}`")))
 }
 
-impl Slots {
-    /// Hands every object's bytes to `sources`.
-    fn collect(memory: MemoryJson, sources: &mut Sources<'_>) -> Result<Self, JsonError> {
-        let mut slots = Self::default();
-        for (i, mut global) in memory.global.into_iter().enumerate() {
+impl MemoryJson {
+    /// Returns where the bytes of every object come from.
+    fn sources(self, files: Files<'_>) -> Result<Sources<'_>, JsonError> {
+        let mut sources = Sources::new(files);
+        for (i, mut global) in self.global.into_iter().enumerate() {
             let key = format!("memory.global[{i}]");
             let Hex64(base) = required(global.base, &key, "base")?;
             let source = global.source(&key)?;
-            slots.global.push((base, sources.add(&key, source)));
+            sources.add(key, Target::Global { base }, source);
         }
-        if let Some(mut shared) = memory.shared {
-            let source = shared.source("memory.shared")?;
-            slots.shared = Some(sources.add("memory.shared", source));
+        if let Some(mut shared) = self.shared {
+            let key = "memory.shared".to_owned();
+            let source = shared.source(&key)?;
+            sources.add(key, Target::Shared, source);
         }
-        if let Some(mut local) = memory.local {
-            let key = "memory.local";
+        if let Some(mut local) = self.local {
+            let key = "memory.local".to_owned();
             let has_low = local.bytes_per_lane.is_some() || local.hex.is_some();
             if has_low || local.file.is_some() || local.high.is_none() {
-                let bytes_per_lane = required(local.bytes_per_lane, key, "bytes_per_lane")?;
-                let source = local.source(key)?;
-                slots.local_low = Some((bytes_per_lane, sources.add(key, source)));
+                let bytes_per_lane = required(local.bytes_per_lane, &key, "bytes_per_lane")?;
+                let source = local.source(&key)?;
+                sources.add(key, Target::LocalLow { bytes_per_lane }, source);
             }
             if let Some(mut high) = local.high {
-                let key = "memory.local.high";
-                let bytes_per_lane = required(high.bytes_per_lane, key, "bytes_per_lane")?;
-                let source = high.source(key)?;
-                slots.local_high = Some((bytes_per_lane, sources.add(key, source)));
+                let key = "memory.local.high".to_owned();
+                let bytes_per_lane = required(high.bytes_per_lane, &key, "bytes_per_lane")?;
+                let source = high.source(&key)?;
+                sources.add(key, Target::LocalHigh { bytes_per_lane }, source);
             }
         }
-        for (i, mut constant) in memory.constant.into_iter().enumerate() {
+        for (i, mut constant) in self.constant.into_iter().enumerate() {
             let key = format!("memory.constant[{i}]");
             let bank = required(constant.bank, &key, "bank")?;
             let bank = u8::try_from(bank)
                 .map_err(|_| JsonError::at(&key, ConfigError::ConstantBank { bank }))?;
             let source = constant.source(&key)?;
-            slots.constant.push((bank, sources.add(&key, source)));
+            sources.add(key, Target::Constant { bank }, source);
         }
-        Ok(slots)
-    }
-
-    /// Returns the regions, whose bytes are at these places.
-    fn regions(self, places: &[Range<usize>]) -> Result<Regions, JsonError> {
-        let part = |slot: Option<(usize, usize)>, key: &str| match slot {
-            Some((bytes_per_lane, slot)) => LocalPart::new(bytes_per_lane, places[slot].clone())
-                .map_err(|error| JsonError::at(key, error)),
-            None => Ok(LocalPart::default()),
-        };
-        Ok(Regions {
-            global: self
-                .global
-                .into_iter()
-                .map(|(base, slot)| {
-                    let place = &places[slot];
-                    Allocation { base, size: place.len() as u64, start: place.start }
-                })
-                .collect(),
-            shared: self.shared.map_or(0..0, |slot| places[slot].clone()),
-            local_low: part(self.local_low, "memory.local")?,
-            local_high: part(self.local_high, "memory.local.high")?,
-            constant: self
-                .constant
-                .into_iter()
-                .map(|(bank, slot)| ConstantBank { bank, bytes: places[slot].clone() })
-                .collect(),
-        })
+        Ok(sources)
     }
 }

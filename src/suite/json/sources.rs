@@ -7,13 +7,23 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::JsonError;
-use crate::memory::Arena;
+use crate::memory::{Allocation, Arena, ConstantBank, LocalPart, Regions};
 use crate::regular_file;
 
 /// Where an object's bytes come from.
 pub(crate) enum Source {
     Bytes(Vec<u8>),
     File { path: PathBuf, offset: u64, length: Option<u64> },
+}
+
+/// Which memory the bytes are.
+#[derive(Clone, Copy)]
+pub(crate) enum Target {
+    Global { base: u64 },
+    Shared,
+    LocalLow { bytes_per_lane: usize },
+    LocalHigh { bytes_per_lane: usize },
+    Constant { bank: u8 },
 }
 
 /// Maps a file, which has a name for messages.
@@ -39,7 +49,7 @@ pub(crate) enum Files<'p> {
 pub(crate) struct Sources<'p> {
     files: Files<'p>,
     /// With the key of each.
-    sources: Vec<(String, Source)>,
+    sources: Vec<(String, Target, Source)>,
 }
 
 impl<'p> Sources<'p> {
@@ -47,19 +57,42 @@ impl<'p> Sources<'p> {
         Self { files, sources: Vec::new() }
     }
 
-    /// Adds a source; returns its index.
-    pub(crate) fn add(&mut self, key: &str, source: Source) -> usize {
-        self.sources.push((key.to_owned(), source));
-        self.sources.len() - 1
+    pub(crate) fn add(&mut self, key: String, target: Target, source: Source) {
+        self.sources.push((key, target, source));
     }
 
-    /// Returns where each source's bytes are in the arena, by its index, and how many bytes the
-    /// arena has. If `whole`, that is the file that holds all bytes, if there is one. Opens no file.
+    /// Returns the regions, whose bytes are at the `places` of the sources.
+    pub(crate) fn regions(&self, places: &[Range<usize>]) -> Result<Regions, JsonError> {
+        let mut regions = Regions::default();
+        for ((key, target, _), place) in self.sources.iter().zip(places.iter().cloned()) {
+            let (size, start) = (place.len() as u64, place.start);
+            let part = |bytes_per_lane, place| {
+                LocalPart::new(bytes_per_lane, place).map_err(|error| JsonError::at(key, error))
+            };
+            match *target {
+                Target::Global { base } => regions.global.push(Allocation { base, size, start }),
+                Target::Shared => regions.shared = place,
+                Target::LocalLow { bytes_per_lane } => {
+                    regions.local_low = part(bytes_per_lane, place)?;
+                }
+                Target::LocalHigh { bytes_per_lane } => {
+                    regions.local_high = part(bytes_per_lane, place)?;
+                }
+                Target::Constant { bank } => {
+                    regions.constant.push(ConstantBank { bank, bytes: place });
+                }
+            }
+        }
+        Ok(regions)
+    }
+
+    /// Returns where each source's bytes are in the arena, in order, and how many bytes the arena
+    /// has. If `whole`, that is the file that holds all bytes, if there is one. Opens no file.
     pub(crate) fn places(&self, whole: bool) -> Result<(Vec<Range<usize>>, u64), JsonError> {
         let is_file = whole && self.only_file().is_some();
         let mut places = Vec::with_capacity(self.sources.len());
         let mut end = 0u64;
-        for (key, source) in &self.sources {
+        for (key, _, source) in &self.sources {
             let span = match source {
                 Source::Bytes(bytes) => 0..bytes.len() as u64,
                 Source::File { path, offset, length } => {
@@ -85,8 +118,8 @@ impl<'p> Sources<'p> {
         Ok((places, end))
     }
 
-    /// Returns the bytes of all sources, and where each source's bytes are.
-    pub(crate) fn load(self) -> Result<(Arena, Vec<Range<usize>>), JsonError> {
+    /// Returns the bytes of all sources, and their regions.
+    pub(crate) fn load(self) -> Result<(Arena, Regions), JsonError> {
         let map = match self.files {
             Files::Under { map, .. } => map,
             Files::Refused => None,
@@ -96,11 +129,11 @@ impl<'p> Sources<'p> {
             let path = self.path(key, path)?;
             let file = self.open(key, &path)?;
             let arena = map(&path, &file).map_err(|error| at_file(key, &path, error))?;
-            return Ok((arena, places));
+            return Ok((arena, self.regions(&places)?));
         }
         let mut arena = Arena::zeroed(size).map_err(|error| JsonError::at("memory", error))?;
         let mut rest = arena.bytes_mut().unwrap_or_default();
-        for ((key, source), place) in self.sources.iter().zip(&places) {
+        for ((key, _, source), place) in self.sources.iter().zip(&places) {
             let Some((bytes, behind)) = rest.split_at_mut_checked(place.len()) else {
                 return Err(JsonError::at(key, "lies outside of the memory that was allocated"));
             };
@@ -121,14 +154,14 @@ impl<'p> Sources<'p> {
                 }
             }
         }
-        Ok((arena, places))
+        Ok((arena, self.regions(&places)?))
     }
 
     /// Returns the file that holds all bytes, with the first key that names it.
     fn only_file(&self) -> Option<(&str, &Path)> {
-        let (key, Source::File { path: only, .. }) = self.sources.first()? else { return None };
-        let is_only = |(_, source): &(String, Source)| matches!(source, Source::File { path, .. } if path == only);
-        self.sources.iter().all(is_only).then_some((key, only))
+        let (key, _, Source::File { path: only, .. }) = self.sources.first()? else { return None };
+        let is_only = |source: &Source| matches!(source, Source::File { path, .. } if path == only);
+        self.sources.iter().all(|(_, _, source)| is_only(source)).then_some((key, only))
     }
 
     fn path(&self, key: &str, path: &Path) -> Result<PathBuf, JsonError> {

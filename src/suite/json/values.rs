@@ -53,7 +53,7 @@ deserialize_from_text!(Hex32, Hex64, HexBytes, RegisterName, PredicateName);
 pub(crate) struct Hex64(pub(crate) u64);
 
 /// A number of at most 32 bits, `"0x…"`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Hex32(pub(crate) u32);
 
 /// The number that `0x` and hexadecimal digits spell.

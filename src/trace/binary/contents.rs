@@ -1,19 +1,65 @@
-//! [`Contents`] as JSON (docs/trace-format.md). The texts of kernels are in one list, each once,
-//! and kernels hold indices into it; in version 1 kernels held the texts.
+//! [`Contents`], and their JSON (docs/trace-format.md): the texts of kernels are in one list, each
+//! once, and kernels hold indices into it; in version 1 kernels held the texts.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::format::{Contents, Kernel};
 use crate::memory::{AddressSpace, Width};
 use crate::trace::operation::{Operation, WIDEST};
+
+/// What a trace holds beside its blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "RawContents", try_from = "RawContents")]
+pub struct Contents {
+    /// What wrote the trace, and what it was made from.
+    pub source: String,
+    /// What a reader of results should know, such as that masks were inferred.
+    pub notes: Vec<String>,
+    /// Whether the trace is known to be whole; formats without an end mark cannot tell.
+    pub complete: bool,
+    /// The kernels, in launch order.
+    pub kernels: Vec<Kernel>,
+    /// The operations, in the order of their first use.
+    pub operations: Vec<Operation>,
+    /// The names of instructions that read memory but are not replayed, in the order of their
+    /// first use: opcodes before their first dot.
+    pub not_replayed: Vec<String>,
+    /// The device memory that the trace names: base and size in bytes.
+    pub allocations: Vec<(u64, u64)>,
+}
+
+/// One launch of a kernel. Texts that launches have in common are held once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name, as the trace has it: often mangled.
+    pub name: Arc<str>,
+    /// Thread blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// The base of the shared window in the generic address space; `None` if unknown.
+    pub shared_base: Option<u64>,
+    /// The base of the local window; `None` if unknown.
+    pub local_base: Option<u64>,
+    /// Every line of the header, also those that imports do not use: key and value.
+    pub header: Vec<(Arc<str>, Arc<str>)>,
+}
+
+impl Kernel {
+    /// Returns whether the header says that the code is for SM 5.x or 6.x.
+    pub(in crate::trace) fn is_spa5(&self) -> bool {
+        let version = self.header.iter().find(|(key, _)| &**key == "binary version");
+        let version = version.and_then(|(_, value)| value.parse::<u32>().ok());
+        matches!(version, Some(50..=69))
+    }
+}
 
 /// [`Contents`] as they are in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RawContents {
+struct RawContents {
     source: String,
     #[serde(default)]
     notes: Vec<String>,

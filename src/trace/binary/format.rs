@@ -8,13 +8,7 @@
 //! payloads: addresses, and expected values if there are any. All numbers are little-endian;
 //! every part has a CRC-32.
 
-use std::sync::Arc;
-
 use bytemuck::{Pod, Zeroable};
-use serde::{Deserialize, Serialize};
-
-use super::contents::RawContents;
-use crate::trace::operation::Operation;
 
 /// The first eight bytes of a binary trace.
 pub const MAGIC: [u8; 8] = *b"WARPLOAD";
@@ -61,7 +55,7 @@ pub struct Header {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum SectionKind {
-    /// [`Contents`] as JSON.
+    /// [`Contents`](super::Contents) as JSON.
     Contents = 1,
     /// [`RawBlock`]s, in the order of the trace.
     BlockIndex = 2,
@@ -99,7 +93,7 @@ pub struct RawBlock {
     pub records: u32,
     /// The number of its loads.
     pub loads: u32,
-    /// Its kernel's index in [`Contents::kernels`].
+    /// Its kernel's index in [`Contents::kernels`](super::Contents::kernels).
     pub kernel: u32,
     /// The number of its stores, which are skipped.
     pub stores: u32,
@@ -115,7 +109,7 @@ pub struct RawBlock {
 pub struct RawNotReplayed {
     /// The number of instructions before it in its block.
     pub index: u32,
-    /// Its name's index in [`Contents::not_replayed`].
+    /// Its name's index in [`Contents::not_replayed`](super::Contents::not_replayed).
     pub name: u16,
     /// The number of its active lanes.
     pub lanes: u8,
@@ -139,7 +133,7 @@ pub struct RawRecord {
     pub index: u32,
     /// The offset of its payload, in bytes from the end of the block's records; a multiple of 8.
     pub payload: u32,
-    /// Its operation's index in [`Contents::operations`].
+    /// Its operation's index in [`Contents::operations`](super::Contents::operations).
     pub operation: u16,
     /// The number of stores before it in its block.
     pub stores: u16,
@@ -176,53 +170,6 @@ pub const FLAG_WIDTH: u8 = 8;
 
 /// All known flags; records with others are refused.
 pub const ALL_FLAGS: u8 = FLAG_PLG | FLAG_GUARD | FLAG_EXPECTED | FLAG_WIDTH;
-
-/// What a trace holds beside its blocks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "RawContents", try_from = "RawContents")]
-pub struct Contents {
-    /// What wrote the trace, and what it was made from.
-    pub source: String,
-    /// What a reader of results should know, such as that masks were inferred.
-    pub notes: Vec<String>,
-    /// Whether the trace is known to be whole; formats without an end mark cannot tell.
-    pub complete: bool,
-    /// The kernels, in launch order.
-    pub kernels: Vec<Kernel>,
-    /// The operations, in the order of their first use.
-    pub operations: Vec<Operation>,
-    /// The names of instructions that read memory but are not replayed, in the order of their
-    /// first use: opcodes before their first dot.
-    pub not_replayed: Vec<String>,
-    /// The device memory that the trace names: base and size in bytes.
-    pub allocations: Vec<(u64, u64)>,
-}
-
-/// One launch of a kernel. Texts that launches have in common are held once.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kernel {
-    /// Its name, as the trace has it: often mangled.
-    pub name: Arc<str>,
-    /// Thread blocks in x, y and z.
-    pub grid: [u32; 3],
-    /// Threads of a block in x, y and z.
-    pub block: [u32; 3],
-    /// The base of the shared window in the generic address space; `None` if unknown.
-    pub shared_base: Option<u64>,
-    /// The base of the local window; `None` if unknown.
-    pub local_base: Option<u64>,
-    /// Every line of the header, also those that imports do not use: key and value.
-    pub header: Vec<(Arc<str>, Arc<str>)>,
-}
-
-impl Kernel {
-    /// Returns whether the header says that the code is for SM 5.x or 6.x.
-    pub(in crate::trace) fn is_spa5(&self) -> bool {
-        let version = self.header.iter().find(|(key, _)| &**key == "binary version");
-        let version = version.and_then(|(_, value)| value.parse::<u32>().ok());
-        matches!(version, Some(50..=69))
-    }
-}
 
 const _: () = {
     assert!(size_of::<Header>() == 64);

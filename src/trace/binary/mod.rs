@@ -13,11 +13,12 @@ mod writer;
 pub use addresses::Addresses;
 pub use block::NewLoad;
 pub(in crate::trace) use block::{BlockBuilder, ClosedBlock};
+pub use contents::{Contents, Kernel};
 pub use error::TraceError;
 pub use format::{
-    ALL_FLAGS, BYTE_ORDER, Contents, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, Header,
-    Kernel, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION, RawBlock, RawNotReplayed,
-    RawRecord, RawSection, SectionKind, VERSION, form,
+    ALL_FLAGS, BYTE_ORDER, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, Header, MAGIC,
+    MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION, RawBlock, RawNotReplayed, RawRecord,
+    RawSection, SectionKind, VERSION, form,
 };
 pub use names::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES};
 pub(in crate::trace) use names::{NameError, Names};

@@ -8,11 +8,10 @@ use bytemuck::Zeroable;
 use rustc_hash::FxHashMap;
 
 use super::block::{BlockBuilder, ClosedBlock, NewLoad};
-use super::format::{
-    BYTE_ORDER, Contents, Header, Kernel, MAGIC, RawBlock, RawSection, SectionKind, VERSION,
-};
+use super::contents::{Contents, Kernel};
+use super::format::{BYTE_ORDER, Header, MAGIC, RawBlock, RawSection, SectionKind, VERSION};
 use crate::lane::LaneMask;
-use crate::trace::operation::{Operation, Skipped};
+use crate::trace::operation::{Operation, Skipped, WIDEST};
 
 /// The note of a trace whose source has no end mark.
 pub(in crate::trace) const NO_END_MARK: &str =
@@ -145,7 +144,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// operation, or if the mask requires more or fewer addresses or expected values.
     pub fn load(&mut self, load: &NewLoad<'_>) -> io::Result<()> {
         let operation = self.contents.operations.get(usize::from(load.operation));
-        if !operation.is_some_and(|operation| operation.is_possible() && load.fits(operation)) {
+        if !operation.is_some_and(|operation| operation.width <= WIDEST && load.fits(operation)) {
             let message = "a load that does not fit its mask, or whose operation has no number";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }

@@ -32,10 +32,14 @@ pub(super) enum Sign {
 #[derive(Clone, Copy)]
 pub(super) enum Reader {
     /// Reads the trace of one file, which errors name.
-    Trace(fn(&mut Text<'_>, &Path, &mut Sink<'_>) -> Result<(), ImportError>),
+    Trace(TraceReader),
     /// Reads the names of files with traces.
-    List(for<'p> fn(&mut Text<'_>, &'p Path) -> Result<FileList<'p>, ImportError>),
+    List(ListReader),
 }
+
+pub(super) type TraceReader = fn(&mut Text<'_>, &Path, &mut Sink<'_>) -> Result<(), ImportError>;
+pub(super) type ListReader =
+    for<'p> fn(&mut Text<'_>, &'p Path) -> Result<FileList<'p>, ImportError>;
 
 /// Returns the first line of a text, for [`Format::recognize`].
 pub(super) fn first_line(start: &[u8]) -> &[u8] {

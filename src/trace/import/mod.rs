@@ -68,8 +68,8 @@ pub fn import_from<W: Write + Seek>(
             let mut import = Import::new(writer, name, &mut shared);
             trace.read(&mut |found| import.take(found))
         }
-        Source::List(list) => {
-            let list = list.read()?;
+        Source::List(mut text, read) => {
+            let list = read(&mut text, name)?;
             writer.allocations(list.allocations().iter().copied());
             in_order::read(&list, threads, observe, |file, found| {
                 let mut import = Import::new(writer, file, &mut shared);

@@ -48,23 +48,14 @@ pub(super) enum Known {
 }
 
 /// Why a name that a reader found was refused.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum Refused {
     /// The name is at fault; the reader knows its place.
-    Name(NameError),
+    #[error(transparent)]
+    Name(#[from] NameError),
     /// The import as a whole is.
-    Import(ImportError),
-}
-
-impl From<NameError> for Refused {
-    fn from(error: NameError) -> Self {
-        Self::Name(error)
-    }
-}
-
-impl From<ImportError> for Refused {
-    fn from(error: ImportError) -> Self {
-        Self::Import(error)
-    }
+    #[error(transparent)]
+    Import(#[from] ImportError),
 }
 
 impl Refused {

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use super::error::ImportError;
 use super::event::ImportEvent;
-use super::file_list::FileList;
-use super::format::Reader;
+use super::format::{ListReader, Reader, TraceReader};
 use super::formats;
 use super::sink::{Found, Sink};
 use super::text::{self, Opened, Text};
@@ -20,21 +19,15 @@ const AFTER_ERROR: u64 = 64 << 20;
 /// A text whose format is known.
 pub(super) enum Source<'o> {
     Trace(Trace<'o>),
-    List(List<'o>),
+    /// A list of files, and what reads it.
+    List(Text<'o>, ListReader),
 }
 
 /// A text trace of one file.
 pub(super) struct Trace<'o> {
     text: Text<'o>,
-    read: fn(&mut Text<'_>, &Path, &mut Sink<'_>) -> Result<(), ImportError>,
+    read: TraceReader,
     is_compressed: bool,
-    path: &'o Path,
-}
-
-/// A list of files.
-pub(super) struct List<'o> {
-    text: Text<'o>,
-    read: for<'p> fn(&mut Text<'_>, &'p Path) -> Result<FileList<'p>, ImportError>,
     path: &'o Path,
 }
 
@@ -51,7 +44,7 @@ impl<'o> Source<'o> {
         let start = without_mark(&start).trim_ascii_start();
         match formats::reader(start) {
             Some(Reader::Trace(read)) => Ok(Self::Trace(Trace { text, read, is_compressed, path })),
-            Some(Reader::List(read)) => Ok(Self::List(List { text, read, path })),
+            Some(Reader::List(read)) => Ok(Self::List(text, read)),
             None => Err(match failed {
                 Some(source) => unreadable(source),
                 None => {
@@ -63,13 +56,6 @@ impl<'o> Source<'o> {
                 }
             }),
         }
-    }
-}
-
-impl<'o> List<'o> {
-    /// Reads the list.
-    pub(super) fn read(mut self) -> Result<FileList<'o>, ImportError> {
-        (self.read)(&mut self.text, self.path)
     }
 }
 

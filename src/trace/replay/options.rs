@@ -34,8 +34,8 @@ pub enum Data<'m> {
 pub struct ReplayOptions<'a> {
     data: Data<'a>,
     address_bits: u32,
-    shared_window: Option<Window>,
-    local_window: Option<Window>,
+    pub(super) shared_window: Option<Window>,
+    pub(super) local_window: Option<Window>,
     shard: Option<Shard>,
     observer: Option<&'a (dyn Fn(u64) + Sync)>,
 }
@@ -110,11 +110,6 @@ impl<'a> ReplayOptions<'a> {
     #[must_use]
     pub fn get_shard(&self) -> Option<Shard> {
         self.shard
-    }
-
-    /// Returns the windows that were set: the shared and the local one.
-    pub(super) fn windows(&self) -> (Option<Window>, Option<Window>) {
-        (self.shared_window, self.local_window)
     }
 
     /// Returns whether loads have values.

@@ -1,14 +1,13 @@
 //! [`replay`]: every load of a trace executed, counted, checked and digested.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use super::error::ReplayError;
 use super::options::ReplayOptions;
 use super::statistics::{KEPT, KernelCounts, PcCounts};
+use super::summary::{Fault, Mismatch};
 use super::walk::{Visitor, Walk};
-use super::worker::{FaultAt, Found, MismatchAt, Worker};
+use super::worker::{Part, Worker};
 use crate::memory::LoadMemory;
 use crate::trace::binary::{BinaryTrace, Block, TraceError};
 
@@ -22,8 +21,8 @@ pub struct Replayed<'a> {
     /// `None` without data.
     pub(super) digest: Option<u64>,
     /// The first few, in the order of the trace.
-    pub(super) faults: Vec<FaultAt>,
-    pub(super) mismatches: Vec<MismatchAt>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) mismatches: Vec<Mismatch>,
 }
 
 /// Replays a trace. The threads are those of the current rayon pool.
@@ -36,8 +35,7 @@ pub fn replay<'a>(
     options: &ReplayOptions<'a>,
 ) -> Result<Replayed<'a>, ReplayError> {
     let walk = Walk::new(trace, options)?;
-    let Replayer { part, .. } = walk.visit(|| Replayer { options, part: Part::default() })?;
-    let Part { kernels: mut found, digest, faults, mismatches } = part;
+    let Part { kernels: mut found, digest, faults, mismatches } = walk.visit(Part::default)?;
     let kernels = (0..trace.contents().kernels.len() as u32)
         .map(|kernel| found.remove(&kernel).unwrap_or_default())
         .collect();
@@ -70,55 +68,31 @@ impl<'a> Replayed<'a> {
     }
 }
 
-/// What was found in some of the blocks. It grows with the kernels that these belong to, not with
-/// all.
-#[derive(Default)]
-struct Part {
-    kernels: BTreeMap<u32, KernelCounts>,
-    digest: u64,
-    faults: Vec<FaultAt>,
-    mismatches: Vec<MismatchAt>,
-}
+impl Visitor for Part {
+    fn visit<M: LoadMemory>(
+        &mut self,
+        walk: &Walk<'_>,
+        block: &Block<'_>,
+        loads: Range<usize>,
+        memory: &M,
+    ) -> Result<(), TraceError> {
+        let kernel = block.raw().kernel;
+        let name = &walk.trace.contents().kernels[kernel as usize].name;
+        let counts =
+            Worker::new(block, name, walk.options.has_data(), self).loads(loads, memory)?;
+        self.add_kernel(kernel, counts);
+        walk.options.report_progress(u64::from(block.raw().length));
+        Ok(())
+    }
 
-impl Part {
     fn add(&mut self, later: Self) {
         for (kernel, counts) in later.kernels {
-            match self.kernels.entry(kernel) {
-                Entry::Vacant(place) => drop(place.insert(counts)),
-                Entry::Occupied(mut place) => place.get_mut().add(&counts),
-            }
+            self.add_kernel(kernel, counts);
         }
         self.digest = self.digest.wrapping_add(later.digest);
         self.faults.extend(later.faults);
         self.faults.truncate(KEPT);
         self.mismatches.extend(later.mismatches);
         self.mismatches.truncate(KEPT);
-    }
-}
-
-/// Replays the blocks that it visits.
-struct Replayer<'o, 'a> {
-    options: &'o ReplayOptions<'a>,
-    part: Part,
-}
-
-impl Visitor for Replayer<'_, '_> {
-    fn visit<M: LoadMemory>(
-        &mut self,
-        block: &Block<'_>,
-        loads: Range<usize>,
-        memory: &M,
-    ) -> Result<(), TraceError> {
-        let mut worker = Worker::new(block, self.options.has_data());
-        worker.loads(loads, memory)?;
-        let Found { counts, digest, faults, mismatches } = worker.found;
-        let kernels = BTreeMap::from([(block.raw().kernel, counts)]);
-        self.part.add(Part { kernels, digest, faults, mismatches });
-        self.options.report_progress(u64::from(block.raw().length));
-        Ok(())
-    }
-
-    fn add(&mut self, later: Self) {
-        self.part.add(later.part);
     }
 }

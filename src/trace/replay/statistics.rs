@@ -4,13 +4,10 @@
 use std::collections::BTreeMap;
 
 use roaring::RoaringTreemap;
-use rustc_hash::FxHashMap;
 
+use super::summary::{Counts, FaultCounts, LdgstsCounts};
 use crate::impossible::OrImpossible;
 use crate::lane::LANES;
-use crate::load::ByFaultKind;
-use crate::memory::Space;
-use crate::trace::operation::{Operation, Skipped};
 
 /// Bytes of a sector, a line and a page of global memory.
 pub(super) const SECTOR: u64 = 32;
@@ -19,9 +16,6 @@ pub(super) const PAGE: u64 = 4096;
 
 /// The most faults and mismatches that are kept in full.
 pub(super) const KEPT: usize = 10;
-
-/// The number of lane faults of each kind.
-pub(super) type LaneFaultCounts = ByFaultKind<u64>;
 
 /// The sectors and lines that loads touch in global memory, and the fewest sectors that would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +26,7 @@ pub(super) struct Traffic {
 }
 
 /// The counts of one program counter.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PcCounts {
     pub(super) loads: u64,
     pub(super) lanes: u64,
@@ -40,32 +34,19 @@ pub(super) struct PcCounts {
     pub(super) fewest_sectors: u64,
     pub(super) most_sectors: u64,
     pub(super) ideal_sectors: u64,
-    pub(super) lane_faults: LaneFaultCounts,
-}
-
-impl Default for PcCounts {
-    fn default() -> Self {
-        Self {
-            loads: 0,
-            lanes: 0,
-            sectors: 0,
-            fewest_sectors: u64::MAX,
-            most_sectors: 0,
-            ideal_sectors: 0,
-            lane_faults: LaneFaultCounts::default(),
-        }
-    }
+    pub(super) lane_faults: FaultCounts,
 }
 
 impl PcCounts {
-    fn add(&mut self, other: &Self) {
+    #[inline]
+    pub(super) fn add(&mut self, other: &Self) {
         self.loads += other.loads;
         self.lanes += other.lanes;
         self.sectors += other.sectors;
         self.fewest_sectors = self.fewest_sectors.min(other.fewest_sectors);
         self.most_sectors = self.most_sectors.max(other.most_sectors);
         self.ideal_sectors += other.ideal_sectors;
-        self.lane_faults += other.lane_faults;
+        self.lane_faults.add(&other.lane_faults);
     }
 }
 
@@ -76,158 +57,27 @@ pub(super) struct Footprint {
     pub(super) lines: RoaringTreemap,
 }
 
-impl Footprint {
-    pub(super) fn add(&mut self, other: &Self) {
-        self.pages |= &other.pages;
-        self.lines |= &other.lines;
-    }
-}
-
-/// The instructions of one name that are not replayed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct NotReplayed {
-    pub(super) records: u64,
-    /// Their active lanes.
-    pub(super) lanes: u64,
-}
-
-impl NotReplayed {
-    fn add(&mut self, other: Self) {
-        self.records += other.records;
-        self.lanes += other.lanes;
-    }
-}
-
 /// The counts of one kernel, or of a part of one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct KernelCounts {
-    pub(super) records: u64,
-    pub(super) loads: u64,
-    pub(super) stores: u64,
-    pub(super) atomics: u64,
+    /// What needs neither names nor the footprint: the rest of it is empty.
+    pub(super) counts: Counts,
     /// Instructions that read memory but are not replayed, by the number of their name.
-    pub(super) not_replayed: BTreeMap<u16, NotReplayed>,
-    pub(super) lanes: u64,
-    pub(super) bytes: u64,
-    /// In the order of [`Space::ALL`], those without a memory last.
-    pub(super) by_space: [u64; Space::ALL.len() + 1],
-    pub(super) traffic: Traffic,
-    pub(super) lane_faults: LaneFaultCounts,
-    pub(super) broadcast: u64,
-    pub(super) divergent: u64,
+    pub(super) not_replayed: BTreeMap<u16, LdgstsCounts>,
     pub(super) footprint: Footprint,
-    pub(super) width_disagreements: u64,
-    pub(super) checked: u64,
-    pub(super) mismatches: u64,
     pub(super) per_pc: BTreeMap<(u32, u16), PcCounts>,
 }
 
-/// Counts by program counter and operation, while a block is replayed.
-#[derive(Debug, Default)]
-pub(super) struct PcCounter {
-    rows: FxHashMap<(u32, u16), PcCounts>,
-}
-
-impl PcCounter {
-    #[inline]
-    pub(super) fn load(&mut self, load: &LoadCounts) {
-        self.rows.entry((load.pc, load.operation)).or_default().add(&PcCounts {
-            loads: 1,
-            lanes: load.lanes,
-            sectors: load.traffic.sectors,
-            fewest_sectors: load.traffic.sectors,
-            most_sectors: load.traffic.sectors,
-            ideal_sectors: load.traffic.ideal_sectors,
-            lane_faults: load.lane_faults,
-        });
-    }
-
-    /// Returns the rows, by ascending program counter.
-    pub(super) fn finish(self) -> BTreeMap<(u32, u16), PcCounts> {
-        self.rows.into_iter().collect()
-    }
-}
-
-/// What one load did.
-pub(super) struct LoadCounts {
-    pub(super) pc: u32,
-    pub(super) operation: u16,
-    pub(super) lanes: u64,
-    /// The memory of the first executing lane.
-    pub(super) space: Option<Space>,
-    pub(super) traffic: Traffic,
-    pub(super) lane_faults: LaneFaultCounts,
-    pub(super) width_disagrees: bool,
-    /// Whether the broadcast path was taken; `None` unless the load has the `.U.128` form and an
-    /// executing lane.
-    pub(super) broadcast: Option<bool>,
-}
-
 impl KernelCounts {
-    pub(super) fn load(&mut self, operation: &Operation, load: &LoadCounts) {
-        self.loads += 1;
-        self.lanes += load.lanes;
-        self.bytes += load.lanes * u64::from(operation.width.bytes());
-        self.by_space[load.space.map_or(Space::ALL.len(), |space| space as usize)] += 1;
-        self.traffic.sectors += load.traffic.sectors;
-        self.traffic.lines += load.traffic.lines;
-        self.traffic.ideal_sectors += load.traffic.ideal_sectors;
-        self.lane_faults += load.lane_faults;
-        match load.broadcast {
-            Some(true) => self.broadcast += 1,
-            Some(false) => self.divergent += 1,
-            None => {}
-        }
-        self.width_disagreements += u64::from(load.width_disagrees);
-    }
-
-    /// Adds instructions, loads included.
-    pub(super) fn passed(&mut self, records: u64, stores: u64, atomics: u64) {
-        self.records += records;
-        self.stores += stores;
-        self.atomics += atomics;
-    }
-
-    /// Adds an instruction that is not replayed, with the number of its active lanes.
-    pub(super) fn not_replayed(&mut self, name: u16, lanes: u8) {
-        let one = NotReplayed { records: 1, lanes: u64::from(lanes) };
-        self.not_replayed.entry(name).or_default().add(one);
-    }
-
-    /// Returns the number of skipped instructions of a kind.
-    pub(super) fn skipped(&self, kind: Skipped) -> u64 {
-        match kind {
-            Skipped::Store => self.stores,
-            Skipped::Atomic => self.atomics,
-            Skipped::Other => self.records - self.loads - self.stores - self.atomics,
-        }
-    }
-
     pub(super) fn add(&mut self, other: &Self) {
-        self.records += other.records;
-        self.loads += other.loads;
-        self.stores += other.stores;
-        self.atomics += other.atomics;
+        self.counts.add(&other.counts);
         for (name, counts) in &other.not_replayed {
             self.not_replayed.entry(*name).or_default().add(*counts);
         }
-        self.lanes += other.lanes;
-        self.bytes += other.bytes;
-        for (to, from) in self.by_space.iter_mut().zip(other.by_space) {
-            *to += from;
-        }
-        self.traffic.sectors += other.traffic.sectors;
-        self.traffic.lines += other.traffic.lines;
-        self.traffic.ideal_sectors += other.traffic.ideal_sectors;
-        self.lane_faults += other.lane_faults;
-        self.broadcast += other.broadcast;
-        self.divergent += other.divergent;
-        self.footprint.add(&other.footprint);
-        self.width_disagreements += other.width_disagreements;
-        self.checked += other.checked;
-        self.mismatches += other.mismatches;
+        self.footprint.pages |= &other.footprint.pages;
+        self.footprint.lines |= &other.footprint.lines;
         for (key, counts) in &other.per_pc {
-            self.per_pc.entry(*key).or_default().add(counts);
+            self.per_pc.entry(*key).and_modify(|known| known.add(counts)).or_insert(*counts);
         }
     }
 }

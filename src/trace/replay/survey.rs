@@ -13,10 +13,10 @@ use super::statistics::SECTOR;
 use super::walk::{Visitor, Walk};
 use super::worker::lane_addresses;
 use crate::lane::{LANES, LaneMask};
-use crate::load::{ByFaultKind, Loaded, load};
+use crate::load::{ByFaultKind, load};
 use crate::machine::Misaligned;
 use crate::memory::{GenericAddress, LoadMemory};
-use crate::trace::binary::{BinaryTrace, Block, RawBlock, TraceError, TracedLoad};
+use crate::trace::binary::{BinaryTrace, Block, RawBlock, TraceError};
 
 /// The most faulty loads that are kept.
 pub const MAX_FAULTY_LOADS: usize = 48;
@@ -60,6 +60,12 @@ pub struct FaultyLoad {
     pub faults: ByFaultKind<LaneMask>,
     /// Each lane's address before rounding; meaningless for lanes that do not execute.
     pub addresses: [u64; LANES],
+}
+
+impl FaultyLoad {
+    fn place(&self) -> (usize, u32, u16) {
+        (self.kernel, self.pc, self.operation)
+    }
 }
 
 impl Replayed<'_> {
@@ -132,14 +138,10 @@ impl Survey {
             count += 1;
         }
         sectors[..count].sort_unstable();
-        let mut last = None;
-        for sector in &sectors[..count] {
-            if last != Some(sector) {
-                last = Some(sector);
-                self.whole.touch(record, sector * SECTOR, 1);
-                if let Some(own) = own {
-                    self.kernels[own].1.touch(record, sector * SECTOR, 1);
-                }
+        for same in sectors[..count].chunk_by(u64::eq) {
+            self.whole.touch(record, same[0] * SECTOR, 1);
+            if let Some(own) = own {
+                self.kernels[own].1.touch(record, same[0] * SECTOR, 1);
             }
         }
     }
@@ -148,19 +150,18 @@ impl Survey {
 impl Visitor for Survey {
     fn visit<M: LoadMemory>(
         &mut self,
+        _: &Walk<'_>,
         block: &Block<'_>,
         loads: Range<usize>,
         memory: &M,
     ) -> Result<(), TraceError> {
         let kernel = block.raw().kernel as usize;
         let own = self.kernels.iter().position(|(of, _)| *of == kernel);
-        let known = |faulty: &FaultyLoad| (faulty.kernel, faulty.pc, faulty.operation);
-        let mut seen: BTreeSet<_> = self.faulty.iter().map(known).collect();
+        let mut seen: BTreeSet<_> = self.faulty.iter().map(FaultyLoad::place).collect();
         for i in loads {
             let traced = block.load(i)?;
-            let operation = traced.operation();
-            let op = operation.load_op();
-            let lanes = lane_addresses(operation, &traced, memory.map());
+            let op = traced.operation().load_op();
+            let lanes = lane_addresses(&traced, memory.map());
             let mut values = [[0; LANES]; 4];
             let loaded = load(op, &lanes, memory, Misaligned::Report, &mut values);
             let record = block.raw().first_record + u64::from(traced.index);
@@ -171,8 +172,15 @@ impl Visitor for Survey {
                 && self.faulty.len() < MAX_FAULTY_LOADS
                 && seen.insert((kernel, traced.pc, traced.operation))
             {
-                let lanes = (lanes.executing, lanes.addresses);
-                self.faulty.push(faulty_load(record, kernel, &traced, lanes, &loaded));
+                self.faulty.push(FaultyLoad {
+                    record,
+                    kernel,
+                    pc: traced.pc,
+                    operation: traced.operation,
+                    executing: lanes.executing,
+                    faults: loaded.faults.by_kind(),
+                    addresses: lanes.addresses,
+                });
             }
         }
         Ok(())
@@ -184,10 +192,7 @@ impl Visitor for Survey {
             to.add(from);
         }
         for faulty in later.faulty {
-            let same = |known: &FaultyLoad| {
-                (known.kernel, known.pc, known.operation)
-                    == (faulty.kernel, faulty.pc, faulty.operation)
-            };
+            let same = |known: &FaultyLoad| known.place() == faulty.place();
             // What is among the first few of all is among the first few of its part.
             if self.faulty.len() < MAX_FAULTY_LOADS && !self.faulty.iter().any(same) {
                 self.faulty.push(faulty);
@@ -201,22 +206,10 @@ fn busiest(replayed: &Replayed<'_>) -> Vec<usize> {
     if replayed.kernels.len() < 2 {
         return Vec::new();
     }
-    let loading = |kernel: &usize| replayed.kernels[*kernel].loads > 0;
+    let loading = |kernel: &usize| replayed.kernels[*kernel].counts.loads > 0;
     let mut kernels: Vec<usize> = (0..replayed.kernels.len()).filter(loading).collect();
-    kernels.sort_by_key(|&kernel| std::cmp::Reverse(replayed.kernels[kernel].traffic.sectors));
+    kernels.sort_by_key(|&kernel| std::cmp::Reverse(replayed.kernels[kernel].counts.sectors));
     kernels.truncate(MAX_SURVEYED_KERNELS);
     kernels.sort_unstable();
     kernels
-}
-
-fn faulty_load(
-    record: u64,
-    kernel: usize,
-    traced: &TracedLoad<'_>,
-    (executing, addresses): (LaneMask, [u64; LANES]),
-    loaded: &Loaded,
-) -> FaultyLoad {
-    let faults = loaded.faults.by_kind();
-    let (pc, operation) = (traced.pc, traced.operation);
-    FaultyLoad { record, kernel, pc, operation, executing, faults, addresses }
 }

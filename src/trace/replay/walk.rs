@@ -27,6 +27,7 @@ pub(super) trait Visitor: Send + Sized {
     /// Visits some loads of a block, which comes after those visited before.
     fn visit<M: LoadMemory>(
         &mut self,
+        walk: &Walk<'_>,
         block: &Block<'_>,
         loads: Range<usize>,
         memory: &M,
@@ -78,10 +79,11 @@ impl<'a> Walk<'a> {
     ) -> Result<(), TraceError> {
         let block = self.trace.block(raw)?;
         let map = self.maps[raw.kernel as usize];
-        match self.options.get_data() {
-            Data::Image(memory) => visitor.visit(&block, loads, memory),
-            Data::Fill(fill) => visitor.visit(&block, loads, &FilledMemory { map, fill }),
-            Data::Absent => visitor.visit(&block, loads, &FilledMemory { map, fill: Fill::Zero }),
-        }
+        let fill = match self.options.get_data() {
+            Data::Image(memory) => return visitor.visit(self, &block, loads, memory),
+            Data::Fill(fill) => fill,
+            Data::Absent => Fill::Zero,
+        };
+        visitor.visit(self, &block, loads, &FilledMemory { map, fill })
     }
 }

@@ -15,13 +15,20 @@ pub(super) fn maps(
     trace: &BinaryTrace,
     options: &ReplayOptions<'_>,
 ) -> Result<Vec<AddressMap>, ReplayError> {
-    let mut generic = Generic { trace, kernels: None };
+    // Found on first use: most traces never need it.
+    let mut generic = None;
+    let mut is_generic = |kernel: usize| {
+        if generic.is_none() {
+            generic = Some(find_generic(trace)?);
+        }
+        Ok(generic.as_ref().is_some_and(|kernels| kernels[kernel]))
+    };
     let kernels = trace.contents().kernels.iter().enumerate();
-    kernels.map(|(index, kernel)| map(&mut generic, index, kernel, options)).collect()
+    kernels.map(|(index, kernel)| map(&mut is_generic, index, kernel, options)).collect()
 }
 
 fn map(
-    generic: &mut Generic<'_>,
+    is_generic: &mut dyn FnMut(usize) -> Result<bool, TraceError>,
     index: usize,
     kernel: &Kernel,
     options: &ReplayOptions<'_>,
@@ -32,15 +39,14 @@ fn map(
     let window = |asked: Option<Window>, base: Option<u64>, default: Window| {
         asked.unwrap_or_else(|| base.map_or(default, |base| Window { base, ..default }))
     };
-    let asked = options.windows();
-    let shared = window(asked.0, kernel.shared_base, Window::DEFAULT_SHARED);
-    let local = window(asked.1, kernel.local_base, Window::DEFAULT_LOCAL);
-    let is_asked = asked != (None, None);
+    let shared = window(options.shared_window, kernel.shared_base, Window::DEFAULT_SHARED);
+    let local = window(options.local_window, kernel.local_base, Window::DEFAULT_LOCAL);
+    let is_asked = options.shared_window.is_some() || options.local_window.is_some();
     let invalid = match AddressMap::new(options.get_address_bits(), shared, local) {
         Ok(map) => return Ok(map),
         Err(invalid) => invalid,
     };
-    let map = if is_asked || generic.is_used_by(index)? {
+    let map = if is_asked || is_generic(index)? {
         Err(invalid)
     } else {
         AddressMap::for_offsets(options.get_address_bits(), shared, local)
@@ -48,25 +54,7 @@ fn map(
     map.map_err(|source| ReplayError::Windows { index, name: kernel.name.to_string(), source })
 }
 
-/// The kernels with loads of generic addresses, which only windows can resolve. All are found on
-/// first use: most traces never need them.
-struct Generic<'t> {
-    trace: &'t BinaryTrace,
-    kernels: Option<Vec<bool>>,
-}
-
-impl Generic<'_> {
-    fn is_used_by(&mut self, kernel: usize) -> Result<bool, TraceError> {
-        let kernels = match self.kernels.take() {
-            Some(kernels) => kernels,
-            None => find_generic(self.trace)?,
-        };
-        let is_used = kernels.get(kernel) == Some(&true);
-        self.kernels = Some(kernels);
-        Ok(is_used)
-    }
-}
-
+/// Returns for each kernel whether it has loads of generic addresses, which only windows can resolve.
 fn find_generic(trace: &BinaryTrace) -> Result<Vec<bool>, TraceError> {
     let contents = trace.contents();
     let mut kernels = vec![false; contents.kernels.len()];

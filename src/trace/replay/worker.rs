@@ -1,88 +1,92 @@
 //! [`Worker`]: replays a block, load by load: executes, digests, checks and counts.
 
-use super::statistics::{
-    KEPT, KernelCounts, LaneFaultCounts, LoadCounts, PcCounter, Traffic, TrafficCounter,
-};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::statistics::{KEPT, KernelCounts, PcCounts, Traffic, TrafficCounter};
+use super::summary::{Fault, FaultCounts, Hex, LdgstsCounts, Mismatch};
 use crate::lane::{LANES, LaneMask, LaneValues};
-use crate::load::{LaneAddresses, LaneFault, LoadOp, Loaded, load};
+use crate::load::{LaneAddresses, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
-use crate::memory::{AddressMap, AddressSpace, GenericAddress, LoadMemory, mix};
+use crate::memory::{AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, mix};
 use crate::trace::binary::{Block, TraceError, TracedLoad};
-use crate::trace::operation::Operation;
 
-/// A lane fault with its place in the trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FaultAt {
-    pub(super) record: u64,
-    pub(super) kernel: u32,
-    pub(super) pc: u32,
-    pub(super) fault: LaneFault,
-}
-
-/// A value that differs from the expected one, with its place in the trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MismatchAt {
-    pub(super) record: u64,
-    pub(super) kernel: u32,
-    pub(super) pc: u32,
-    pub(super) lane: usize,
-    pub(super) register: usize,
-    pub(super) expected: u32,
-    pub(super) got: u32,
-}
-
-/// What was found in one block.
+/// What was found in some of the blocks. It grows with the kernels that these belong to, not with
+/// all.
 #[derive(Default)]
-pub(super) struct Found {
-    pub(super) counts: KernelCounts,
+pub(super) struct Part {
+    pub(super) kernels: BTreeMap<u32, KernelCounts>,
     pub(super) digest: u64,
-    pub(super) faults: Vec<FaultAt>,
-    pub(super) mismatches: Vec<MismatchAt>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) mismatches: Vec<Mismatch>,
+}
+
+impl Part {
+    pub(super) fn add_kernel(&mut self, kernel: u32, counts: KernelCounts) {
+        match self.kernels.entry(kernel) {
+            Entry::Vacant(place) => drop(place.insert(counts)),
+            Entry::Occupied(mut place) => place.get_mut().add(&counts),
+        }
+    }
 }
 
 /// Replays some loads of a block.
 pub(super) struct Worker<'b, 't> {
     block: &'b Block<'t>,
+    /// The name of the block's kernel.
+    kernel: &'b Arc<str>,
     /// Whether values are known and wanted.
     has_data: bool,
     traffic: TrafficCounter,
-    per_pc: PcCounter,
+    per_pc: FxHashMap<(u32, u16), PcCounts>,
     /// The registers that loads fill.
     values: [LaneValues; 4],
-    pub(super) found: Found,
+    counts: KernelCounts,
+    /// Takes what is not counted by kernel.
+    found: &'b mut Part,
 }
 
 impl<'b, 't> Worker<'b, 't> {
-    pub(super) fn new(block: &'b Block<'t>, has_data: bool) -> Self {
+    pub(super) fn new(
+        block: &'b Block<'t>,
+        kernel: &'b Arc<str>,
+        has_data: bool,
+        found: &'b mut Part,
+    ) -> Self {
         Self {
             block,
+            kernel,
             has_data,
             traffic: TrafficCounter::default(),
-            per_pc: PcCounter::default(),
+            per_pc: FxHashMap::default(),
             values: [[0; LANES]; 4],
-            found: Found::default(),
+            counts: KernelCounts::default(),
+            found,
         }
     }
 
+    /// Replays a part of the loads, and returns its counts.
     pub(super) fn loads<M: LoadMemory>(
-        &mut self,
-        part: std::ops::Range<usize>,
+        mut self,
+        part: Range<usize>,
         memory: &M,
-    ) -> Result<(), TraceError> {
+    ) -> Result<KernelCounts, TraceError> {
         self.pass(&part)?;
         for i in part {
             let traced = self.block.load(i)?;
             self.load(&traced, memory);
         }
-        let traffic = std::mem::take(&mut self.traffic);
-        self.found.counts.footprint = traffic.footprint();
-        self.found.counts.per_pc = std::mem::take(&mut self.per_pc).finish();
-        Ok(())
+        let (footprint, per_pc) = (self.traffic.footprint(), self.per_pc.into_iter().collect());
+        Ok(KernelCounts { footprint, per_pc, ..self.counts })
     }
 
     /// Counts the instructions of a part: from its first load, or from the start of the block if it
     /// has the first, to the load after it, or to the end of the block.
-    fn pass(&mut self, part: &std::ops::Range<usize>) -> Result<(), TraceError> {
+    fn pass(&mut self, part: &Range<usize>) -> Result<(), TraceError> {
         let raw = self.block.raw();
         let before = |load: &TracedLoad<'_>| (load.index, load.stores, load.atomics);
         let from = if part.start == 0 { (0, 0, 0) } else { before(&self.block.load(part.start)?) };
@@ -93,10 +97,16 @@ impl<'b, 't> Worker<'b, 't> {
         };
         // Blocks whose records do not ascend are refused when they are read.
         let passed = |to: u32, from: u32| u64::from(to.saturating_sub(from));
-        self.found.counts.passed(passed(to.0, from.0), passed(to.1, from.1), passed(to.2, from.2));
+        let counts = &mut self.counts.counts;
+        let skipped = &mut counts.skipped;
+        counts.records = passed(to.0, from.0);
+        skipped.store = passed(to.1, from.1);
+        skipped.atomic = passed(to.2, from.2);
+        skipped.other = counts.records - part.len() as u64 - skipped.store - skipped.atomic;
         for one in self.block.not_replayed() {
             if (from.0..to.0).contains(&one.index) {
-                self.found.counts.not_replayed(one.name, one.lanes);
+                let one_more = LdgstsCounts { records: 1, lanes: u64::from(one.lanes) };
+                self.counts.not_replayed.entry(one.name).or_default().add(one_more);
             }
         }
         Ok(())
@@ -104,9 +114,8 @@ impl<'b, 't> Worker<'b, 't> {
 
     #[inline]
     fn load<M: LoadMemory>(&mut self, traced: &TracedLoad<'_>, memory: &M) {
-        let operation = traced.operation();
-        let op = operation.load_op();
-        let lanes = lane_addresses(operation, traced, memory.map());
+        let op = traced.operation().load_op();
+        let lanes = lane_addresses(traced, memory.map());
         let loaded = load(op, &lanes, memory, Misaligned::Report, &mut self.values);
         let record = self.block.raw().first_record + u64::from(traced.index);
         if self.has_data {
@@ -118,13 +127,15 @@ impl<'b, 't> Worker<'b, 't> {
 
     #[inline]
     fn digest(&mut self, record: u64, op: LoadOp, executing: LaneMask) {
+        let mut digest = self.found.digest;
         for (i, row) in (0u64..).zip(&self.values).take(op.registers() as usize) {
             for lane in executing.lanes() {
                 let place = (record << 13).wrapping_add((lane as u64) << 8).wrapping_add(i);
                 let term = mix(mix(place).wrapping_add(u64::from(row[lane])));
-                self.found.digest = self.found.digest.wrapping_add(term);
+                digest = digest.wrapping_add(term);
             }
         }
+        self.found.digest = digest;
     }
 
     /// Compares the values with the expected ones, if the trace has them. Lanes whose guard is false
@@ -142,21 +153,20 @@ impl<'b, 't> Worker<'b, 't> {
                 }
                 is_equal = false;
                 if self.found.mismatches.len() < KEPT {
-                    let (kernel, pc) = (self.block.raw().kernel, traced.pc);
-                    self.found.mismatches.push(MismatchAt {
+                    self.found.mismatches.push(Mismatch {
                         record,
-                        kernel,
-                        pc,
+                        kernel: Arc::clone(self.kernel),
+                        pc: Hex(traced.pc.into()),
                         lane,
                         register,
-                        expected,
-                        got,
+                        expected: Hex(expected.into()),
+                        got: Hex(got.into()),
                     });
                 }
             }
         }
-        self.found.counts.checked += u64::from(is_checked);
-        self.found.counts.mismatches += u64::from(is_checked && !is_equal);
+        self.counts.counts.checked += u64::from(is_checked);
+        self.counts.counts.mismatches += u64::from(is_checked && !is_equal);
     }
 
     #[inline]
@@ -168,28 +178,53 @@ impl<'b, 't> Worker<'b, 't> {
         lanes: &LaneAddresses,
         loaded: &Loaded,
     ) {
-        let mut lane_faults = LaneFaultCounts::default();
+        let mut lane_faults = FaultCounts::default();
         for fault in &loaded.faults {
             lane_faults[fault.kind()] += 1;
             if self.found.faults.len() < KEPT {
-                let (kernel, pc) = (self.block.raw().kernel, traced.pc);
-                self.found.faults.push(FaultAt { record, kernel, pc, fault: *fault });
+                self.found.faults.push(Fault {
+                    record,
+                    kernel: Arc::clone(self.kernel),
+                    pc: Hex(traced.pc.into()),
+                    lane: fault.lane,
+                    kind: fault.kind().name().to_owned(),
+                    address: Hex(fault.address.0),
+                });
             }
         }
         let traffic = self.traffic(op, lanes, loaded);
-        let has_lanes = !lanes.executing.is_empty();
-        let counts = LoadCounts {
-            pc: traced.pc,
-            operation: traced.operation,
+        let one = PcCounts {
+            loads: 1,
             lanes: u64::from(lanes.executing.count()),
-            space: loaded.first_space,
-            traffic,
+            sectors: traffic.sectors,
+            fewest_sectors: traffic.sectors,
+            most_sectors: traffic.sectors,
+            ideal_sectors: traffic.ideal_sectors,
             lane_faults,
-            width_disagrees: traced.width_disagrees,
-            broadcast: (op.uniform && has_lanes).then_some(loaded.is_broadcast),
         };
-        self.found.counts.load(traced.operation(), &counts);
-        self.per_pc.load(&counts);
+        let key = (traced.pc, traced.operation);
+        self.per_pc.entry(key).and_modify(|known| known.add(&one)).or_insert(one);
+        let counts = &mut self.counts.counts;
+        counts.loads += 1;
+        counts.lanes += one.lanes;
+        counts.bytes += one.lanes * u64::from(op.width.bytes());
+        counts.sectors += traffic.sectors;
+        counts.lines += traffic.lines;
+        counts.ideal_sectors += traffic.ideal_sectors;
+        counts.lane_faults.add(&lane_faults);
+        counts.width_disagreements += u64::from(traced.width_disagrees);
+        let by_space = &mut counts.by_space;
+        *match loaded.first_space {
+            Some(Space::Global) => &mut by_space.global,
+            Some(Space::Local) => &mut by_space.local,
+            Some(Space::Shared) => &mut by_space.shared,
+            Some(Space::Constant) => &mut by_space.constant,
+            None => &mut by_space.unresolved,
+        } += 1;
+        if op.uniform && one.lanes > 0 {
+            counts.uniform.broadcast += u64::from(loaded.is_broadcast);
+            counts.uniform.divergent += u64::from(!loaded.is_broadcast);
+        }
     }
 
     #[inline]
@@ -213,14 +248,10 @@ impl<'b, 't> Worker<'b, 't> {
 
 /// Returns executing lanes, Plg and addresses. If the record has no Plg, the windows decide it.
 #[inline]
-pub(super) fn lane_addresses(
-    operation: &Operation,
-    traced: &TracedLoad<'_>,
-    map: &AddressMap,
-) -> LaneAddresses {
+pub(super) fn lane_addresses(traced: &TracedLoad<'_>, map: &AddressMap) -> LaneAddresses {
     let executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
     let addresses = traced.addresses();
-    let plg = match (operation.space, traced.plg) {
+    let plg = match (traced.operation().space, traced.plg) {
         (_, Some(plg)) => plg,
         (AddressSpace::Generic, None) => compiled_plg(&addresses, map),
         _ => LaneMask::ALL,

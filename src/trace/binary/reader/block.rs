@@ -3,9 +3,10 @@
 use bytemuck::pod_read_unaligned;
 
 use crate::lane::{LANES, LaneMask};
+use crate::trace::binary::contents::Contents;
 use crate::trace::binary::error::TraceError;
 use crate::trace::binary::format::{
-    ALL_FLAGS, Contents, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, RawBlock, RawNotReplayed,
+    ALL_FLAGS, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, RawBlock, RawNotReplayed,
     RawRecord, form,
 };
 use crate::trace::operation::Operation;

@@ -3,10 +3,11 @@
 
 use bytemuck::pod_read_unaligned;
 
+use crate::trace::binary::contents::Contents;
 use crate::trace::binary::error::TraceError;
 use crate::trace::binary::format::{
-    BYTE_ORDER, Contents, Header, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION,
-    RawBlock, RawSection, SectionKind, VERSION,
+    BYTE_ORDER, Header, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION, RawBlock,
+    RawSection, SectionKind, VERSION,
 };
 use crate::trace::binary::writer::header_crc;
 
@@ -99,7 +100,7 @@ pub(super) fn read_contents(bytes: &[u8], section: &RawSection) -> Result<Conten
         .map_err(|error| wrong(error.to_string()))?;
     for operation in &mut contents.operations {
         // Earlier writers set it for `LDS.U` too, which has no broadcast path.
-        operation.uniform &= operation.has_uniform_form();
+        operation.uniform &= operation.reaches_global();
     }
     Ok(contents)
 }

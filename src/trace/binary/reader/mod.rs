@@ -6,8 +6,9 @@ mod container;
 use std::io::Read;
 use std::path::Path;
 
+use super::contents::Contents;
 use super::error::TraceError;
-use super::format::{Contents, Header, OLDEST_VERSION, RawBlock, SectionKind};
+use super::format::{Header, OLDEST_VERSION, RawBlock, SectionKind};
 use crate::memory::Arena;
 use crate::regular_file;
 

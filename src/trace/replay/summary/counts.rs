@@ -8,19 +8,14 @@ use roaring::RoaringTreemap;
 use warpload_encoding::Instruction;
 
 use super::{
-    Counts, Digest, Fault, FaultCounts, FootprintCounts, Hex, KernelSummary, LDGSTS, LdgstsCounts,
-    Mismatch, Partial, PcSummary, SectorSummary, SkippedCounts, SpaceCounts, Summary,
-    UniformCounts,
+    Counts, Digest, FootprintCounts, Hex, KernelSummary, LDGSTS, LdgstsCounts, Partial, PcSummary,
+    SectorSummary, SkippedCounts, Summary,
 };
-use crate::load::LaneFaultKind;
 use crate::trace::binary::{BinaryTrace, Contents};
-use crate::trace::operation::{Operation, Skipped};
+use crate::trace::operation::Operation;
 use crate::trace::replay::replayed::Replayed;
 use crate::trace::replay::shard::Shard;
-use crate::trace::replay::statistics::{
-    Footprint, KernelCounts, LaneFaultCounts, NotReplayed, PcCounts,
-};
-use crate::trace::replay::worker::{FaultAt, MismatchAt};
+use crate::trace::replay::statistics::{Footprint, KernelCounts, PcCounts};
 
 /// One program counter of a kernel, and what its loads counted.
 #[derive(Clone, Debug)]
@@ -93,8 +88,8 @@ impl Replayed<'_> {
         let kernels = contents.kernels.iter().zip(&self.kernels);
         Summary {
             counts: counts(&whole),
-            first_mismatches: self.mismatches.iter().map(|m| mismatch(m, contents)).collect(),
-            first_faults: self.faults.iter().map(|f| fault(f, contents)).collect(),
+            first_mismatches: self.mismatches.clone(),
+            first_faults: self.faults.clone(),
             digest: self.digest.map(Digest),
             complete: contents.complete.then_some(true),
             notes: contents.notes.clone(),
@@ -129,13 +124,12 @@ fn not_replayed(
     contents: &Contents,
 ) -> (BTreeMap<String, u64>, LdgstsCounts) {
     let (mut names, mut ldgsts) = (BTreeMap::new(), LdgstsCounts::default());
-    for (&number, &NotReplayed { records, lanes }) in &kernel.not_replayed {
+    for (&number, &counts) in &kernel.not_replayed {
         let name = contents.not_replayed.get(usize::from(number)).map_or("", String::as_str);
         if name == LDGSTS {
-            ldgsts.records += records;
-            ldgsts.lanes += lanes;
+            ldgsts.add(counts);
         } else {
-            *names.entry(name.to_owned()).or_default() += records;
+            *names.entry(name.to_owned()).or_default() += counts.records;
         }
     }
     (names, ldgsts)
@@ -149,48 +143,15 @@ fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> Counts {
     for ((_, operation), pc) in &kernel.per_pc {
         *by_opcode.entry(opcode(contents, *operation)).or_default() += pc.loads;
     }
-    let [global, local, shared, constant, unresolved] = kernel.by_space;
+    let Footprint { pages, lines } = &kernel.footprint;
+    let counts = kernel.counts.clone();
     Counts {
-        records: kernel.records,
-        loads: kernel.loads,
-        skipped: SkippedCounts {
-            store: kernel.skipped(Skipped::Store),
-            atomic: kernel.skipped(Skipped::Atomic),
-            other: kernel.skipped(Skipped::Other),
-            not_replayed,
-        },
+        skipped: SkippedCounts { not_replayed, ..counts.skipped },
         ldgsts,
-        lanes: kernel.lanes,
-        bytes: kernel.bytes,
         by_opcode,
-        by_space: SpaceCounts { global, local, shared, constant, unresolved },
-        sectors: kernel.traffic.sectors,
-        lines: kernel.traffic.lines,
-        ideal_sectors: kernel.traffic.ideal_sectors,
-        lane_faults: fault_counts(&kernel.lane_faults),
-        uniform: UniformCounts { broadcast: kernel.broadcast, divergent: kernel.divergent },
-        footprint: footprint(&kernel.footprint),
-        width_disagreements: kernel.width_disagreements,
-        checked: kernel.checked,
-        mismatches: kernel.mismatches,
+        footprint: FootprintCounts { pages: pages.len(), lines: lines.len() },
+        ..counts
     }
-}
-
-fn footprint(footprint: &Footprint) -> FootprintCounts {
-    FootprintCounts { pages: footprint.pages.len(), lines: footprint.lines.len() }
-}
-
-fn fault_counts(faults: &LaneFaultCounts) -> FaultCounts {
-    FaultCounts {
-        outside_window: faults[LaneFaultKind::OutsideWindow],
-        outside_allocation: faults[LaneFaultKind::OutsideAllocation],
-        misaligned_address: faults[LaneFaultKind::MisalignedAddress],
-    }
-}
-
-/// Returns a kernel's name; empty if there is no such kernel.
-fn kernel_name(contents: &Contents, kernel: usize) -> Arc<str> {
-    contents.kernels.get(kernel).map_or_else(Arc::default, |kernel| Arc::clone(&kernel.name))
 }
 
 /// Returns an operation's opcode; empty if there is no such operation.
@@ -212,35 +173,12 @@ fn pc_summary(kernel: Arc<str>, pc: u32, opcode: Arc<str>, counts: &PcCounts) ->
             max: counts.most_sectors,
         },
         ideal_sectors: counts.ideal_sectors,
-        lane_faults: fault_counts(&counts.lane_faults),
+        lane_faults: counts.lane_faults,
     }
 }
 
 pub(super) fn mean(sum: u64, loads: u64) -> f64 {
     sum as f64 / loads as f64
-}
-
-fn mismatch(at: &MismatchAt, contents: &Contents) -> Mismatch {
-    Mismatch {
-        record: at.record,
-        kernel: kernel_name(contents, at.kernel as usize),
-        pc: Hex(at.pc.into()),
-        lane: at.lane,
-        register: at.register,
-        expected: Hex(at.expected.into()),
-        got: Hex(at.got.into()),
-    }
-}
-
-fn fault(at: &FaultAt, contents: &Contents) -> Fault {
-    Fault {
-        record: at.record,
-        kernel: kernel_name(contents, at.kernel as usize),
-        pc: Hex(at.pc.into()),
-        lane: at.fault.lane,
-        kind: at.fault.kind().name().to_owned(),
-        address: Hex(at.fault.address.0),
-    }
 }
 
 /// Returns the first and the last number of each run.

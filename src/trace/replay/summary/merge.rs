@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::counts::mean;
-use super::{
-    Counts, Digest, FaultCounts, FootprintCounts, Hex, LdgstsCounts, Partial, PcSummary, Summary,
-};
+use super::{Counts, Digest, FootprintCounts, Hex, LdgstsCounts, Partial, PcSummary, Summary, add};
 use crate::trace::replay::statistics::KEPT;
 
 /// Why summaries cannot be merged.
@@ -77,9 +75,9 @@ impl Summary {
         per_pc.add(std::mem::take(&mut whole.per_pc), &partial);
         for (_, mut summary, other) in parts {
             per_pc.add(std::mem::take(&mut summary.per_pc), &other);
-            add_counts(&mut whole.counts, &summary.counts);
+            whole.counts.add(&summary.counts);
             for (kernel, other) in whole.kernels.iter_mut().zip(&summary.kernels) {
-                add_counts(&mut kernel.counts, &other.counts);
+                kernel.counts.add(&other.counts);
             }
             for (to, from) in [(&mut partial.pages, other.pages), (&mut partial.lines, other.lines)]
             {
@@ -180,7 +178,7 @@ fn check_sums(summary: &Summary, partial: &Partial) -> Result<(), &'static str> 
     sum.skipped.not_replayed = whole.skipped.not_replayed.as_ref().map(|_| BTreeMap::new());
     sum.ldgsts = whole.ldgsts.map(|_| LdgstsCounts::default());
     for kernel in &summary.kernels {
-        add_counts(&mut sum, &kernel.counts);
+        sum.add(&kernel.counts);
     }
     if sum != *whole {
         return Err("the counts of the whole are not the sums of its kernels'");
@@ -207,70 +205,6 @@ fn add_digests(one: Option<Digest>, other: Option<Digest>) -> Option<Digest> {
     Some(Digest(one?.0.wrapping_add(other?.0)))
 }
 
-/// Adds numbers of a summary. A made-up one can have any number, which must not end the process.
-fn add(to: &mut u64, from: u64) {
-    *to = to.saturating_add(from);
-}
-
-fn add_counts(to: &mut Counts, from: &Counts) {
-    let Counts { skipped, by_space, lane_faults, uniform, .. } = to;
-    for (to, from) in [
-        (&mut to.records, from.records),
-        (&mut to.loads, from.loads),
-        (&mut skipped.store, from.skipped.store),
-        (&mut skipped.atomic, from.skipped.atomic),
-        (&mut skipped.other, from.skipped.other),
-        (&mut to.lanes, from.lanes),
-        (&mut to.bytes, from.bytes),
-        (&mut by_space.global, from.by_space.global),
-        (&mut by_space.local, from.by_space.local),
-        (&mut by_space.shared, from.by_space.shared),
-        (&mut by_space.constant, from.by_space.constant),
-        (&mut by_space.unresolved, from.by_space.unresolved),
-        (&mut to.sectors, from.sectors),
-        (&mut to.lines, from.lines),
-        (&mut to.ideal_sectors, from.ideal_sectors),
-        (&mut uniform.broadcast, from.uniform.broadcast),
-        (&mut uniform.divergent, from.uniform.divergent),
-        (&mut to.width_disagreements, from.width_disagreements),
-        (&mut to.checked, from.checked),
-        (&mut to.mismatches, from.mismatches),
-    ] {
-        add(to, from);
-    }
-    add_fault_counts(lane_faults, &from.lane_faults);
-    add_by_name(&mut to.by_opcode, &from.by_opcode);
-    add_not_replayed(to, from);
-}
-
-fn add_by_name<Name: Clone + Ord>(to: &mut BTreeMap<Name, u64>, from: &BTreeMap<Name, u64>) {
-    for (name, count) in from {
-        add(to.entry(name.clone()).or_default(), *count);
-    }
-}
-
-/// Adds the instructions that are not replayed, which are unknown of the whole if they are of a
-/// part.
-fn add_not_replayed(to: &mut Counts, from: &Counts) {
-    match (&mut to.skipped.not_replayed, &from.skipped.not_replayed) {
-        (Some(to), Some(from)) => add_by_name(to, from),
-        (to, _) => *to = None,
-    }
-    match (&mut to.ldgsts, &from.ldgsts) {
-        (Some(to), Some(from)) => {
-            add(&mut to.records, from.records);
-            add(&mut to.lanes, from.lanes);
-        }
-        (to, _) => *to = None,
-    }
-}
-
-fn add_fault_counts(to: &mut FaultCounts, from: &FaultCounts) {
-    add(&mut to.outside_window, from.outside_window);
-    add(&mut to.outside_allocation, from.outside_allocation);
-    add(&mut to.misaligned_address, from.misaligned_address);
-}
-
 /// The rows of program counters by kernel, program counter and operation, each with the sum of its
 /// sectors.
 #[derive(Default)]
@@ -289,7 +223,7 @@ impl PerPc {
                     add(&mut to.loads, row.loads);
                     add(&mut to.lanes, row.lanes);
                     add(&mut to.ideal_sectors, row.ideal_sectors);
-                    add_fault_counts(&mut to.lane_faults, &row.lane_faults);
+                    to.lane_faults.add(&row.lane_faults);
                     to.sectors.min = to.sectors.min.min(row.sectors.min);
                     to.sectors.max = to.sectors.max.max(row.sectors.max);
                 }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::load::ByFaultKind;
+
 pub use counts::ProgramCounter;
 pub use hex::{Digest, Hex};
 pub use merge::MergeError;
@@ -95,6 +97,57 @@ impl Counts {
             .chain(ldgsts)
             .filter(|(_, records)| *records > 0)
     }
+
+    /// Adds the counts of another part. Footprints are left out: they may overlap.
+    pub(super) fn add(&mut self, from: &Self) {
+        let Self { skipped, by_space, lane_faults, uniform, .. } = self;
+        for (to, from) in [
+            (&mut self.records, from.records),
+            (&mut self.loads, from.loads),
+            (&mut skipped.store, from.skipped.store),
+            (&mut skipped.atomic, from.skipped.atomic),
+            (&mut skipped.other, from.skipped.other),
+            (&mut self.lanes, from.lanes),
+            (&mut self.bytes, from.bytes),
+            (&mut by_space.global, from.by_space.global),
+            (&mut by_space.local, from.by_space.local),
+            (&mut by_space.shared, from.by_space.shared),
+            (&mut by_space.constant, from.by_space.constant),
+            (&mut by_space.unresolved, from.by_space.unresolved),
+            (&mut self.sectors, from.sectors),
+            (&mut self.lines, from.lines),
+            (&mut self.ideal_sectors, from.ideal_sectors),
+            (&mut uniform.broadcast, from.uniform.broadcast),
+            (&mut uniform.divergent, from.uniform.divergent),
+            (&mut self.width_disagreements, from.width_disagreements),
+            (&mut self.checked, from.checked),
+            (&mut self.mismatches, from.mismatches),
+        ] {
+            add(to, from);
+        }
+        lane_faults.add(&from.lane_faults);
+        add_by_name(&mut self.by_opcode, &from.by_opcode);
+        // Unknown of the whole if they are of a part.
+        match (&mut skipped.not_replayed, &from.skipped.not_replayed) {
+            (Some(to), Some(from)) => add_by_name(to, from),
+            (to, _) => *to = None,
+        }
+        match (&mut self.ldgsts, &from.ldgsts) {
+            (Some(to), Some(from)) => to.add(*from),
+            (to, _) => *to = None,
+        }
+    }
+}
+
+/// Adds numbers of a summary. A made-up one can have any number, which must not end the process.
+fn add(to: &mut u64, from: u64) {
+    *to = to.saturating_add(from);
+}
+
+fn add_by_name<Name: Clone + Ord>(to: &mut BTreeMap<Name, u64>, from: &BTreeMap<Name, u64>) {
+    for (name, count) in from {
+        add(to.entry(name.clone()).or_default(), *count);
+    }
 }
 
 /// Instructions that are not loads.
@@ -120,6 +173,13 @@ pub struct LdgstsCounts {
     pub lanes: u64,
 }
 
+impl LdgstsCounts {
+    pub(super) fn add(&mut self, from: Self) {
+        add(&mut self.records, from.records);
+        add(&mut self.lanes, from.lanes);
+    }
+}
+
 /// Loads by space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -134,22 +194,7 @@ pub struct SpaceCounts {
 }
 
 /// Lane faults by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "named as the faults are")]
-pub struct FaultCounts {
-    pub outside_window: u64,
-    pub outside_allocation: u64,
-    pub misaligned_address: u64,
-}
-
-impl FaultCounts {
-    /// Returns the sum of all kinds.
-    #[must_use]
-    pub fn all(&self) -> u64 {
-        self.outside_window + self.outside_allocation + self.misaligned_address
-    }
-}
+pub type FaultCounts = ByFaultKind<u64>;
 
 /// Loads of `.U.128` form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

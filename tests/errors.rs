@@ -1,0 +1,37 @@
+//! Errors can leave a thread, and outlive what they tell of.
+
+use std::error::Error;
+
+use warpload::encoding::{InvalidPred, InvalidSize, ParseError};
+use warpload::lines::LineError;
+use warpload::load::ExecuteError;
+use warpload::memory::{ConfigError, OutsideWindow, WriteError};
+use warpload::sass::{ListingErrorKind, SassError};
+
+fn is_portable<E: Error + Send + Sync + 'static>() {}
+
+#[test]
+fn errors_are_send_sync_and_static() {
+    is_portable::<ConfigError>();
+    is_portable::<ExecuteError>();
+    is_portable::<InvalidPred>();
+    is_portable::<InvalidSize>();
+    is_portable::<LineError>();
+    is_portable::<ListingErrorKind>();
+    is_portable::<OutsideWindow>();
+    is_portable::<ParseError>();
+    is_portable::<SassError>();
+    is_portable::<WriteError>();
+    #[cfg(feature = "json")]
+    {
+        is_portable::<warpload::suite::image::ImageError>();
+        is_portable::<warpload::suite::json::JsonError>();
+    }
+    #[cfg(feature = "trace")]
+    {
+        is_portable::<warpload::trace::ImportError>();
+        is_portable::<warpload::trace::MergeError>();
+        is_portable::<warpload::trace::ReplayError>();
+        is_portable::<warpload::trace::TraceError>();
+    }
+}
