@@ -14,7 +14,7 @@ use warpload::encoding::{Instruction, Reg, parse_line};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::{Executor, LaneAddresses, LoadOp, load};
 use warpload::machine::{Machine, Misaligned};
-use warpload::memory::{AddressMap, Arena, MemoryBuilder};
+use warpload::memory::{AddressMap, Addresses, Arena, MemoryBuilder};
 use warpload::suite::image::Manifest;
 use warpload::warp::Warp;
 
@@ -87,7 +87,7 @@ fn loads(
         .map(|offsets| LaneAddresses {
             executing: LaneMask::ALL,
             plg: LaneMask::ALL,
-            addresses: offsets.map(|offset| BASE + offset),
+            addresses: Addresses::Each(offsets.map(|offset| BASE + offset)),
         })
         .collect();
     let mut rows = [[0u32; LANES]];

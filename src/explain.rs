@@ -3,7 +3,7 @@
 
 use warpload_encoding::{Address, ConstantMode, Instruction, MemorySpace, Offset, Reg, Size};
 
-use crate::load::{ExecuteError, LoadOp, WarpFault, register_fault};
+use crate::load::{ExecuteError, Prepared, WarpFault};
 use crate::machine::RegisterLimit;
 
 /// Returns remarks on the registers and addresses of an instruction.
@@ -94,9 +94,8 @@ pub fn certain_fault(instruction: &Instruction) -> Option<WarpFault> {
 
 /// Returns the size, and the fault that the instruction raises whatever its registers contain.
 fn executable(instruction: &Instruction) -> Result<(Size, Option<WarpFault>), ExecuteError> {
-    let op = LoadOp::try_from(instruction)?;
     let size = instruction.size().map_err(ExecuteError::InvalidSize)?;
-    Ok((size, register_fault(instruction, op, RegisterLimit::ALL)))
+    Ok((size, Prepared::new(instruction, RegisterLimit::ALL)?.fault()))
 }
 
 fn space(space: MemorySpace) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::iter::FusedIterator;
-use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
+use std::ops::{BitAnd, BitOr, BitOrAssign, Not, Range};
 
 /// The number of lanes in a warp.
 pub const LANES: usize = 32;
@@ -67,6 +67,18 @@ impl LaneMask {
     #[must_use]
     pub const fn first(self) -> Option<usize> {
         if self.0 == 0 { None } else { Some(self.0.trailing_zeros() as usize) }
+    }
+
+    /// Returns the lanes as a range if they follow one another and there are some.
+    #[inline]
+    #[must_use]
+    pub const fn range(self) -> Option<Range<usize>> {
+        let (start, count) = (self.0.trailing_zeros(), self.0.count_ones());
+        // As many ones as there are, from the lowest on.
+        if count == 0 || (self.0 >> start).trailing_ones() != count {
+            return None;
+        }
+        Some(start as usize..(start + count) as usize)
     }
 
     /// Returns an iterator over the lanes, in ascending order.

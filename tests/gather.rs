@@ -5,8 +5,8 @@
 
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::memory::{
-    Access, AddressMap, AddressSpace, GenericAddress, LoadMemory, Memory, MemoryBuilder, Width,
-    Words,
+    Access, AddressMap, AddressSpace, Addresses, GenericAddress, LoadMemory, Memory, MemoryBuilder,
+    Width, Words,
 };
 
 /// Of a region, and of one lane's part of local memory.
@@ -57,6 +57,13 @@ fn patterns(bytes: u64) -> [[u64; LANES]; 4] {
     ]
 }
 
+/// The list, and the other shape if it has that.
+fn shapes(list: [u64; LANES]) -> Vec<Addresses> {
+    let stride = Addresses::Stride { base: list[0], stride: list[1].wrapping_sub(list[0]) };
+    let is_stride = stride.to_array() == list;
+    [Addresses::Each(list)].into_iter().chain(is_stride.then_some(stride)).collect()
+}
+
 #[test]
 fn gathers_what_lies_there_and_nothing_else() {
     let masks = [u32::MAX, 1, 1 << 31, 0x8000_0001, 0x5555_5555, 0];
@@ -66,14 +73,17 @@ fn gathers_what_lies_there_and_nothing_else() {
             let (_, region) = memory.region(space, GenericAddress(base), true).unwrap();
             let region = region.unwrap();
             for offsets in patterns(u64::from(width.bytes())) {
-                let addresses = offsets.map(|offset| base + offset);
-                for mask in masks.map(LaneMask::from_bits) {
+                let addresses = shapes(offsets.map(|offset| base + offset));
+                for (addresses, mask) in addresses
+                    .iter()
+                    .flat_map(|one| masks.map(|mask| (one, LaneMask::from_bits(mask))))
+                {
                     // RZ has no rows; narrow loads have one.
                     for count in [0, width.registers() as usize] {
                         let mut rows: [LaneValues; Width::MAX_REGISTERS] =
                             [[UNTOUCHED; LANES]; Width::MAX_REGISTERS];
                         let rows_of = &mut rows[..count];
-                        assert!(region.gather(access, &addresses, mask, rows_of));
+                        assert!(region.gather(access, addresses, mask, rows_of));
                         for lane in 0..LANES {
                             let offset = offsets[lane] as usize & !(width.bytes() as usize - 1);
                             let of_lane = lane * BYTES * usize::from(region.is_per_lane());
@@ -103,6 +113,7 @@ fn what_a_region_does_not_hold_is_not_gathered() {
                 for lane in [0, 1, LANES - 1] {
                     let mut addresses = [base; LANES];
                     addresses[lane] = outside;
+                    let addresses = Addresses::Each(addresses);
                     let mut rows = [[UNTOUCHED; LANES]; Width::MAX_REGISTERS];
                     for count in [0, width.registers() as usize] {
                         let rows = &mut rows[..count];

@@ -9,9 +9,9 @@ use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LoadOp, load};
 use warpload::machine::Misaligned;
 use warpload::memory::{
-    Access, AddressMap, AddressSpace, Allocation, Arena, ConstantBank, Fill, FilledMemory,
-    GenericAddress, LoadMemory, LocalPart, Memory, MemoryBuilder, OutsideWindow, Region, Regions,
-    Space, Width, Window,
+    Access, AddressMap, AddressSpace, Addresses, Allocation, Arena, ConstantBank, Fill,
+    FilledMemory, GenericAddress, LoadMemory, LocalPart, Memory, MemoryBuilder, OutsideWindow,
+    Region, Regions, Space, Width, Window,
 };
 use warpload::warp::Warp;
 
@@ -65,13 +65,14 @@ fn region() -> impl Strategy<Value = Region<'static>> {
     prop_oneof![bytes, of_each_lane, filled].prop_filter_map("no such region", |region| region)
 }
 
-fn lane_addresses() -> impl Strategy<Value = [u64; LANES]> {
-    prop_oneof![
-        (number(), number()).prop_map(|(base, stride)| {
-            std::array::from_fn(|lane| base.wrapping_add(stride.wrapping_mul(lane as u64)))
-        }),
-        prop::collection::vec(number(), LANES).prop_map(|list| list.try_into().unwrap()),
-    ]
+/// Addresses of either shape; those at one distance also as a list.
+fn lane_addresses() -> impl Strategy<Value = Addresses> {
+    let stride = (number(), number(), any::<bool>()).prop_map(|(base, stride, is_listed)| {
+        let addresses = Addresses::Stride { base, stride };
+        if is_listed { Addresses::Each(addresses.to_array()) } else { addresses }
+    });
+    let list = prop::collection::vec(number(), LANES);
+    prop_oneof![stride, list.prop_map(|list| Addresses::Each(list.try_into().unwrap()))]
 }
 
 fn mask() -> impl Strategy<Value = LaneMask> {
@@ -149,7 +150,7 @@ fn use_region(
     }
     if region.gather(access, &lanes.addresses, lanes.executing, rows) {
         for lane in lanes.executing {
-            let rounded = GenericAddress(lanes.addresses[lane]).align_down(access.width);
+            let rounded = GenericAddress(lanes.addresses.of(lane)).align_down(access.width);
             let one = region.fetch(access, rounded, lane).unwrap();
             assert!(rows.iter().zip(one).all(|(row, value)| row[lane] == value));
         }
@@ -172,7 +173,7 @@ fn use_memory<M: LoadMemory>(
     }
     rows.truncate(op.registers() as usize);
     use_region(op.access(), region, offset, lanes, &mut rows);
-    let address = GenericAddress(lanes.addresses[0]);
+    let address = GenericAddress(lanes.addresses.of(0));
     if let Ok((found, own)) = memory.region(op.space, address, lanes.plg.contains(0)) {
         own.iter().for_each(|own| use_region(op.access(), own, offset, lanes, &mut rows));
         memory.bytes(op.space, found, address, offset.1, op.width.bytes());

@@ -57,7 +57,7 @@ mod word_bits;
 
 pub use control::{Bundle, Control};
 pub use field::{Bits, Field, FieldOverflow, FieldValue};
-pub use instruction::{Instruction, describe};
+pub use instruction::{Instruction, LoadParts, describe};
 pub use layout::*;
 pub use operand::{
     Address, CacheOp, ConstantMode, Guard, Immediate, InvalidPred, InvalidSize, LimitedSize,

@@ -6,7 +6,7 @@ use warpload::encoding::{Instruction, Reg, parse_line};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{Executor, LaneAddresses, LoadOp, Loaded, load};
 use warpload::machine::{Machine, Misaligned};
-use warpload::memory::{AddressMap, AddressSpace, Memory, MemoryBuilder, Width};
+use warpload::memory::{AddressMap, AddressSpace, Addresses, Memory, MemoryBuilder, Width};
 use warpload::warp::Warp;
 
 use crate::measure::{Bench, Measure, Target, Unit};
@@ -94,7 +94,14 @@ fn instruction() -> Instruction {
 }
 
 fn warp_of(addresses: [u64; LANES]) -> LaneAddresses {
+    let addresses = Addresses::Each(addresses);
     LaneAddresses { executing: LaneMask::ALL, plg: LaneMask::ALL, addresses }
+}
+
+/// The addresses of [`warp_of`].
+fn list(warp: &LaneAddresses) -> &[u64; LANES] {
+    let Addresses::Each(list) = &warp.addresses else { unreachable!("made of a list") };
+    list
 }
 
 /// Each warp reads 128 bytes in a row, aligned to 4.
@@ -145,7 +152,7 @@ fn copies(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
     let bytes = black_box(bytes(memory));
     let mut row: LaneValues = [0; LANES];
     for warp in warps {
-        copy(bytes, &warp.addresses, &mut row);
+        copy(bytes, list(warp), &mut row);
     }
     warps.len() as u64
 }
@@ -170,7 +177,7 @@ fn gathers(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
     let bytes = black_box(bytes(memory));
     let mut row: LaneValues = [0; LANES];
     for warp in warps {
-        for (value, address) in row.iter_mut().zip(&warp.addresses) {
+        for (value, address) in row.iter_mut().zip(list(warp)) {
             let at = (address - BASE) as usize;
             debug_assert!(at + 4 <= bytes.len());
             // SAFETY: the addresses were made so that the 4 bytes behind each lie in `bytes`.
@@ -184,7 +191,7 @@ fn gathers(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
 
 /// A whole instruction on a warp: guard, Plg and addresses out of registers, the values into one.
 fn execute(bench: &Bench, memory: Memory, warps: &[LaneAddresses]) {
-    let addresses = warps.first().expect("at least one warp").addresses;
+    let addresses = *list(warps.first().expect("at least one warp"));
     let machine = Machine::new(memory);
     let mut warp = Warp::new();
     warp.set_register(Reg::new(2), addresses.map(|address| address as u32));

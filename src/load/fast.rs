@@ -1,5 +1,4 @@
-//! The fast executor: [`execute`] for an instruction, and [`load`] for a [`LoadOp`] on any
-//! [`LoadMemory`].
+//! The fast executor: [`load`] executes a [`LoadOp`] on any [`LoadMemory`].
 //!
 //! Almost every load of a real program has all its lanes in one place: one allocation, the
 //! CTA's shared memory, or one part of the lanes' local memories. So the lanes are classified
@@ -17,77 +16,14 @@
 //! Comments cite the clauses of docs/ld.md, as those of the literal executor do: clause 4.6 is
 //! number 6 of section 4.
 
-use warpload_encoding::Instruction;
-
 use super::fault::{FaultCause, LaneFault, LaneFaults};
-use super::op::{ExecuteError, LaneAddresses, LoadOp, register_fault};
-use super::outcome::{Destination, Outcome, UniformPath};
+use super::lanes::LaneAddresses;
+use super::op::LoadOp;
 use crate::lane::{LANES, LaneMask, LaneValues};
-use crate::machine::{Machine, Misaligned};
+use crate::machine::Misaligned;
 use crate::memory::{
-    GenericAddress, LoadMemory, Region, Space, Width, Words, bytes_by_region, put,
+    Addresses, GenericAddress, LoadMemory, Region, Space, Words, bytes_by_region, put,
 };
-use crate::warp::Warp;
-
-/// Executes one instruction.
-///
-/// ```
-/// use warpload::encoding::{Reg, parse_line};
-/// use warpload::load::{LaneFaultKind, execute};
-/// use warpload::machine::Machine;
-/// use warpload::memory::Memory;
-/// use warpload::warp::Warp;
-///
-/// let bytes: Vec<u8> = (0..128).collect();
-/// let memory = Memory::builder().global(0x1000, &bytes).build()?;
-/// let mut warp = Warp::new();
-/// warp.set_register(Reg::new(2), std::array::from_fn(|lane| 0x1000 + 4 * lane as u32));
-///
-/// let ld = parse_line("LD R0, [R2 + 4]")?.instruction;
-/// let outcome = execute(&ld, &Machine::new(memory), &mut warp)?;
-/// assert_eq!(warp.register(Reg::new(0))[0], 0x07060504);
-/// // The last lane's address is the first one after the allocation: it gets 0.
-/// assert_eq!(warp.register(Reg::new(0))[31], 0);
-/// assert_eq!(outcome.lane_faults.lanes(LaneFaultKind::OutsideAllocation).bits(), 1 << 31);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
-/// unknown, whether or not a lane would execute. The warp is then unchanged.
-pub fn execute<M: LoadMemory>(
-    instruction: &Instruction,
-    machine: &Machine<M>,
-    warp: &mut Warp,
-) -> Result<Outcome, ExecuteError> {
-    // The cache operator is left out: it never changes the value (clause 4.9).
-    let op = LoadOp::try_from(instruction)?;
-    // The addresses are formed before any register is written: clause 4.3.
-    let lanes = LaneAddresses::new(instruction, machine, warp);
-    let executing = lanes.executing;
-    // Without an executing lane nothing happens and nothing faults: clause 4.1.
-    if executing.is_empty() {
-        return Ok(Outcome::default());
-    }
-    // The register checks: clause 4.2.
-    let destination = Destination { first: instruction.destination(), count: op.registers() };
-    if let Some(fault) = register_fault(instruction, op, machine.register_limit) {
-        return Ok(Outcome::warp_fault(executing, fault));
-    }
-    let rows = warp.rows_mut(destination.first, destination.count);
-    let loaded = load(op, &lanes, &machine.memory, machine.misaligned, rows);
-    Ok(Outcome {
-        executing,
-        destination: (!destination.first.is_zero()).then_some(destination),
-        warp_fault: None,
-        lane_faults: loaded.faults,
-        uniform: op.uniform.then_some(if loaded.is_broadcast {
-            UniformPath::Broadcast
-        } else {
-            UniformPath::Divergent
-        }),
-    })
-}
 
 /// What loading did, apart from the values. The default is what it does without an executing lane.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -120,11 +56,34 @@ pub fn load<M: LoadMemory>(
     let count = rows.len().min(op.registers() as usize);
     let rows = &mut rows[..count];
     if let Some(region) = common_region(op, lanes, first, memory)
-        && let Some(loaded) = load_region(op, lanes, first, &region, misaligned, rows)
+        && let Some(path) = load_region(op, lanes, first, &region, rows)
     {
+        let space = region.space();
+        let mut loaded = Loaded {
+            faults: LaneFaults::default(),
+            global: if space == Space::Global { lanes.executing } else { LaneMask::NONE },
+            first_space: Some(space),
+            // The broadcast: clause 4.10.
+            is_broadcast: op.uniform
+                && path == Path::OneAddress
+                && matches!(space, Space::Global | Space::Shared),
+            is_consecutive: path == Path::Consecutive,
+        };
+        // Misalignment is reported: clause 4.4. Consecutive lanes are aligned.
+        if misaligned == Misaligned::Report && path != Path::Consecutive {
+            report_misaligned(op, lanes, space, &mut loaded.faults);
+        }
         return loaded;
     }
     load_lanes(op, lanes, misaligned, memory, rows)
+}
+
+/// How one region served all executing lanes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Path {
+    Consecutive,
+    OneAddress,
+    Gathered,
 }
 
 /// Loads out of one region. Returns `None` if it does not hold the accesses of all executing lanes;
@@ -135,42 +94,30 @@ fn load_region(
     lanes: &LaneAddresses,
     first: usize,
     region: &Region<'_>,
-    misaligned: Misaligned,
     rows: &mut [LaneValues],
-) -> Option<Loaded> {
-    let addresses = &lanes.addresses;
+) -> Option<Path> {
+    let LaneAddresses { executing, addresses, .. } = lanes;
     // For all lanes at once, the allocation and the values: clause 4.6, clause 4.8.
-    let is_consecutive = lanes.executing == LaneMask::ALL
-        && is_consecutive(addresses, op.width)
-        && region.copy(op.access(), GenericAddress(addresses[0]), rows);
-    let is_one_address = !is_consecutive && op.uniform && is_one_address(op, lanes, first);
-    if is_consecutive {
-        // The rows are set.
-    } else if is_one_address && !region.is_per_lane() {
-        let rounded = GenericAddress(addresses[first]).align_down(op.width);
-        let one = region.fetch(op.access(), rounded, first)?;
-        for lane in lanes.executing {
-            put(rows, lane, one);
+    if *executing == LaneMask::ALL
+        && addresses.is_run(op.width)
+        && region.copy(op.access(), GenericAddress(addresses.of(0)), rows)
+    {
+        return Some(Path::Consecutive);
+    }
+    let is_one_address = is_one_address(op, lanes, first);
+    if is_one_address && !region.is_per_lane() {
+        let one = region.fetch(op.access(), op.rounded(addresses.of(first)), first)?;
+        for (row, value) in rows.iter_mut().zip(one) {
+            if *executing == LaneMask::ALL {
+                *row = [value; LANES];
+            } else {
+                executing.lanes().for_each(|lane| row[lane] = value);
+            }
         }
-    } else if !region.gather(op.access(), addresses, lanes.executing, rows) {
+    } else if !region.gather(op.access(), addresses, *executing, rows) {
         return None;
     }
-    let mut loaded = Loaded {
-        global: if region.space() == Space::Global { lanes.executing } else { LaneMask::NONE },
-        first_space: Some(region.space()),
-        // The broadcast: clause 4.10.
-        is_broadcast: is_one_address && matches!(region.space(), Space::Global | Space::Shared),
-        is_consecutive,
-        ..Loaded::default()
-    };
-    // Misalignment is reported: clause 4.4. Consecutive lanes are aligned.
-    if misaligned == Misaligned::Report && !is_consecutive {
-        for lane in misaligned_lanes(op, lanes) {
-            let cause = FaultCause::MisalignedAddress;
-            loaded.faults.push(lane_fault(op, lanes, lane, cause, Some(region.space())));
-        }
-    }
-    Some(loaded)
+    Some(if is_one_address { Path::OneAddress } else { Path::Gathered })
 }
 
 /// Returns the region that may serve all executing lanes: that of the first one, if all agree on
@@ -191,45 +138,46 @@ fn common_region<'m, M: LoadMemory>(
     if !agreeing.is_superset(lanes.executing) {
         return None;
     }
-    let rounded = GenericAddress(lanes.addresses[first]).align_down(op.width);
-    memory.region(op.space, rounded, plg).ok()?.1
+    memory.region(op.space, op.rounded(lanes.addresses.of(first)), plg).ok()?.1
 }
 
-/// Returns whether each address is aligned and follows the one before it. The last one is compared
-/// first: it is the one that shows when addresses are spread.
 #[inline]
-fn is_consecutive(addresses: &[u64; LANES], width: Width) -> bool {
-    let (base, bytes) = (addresses[0], u64::from(width.bytes()));
-    let last = base.wrapping_add(bytes * (LANES as u64 - 1));
-    if addresses[LANES - 1] != last || base & (bytes - 1) != 0 {
-        return false;
-    }
-    different_from_run(addresses, bytes) == 0
-}
-
 fn misaligned_lanes(op: LoadOp, lanes: &LaneAddresses) -> LaneMask {
     let low_bits = u64::from(op.width.bytes()) - 1;
-    lanes.executing & LaneMask::from_fn(|lane| lanes.addresses[lane] & low_bits != 0)
+    let any = match &lanes.addresses {
+        Addresses::Stride { base, stride } => base | stride,
+        Addresses::Each(list) => list.iter().fold(0, |bits, address| bits | address),
+    };
+    if any & low_bits == 0 {
+        return LaneMask::NONE;
+    }
+    lanes.executing & LaneMask::from_fn(|lane| lanes.addresses.of(lane) & low_bits != 0)
 }
 
-/// The bits in which some distance between neighbours differs from `bytes`. Apart from its
-/// comparison with 0, or the compiler makes 31 branches of the one pass in vectors.
-#[inline(never)]
-fn different_from_run(addresses: &[u64; LANES], bytes: u64) -> u64 {
-    let distances =
-        addresses.iter().zip(&addresses[1..]).map(|(one, next)| next.wrapping_sub(*one));
-    distances.fold(0, |different, distance| different | (distance ^ bytes))
+#[inline]
+fn report_misaligned(op: LoadOp, lanes: &LaneAddresses, space: Space, faults: &mut LaneFaults) {
+    for lane in misaligned_lanes(op, lanes) {
+        faults.push(lane_fault(op, lanes, lane, FaultCause::MisalignedAddress, Some(space)));
+    }
 }
 
-/// Returns whether all executing lanes have one rounded address.
+/// Returns whether all executing lanes have one rounded address. For loads that cannot be broadcast
+/// it may return false although they have.
 #[inline]
 fn is_one_address(op: LoadOp, lanes: &LaneAddresses, first: usize) -> bool {
-    let rounded = |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.width);
-    lanes.executing.lanes().all(|lane| rounded(lane) == rounded(first))
+    match &lanes.addresses {
+        Addresses::Stride { stride: 0, .. } => true,
+        addresses if op.uniform => {
+            let rounded = |lane: usize| op.rounded(addresses.of(lane));
+            lanes.executing.lanes().all(|lane| rounded(lane) == rounded(first))
+        }
+        _ => false,
+    }
 }
 
 /// Loads lane by lane, each with a look-up of its own: the general path.
-#[inline]
+#[cold]
+#[inline(never)]
 fn load_lanes<M: LoadMemory>(
     op: LoadOp,
     lanes: &LaneAddresses,
@@ -245,7 +193,7 @@ fn load_lanes<M: LoadMemory>(
     let mut loaded = Loaded::default();
     for (i, lane) in lanes.executing.lanes().enumerate() {
         // Forced alignment: clause 4.4.
-        let rounded = GenericAddress(lanes.addresses[lane]).align_down(op.width);
+        let rounded = op.rounded(lanes.addresses.of(lane));
         // The memory: clause 4.5.
         let found = memory.region(op.space, rounded, lanes.plg.contains(lane));
         let space = found.ok().map(|(space, _)| space);
@@ -305,7 +253,7 @@ fn lane_fault(
     cause: FaultCause,
     space: Option<Space>,
 ) -> LaneFault {
-    let address = GenericAddress(lanes.addresses[lane]);
+    let address = GenericAddress(lanes.addresses.of(lane));
     let rounded = address.align_down(op.width);
     LaneFault { lane, cause, address, rounded, bytes: op.width.bytes(), space }
 }

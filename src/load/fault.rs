@@ -270,19 +270,22 @@ impl fmt::Display for LaneFault {
 
 /// The lane faults of one load, by ascending lane; a lane that is both misaligned and outside has
 /// two, the misalignment first. An empty list does not allocate.
+///
+/// Boxed, because nearly all loads have none and every load returns one of these.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct LaneFaults(Vec<LaneFault>);
+#[expect(clippy::box_collection, reason = "one word instead of three")]
+pub struct LaneFaults(Option<Box<Vec<LaneFault>>>);
 
 impl LaneFaults {
     /// Returns whether no lane has a fault.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     /// Returns an iterator over the faults, by ascending lane.
     pub fn iter(&self) -> std::slice::Iter<'_, LaneFault> {
-        self.0.iter()
+        self.0.as_deref().map(Vec::as_slice).unwrap_or_default().iter()
     }
 
     /// Returns the lanes with a fault of that kind.
@@ -303,7 +306,7 @@ impl LaneFaults {
 
     /// Adds a fault, after those of lower lanes.
     pub fn push(&mut self, fault: LaneFault) {
-        self.0.push(fault);
+        self.0.get_or_insert_default().push(fault);
     }
 }
 

@@ -7,16 +7,20 @@
 
 mod fast;
 mod fault;
+mod lanes;
 mod op;
 mod outcome;
+mod prepared;
 mod reference;
 
-pub use fast::{Loaded, execute, load};
+pub use fast::{Loaded, load};
 pub use fault::{
     ByFaultKind, FaultCause, LaneFault, LaneFaultKind, LaneFaults, WarpError, WarpFault,
 };
-pub use op::{ExecuteError, LaneAddresses, LoadOp, register_fault};
+pub use lanes::LaneAddresses;
+pub use op::{ExecuteError, LoadOp};
 pub use outcome::{Destination, Outcome, UniformPath};
+pub use prepared::{Prepared, execute};
 pub use reference::execute as reference;
 
 use warpload_encoding::Instruction;

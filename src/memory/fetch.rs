@@ -106,9 +106,9 @@ fn word_at<const N: usize>(bytes: &[u8; N], i: usize) -> u32 {
     u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
 }
 
-/// Loads the value of each executing lane from its offset into `bytes`, which are not empty;
-/// returns false at the first one that is outside.
-#[inline]
+/// Loads the value of each executing lane from its offset into `bytes`; returns false at the first
+/// one that is outside.
+#[inline(always)]
 pub(super) fn gather(
     bytes: &[u8],
     access: Access,
@@ -116,14 +116,15 @@ pub(super) fn gather(
     executing: LaneMask,
     rows: &mut [LaneValues],
 ) -> bool {
+    let Some(last) = bytes.len().checked_sub(access.width.bytes() as usize) else { return false };
     if executing == LaneMask::ALL
         && access.width == Width::B4
         && let [row, ..] = &mut *rows
     {
-        let Some(limit) = bytes.len().checked_sub(4) else { return false };
         for (lane, value) in row.iter_mut().enumerate() {
+            // One comparison a lane, with the last place of a word.
             let offset = offset(lane);
-            if offset > limit as u64 {
+            if offset > last as u64 {
                 return false;
             }
             let place = offset as usize;
@@ -132,7 +133,7 @@ pub(super) fn gather(
         }
         return true;
     }
-    gather_strided(bytes, bytes.len() as u64, 0, access, offset, executing, rows)
+    gather_strided(bytes, last as u64, 0, access, offset, executing, rows)
 }
 
 /// Does what [`gather`] does for lanes that have bytes of their own, all of lane 0's first.
@@ -144,25 +145,26 @@ pub(super) fn gather_of_each_lane(
     executing: LaneMask,
     rows: &mut [LaneValues],
 ) -> bool {
-    let each = bytes.len() as u64 / LANES as u64;
-    gather_strided(bytes, each, each, access, offset, executing, rows)
+    let each = bytes.len() / LANES;
+    let Some(last) = each.checked_sub(access.width.bytes() as usize) else { return false };
+    gather_strided(bytes, last as u64, each as u64, access, offset, executing, rows)
 }
 
-/// Gathers out of `size` bytes a lane, which begin `stride` bytes after those of the lane before.
+/// Gathers out of bytes in which `last` is the last place of a lane's access, and which begin
+/// `stride` bytes after those of the lane before.
 #[inline]
 fn gather_strided(
     bytes: &[u8],
-    size: u64,
+    last: u64,
     stride: u64,
     access: Access,
     offset: impl Fn(usize) -> u64,
     executing: LaneMask,
     rows: &mut [LaneValues],
 ) -> bool {
-    let all = u64::from(access.width.bytes());
     for lane in executing {
         let offset = offset(lane);
-        if offset.checked_add(all).is_none_or(|end| end > size) {
+        if offset > last {
             return false;
         }
         // Inside the bytes, and therefore without overflow.

@@ -2,6 +2,7 @@
 //! lanes' local memories and the constant banks, all in one flat [`Arena`]; or a [`FilledMemory`].
 
 mod address;
+mod addresses;
 mod arena;
 mod builder;
 mod error;
@@ -21,6 +22,7 @@ use std::ops::Range;
 use crate::lane::LANES;
 
 pub use address::{GenericAddress, Window};
+pub use addresses::Addresses;
 pub use arena::Arena;
 pub use builder::MemoryBuilder;
 pub use error::ConfigError;

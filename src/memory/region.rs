@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::address::GenericAddress;
+use super::addresses::Addresses;
 use super::fetch::{self, Access};
 use super::fill::Fill;
 use super::space::Space;
@@ -19,17 +20,22 @@ pub struct Region<'m> {
     base: u64,
     /// The last address's distance from the first.
     last: u64,
-    content: Content<'m>,
+    content: Content,
+    /// What `content` says; none of a fill.
+    bytes: &'m [u8],
+    /// The fill's address of the first byte.
+    start: u64,
 }
 
+/// What a region holds. Without the bytes, so that a region can be in registers.
 #[derive(Clone, Copy)]
-enum Content<'m> {
+enum Content {
     /// One byte for each address.
-    Bytes(&'m [u8]),
+    Bytes,
     /// One byte for each address and lane: all of lane 0's come first.
-    LaneBytes(&'m [u8]),
-    /// A rule, which has a value for every address; `start` is the first one's.
-    Fill { fill: Fill, start: u64 },
+    LaneBytes,
+    /// A rule, which has a value for every address.
+    Fill(Fill),
 }
 
 impl<'m> Region<'m> {
@@ -47,9 +53,7 @@ impl<'m> Region<'m> {
     #[inline]
     #[must_use]
     pub fn new(space: Space, base: u64, bytes: &'m [u8]) -> Option<Self> {
-        let last = (bytes.len() as u64).checked_sub(1)?;
-        base.checked_add(last)?;
-        Some(Self { space, base, last, content: Content::Bytes(bytes) })
+        Self::of_bytes(space, base, bytes, bytes.len(), false)
     }
 
     /// Creates a region of local memory. `bytes` holds the bytes of all 32 lanes, lane 0's first;
@@ -63,9 +67,23 @@ impl<'m> Region<'m> {
         if !bytes.len().is_multiple_of(LANES) {
             return None;
         }
-        let last = (bytes.len() as u64 / LANES as u64).checked_sub(1)?;
+        Self::of_bytes(Space::Local, base, bytes, bytes.len() / LANES, true)
+    }
+
+    /// Creates a region of `size` addresses, for each of which `bytes` has one byte, or one of each
+    /// lane.
+    #[inline(always)]
+    pub(super) fn of_bytes(
+        space: Space,
+        base: u64,
+        bytes: &'m [u8],
+        size: usize,
+        is_per_lane: bool,
+    ) -> Option<Self> {
+        let last = (size as u64).checked_sub(1)?;
         base.checked_add(last)?;
-        Some(Self { space: Space::Local, base, last, content: Content::LaneBytes(bytes) })
+        let content = if is_per_lane { Content::LaneBytes } else { Content::Bytes };
+        Some(Self { space, base, last, content, bytes, start: 0 })
     }
 
     /// Creates a region whose bytes follow a rule: those of the first address are the fill's at
@@ -81,7 +99,7 @@ impl<'m> Region<'m> {
     ) -> Option<Self> {
         let base = *addresses.start();
         let last = addresses.end().checked_sub(base)?;
-        Some(Self { space, base, last, content: Content::Fill { fill, start } })
+        Some(Self { space, base, last, content: Content::Fill(fill), bytes: &[], start })
     }
 
     /// Returns the memory that the region belongs to.
@@ -110,9 +128,9 @@ impl<'m> Region<'m> {
     #[must_use]
     pub fn is_per_lane(&self) -> bool {
         match self.content {
-            Content::Bytes(_) => false,
-            Content::LaneBytes(_) => true,
-            Content::Fill { .. } => self.space == Space::Local,
+            Content::Bytes => false,
+            Content::LaneBytes => true,
+            Content::Fill(_) => self.space == Space::Local,
         }
     }
 
@@ -123,16 +141,16 @@ impl<'m> Region<'m> {
     pub fn fetch(&self, access: Access, address: GenericAddress, lane: usize) -> Option<Words> {
         let offset = self.offset_of(address);
         match self.content {
-            Content::Bytes(bytes) => fetch::fetch(bytes, access, usize::try_from(offset).ok()?),
-            Content::LaneBytes(bytes) => {
-                let each = bytes.len() / LANES;
-                let own = bytes.get(lane.checked_mul(each)?..)?.get(..each)?;
+            Content::Bytes => fetch::fetch(self.bytes, access, usize::try_from(offset).ok()?),
+            Content::LaneBytes => {
+                let each = self.bytes.len() / LANES;
+                let own = self.bytes.get(lane.checked_mul(each)?..)?.get(..each)?;
                 fetch::fetch(own, access, usize::try_from(offset).ok()?)
             }
-            Content::Fill { fill, start } => {
+            Content::Fill(fill) => {
                 let lane = if self.is_per_lane() { lane } else { 0 };
                 let is_held = lane < LANES && self.holds(address, access.width.bytes().into());
-                is_held.then(|| fill.value(access, start.wrapping_add(offset), lane as u64))
+                is_held.then(|| fill.value(access, self.start.wrapping_add(offset), lane as u64))
             }
         }
     }
@@ -149,15 +167,15 @@ impl<'m> Region<'m> {
         }
         let offset = self.offset_of(first);
         match self.content {
-            Content::Bytes(bytes) => {
-                let from = usize::try_from(offset).ok().and_then(|from| bytes.get(from..));
+            Content::Bytes => {
+                let from = usize::try_from(offset).ok().and_then(|from| self.bytes.get(from..));
                 fetch::copy(from.unwrap_or_default(), access, rows);
                 true
             }
-            Content::LaneBytes(_) => false,
-            Content::Fill { .. } if self.is_per_lane() => false,
-            Content::Fill { fill, start } => {
-                let from = start.wrapping_add(offset);
+            Content::LaneBytes => false,
+            Content::Fill(_) if self.is_per_lane() => false,
+            Content::Fill(fill) => {
+                let from = self.start.wrapping_add(offset);
                 let address = |lane: usize| from.wrapping_add(each * lane as u64);
                 fill.set_rows(access, LaneMask::ALL, address, false, rows);
                 true
@@ -168,30 +186,47 @@ impl<'m> Region<'m> {
     /// Loads the values of the executing lanes at their addresses, rounded down to a multiple of
     /// the access size; drops those of missing rows. Returns false if the region does not hold all
     /// of these accesses; the executing lanes' values are then meaningless.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn gather(
         &self,
         access: Access,
-        addresses: &[u64; LANES],
+        addresses: &Addresses,
+        executing: LaneMask,
+        rows: &mut [LaneValues],
+    ) -> bool {
+        match addresses {
+            Addresses::Stride { base, stride } => {
+                let address = |lane: usize| base.wrapping_add(stride.wrapping_mul(lane as u64));
+                self.gather_from(access, address, executing, rows)
+            }
+            Addresses::Each(list) => self.gather_from(access, |lane| list[lane], executing, rows),
+        }
+    }
+
+    #[inline(always)]
+    fn gather_from(
+        &self,
+        access: Access,
+        address: impl Fn(usize) -> u64,
         executing: LaneMask,
         rows: &mut [LaneValues],
     ) -> bool {
         let low_bits = u64::from(access.width.bytes()) - 1;
-        let offset = |lane: usize| (addresses[lane] & !low_bits).wrapping_sub(self.base);
+        let offset = |lane: usize| (address(lane) & !low_bits).wrapping_sub(self.base);
         match self.content {
-            Content::Bytes(bytes) => fetch::gather(bytes, access, offset, executing, rows),
-            Content::LaneBytes(bytes) => {
-                fetch::gather_of_each_lane(bytes, access, offset, executing, rows)
+            Content::Bytes => fetch::gather(self.bytes, access, offset, executing, rows),
+            Content::LaneBytes => {
+                fetch::gather_of_each_lane(self.bytes, access, offset, executing, rows)
             }
-            Content::Fill { fill, start } => {
+            Content::Fill(fill) => {
                 let reach = low_bits;
                 let is_held =
                     |lane| offset(lane).checked_add(reach).is_some_and(|last| last <= self.last);
                 if !executing.lanes().all(is_held) {
                     return false;
                 }
-                let address = |lane: usize| start.wrapping_add(offset(lane));
+                let address = |lane: usize| self.start.wrapping_add(offset(lane));
                 fill.set_rows(access, executing, address, self.is_per_lane(), rows);
                 true
             }
@@ -210,9 +245,9 @@ impl fmt::Debug for Region<'_> {
         let addresses = self.addresses();
         write!(f, "Region({}, {:#x}..={:#x}, ", self.space, addresses.start(), addresses.end())?;
         match self.content {
-            Content::Bytes(_) => f.write_str("bytes)"),
-            Content::LaneBytes(_) => f.write_str("bytes of each lane)"),
-            Content::Fill { fill, start } => write!(f, "{fill:?} from {start:#x})"),
+            Content::Bytes => f.write_str("bytes)"),
+            Content::LaneBytes => f.write_str("bytes of each lane)"),
+            Content::Fill(fill) => write!(f, "{fill:?} from {:#x})", self.start),
         }
     }
 }

@@ -133,16 +133,29 @@ impl LoadMemory for Memory {
         Memory::map(self)
     }
 
-    #[inline]
+    // Inlined, or the region is copied through memory, which takes longer than to find it.
+    #[inline(always)]
     fn region(
         &self,
         space: AddressSpace,
         address: GenericAddress,
         plg: bool,
     ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
-        let (found, offset) = self.map.locate(space, address, plg)?;
-        let run = self.run(space, found, address, offset);
-        Ok((found, run.and_then(|run| self.region_of(found, &run))))
+        // No allocation overlaps a window: what is allocated is global without a look at them.
+        let may_be_global = match space {
+            AddressSpace::Generic => plg,
+            AddressSpace::Global => true,
+            _ => false,
+        };
+        let allocated = if may_be_global { self.global_run(address) } else { None };
+        let allocated = allocated.filter(|run| address.0.wrapping_sub(run.base) < run.size as u64);
+        let (found, run) = if allocated.is_some() {
+            (Space::Global, allocated)
+        } else {
+            let (found, offset) = self.map.locate(space, address, plg)?;
+            (found, self.run(space, found, address, offset))
+        };
+        Ok((found, run.and_then(|run| self.region_of(found, run))))
     }
 
     fn bytes(
@@ -199,20 +212,16 @@ impl Memory {
     }
 
     /// Returns a run as a region; `None` if it is empty.
-    #[inline]
-    fn region_of(&self, found: Space, run: &Run) -> Option<Region<'_>> {
+    #[inline(always)]
+    fn region_of(&self, found: Space, run: Run) -> Option<Region<'_>> {
         let lanes = if run.is_per_lane { crate::lane::LANES } else { 1 };
         // Every run of this memory is in its arena.
         let end = run.start.checked_add(run.size.checked_mul(lanes)?)?;
         let bytes = self.arena.bytes().get(run.start..end)?;
-        if run.is_per_lane {
-            Region::of_each_lane(run.base, bytes)
-        } else {
-            Region::new(found, run.base, bytes)
-        }
+        Region::of_bytes(found, run.base, bytes, run.size, run.is_per_lane)
     }
 
-    #[inline]
+    #[inline(always)]
     fn global_run(&self, address: GenericAddress) -> Option<Run> {
         let allocation = match self.regions.global.as_slice() {
             [only] => only,

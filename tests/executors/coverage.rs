@@ -192,7 +192,7 @@ fn place_kinds(case: &Case, loading: LaneMask, is_broadcast: bool) -> Vec<String
 /// The effective address of a lane, told from the registers once more.
 fn address(case: &Case, lane: usize) -> GenericAddress {
     let lanes = warpload::load::LaneAddresses::new(&case.instruction, &case.machine, &case.warp);
-    GenericAddress(lanes.addresses[lane])
+    GenericAddress(lanes.addresses.of(lane))
 }
 
 /// The space that a lane which loads loads from, and the offset there.

@@ -161,7 +161,7 @@ pub(crate) fn loads(trace: &BinaryTrace) -> Vec<Seen> {
                 pc: load.pc,
                 mask: load.mask.bits(),
                 opcode: operation.opcode.to_string(),
-                addresses: load.mask.lanes().map(|lane| addresses[lane]).collect(),
+                addresses: load.mask.lanes().map(|lane| addresses.of(lane)).collect(),
                 plg: load.plg.map(LaneMask::bits),
                 guard: load.guard.map(LaneMask::bits),
                 expected: registers.flat_map(of_register).collect(),

@@ -63,8 +63,8 @@ fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String 
         }
         None => Vec::new(),
     };
-    let rounded = |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.width);
-    let is_rounded = |lane: usize| rounded(lane) != GenericAddress(lanes.addresses[lane]);
+    let rounded = |lane: usize| GenericAddress(lanes.addresses.of(lane)).align_down(op.width);
+    let is_rounded = |lane: usize| rounded(lane) != GenericAddress(lanes.addresses.of(lane));
     // The mark has a column of its own only if a lane needs it.
     let width = if lanes.executing.lanes().any(is_rounded) { 18 + 1 + ROUNDED.len() } else { 18 };
     let mut text = format!("lane  {:<width$}  space  ", "address");
@@ -79,7 +79,7 @@ fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String 
             let found =
                 vector.machine.memory.region(op.space, rounded(lane), lanes.plg.contains(lane));
             let space = found.map_or("-", |(space, _)| space.name());
-            let mut address = format!("{:#018x}", lanes.addresses[lane]);
+            let mut address = format!("{:#018x}", lanes.addresses.of(lane));
             if is_rounded(lane) {
                 address = address + " " + ROUNDED;
             }

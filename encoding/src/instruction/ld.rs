@@ -49,6 +49,7 @@ impl Syntax for Ld {
         Ok(())
     }
 
+    #[inline]
     fn space(&self) -> MemorySpace {
         MemorySpace::Generic { plg: self.plg }
     }

@@ -43,6 +43,7 @@ impl Syntax for Ldc {
         Ok(())
     }
 
+    #[inline]
     fn space(&self) -> MemorySpace {
         MemorySpace::Constant { bank: self.bank, mode: self.mode }
     }

@@ -39,6 +39,7 @@ impl Syntax for Ldg {
         Ok(())
     }
 
+    #[inline]
     fn space(&self) -> MemorySpace {
         MemorySpace::Global
     }

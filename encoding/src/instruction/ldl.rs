@@ -35,6 +35,7 @@ impl Syntax for Ldl {
         Ok(())
     }
 
+    #[inline]
     fn space(&self) -> MemorySpace {
         MemorySpace::Local
     }

@@ -34,6 +34,7 @@ impl Syntax for Lds {
         Ok(())
     }
 
+    #[inline]
     fn space(&self) -> MemorySpace {
         MemorySpace::Shared
     }

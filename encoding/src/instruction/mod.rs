@@ -39,6 +39,23 @@ pub(crate) trait Syntax: Layout {
     fn address(&self) -> Address;
 }
 
+/// The parts that all loads have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadParts {
+    /// The guard predicate.
+    pub guard: Guard,
+    /// The first destination register.
+    pub destination: Reg,
+    /// The memory that is addressed.
+    pub space: MemorySpace,
+    /// The address operand.
+    pub address: Address,
+    /// How much is loaded and how it fills the destination; an error if the size field encodes no
+    /// size.
+    pub size: Result<Size, InvalidSize>,
+}
+
 /// Returns the reading of every field of `word`, most significant first, or `None` if the word is not
 /// a known load.
 #[must_use]
@@ -150,23 +167,34 @@ macro_rules! instructions {
                 }
             }
 
-            /// Returns the guard predicate.
+            /// Returns what all loads have, for those who need several parts: the instruction is
+            /// looked at once.
             #[inline]
-            pub fn guard(&self) -> Guard {
+            pub fn parts(&self) -> LoadParts {
                 match self {
                     $(Self::$type(load) => {
                         let load = load.fields();
-                        Guard { pred: load.guard, negated: load.guard_negated }
+                        LoadParts {
+                            guard: Guard { pred: load.guard, negated: load.guard_negated },
+                            destination: load.destination,
+                            space: load.space(),
+                            address: load.address(),
+                            size: load.size.size(),
+                        }
                     })+
                 }
+            }
+
+            /// Returns the guard predicate.
+            #[inline]
+            pub fn guard(&self) -> Guard {
+                self.parts().guard
             }
 
             /// Returns the first destination register.
             #[inline]
             pub fn destination(&self) -> Reg {
-                match self {
-                    $(Self::$type(load) => load.fields().destination,)+
-                }
+                self.parts().destination
             }
 
             /// Returns the instruction with another guard and first destination register.
@@ -183,17 +211,13 @@ macro_rules! instructions {
             /// Returns the memory that is addressed.
             #[inline]
             pub fn space(&self) -> MemorySpace {
-                match self {
-                    $(Self::$type(load) => load.fields().space(),)+
-                }
+                self.parts().space
             }
 
             /// Returns the address operand.
             #[inline]
             pub fn address(&self) -> Address {
-                match self {
-                    $(Self::$type(load) => load.fields().address(),)+
-                }
+                self.parts().address
             }
 
             /// Returns how much is loaded and how it fills the destination.
@@ -202,9 +226,7 @@ macro_rules! instructions {
             /// Returns [`InvalidSize`] if the size field encodes no size.
             #[inline]
             pub fn size(&self) -> Result<Size, InvalidSize> {
-                match self {
-                    $(Self::$type(load) => load.fields().size.size(),)+
-                }
+                self.parts().size
             }
 
             /// Returns whether the load hints that all lanes share one address: the size `.U.128`.

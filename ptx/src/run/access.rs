@@ -3,7 +3,7 @@
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFault, LaneFaults, LoadOp, load};
 use warpload::machine::Misaligned;
-use warpload::memory::{AddressSpace, GenericAddress, Memory, Space, Width};
+use warpload::memory::{AddressSpace, Addresses, GenericAddress, Memory, Space, Width};
 
 /// The widest access, in bytes.
 const WIDEST: usize = Width::B32.bytes() as usize;
@@ -64,8 +64,8 @@ impl Access {
 
     fn read_here(&self, memory: &Memory, misaligned: Misaligned) -> Bytes {
         let op = LoadOp { space: self.space, width: self.width, signed: false, uniform: false };
-        let (executing, plg, addresses) = (self.executing, self.plg(memory), self.addresses);
-        let lanes = LaneAddresses { executing, plg, addresses };
+        let (executing, plg) = (self.executing, self.plg(memory));
+        let lanes = LaneAddresses { executing, plg, addresses: Addresses::Each(self.addresses) };
         let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
         let loaded = load(op, &lanes, memory, misaligned, &mut rows);
         Bytes { lanes: lane_bytes(&rows), faults: loaded.faults }

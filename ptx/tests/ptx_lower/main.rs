@@ -7,7 +7,7 @@ mod corpus;
 mod kernels;
 
 use warpload::encoding::Instruction;
-use warpload::load::{LoadOp, register_fault};
+use warpload::load::{LoadOp, Prepared};
 use warpload::machine::RegisterLimit;
 use warpload_ptx::lower::{Binding, OptimizationLevel};
 use warpload_ptx::{lower, read};
@@ -135,7 +135,8 @@ fn numbers_begin_anew() {
     assert_eq!(lowered.len(), 900);
     for load in lowered.iter().flat_map(|load| &load.instructions) {
         let op = LoadOp::try_from(load).unwrap();
-        assert_eq!(register_fault(load, op, RegisterLimit::ALL), None, "{load}");
+        let prepared = Prepared::new(load, RegisterLimit::ALL).unwrap();
+        assert_eq!(prepared.fault(), None, "{load}");
         let (base, first) = (load.address().base.number(), load.destination().number());
         let base_count = if load.address().extended { 2 } else { 1 };
         let is_apart = first + op.registers() as u8 <= base || base + base_count <= first;

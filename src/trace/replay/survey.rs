@@ -166,7 +166,7 @@ impl Visitor for Survey {
             let loaded = load(op, &lanes, memory, Misaligned::Report, &mut values);
             let record = block.raw().first_record + u64::from(traced.index);
             let rounded =
-                |lane: usize| GenericAddress(lanes.addresses[lane]).align_down(op.width).0;
+                |lane: usize| GenericAddress(lanes.addresses.of(lane)).align_down(op.width).0;
             self.touch(own, record, loaded.global.lanes().map(rounded));
             if !loaded.faults.is_empty()
                 && self.faulty.len() < MAX_FAULTY_LOADS
@@ -179,7 +179,7 @@ impl Visitor for Survey {
                     operation: traced.operation,
                     executing: lanes.executing,
                     faults: loaded.faults.by_kind(),
-                    addresses: lanes.addresses,
+                    addresses: lanes.addresses.to_array(),
                 });
             }
         }

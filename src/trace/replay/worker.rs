@@ -12,7 +12,7 @@ use super::summary::{Fault, FaultCounts, Hex, LdgstsCounts, Mismatch};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{LaneAddresses, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
-use crate::memory::{AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, mix};
+use crate::memory::{AddressMap, AddressSpace, Addresses, GenericAddress, LoadMemory, Space, mix};
 use crate::trace::binary::{Block, TraceError, TracedLoad};
 
 /// What was found in some of the blocks. It grows with the kernels that these belong to, not with
@@ -234,12 +234,12 @@ impl<'b, 't> Worker<'b, 't> {
             return Traffic::default();
         }
         if loaded.is_consecutive {
-            return self.traffic.run(lanes.addresses[0], op.width.bytes());
+            return self.traffic.run(lanes.addresses.of(0), op.width.bytes());
         }
         let mut rounded = [0; LANES];
         let mut count = 0;
         for lane in global.lanes() {
-            rounded[count] = GenericAddress(lanes.addresses[lane]).align_down(op.width).0;
+            rounded[count] = GenericAddress(lanes.addresses.of(lane)).align_down(op.width).0;
             count += 1;
         }
         self.traffic.load(&mut rounded[..count], op.width.bytes())
@@ -260,6 +260,6 @@ pub(super) fn lane_addresses(traced: &TracedLoad<'_>, map: &AddressMap) -> LaneA
 }
 
 /// Returns Plg as the compiled `LEA` forms it: true if the address is not in the shared window.
-fn compiled_plg(addresses: &[u64; LANES], map: &AddressMap) -> LaneMask {
-    LaneMask::from_fn(|lane| map.shared().offset_of(GenericAddress(addresses[lane])).is_none())
+fn compiled_plg(addresses: &Addresses, map: &AddressMap) -> LaneMask {
+    LaneMask::from_fn(|lane| map.shared().offset_of(GenericAddress(addresses.of(lane))).is_none())
 }

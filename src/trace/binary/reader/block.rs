@@ -1,8 +1,11 @@
 //! [`Block`] and [`TracedLoad`]: the loads of a binary trace.
 
+use std::ops::Range;
+
 use bytemuck::pod_read_unaligned;
 
 use crate::lane::{LANES, LaneMask};
+use crate::memory::Addresses;
 use crate::trace::binary::contents::Contents;
 use crate::trace::binary::error::TraceError;
 use crate::trace::binary::format::{
@@ -175,12 +178,6 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |word| u64::from_le_bytes(*word))
 }
 
-/// Returns the four bytes at `at`; 0 past the end.
-#[inline]
-fn half(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |half| u32::from_le_bytes(*half))
-}
-
 impl<'t> TracedLoad<'t> {
     /// Returns the operation that the load executes.
     #[inline]
@@ -189,25 +186,20 @@ impl<'t> TracedLoad<'t> {
         self.op
     }
 
-    /// Returns each lane's address; 0 for lanes that are not active.
+    /// Returns the lanes' addresses; meaningless for lanes that are not active.
     #[inline]
     #[must_use]
-    pub fn addresses(&self) -> [u64; LANES] {
+    pub fn addresses(&self) -> Addresses {
         let base = word(self.addresses, 0);
         let mut lanes = [0; LANES];
         match self.form {
-            form::UNIFORM if self.mask == LaneMask::ALL => return [base; LANES],
-            form::UNIFORM => {
-                for lane in self.mask.lanes() {
-                    lanes[lane] = base;
-                }
-            }
+            form::UNIFORM => return Addresses::Stride { base, stride: 0 },
             form::STRIDE => {
                 let stride = word(self.addresses, 8);
-                if self.mask == LaneMask::ALL {
-                    return std::array::from_fn(|lane| {
-                        base.wrapping_add(stride.wrapping_mul(lane as u64))
-                    });
+                // Strides are from active lane to active lane.
+                if let Some(Range { start, .. }) = self.mask.range() {
+                    let base = base.wrapping_sub(stride.wrapping_mul(start as u64));
+                    return Addresses::Stride { base, stride };
                 }
                 for (i, lane) in (0u64..).zip(self.mask.lanes()) {
                     lanes[lane] = base.wrapping_add(stride.wrapping_mul(i));
@@ -215,19 +207,21 @@ impl<'t> TracedLoad<'t> {
             }
             form::DELTAS => {
                 let mut address = base;
-                for (i, lane) in self.mask.lanes().enumerate() {
+                let (deltas, _) = self.addresses.get(8..).unwrap_or_default().as_chunks();
+                let mut deltas = deltas.iter().map(|delta| i32::from_le_bytes(*delta));
+                for lane in self.mask.lanes() {
                     lanes[lane] = address;
-                    let delta = half(self.addresses, 8 + 4 * i) as i32;
-                    address = address.wrapping_add_signed(i64::from(delta));
+                    address = address.wrapping_add_signed(deltas.next().unwrap_or(0).into());
                 }
             }
             _ => {
-                for (i, lane) in self.mask.lanes().enumerate() {
-                    lanes[lane] = word(self.addresses, 8 * i);
+                let (list, _) = self.addresses.as_chunks();
+                for (lane, address) in self.mask.lanes().zip(list) {
+                    lanes[lane] = u64::from_le_bytes(*address);
                 }
             }
         }
-        lanes
+        Addresses::Each(lanes)
     }
 
     /// Returns the expected values of destination register `register`, one per active lane; `None`

@@ -83,7 +83,8 @@ fn kinds(vector: &Vector, outcome: &Outcome) -> Result<Vec<String>, Box<dyn Erro
     if machine.misaligned == Misaligned::Force {
         let lanes = warpload::load::LaneAddresses::new(instruction, machine, &vector.warp);
         let low_bits = instruction.size().map_or(0, |size| u64::from(size.bytes()) - 1);
-        let is_forced = outcome.executing.lanes().any(|lane| lanes.addresses[lane] & low_bits != 0);
+        let is_forced =
+            outcome.executing.lanes().any(|lane| lanes.addresses.of(lane) & low_bits != 0);
         kinds.extend(is_forced.then(|| "forced alignment".to_owned()));
     }
     kinds.extend(outcome.uniform.map(|path| match path {

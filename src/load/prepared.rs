@@ -1,0 +1,157 @@
+//! The fast executor of instructions: [`execute`], and [`Prepared`] for one that many warps execute.
+
+use warpload_encoding::{Guard, Instruction, MemorySpace, Reg};
+
+use super::fast::load;
+use super::fault::WarpFault;
+use super::lanes::{Base, LaneAddresses};
+use super::op::{ExecuteError, LoadOp};
+use super::outcome::{Destination, Outcome, UniformPath};
+use crate::machine::{Machine, RegisterLimit};
+use crate::memory::LoadMemory;
+use crate::warp::Warp;
+
+/// An instruction as the fast executor needs it: its operation, its registers and its offset, for a
+/// shader of a certain number of registers.
+///
+/// [`execute`] prepares an instruction each time. If many warps execute it, prepare
+/// it once:
+///
+/// ```
+/// use warpload::encoding::{Reg, parse_line};
+/// use warpload::load::Prepared;
+/// use warpload::machine::Machine;
+/// use warpload::memory::Memory;
+/// use warpload::warp::Warp;
+///
+/// let bytes: Vec<u8> = (0..128).collect();
+/// let machine = Machine::new(Memory::builder().global(0x1000, &bytes).build()?);
+/// let ld = Prepared::new(&parse_line("LD R0, [R2]")?.instruction, machine.register_limit)?;
+/// for start in [0x1000, 0x1040] {
+///     let mut warp = Warp::new();
+///     warp.set_register(Reg::new(2), [start; 32]);
+///     ld.execute(&machine, &mut warp);
+///     assert_eq!(warp.register(Reg::new(0))[0], 0x0302_0100 + 0x4040_4040 * u32::from(start > 0x1000));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Prepared {
+    op: LoadOp,
+    guard: Guard,
+    space: MemorySpace,
+    base: Base,
+    destination: Destination,
+    fault: Option<WarpFault>,
+}
+
+impl Prepared {
+    /// Prepares an instruction for machines with that register limit.
+    ///
+    /// # Errors
+    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
+    /// unknown.
+    #[inline]
+    pub fn new(
+        instruction: &Instruction,
+        register_limit: RegisterLimit,
+    ) -> Result<Self, ExecuteError> {
+        let parts = instruction.parts();
+        // The cache operator is left out: it never changes the value (clause 4.9).
+        let op = LoadOp::try_from(&parts)?;
+        let base = Base::new(parts.address, register_limit);
+        let destination = Destination { first: parts.destination, count: op.registers() };
+        let fault = register_fault(destination, base, register_limit);
+        Ok(Self { op, guard: parts.guard, space: parts.space, base, destination, fault })
+    }
+
+    /// Returns the fault that keeps every warp from executing the instruction.
+    #[must_use]
+    pub const fn fault(&self) -> Option<WarpFault> {
+        self.fault
+    }
+
+    /// Executes the instruction. The machine's own register limit does not matter: that of
+    /// [`Self::new`] holds.
+    #[inline]
+    pub fn execute<M: LoadMemory>(&self, machine: &Machine<M>, warp: &mut Warp) -> Outcome {
+        // The addresses are formed before any register is written: clause 4.3.
+        let lanes = LaneAddresses::of(self.guard, self.space, self.base, warp);
+        let executing = lanes.executing;
+        // Without an executing lane nothing happens and nothing faults: clause 4.1.
+        if executing.is_empty() {
+            return Outcome::default();
+        }
+        if let Some(fault) = self.fault {
+            return Outcome::warp_fault(executing, fault);
+        }
+        let Destination { first, count } = self.destination;
+        let rows = warp.rows_mut(first, count);
+        let loaded = load(self.op, &lanes, &machine.memory, machine.misaligned, rows);
+        let path =
+            if loaded.is_broadcast { UniformPath::Broadcast } else { UniformPath::Divergent };
+        Outcome {
+            executing,
+            destination: (first != Reg::RZ).then_some(self.destination),
+            warp_fault: None,
+            lane_faults: loaded.faults,
+            uniform: self.op.uniform.then_some(path),
+        }
+    }
+}
+
+/// Checks the registers: misaligned or missing destination registers, then misaligned or missing
+/// address registers (clause 4.2 and section 3 of docs/ld.md).
+#[inline]
+fn register_fault(destination: Destination, base: Base, limit: RegisterLimit) -> Option<WarpFault> {
+    let check = |register: Reg, count: u32| {
+        let number = u32::from(register.number());
+        if number % count != 0 {
+            Some(WarpFault::MisalignedRegister(register))
+        } else if number + count > u32::from(limit.get()) {
+            Some(WarpFault::OutOfRangeRegister(register))
+        } else {
+            None
+        }
+    };
+    let Destination { first, count } = destination;
+    let of_destination = if first.is_zero() { None } else { check(first, count) };
+    of_destination.or_else(|| match base {
+        Base::Pair(base, _) => check(base, 2),
+        Base::None(_) | Base::Low(..) => None,
+    })
+}
+
+/// Executes one instruction.
+///
+/// ```
+/// use warpload::encoding::{Reg, parse_line};
+/// use warpload::load::{LaneFaultKind, execute};
+/// use warpload::machine::Machine;
+/// use warpload::memory::Memory;
+/// use warpload::warp::Warp;
+///
+/// let bytes: Vec<u8> = (0..128).collect();
+/// let memory = Memory::builder().global(0x1000, &bytes).build()?;
+/// let mut warp = Warp::new();
+/// warp.set_register(Reg::new(2), std::array::from_fn(|lane| 0x1000 + 4 * lane as u32));
+///
+/// let ld = parse_line("LD R0, [R2 + 4]")?.instruction;
+/// let outcome = execute(&ld, &Machine::new(memory), &mut warp)?;
+/// assert_eq!(warp.register(Reg::new(0))[0], 0x07060504);
+/// // The last lane's address is the first one after the allocation: it gets 0.
+/// assert_eq!(warp.register(Reg::new(0))[31], 0);
+/// assert_eq!(outcome.lane_faults.lanes(LaneFaultKind::OutsideAllocation).bits(), 1 << 31);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
+/// unknown, whether or not a lane would execute. The warp is then unchanged.
+pub fn execute<M: LoadMemory>(
+    instruction: &Instruction,
+    machine: &Machine<M>,
+    warp: &mut Warp,
+) -> Result<Outcome, ExecuteError> {
+    Ok(Prepared::new(instruction, machine.register_limit)?.execute(machine, warp))
+}
