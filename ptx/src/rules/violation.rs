@@ -1,9 +1,41 @@
-//! [`Violation`], what a load that is illegal breaks, and [`Rule`], the rules.
+//! What is judged as what, [`Unit`], and the verdicts: [`Verdict`], [`Violation`] and [`Rule`].
 
 use std::fmt;
 use std::str::FromStr;
 
+use crate::syntax::load::Load;
 use crate::syntax::{ParseError, Span};
+
+/// The verdict on one statement: on every load, and on what is wrong elsewhere.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The statement; up to where its semicolon is missing, if the next one is on a later line.
+    pub span: Span,
+    /// The load; `None` for another statement or a declaration, which is wrong.
+    pub load: Option<Load>,
+    /// The rules that are broken, in the order of the text; none for a legal load.
+    pub violations: Vec<Violation>,
+}
+
+impl Verdict {
+    /// Whether the statement is legal.
+    #[must_use]
+    pub fn is_legal(&self) -> bool {
+        self.violations.is_empty()
+    }
+}
+
+/// What a module is assembled to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unit {
+    /// A program: every variable is defined in it. What an assembler takes it for by default.
+    #[default]
+    Program,
+    /// A part that is linked with others later, as with `--compile-only`.
+    Part,
+}
 
 /// A rule that a load breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@
 mod bounds;
 mod clang;
 mod corpus;
+mod documented;
 mod edges;
 mod examples;
 mod interface;

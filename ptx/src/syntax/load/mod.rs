@@ -124,6 +124,14 @@ impl Load {
         elements.map_or(1, |found| found.0)
     }
 
+    /// Returns the memory order and its place.
+    pub(crate) fn order(&self) -> Option<(Order, Span)> {
+        self.first(|kind| match kind {
+            QualifierKind::Order(order) => Some(order),
+            _ => None,
+        })
+    }
+
     /// Returns the operand that the loaded values go to.
     #[must_use]
     pub fn destination(&self) -> Option<&Operand> {
