@@ -2,8 +2,7 @@
 //! and registers that loads name, and the directives at the top.
 
 use super::address::{is_unresolved, needs_linker};
-use super::gates::Gate;
-use super::judged::{Findings, target_in};
+use super::judged::{Findings, Gate, target_in};
 use super::violation::{Rule, Unit, Verdict, Violation};
 use crate::module::{
     Array, Declaration, DeclarationId, FunctionKind, Linkage, Module, Role, ScopeId,

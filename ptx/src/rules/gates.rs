@@ -1,41 +1,14 @@
 //! From which `.version` and `.target` on a feature can be used: one table.
 
-use super::declarations;
-use super::judged::Judged;
+use super::judged::{Gate, Judged};
 use super::violation::Rule;
 use crate::syntax::load::{Level, Opcode, Order, QualifierKind as Q, Scope};
 use crate::syntax::{Reach, ScalarType, Span, StateSpace, SubQualifier, Target, Version};
 
-/// Something that only later versions or higher targets have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Feature {
-    /// Its name in messages.
-    pub name: &'static str,
-    /// The first version that has it; `None` for all.
-    pub version: Option<Version>,
-    /// The lowest target that has it; `None` for all.
-    pub sm: Option<u32>,
-}
-
-/// Returns the features of `ld` that need a version or a target, and after them those of declarations.
-pub fn features() -> impl Iterator<Item = Feature> {
-    let loads = GATES.into_iter().map(|(name, version, sm, _)| (name, version, sm));
-    let declared =
-        declarations::GATES.into_iter().map(|(name, version, sm, _)| (name, version, sm));
-    loads.chain(declared).map(|(name, version, sm)| {
-        let version = version.map(|(major, minor)| Version::new(major, minor));
-        Feature { name, version, sm }
-    })
-}
-
-/// A feature, the version and the target from which on it can be used, and what uses it.
-pub(super) type Gate<U> = (&'static str, Option<(u8, u8)>, Option<u32>, U);
-
 /// Sections "PTX ISA Notes" and "Target ISA Notes" of the descriptions of `ld` and `ld.global.nc`.
 /// If an assembler decides otherwise, as it does for the target of `.shared::cta` and for
 /// `.weak`, its verdict is the one here.
-const GATES: [Gate<fn(&Judged<'_>) -> Option<Span>>; 24] = [
+pub(super) const GATES: [Gate<fn(&Judged<'_>) -> Option<Span>>; 24] = [
     ("`ld.volatile`", Some((1, 1)), None, |l| l.finds(|q| q == Q::Order(Order::Volatile))),
     ("generic addressing", Some((2, 0)), Some(20), |l| {
         let is_generic = l.load.opcode == Opcode::Ld && l.load.space().is_none();

@@ -17,6 +17,9 @@ pub(super) const LATER_ASSEMBLER: Version = Version::new(9, 0);
 /// The help for an offset that is not an integer constant.
 pub(super) const OFFSETS: &str = "addresses and offsets are integer constants";
 
+/// A feature, the version and the target from which on it can be used, and what uses it.
+pub(super) type Gate<U> = (&'static str, Option<(u8, u8)>, Option<u32>, U);
+
 /// The violations found so far, and the version and the target that features are compared with.
 pub(super) struct Findings {
     pub(super) violations: Vec<Violation>,

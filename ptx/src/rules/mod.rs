@@ -18,12 +18,34 @@ mod violation;
 
 use std::collections::HashSet;
 
-pub use self::gates::{Feature, features};
 use self::judged::{Findings, Judged};
 pub use self::violation::{Rule, Unit, Verdict, Violation};
 use crate::module::{DeclarationId, Instruction, Module, Statement, StatementKind};
 use crate::syntax::load::{COMMA_OR_SEMICOLON, Opcode};
-use crate::syntax::{Lexer, ScalarType, Span, SyntaxError, TokenKind};
+use crate::syntax::{Lexer, ScalarType, Span, SyntaxError, TokenKind, Version};
+
+/// Something that only later versions or higher targets have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Feature {
+    /// Its name in messages.
+    pub name: &'static str,
+    /// The first version that has it; `None` for all.
+    pub version: Option<Version>,
+    /// The lowest target that has it; `None` for all.
+    pub sm: Option<u32>,
+}
+
+/// Returns the features of `ld` that need a version or a target, and after them those of declarations.
+pub fn features() -> impl Iterator<Item = Feature> {
+    let loads = gates::GATES.into_iter().map(|(name, version, sm, _)| (name, version, sm));
+    let declared =
+        declarations::GATES.into_iter().map(|(name, version, sm, _)| (name, version, sm));
+    loads.chain(declared).map(|(name, version, sm)| {
+        let version = version.map(|(major, minor)| Version::new(major, minor));
+        Feature { name, version, sm }
+    })
+}
 
 /// Judges the loads of a module, in the order of the text.
 ///

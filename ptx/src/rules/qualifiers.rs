@@ -3,7 +3,7 @@
 use super::judged::Judged;
 use super::violation::Rule;
 use crate::syntax::ScalarType;
-use crate::syntax::load::{Eviction, Level, Opcode, QualifierKind as Q};
+use crate::syntax::load::{Level, Opcode, QualifierKind as Q};
 use crate::tensor::judge::is_type;
 
 /// Returns the name of the kind of qualifiers of which a load has one at most; `None` for types, which
@@ -42,11 +42,7 @@ fn unknown(judged: &mut Judged<'_>) {
     let opcode = judged.load.opcode;
     for qualifier in &judged.load.qualifiers {
         // `.L2::evict_unchanged` and `.L2::no_allocate` are spelled like the L1 priorities.
-        let is_l1_only = matches!(
-            qualifier.kind,
-            Q::Eviction(Level::L2, Eviction::Unchanged | Eviction::NoAllocate)
-        );
-        if qualifier.kind == Q::Unknown || is_l1_only {
+        if qualifier.kind == Q::Unknown || qualifier.kind.is_l1_only() {
             let text = judged.text(qualifier.span);
             let message = format!("`{text}` is not a qualifier of `{}`", opcode.name());
             let help = similar(opcode, text).map(|known| format!("did you mean `{known}`?"));
@@ -113,15 +109,15 @@ fn one_type(judged: &mut Judged<'_>) {
 
 /// The one known name that differs from `text` in capitals alone, or in one or two characters.
 fn similar(opcode: Opcode, text: &str) -> Option<&'static str> {
-    let names: &[&str] = if opcode == Opcode::Ld { &Q::LD_NAMES } else { &Q::TENSOR_NAMES };
-    if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(text)) {
+    let known = Q::table(opcode).iter().filter(|row| !row.1.is_l1_only()).map(|row| row.0);
+    if let Some(name) = known.clone().find(|name| name.eq_ignore_ascii_case(text)) {
         return Some(name);
     }
     // Short names are near to everything.
     if text.len() < 5 || text.len() > 32 {
         return None;
     }
-    let near = names.iter().map(|name| (strsim::levenshtein(name, text), *name)).min();
+    let near = known.map(|name| (strsim::levenshtein(name, text), name)).min();
     near.filter(|(distance, _)| *distance <= 2).map(|(_, name)| name)
 }
 

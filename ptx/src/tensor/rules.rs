@@ -1,11 +1,8 @@
 //! What a load may touch.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::address::TensorAddress;
 use super::memory::COLUMNS;
-use crate::syntax::ParseError;
+use crate::syntax::named::named;
 
 /// The warp that issues a load, and the address, the same in all 32 threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,42 +13,19 @@ pub struct Issue {
     pub address: TensorAddress,
 }
 
-/// What the lane field of an address means. The sources differ: docs/tensor-memory.md.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum LaneMode {
-    /// The text of the PTX ISA: the field is a physical lane and must lie in the warp's slab, 32
-    /// lanes from 32 * (warp mod 4) on.
-    #[default]
-    Strict,
-    /// The field counts modulo 32 from the warp's slab on, whichever slab it names. Kernels that
-    /// use column addresses only, in every warp, rely on that.
-    Wrap,
-}
-
-impl LaneMode {
-    /// Returns `strict` or `wrap`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Wrap => "wrap",
-        }
-    }
-}
-
-impl FromStr for LaneMode {
-    type Err = ParseError;
-
-    fn from_str(name: &str) -> Result<Self, ParseError> {
-        let mode = [Self::Strict, Self::Wrap].into_iter().find(|mode| mode.name() == name);
-        mode.ok_or(ParseError::new("`strict` or `wrap`"))
-    }
-}
-
-impl fmt::Display for LaneMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+named! {
+    /// What the lane field of an address means. The sources differ: docs/tensor-memory.md.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+    #[cfg_attr(feature = "json", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
+    #[non_exhaustive]
+    pub enum LaneMode: "`strict` or `wrap`" {
+        /// The text of the PTX ISA: the field is a physical lane and must lie in the warp's slab, 32
+        /// lanes from 32 * (warp mod 4) on.
+        #[default]
+        Strict = "strict",
+        /// The field counts modulo 32 from the warp's slab on, whichever slab it names. Kernels that
+        /// use column addresses only, in every warp, rely on that.
+        Wrap = "wrap",
     }
 }
 
