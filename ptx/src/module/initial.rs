@@ -73,6 +73,7 @@ impl Module<'_> {
     }
 
     /// Returns the lengths in brackets after a variable's name; 0 for empty brackets.
+    #[must_use]
     pub fn dimensions(&self, declaration: &Declaration) -> Vec<u64> {
         let end = declaration.initial.map_or(self.source().len() as u32, |span| span.start);
         let mut words = Words::new(self.source(), Span { start: declaration.name.end, end });

@@ -188,6 +188,7 @@ impl Declaration {
 
     /// Returns the alignment in bytes: that of `.align`, else the size of an element. [PTX ISA,
     /// Alignment]
+    #[must_use]
     pub fn alignment(&self) -> u64 {
         self.align.map(u64::from).or_else(|| self.element_bytes()).unwrap_or(1).max(1)
     }

@@ -10,8 +10,11 @@ use crate::module::{
 use crate::syntax::types::KERNEL_PARAMETER_LISTS;
 use crate::syntax::{Lexer, ScalarType, Span, StateSpace, TokenKind, Version};
 
+/// Whether a declaration uses a feature.
+type IsUsed = fn(&Declaration) -> bool;
+
 /// [PTX ISA, "State Spaces, Types, and Variables", and an assembler's verdicts]
-pub(super) const GATES: [Gate<fn(&Declaration) -> bool>; 7] = [
+pub(super) const GATES: [Gate<IsUsed>; 7] = [
     ("an opaque type", Some((1, 5)), None, |declared| {
         declared.scalar == ScalarType::Opaque && declared.array == Array::Single
     }),

@@ -5,10 +5,13 @@ use super::violation::Rule;
 use crate::syntax::load::{Level, Opcode, Order, QualifierKind as Q, Scope};
 use crate::syntax::{Reach, ScalarType, Span, StateSpace, SubQualifier, Target, Version};
 
+/// Returns the place in a load that uses a feature.
+type Uses = fn(&Judged<'_>) -> Option<Span>;
+
 /// Sections "PTX ISA Notes" and "Target ISA Notes" of the descriptions of `ld` and `ld.global.nc`.
 /// If an assembler decides otherwise, as it does for the target of `.shared::cta` and for
 /// `.weak`, its verdict is the one here.
-pub(super) const GATES: [Gate<fn(&Judged<'_>) -> Option<Span>>; 24] = [
+pub(super) const GATES: [Gate<Uses>; 24] = [
     ("`ld.volatile`", Some((1, 1)), None, |l| l.finds(|q| q == Q::Order(Order::Volatile))),
     ("generic addressing", Some((2, 0)), Some(20), |l| {
         let is_generic = l.load.opcode == Opcode::Ld && l.load.space().is_none();

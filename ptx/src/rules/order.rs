@@ -67,10 +67,10 @@ fn mmio(judged: &mut Judged<'_>) {
         judged.add(Rule::MmioOrder, span, message, "add `.relaxed.sys`");
     }
     // Without any, `order-without-scope` says so.
-    let scope =
-        judged.load.first(|kind| if let Q::Scope(scope) = kind { Some(scope) } else { None });
-    if let Some((_, scope)) = scope.filter(|(scope, _)| *scope != Scope::Sys) {
-        let message = format!("the scope `{}` with `.mmio`", judged.text(scope));
-        judged.add(Rule::MmioScope, scope, message, "`.sys` is the one scope of `.mmio`");
+    let mut qualifiers = judged.load.qualifiers.iter();
+    let scope = qualifiers.find(|qualifier| matches!(qualifier.kind, Q::Scope(_)));
+    if let Some(scope) = scope.filter(|scope| scope.kind != Q::Scope(Scope::Sys)) {
+        let message = format!("the scope `{}` with `.mmio`", judged.text(scope.span));
+        judged.add(Rule::MmioScope, scope.span, message, "`.sys` is the one scope of `.mmio`");
     }
 }

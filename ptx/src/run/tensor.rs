@@ -17,7 +17,7 @@ use warpload::load::LaneFaults;
 /// use warpload::machine::Machine;
 /// use warpload_ptx::run::{Placement, Registers, WarpTensorMemory};
 /// use warpload_ptx::read;
-/// use warpload_ptx::tensor::{Pattern, Rules, TensorMemory};
+/// use warpload_ptx::tensor::{Pattern, TensorMemory};
 ///
 /// let module = read(".version 8.8\n.target sm_100a\n.address_size 64
 ///     .entry k() {
@@ -27,7 +27,7 @@ use warpload::load::LaneFaults;
 /// let function = module.function("k").ok_or("no function")?;
 /// let mut environment = Placement::for_function(&module, function)?.into_environment(Machine::default())?;
 /// let memory = TensorMemory::filled(Pattern::LaneColumn);
-/// environment.tensor = Some(WarpTensorMemory { memory, warp: 1, rules: Rules::default() });
+/// environment.tensor = Some(WarpTensorMemory::new(memory, 1));
 ///
 /// let [taddr, r2] = ["taddr", "%r2"].map(|name| module.registers_named(function, name)[0]);
 /// let mut registers = Registers::new();
@@ -40,6 +40,7 @@ use warpload::load::LaneFaults;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WarpTensorMemory {
     /// What it holds.
     pub memory: TensorMemory,
@@ -47,6 +48,20 @@ pub struct WarpTensorMemory {
     pub warp: u32,
     /// What loads are checked against.
     pub rules: Rules,
+}
+
+impl WarpTensorMemory {
+    /// Makes the tensor memory of a warp with the default rules.
+    #[must_use]
+    pub fn new(memory: TensorMemory, warp: u32) -> Self {
+        Self { memory, warp, rules: Rules::default() }
+    }
+
+    /// Sets what loads are checked against.
+    #[must_use]
+    pub fn rules(self, rules: Rules) -> Self {
+        Self { rules, ..self }
+    }
 }
 
 /// What a load of tensor memory did.
@@ -114,7 +129,7 @@ impl Environment<'_> {
         }
         let address = self.common_address(operands.address, written.address, registers)?;
         let address = address.plus(written.address_offset);
-        let issue = Issue { warp: tensor.warp, address };
+        let issue = Issue::new(tensor.warp, address);
         let mut loaded = TensorRegisters::new();
         let load = written.load;
         let fault = execute(&load, issue, &tensor.memory, &tensor.rules, &mut loaded).err();

@@ -6,11 +6,20 @@ use crate::syntax::named::named;
 
 /// The warp that issues a load, and the address, the same in all 32 threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Issue {
     /// The warp's number in its thread block; only its value modulo 4 matters.
     pub warp: u32,
     /// The address operand, `taddr`.
     pub address: TensorAddress,
+}
+
+impl Issue {
+    /// Issues a load in this warp at this address.
+    #[must_use]
+    pub const fn new(warp: u32, address: TensorAddress) -> Self {
+        Self { warp, address }
+    }
 }
 
 named! {
@@ -30,7 +39,15 @@ named! {
 }
 
 /// What loads are checked against.
+///
+/// ```
+/// use warpload_ptx::tensor::{LaneMode, Rules};
+///
+/// let rules = Rules::default().lane_mode(LaneMode::Wrap).hardware_alignment(true);
+/// assert_eq!(rules.lane_mode, LaneMode::Wrap);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Rules {
     /// What the lane field means.
     pub lane_mode: LaneMode,
@@ -39,6 +56,26 @@ pub struct Rules {
     /// Whether the column of the address must be even for those loads whose hardware was measured,
     /// or is assumed, to require it. The PTX ISA does not require it.
     pub hardware_alignment: bool,
+}
+
+impl Rules {
+    /// Sets what the lane field means.
+    #[must_use]
+    pub const fn lane_mode(self, lane_mode: LaneMode) -> Self {
+        Self { lane_mode, ..self }
+    }
+
+    /// Sets which columns are allocated.
+    #[must_use]
+    pub const fn allocated(self, allocated: Allocations) -> Self {
+        Self { allocated, ..self }
+    }
+
+    /// Sets whether the column must be even where hardware requires it.
+    #[must_use]
+    pub const fn hardware_alignment(self, hardware_alignment: bool) -> Self {
+        Self { hardware_alignment, ..self }
+    }
 }
 
 /// Columns are allocated in units of this many.

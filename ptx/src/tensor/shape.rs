@@ -63,8 +63,8 @@ pub struct CellOffset {
     pub column: usize,
 }
 
-/// A load has no more data registers; register numbers are taken modulo this.
-const REGISTER_NUMBERS: usize = super::MAX_REGISTERS;
+/// The most data registers that one load fills in a thread.
+pub const MAX_REGISTERS: usize = 128;
 
 impl Shape {
     /// Returns its row of the table: numeric layouts of CUTLASS (`copy_traits_sm100.hpp`, BSD-3), which agree with the
@@ -130,7 +130,7 @@ impl Shape {
     #[must_use]
     pub const fn cell(self, thread: usize, register: usize) -> CellOffset {
         let layout = self.layout();
-        let register = register % REGISTER_NUMBERS;
+        let register = register % MAX_REGISTERS;
         let mut cell = CellOffset {
             second_half: false,
             lane: 0,

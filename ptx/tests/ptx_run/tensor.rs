@@ -32,10 +32,9 @@ fn run(
     let placement = Placement::for_function(&module, function).unwrap();
     let mut environment = placement.into_environment(Machine::default()).unwrap();
     environment.active = active;
-    environment.tensor = tensor.map(|(warp, lane_mode)| WarpTensorMemory {
-        memory: TensorMemory::filled(Pattern::LaneColumn),
-        warp,
-        rules: Rules { lane_mode, ..Rules::default() },
+    environment.tensor = tensor.map(|(warp, lane_mode)| {
+        let memory = TensorMemory::filled(Pattern::LaneColumn);
+        WarpTensorMemory::new(memory, warp).rules(Rules::default().lane_mode(lane_mode))
     });
     let mut registers = Registers::new();
     for (name, value) in sets {
