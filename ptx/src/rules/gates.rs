@@ -79,38 +79,29 @@ fn window(kind: Q) -> Option<SubQualifier> {
     }
 }
 
-/// From which version on a machine is a target. [PTX ISA, Release Notes; `sm_107` from an
+/// The machines that are targets from a version on. [PTX ISA, Release Notes; `sm_107` from an
 /// assembler's verdicts]
-const TARGETS: [(u32, (u8, u8)); 29] = [
-    (12, (1, 2)),
-    (13, (1, 2)),
-    (20, (2, 0)),
-    (30, (3, 0)),
-    (32, (4, 0)),
-    (35, (3, 1)),
-    (37, (4, 1)),
-    (50, (4, 0)),
-    (52, (4, 1)),
-    (53, (4, 2)),
-    (60, (5, 0)),
-    (61, (5, 0)),
-    (62, (5, 0)),
-    (70, (6, 0)),
-    (72, (6, 1)),
-    (75, (6, 3)),
-    (80, (7, 0)),
-    (86, (7, 1)),
-    (87, (7, 4)),
-    (88, (9, 0)),
-    (89, (7, 8)),
-    (90, (7, 8)),
-    (100, (8, 6)),
-    (101, (8, 6)),
-    (103, (8, 8)),
-    (107, (9, 4)),
-    (110, (9, 0)),
-    (120, (8, 7)),
-    (121, (8, 8)),
+const TARGETS: [((u8, u8), &[u32]); 20] = [
+    ((1, 2), &[12, 13]),
+    ((2, 0), &[20]),
+    ((3, 0), &[30]),
+    ((3, 1), &[35]),
+    ((4, 0), &[32, 50]),
+    ((4, 1), &[37, 52]),
+    ((4, 2), &[53]),
+    ((5, 0), &[60, 61, 62]),
+    ((6, 0), &[70]),
+    ((6, 1), &[72]),
+    ((6, 3), &[75]),
+    ((7, 0), &[80]),
+    ((7, 1), &[86]),
+    ((7, 4), &[87]),
+    ((7, 8), &[89, 90]),
+    ((8, 6), &[100, 101]),
+    ((8, 7), &[120]),
+    ((8, 8), &[103, 121]),
+    ((9, 0), &[88, 110]),
+    ((9, 4), &[107]),
 ];
 
 /// The first version with targets for one machine alone, and with those for a family.
@@ -132,8 +123,8 @@ pub(super) fn check(judged: &mut Judged<'_>) {
 /// What `.target` names is a target of the module's version.
 fn target_version(judged: &mut Judged<'_>) {
     let target = judged.findings.target;
-    let row = TARGETS.iter().find(|row| row.0 == target.sm);
-    let machine = row.map(|row| Version::new(row.1.0, row.1.1));
+    let row = TARGETS.iter().find(|row| row.1.contains(&target.sm));
+    let machine = row.map(|((major, minor), _)| Version::new(*major, *minor));
     let suffix = match target.reach {
         Reach::Onward => None,
         Reach::ArchitectureSpecific => Some(ALONE),

@@ -11,6 +11,7 @@ mod memory;
 mod placement;
 mod registers;
 mod tensor;
+mod tensor_load;
 mod undefined;
 mod value;
 
@@ -28,6 +29,7 @@ use crate::syntax::{Lines, Span, TypeClass};
 use access::Access;
 use hole::Holes;
 use memory::Plan;
+use value::low_bits;
 use warpload::impossible::OrImpossible;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaults;
@@ -70,6 +72,21 @@ pub struct Executed {
     pub undefined: Vec<Undefined>,
     /// Details of a load of Tensor Memory; `None` for others.
     pub tensor: Option<TensorExecuted>,
+}
+
+impl Executed {
+    /// A load that has done nothing yet.
+    fn nothing(executing: LaneMask) -> Self {
+        Self {
+            executing,
+            addresses: [0; LANES],
+            spaces: [None; LANES],
+            written: Vec::new(),
+            faults: LaneFaults::default(),
+            undefined: Vec::new(),
+            tensor: None,
+        }
+    }
 }
 
 /// One load of a function and its result.
@@ -205,15 +222,9 @@ impl<'m> Environment<'m> {
         let written = registers.held(meaning.destinations.iter().flatten());
         let space =
             |lane| executing.contains(lane).then(|| access.space_of(&self.memory, lane)).flatten();
-        Ok(Executed {
-            executing,
-            addresses,
-            spaces: std::array::from_fn(space),
-            written,
-            faults: read.faults,
-            undefined: Vec::new(),
-            tensor: None,
-        })
+        let spaces = std::array::from_fn(space);
+        let faults = read.faults;
+        Ok(Executed { addresses, spaces, written, faults, ..Executed::nothing(executing) })
     }
 
     /// Returns the lanes that are active and predicated on.
@@ -358,9 +369,4 @@ fn extend(bytes: &[u8], is_signed: bool, width: u32) -> u128 {
         _ => value,
     };
     extended & low_bits(width)
-}
-
-/// That many ones.
-fn low_bits(width: u32) -> u128 {
-    1_u128.checked_shl(width).map_or(u128::MAX, |bit| bit - 1)
 }

@@ -59,7 +59,7 @@ fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u
     let bits = scalar.bits().unwrap_or(128);
     let wide = text.trim().strip_prefix("0x").filter(|digits| digits.len() > 16);
     if let Some(wide) = wide.and_then(|digits| u128::from_str_radix(digits, 16).ok()) {
-        return fitting(wide, wide & super::low_bits(bits) == wide, text, bits);
+        return fitting(wide, wide & low_bits(bits) == wide, text, bits);
     }
     match whole(&expression(text, lane))? {
         Constant::Float(value) => match scalar {
@@ -69,11 +69,11 @@ fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u
         },
         Constant::Integer { bits: value, is_unsigned: true } => {
             let value = u128::from(value);
-            fitting(value, value & super::low_bits(bits) == value, text, bits)
+            fitting(value, value & low_bits(bits) == value, text, bits)
         }
         Constant::Integer { bits: value, is_unsigned: false } => {
             let signed = i128::from(value as i64);
-            let cut = signed as u128 & super::low_bits(bits);
+            let cut = signed as u128 & low_bits(bits);
             let is_fitting = match signed {
                 0.. => cut == signed as u128,
                 _ => bits >= 64 || signed >= -(1_i128 << (bits - 1)),
@@ -170,4 +170,9 @@ fn shown(text: &str) -> String {
 fn fitting(value: u128, fits: bool, text: &str, bits: u32) -> Result<u128, ValueError> {
     let too_wide = || ValueError::TooWide { value: shown(text.trim()), bits };
     fits.then_some(value).ok_or_else(too_wide)
+}
+
+/// That many ones.
+pub(super) fn low_bits(width: u32) -> u128 {
+    1_u128.checked_shl(width).map_or(u128::MAX, |bit| bit - 1)
 }

@@ -9,7 +9,7 @@ use super::{CRATES, Imports, of_crate};
 
 /// The circles that may stay, by the root of their crate: a room whose head holds what all of it works
 /// on, or two modules that are one idea. What is left of a circle may stay too.
-const ALLOWED: [(&str, &[&str]); 11] = [
+const ALLOWED: [(&str, &[&str]); 4] = [
     ("src/lib.rs", &["memory", "memory::builder", "memory::windows"]),
     ("src/lib.rs", &["memory::error", "memory::windows"]),
     (
@@ -25,28 +25,6 @@ const ALLOWED: [(&str, &[&str]); 11] = [
         ],
     ),
     ("src/lib.rs", &["trace::binary::contents", "trace::binary::format"]),
-    ("ptx/src/lib.rs", &["lower", "lower::operand", "lower::select", "lower::spaces"]),
-    ("ptx/src/lib.rs", &["module", "module::lookup"]),
-    (
-        "ptx/src/lib.rs",
-        &[
-            "rules",
-            "rules::address",
-            "rules::cache",
-            "rules::declarations",
-            "rules::destination",
-            "rules::gates",
-            "rules::opcodes",
-            "rules::order",
-            "rules::param",
-            "rules::qualifiers",
-            "rules::tensor",
-        ],
-    ),
-    ("ptx/src/lib.rs", &["run", "run::memory", "run::placement", "run::tensor"]),
-    ("ptx/src/lib.rs", &["syntax::load", "syntax::load::parse"]),
-    ("ptx/src/lib.rs", &["tensor::cases", "tensor::cases::read"]),
-    ("ptx/src/lib.rs", &["tensor::instruction", "tensor::judge", "tensor::shape"]),
 ];
 
 /// Compares the circles of the published crates with those that may stay.

@@ -175,10 +175,8 @@ fn named(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
         }
         TokenKind::Punctuation(b'|') => {
             words.advance();
-            if words.kind() != TokenKind::Word {
-                return Err(words.expected("a predicate register"));
-            }
-            Ok(Operand { kind: OperandKind::Other, span: name.to(words.advance().span) })
+            let span = name.to(words.word("a predicate register")?);
+            Ok(Operand { kind: OperandKind::Other, span })
         }
         TokenKind::Punctuation(b'+') => {
             words.advance();
