@@ -25,7 +25,7 @@ pub use self::lowered::{Binding, LowerError, LowerErrorKind, LoweredLoad, Optimi
 use self::registers::Numbers;
 use self::selector::Selector;
 use self::uniform::Uniformity;
-use crate::module::{Function, Layout, LayoutError, Module, Statement, StatementKind};
+use crate::module::{Function, Layout, Module, StatementKind};
 
 /// Lowers every load of a module, in the order of the text.
 ///
@@ -55,28 +55,28 @@ pub fn lower<'m>(
 ) -> impl Iterator<Item = Result<LoweredLoad, LowerError>> + 'm {
     let layout = Layout::new(module);
     module.functions().iter().flat_map(move |function| {
-        let mut results = Vec::new();
         let own = match &layout {
             Ok(layout) => layout.with_function(module, function),
             Err(error) => Err(*error),
         };
         match own {
-            Ok(own) => lower_function(module, function, &own, level, &mut results),
-            Err(error) => refuse_all(module, function, error, &mut results),
+            Ok(own) => lower_function(module, function, &own, level),
+            Err(error) => {
+                let loads = module.body(function).iter().filter_map(|found| module.load(found));
+                let kind = LowerErrorKind::Layout(error);
+                loads.map(|load| Err(LowerError { span: load.span, kind })).collect()
+            }
         }
-        results
     })
 }
-
-type Results = Vec<Result<LoweredLoad, LowerError>>;
 
 fn lower_function(
     module: &Module<'_>,
     function: &Function,
     layout: &Layout<'_>,
     level: OptimizationLevel,
-    results: &mut Results,
-) {
+) -> Vec<Result<LoweredLoad, LowerError>> {
+    let mut results = Vec::new();
     let is_optimized = level > OptimizationLevel::O0;
     let mut selector = Selector {
         module,
@@ -116,16 +116,5 @@ fn lower_function(
         selector.store(statement, instruction);
         selector.flow.instruction(statement, instruction);
     }
-}
-
-/// Every load of a function whose variables have no layout.
-fn refuse_all(module: &Module<'_>, function: &Function, error: LayoutError, results: &mut Results) {
-    let loads = |statement: &Statement| module.load(statement);
-    results.extend(
-        module
-            .body(function)
-            .iter()
-            .filter_map(loads)
-            .map(|load| Err(LowerError { span: load.span, kind: LowerErrorKind::Layout(error) })),
-    );
+    results
 }

@@ -242,6 +242,11 @@ impl Instruction {
         Lexer::within(source, self.tail).take_while(|token| token.kind == TokenKind::Dotted)
     }
 
+    /// Whether it has one of these qualifiers, written with their dots.
+    pub(crate) fn has(&self, source: &str, names: &[&str]) -> bool {
+        self.qualifiers(source).any(|word| names.contains(&word.span.text(source)))
+    }
+
     /// Returns the words after the qualifiers: the operands, with the commas between them.
     pub fn operands<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
         Lexer::within(source, self.tail).skip_while(|token| token.kind == TokenKind::Dotted)

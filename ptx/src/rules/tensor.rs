@@ -6,7 +6,7 @@ use super::address::{integer_offset, is_tensor_address};
 use super::destination::mixed;
 use super::judged::{Judged, LATER_ASSEMBLER, names};
 use super::violation::Rule;
-use crate::syntax::load::{AddressForm, Element, ElementKind, Operand, OperandKind};
+use crate::syntax::load::{AddressForm, Element, ElementKind, Opcode, Operand, OperandKind};
 use crate::syntax::{ScalarType, Span};
 use crate::tensor::judge::{IllegalLoadError, Part, Parts, Problem};
 use crate::tensor::{MAX_REGISTERS, fixed_operands};
@@ -54,22 +54,16 @@ fn offset(judged: &mut Judged<'_>, span: Span, message: &str) {
 }
 
 fn missing(judged: &mut Judged<'_>, part: Part) {
-    let text = match part {
-        Part::Sync => "`.sync`",
-        // Versions that only ptxas 12.9 compiles do without it.
-        Part::Aligned if judged.module.version < LATER_ASSEMBLER => return,
-        Part::Aligned => "`.aligned`",
-        Part::Shape => "a shape",
-        Part::Repeat => "`.x1` to `.x128`",
-        Part::Operation => "`.min` or `.max`",
-        // `qualifiers.rs` compares all types of a load.
-        Part::Type => return,
-    };
-    // The unknown qualifier may be what is missing, misspelled.
-    if !judged.has_unknown() {
-        let message = format!("`{}` without {text}", judged.load.opcode.name());
-        judged.add(Rule::MissingQualifier, judged.load.opcode_span, message, format!("add {text}"));
+    // Versions that only ptxas 12.9 compiles do without `.aligned`.
+    let is_optional = part == Part::Aligned && judged.module.version < LATER_ASSEMBLER;
+    // An unknown qualifier may be what is missing, misspelled; types are compared elsewhere.
+    if is_optional || part == Part::Type || judged.has_unknown() {
+        return;
     }
+    let opcode = judged.load.opcode;
+    let name = part.name(opcode == Opcode::TensorLdRed);
+    let (message, help) = (format!("`{}` without {name}", opcode.name()), format!("add {name}"));
+    judged.add(Rule::MissingQualifier, judged.load.opcode_span, message, help);
 }
 
 /// Reports a qualifier that does not go with the others.

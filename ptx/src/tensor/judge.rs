@@ -53,6 +53,21 @@ pub(crate) enum Part {
     Type,
 }
 
+impl Part {
+    /// Returns what to add.
+    pub(crate) fn name(self, is_reduction: bool) -> &'static str {
+        match self {
+            Self::Sync => "`.sync`",
+            Self::Aligned => "`.aligned`",
+            Self::Shape => "a shape such as `.32x32b`",
+            Self::Repeat => "a repeat such as `.x4`",
+            Self::Operation => "`.min` or `.max`",
+            Self::Type if is_reduction => "`.f32`, `.u32` or `.s32`",
+            Self::Type => "`.b32`",
+        }
+    }
+}
+
 /// The rule of the grammar that a combination breaks (PTX ISA, "tcgen05.ld", syntax and Table 49).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]

@@ -85,9 +85,9 @@ impl Load {
     fn refused(&self, problem: Problem) -> TensorLoadError {
         let is_red = self.opcode == Opcode::TensorLdRed;
         let kind = match problem {
-            Problem::Missing(part) => TensorLoadErrorKind::Expected(expected(part, is_red)),
+            Problem::Missing(part) => TensorLoadErrorKind::Expected(part.name(is_red)),
             Problem::ReductionWithoutRed => TensorLoadErrorKind::ReductionWithoutRed,
-            Problem::Type => TensorLoadErrorKind::Type { types: expected(Part::Type, is_red) },
+            Problem::Type => TensorLoadErrorKind::Type { types: Part::Type.name(is_red) },
             Problem::Combination(illegal) => TensorLoadErrorKind::Illegal(illegal),
             Problem::RegisterCount { expected, got } => {
                 TensorLoadErrorKind::RegisterCount { expected, got }
@@ -198,19 +198,6 @@ impl Problem {
 /// Whether a problem can be seen without the operands.
 fn is_of_qualifiers(problem: &Problem) -> bool {
     !matches!(problem, Problem::Combination(_) | Problem::RegisterCount { .. })
-}
-
-/// Returns the name of a part in messages.
-fn expected(part: Part, is_red: bool) -> &'static str {
-    match part {
-        Part::Sync => "`.sync`",
-        Part::Aligned => "`.aligned`",
-        Part::Shape => "a shape such as `.32x32b`",
-        Part::Repeat => "a repeat such as `.x4`",
-        Part::Operation => "`.min` or `.max`",
-        Part::Type if is_red => "`.f32`, `.u32` or `.s32`",
-        Part::Type => "`.b32`",
-    }
 }
 
 /// Refuses unknown and repeated qualifiers.
