@@ -7,6 +7,7 @@ mod addresses;
 mod clang;
 mod fixture;
 mod lowered;
+mod lowered_cases;
 mod mutations;
 mod property;
 mod reference;
