@@ -36,7 +36,7 @@ pub struct LoweredLoad {
 /// What a register of a lowered load holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Binding {
-    /// In front of the load: an address.
+    /// Before the load: an address.
     Address {
         /// The register; the lower word of two if the address is wide.
         register: Reg,
@@ -52,14 +52,14 @@ pub enum Binding {
         /// The address.
         place: Place,
     },
-    /// In front of the load: the guard.
+    /// Before the load: the guard.
     Guard {
         /// The predicate.
         predicate: Pred,
         /// The PTX register that it is.
         register: Register,
     },
-    /// In front of the load: the offset in local memory from which on the function's own variables
+    /// Before the load: the offset in local memory from which on the function's own variables
     /// lie.
     Frame {
         /// The register.
@@ -75,7 +75,7 @@ pub enum Binding {
         /// The PTX registers, the first element first; `None` for a sink.
         elements: Vec<Option<Register>>,
     },
-    /// Behind the load: elements, side by side from the lowest byte of the first register on.
+    /// After the load: elements, side by side from the lowest byte of the first register on.
     Destination {
         /// The instruction's place in [`LoweredLoad::instructions`].
         instruction: usize,

@@ -172,7 +172,7 @@ impl Ran {
         self.register(name)?.lane(lane)
     }
 
-    /// A register's value, where it is the same in all lanes.
+    /// A register's value, which is the same in all lanes.
     pub(crate) fn all(&self, name: &str) -> u128 {
         let held = self.register(name).unwrap_or_else(|| panic!("{name} has no value"));
         assert_eq!(held.known, LaneMask::ALL);

@@ -86,7 +86,7 @@ fn bound(lowered: &LoweredLoad, places: &Places<'_>, machine: &Machine, start: &
     warp
 }
 
-/// Sets what the bindings say, executes the instructions, and gives each element's bytes.
+/// Sets what the bindings say, executes the instructions, and returns each element's bytes.
 fn execute_lowered(
     lowered: &LoweredLoad,
     part: &Part,
@@ -271,7 +271,7 @@ proptest! {
     })]
 
     #[test]
-    fn lowered_loads_give_what_the_loads_give(numbers in proptest::collection::vec(any::<u64>(), 257)) {
+    fn lowered_loads_load_what_the_loads_load(numbers in proptest::collection::vec(any::<u64>(), 257)) {
         compare(&mut Choices(numbers, 0))?;
     }
 }

@@ -9,7 +9,7 @@ use crate::property::{Choices, a_type};
 /// One of the loads of a case.
 pub(crate) struct Part {
     pub(crate) space: &'static str,
-    /// The register that the address is computed from, where there is one.
+    /// The register that the address is computed from, if there is one.
     pub(crate) base: &'static str,
     pub(crate) offset: i64,
     pub(crate) element_bytes: u64,

@@ -5,6 +5,8 @@
 mod accesses;
 mod addresses;
 mod clang;
+#[path = "../common/clang.rs"]
+mod compiled;
 mod fixture;
 mod lowered;
 mod lowered_cases;

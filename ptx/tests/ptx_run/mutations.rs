@@ -41,8 +41,8 @@ fn damaged_modules_do_not_panic() {
         for at in 0..source.len() {
             for with in ["", "9", "]", ",", "999999999999"] {
                 let Some((before, rest)) = source.split_at_checked(at) else { continue };
-                let behind = rest.get(1..).unwrap_or_default();
-                if let Ok(module) = read(&format!("{before}{with}{behind}")) {
+                let after = rest.get(1..).unwrap_or_default();
+                if let Ok(module) = read(&format!("{before}{with}{after}")) {
                     executed += run(&module, value);
                 }
             }

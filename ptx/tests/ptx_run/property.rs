@@ -1,4 +1,4 @@
-//! Random loads on random memories give what the reference gives, lane by lane.
+//! Random loads on random memories load what the reference loads, lane by lane.
 
 use std::fmt::Write as _;
 
@@ -48,7 +48,7 @@ pub(crate) fn memories(choices: &mut Choices) -> Memories {
     let local_window = (local_base, 0x40 + 16 * choices.below(3));
     let first = choices.below(80) + 1;
     let second = 0x1000 + first + choices.pick(&[0, 0, 1, 16]);
-    let behind = local_window.0 + local_window.1;
+    let after = local_window.0 + local_window.1;
     let sizes = [choices.below(64) + 1, choices.below(64) + 1];
     let low = choices.below(local_window.1 + 1);
     let high = choices.pick(&[local_window.1 - low, choices.1 as u64 % (local_window.1 - low + 1)]);
@@ -57,7 +57,7 @@ pub(crate) fn memories(choices: &mut Choices) -> Memories {
     let global = vec![
         (0x1000, choices.bytes(first)),
         (second, choices.bytes(sizes[0])),
-        (behind, choices.bytes(sizes[1])),
+        (after, choices.bytes(sizes[1])),
         (shared_base - in_front, choices.bytes(in_front)),
     ];
     let banks = [choices.below(100), 0x140 + choices.below(64)];

@@ -9,7 +9,7 @@ use warpload_ptx::tensor::{
 
 use super::naive;
 
-/// Every legal load without reduction; the half offset, where there is one, is `split`.
+/// Every legal load without reduction; the half offset, if there is one, is `split`.
 fn loads(split: i64) -> Vec<TensorLoad> {
     let mut loads = Vec::new();
     for shape in Shape::ALL {
@@ -73,8 +73,8 @@ fn one_column_too_far() {
     }
 }
 
-/// A packed load gives what a plain load gives of a memory in which the low halves of each two
-/// columns stand in one.
+/// A packed load loads what a plain load loads from a memory in which the low halves of each two
+/// columns are one column.
 #[test]
 fn packing_is_a_plain_load_of_squeezed_memory() {
     let memory = TensorMemory::filled(Pattern::PackIdentity);

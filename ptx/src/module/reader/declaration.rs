@@ -86,7 +86,7 @@ impl Reader<'_> {
                 "align" => {
                     self.words.advance();
                     let align = self.number()?;
-                    // Behind `.ptr` it is what the pointer points to that is aligned.
+                    // After `.ptr` it is what the pointer points to that is aligned.
                     if !is_pointer {
                         prefix.align = u32::try_from(align).ok().filter(|align| *align > 0);
                     }
