@@ -7,11 +7,11 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScopeId(pub(crate) u32);
 
-/// The place of a [`Declaration`] in its module.
+/// The place of a [`Declaration`](super::Declaration) in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeclarationId(pub(crate) u32);
 
-/// The place of a [`Function`] in its module.
+/// The place of a [`Function`](super::Function) in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub(crate) u32);
 
@@ -21,7 +21,7 @@ impl ScopeId {
 }
 
 impl DeclarationId {
-    /// The place in [`Module::declarations`].
+    /// The place in [`Module::declarations`](super::Module::declarations).
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -29,7 +29,7 @@ impl DeclarationId {
 }
 
 impl FunctionId {
-    /// The place in [`Module::functions`].
+    /// The place in [`Module::functions`](super::Module::functions).
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize

@@ -56,7 +56,8 @@ impl fmt::Display for Repeat {
     }
 }
 
-/// The parts of an instruction, in any combination; [`TensorLoad::new`] accepts the legal ones.
+/// The parts of an instruction, in any combination; [`TensorLoad::new`](super::TensorLoad::new)
+/// accepts the legal ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Form {
     /// `.shape`.
