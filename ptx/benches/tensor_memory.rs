@@ -45,7 +45,7 @@ fn loads(criterion: &mut Criterion) {
         group.bench_function("load", |b| {
             b.iter(|| {
                 warp = (warp + 1) % 4;
-                let issue = Issue { warp, address: TensorAddress::new(32 * warp as u16, 0) };
+                let issue = Issue::new(warp, TensorAddress::new(32 * warp as u16, 0));
                 let rules = Rules::default();
                 let done = execute(black_box(&load), issue, &memory, &rules, &mut registers);
                 black_box(&mut registers);

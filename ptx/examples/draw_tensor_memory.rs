@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The picture is what execution does: each cell of this pattern holds its lane and column.
     if !load.is_packed() && load.split().is_none() {
         let memory = TensorMemory::filled(Pattern::LaneColumn);
-        let issue = Issue { warp: 0, address: TensorAddress::new(0, 0) };
+        let issue = Issue::new(0, TensorAddress::new(0, 0));
         let mut registers = Registers::new();
         execute(&load, issue, &memory, &Rules::default(), &mut registers)?;
         for (register, row) in registers.data().iter().enumerate() {

@@ -30,6 +30,8 @@
 //! # Ok::<(), warpload_ptx::ReadError>(())
 //! ```
 
+#![warn(clippy::must_use_candidate)]
+
 pub mod lower;
 pub mod meaning;
 pub mod module;

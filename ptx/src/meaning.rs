@@ -197,9 +197,10 @@ impl Module<'_> {
     }
 
     fn symbol(&self, scope: ScopeId, name: Span) -> Result<Symbol<'_>, MeaningError> {
-        let is_special = special_register(self.text(name)).is_some();
-        let error = if is_special { MeaningError::Special } else { MeaningError::Undeclared };
-        self.find_at(scope, name).ok_or(error(name))
+        self.find_at(scope, name).ok_or_else(|| match special_register(self.text(name)) {
+            Some(_) => MeaningError::Special(name),
+            None => MeaningError::Undeclared(name),
+        })
     }
 
     /// Returns the register of a name.
@@ -262,11 +263,7 @@ impl Module<'_> {
         illegal: MeaningError,
     ) -> Result<Vec<Option<Register>>, MeaningError> {
         let operand = load.destination().ok_or(illegal)?;
-        let register = |name| self.register(load.scope, name).map(Some);
-        let of_vector = |span, name| {
-            let component = self.text(span).bytes().last().and_then(component).ok_or(illegal)?;
-            Ok(Some(Register { component, ..self.register(load.scope, name)? }))
-        };
+        let written = |span| self.register_written(load.scope, span).map(Some);
         let destinations = match &operand.kind {
             OperandKind::Name => {
                 let symbol = self.symbol(load.scope, operand.span)?;
@@ -274,11 +271,10 @@ impl Module<'_> {
                 let components = 0..symbol.declaration.vector;
                 components.map(|component| Some(Register { component, ..first })).collect()
             }
-            OperandKind::Component(name) => vec![of_vector(operand.span, *name)?],
+            OperandKind::Component(_) => vec![written(operand.span)?],
             OperandKind::Vector(elements) => {
                 let elements = elements.iter().map(|element| match element.kind {
-                    ElementKind::Name => register(element.span),
-                    ElementKind::Component(name) => of_vector(element.span, name),
+                    ElementKind::Name | ElementKind::Component(_) => written(element.span),
                     ElementKind::Sink => Ok(None),
                     ElementKind::Constant(_) => Err(illegal),
                 });

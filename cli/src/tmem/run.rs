@@ -100,12 +100,10 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     };
     let memory = arguments.memory.memory()?;
     let address = arguments.taddr.plus(written.address_offset);
-    let issue = Issue { warp: arguments.warp, address };
-    let rules = Rules {
-        lane_mode: arguments.lane_mode.mode(),
-        hardware_alignment: arguments.hardware_alignment,
-        ..Rules::default()
-    };
+    let issue = Issue::new(arguments.warp, address);
+    let rules = Rules::default()
+        .lane_mode(arguments.lane_mode.mode())
+        .hardware_alignment(arguments.hardware_alignment);
     let mut registers = Registers::new();
     if let Err(fault) = load(&written.load, issue, &memory, &rules, &mut registers) {
         return refuse(fault, arguments.format, output);

@@ -12,7 +12,7 @@ const REGISTERS_A_ROW: usize = 8;
 
 /// What a load reads, in one line.
 pub(crate) fn heading(load: &TensorLoad, issue: Issue) -> String {
-    let Issue { warp, address } = issue;
+    let Issue { warp, address, .. } = issue;
     let columns = load.columns();
     let plural = if columns == 1 { "" } else { "s" };
     let lanes = load.shape().lanes();

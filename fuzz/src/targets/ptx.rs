@@ -2,7 +2,7 @@ use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
 use warpload_ptx::lower::OptimizationLevel;
 use warpload_ptx::run::{Placement, Registers, WarpTensorMemory};
-use warpload_ptx::tensor::{Rules, TensorMemory};
+use warpload_ptx::tensor::TensorMemory;
 use warpload_ptx::{check, lower, read, read_load};
 
 /// Any text is read as a module or refused with a place in it; its loads are judged, lowered and
@@ -42,8 +42,7 @@ pub fn ptx_does_not_panic(input: &[u8]) {
         let Ok(mut environment) = placement.into_environment(Machine::new(memory)) else {
             continue;
         };
-        let (memory, rules) = (TensorMemory::new(), Rules::default());
-        environment.tensor = Some(WarpTensorMemory { memory, warp: 0, rules });
+        environment.tensor = Some(WarpTensorMemory::new(TensorMemory::new(), 0));
         let mut registers = Registers::new();
         for name in ["%rd1", "%r1", "a"] {
             for register in module.registers_named(function, name) {

@@ -60,10 +60,7 @@ pub(super) fn ends_block(module: &Module<'_>, instruction: &Instruction) -> bool
         return true;
     }
     // Divisions and roots that are subroutines.
-    let has = |names: &[&str]| {
-        let mut qualifiers = instruction.qualifiers(module.source());
-        qualifiers.any(|word| names.contains(&module.text(word.span)))
-    };
+    let has = |names: &[&str]| instruction.has(module.source(), names);
     match mnemonic {
         "div" | "rem" => has(&[".rn", ".rz", ".rm", ".rp", ".f64", ".s64", ".u64"]),
         "sqrt" | "rcp" => has(&[".rn", ".rz", ".rm", ".rp"]),

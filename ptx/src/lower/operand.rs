@@ -2,9 +2,9 @@
 
 use warpload::encoding::{Immediate, Reg};
 
-use super::Binding;
+use super::lowered::Binding;
 use super::registers::Source;
-use super::select::Selector;
+use super::selector::Selector;
 use super::value::Value;
 use crate::meaning::Place;
 
@@ -46,24 +46,24 @@ pub(super) const DISPLACEMENT_BITS: u32 = 24;
 pub(super) const CONSTANT_BITS: u32 = 16;
 
 impl Selector<'_, '_> {
+    /// Returns the address itself, if the assembler knows it.
+    pub(super) fn known(&self, address: Address) -> Option<i64> {
+        let is_known = self.is_optimized() && address.value.root.is_none();
+        is_known.then_some(address.value.constant)
+    }
+
     /// An address in a space of 32 bits, from zero if it is known and an immediate.
-    pub(super) fn narrow(&mut self, address: Address, bindings: &mut Vec<Binding>) -> Operand {
+    pub(super) fn narrow(&mut self, address: Address) -> Operand {
         let known = self.known(address).map(|known| i64::from(known as u32));
         match known.filter(|known| *known <= Immediate::<24>::MAX_UNSIGNED as i64) {
             Some(displacement) => Operand { base: Reg::RZ, displacement },
-            None => self.based(address.in_32_bits(), false, DISPLACEMENT_BITS, bindings),
+            None => self.based(address.in_32_bits(), false, DISPLACEMENT_BITS),
         }
     }
 
     /// A base in a register, and as the displacement the low bits of the constant that is added to
     /// it; at level 0 that of a piece in its load.
-    pub(super) fn based(
-        &mut self,
-        address: Address,
-        is_wide: bool,
-        bits: u32,
-        bindings: &mut Vec<Binding>,
-    ) -> Operand {
+    pub(super) fn based(&mut self, address: Address, is_wide: bool, bits: u32) -> Operand {
         let words = if is_wide { 2 } else { 1 };
         let displacement = match self.is_optimized() {
             true => sign_extended(address.value.constant, bits),
@@ -73,11 +73,7 @@ impl Selector<'_, '_> {
         let base = self.numbers.of(Source::Value(address.value.root, constant), words);
         let place = address.place;
         let place = Place { offset: place.offset.wrapping_sub(displacement), ..place };
-        let binding = Binding::Address { register: base, is_wide, place };
-        // The pieces of one load share their base.
-        if !bindings.contains(&binding) {
-            bindings.push(binding);
-        }
+        self.bind(Binding::Address { register: base, is_wide, place });
         Operand { base, displacement }
     }
 }

@@ -1,34 +1,21 @@
 //! One load to its instructions.
 
+use std::mem::take;
+
 use warpload::encoding::{Guard, Reg, Size};
 use warpload::memory::AddressSpace;
 
-use super::anchors::Anchors;
-use super::flow::Flow;
+use super::lowered::{Binding, LowerErrorKind, LoweredLoad};
 use super::operand::Address;
 use super::piece::{Piece, pieces};
-use super::registers::{Numbers, Source};
+use super::registers::Source;
+use super::selector::Selector;
 use super::sources;
 use super::spaces::bank;
-use super::uniform::Uniformity;
-use super::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
 use crate::meaning::{CONSTANTS, Meaning, PARAMETERS, Place};
-use crate::module::{Function, FunctionKind, Instruction as Ptx, Layout, Module, Role, Statement};
+use crate::module::{FunctionKind, Instruction as Ptx, Role, Statement};
 use crate::syntax::load::{CacheOp, Load, Opcode, Order, QualifierKind};
 use crate::syntax::{StateSpace, TypeClass};
-
-/// What is known at a load.
-pub(super) struct Selector<'m, 's> {
-    pub(super) module: &'m Module<'s>,
-    pub(super) function: &'m Function,
-    pub(super) layout: &'m Layout<'m>,
-    pub(super) level: OptimizationLevel,
-    /// `None` at level 0, which knows nothing of addresses.
-    pub(super) uniformity: Option<Uniformity>,
-    pub(super) flow: Flow<'m, 's>,
-    pub(super) anchors: Anchors,
-    pub(super) numbers: Numbers,
-}
 
 impl Selector<'_, '_> {
     pub(super) fn load(&mut self, load: Load) -> Result<LoweredLoad, LowerErrorKind> {
@@ -45,18 +32,20 @@ impl Selector<'_, '_> {
         if load.qualifiers.iter().any(|qualifier| is_ordered(&qualifier.kind)) {
             return Err(LowerErrorKind::Ordered);
         }
-        let mut lowered = LoweredLoad { load, instructions: Vec::new(), bindings: Vec::new() };
+        self.instructions.clear();
+        self.bindings.clear();
         self.numbers.make_room();
         let value = self.flow.address(meaning.address);
         let address = Address { place: meaning.address, value, piece: 0 };
         let root = value.root.filter(|_| self.is_optimized());
         let is_aligned = root.is_some_and(|root| self.flow.zero_bits(root) >= 3);
         for piece in pieces(&meaning, is_aligned.then_some(value.constant)) {
-            self.piece(&meaning, address.of_piece(piece.offset), &piece, &mut lowered)?;
+            self.piece(&meaning, address.of_piece(piece.offset), &piece)?;
         }
         self.flow.load(&meaning);
-        self.keep_destinations(&meaning, &lowered);
-        Ok(lowered)
+        self.keep_destinations(&meaning);
+        let (instructions, bindings) = (take(&mut self.instructions), take(&mut self.bindings));
+        Ok(LoweredLoad { load, instructions, bindings })
     }
 
     /// Passes an instruction that may be a generic store, which forms its address as loads do.
@@ -78,40 +67,28 @@ impl Selector<'_, '_> {
         }
     }
 
-    pub(super) fn is_optimized(&self) -> bool {
-        self.level > OptimizationLevel::O0
-    }
-
-    /// Returns the address itself, if the assembler knows it.
-    pub(super) fn known(&self, address: Address) -> Option<i64> {
-        let is_known = self.is_optimized() && address.value.root.is_none();
-        is_known.then_some(address.value.constant)
-    }
-
     fn piece(
         &mut self,
         meaning: &Meaning,
         address: Address,
         piece: &Piece<'_>,
-        lowered: &mut LoweredLoad,
     ) -> Result<(), LowerErrorKind> {
         if self.is_operand(meaning, address, piece) {
-            lowered.bindings.extend(self.constant_operand(meaning.space, address, piece));
+            self.bindings.extend(self.constant_operand(meaning.space, address, piece));
             return Ok(());
         }
         let too_wide = LowerErrorKind::TooWide { bytes: piece.bytes };
         let size = self.size(meaning, address, piece).ok_or(too_wide)?;
-        let guard = self.guard(meaning, &mut lowered.bindings);
-        let bindings = &mut lowered.bindings;
+        let guard = self.guard(meaning);
         let instruction = match meaning.space {
-            AddressSpace::Generic => self.generic(meaning, address, size, bindings),
-            AddressSpace::Global => self.global(meaning, address, size, bindings),
-            AddressSpace::Local => self.local(address, size, bindings),
-            AddressSpace::Shared => self.shared(address, size, bindings),
-            AddressSpace::Constant { .. } => self.constant(meaning.space, address, size, bindings),
+            AddressSpace::Generic => self.generic(meaning, address, size),
+            AddressSpace::Global => self.global(meaning, address, size),
+            AddressSpace::Local => self.local(address, size),
+            AddressSpace::Shared => self.shared(address, size),
+            AddressSpace::Constant { .. } => self.constant(meaning.space, address, size),
         };
-        let destination = self.destination(size, piece, lowered);
-        lowered.instructions.push(instruction.ok_or(too_wide)?.with(guard, destination));
+        let destination = self.destination(size, piece);
+        self.instructions.push(instruction.ok_or(too_wide)?.with(guard, destination));
         Ok(())
     }
 
@@ -188,35 +165,27 @@ impl Selector<'_, '_> {
             && self.uniformity.as_ref().is_some_and(|known| known.is_uniform(meaning.address.base))
     }
 
-    /// Whether addresses have 64 bits.
-    pub(super) fn is_wide(&self) -> bool {
-        self.module.address_size.is_none_or(|size| size.bits != 32)
-    }
-
-    fn guard(&mut self, meaning: &Meaning, bindings: &mut Vec<Binding>) -> Guard {
+    fn guard(&mut self, meaning: &Meaning) -> Guard {
         let Some((register, negated)) = meaning.guard else { return Guard::ALWAYS };
         let held = self.flow.register(register);
         let predicate = self.numbers.predicate(Source::Value(held.root, held.constant));
-        let binding = Binding::Guard { predicate, register };
-        if !bindings.contains(&binding) {
-            bindings.push(binding);
-        }
+        self.bind(Binding::Guard { predicate, register });
         Guard { pred: predicate, negated }
     }
 
     /// New registers for the next instruction to write.
-    fn destination(&mut self, size: Size, piece: &Piece<'_>, lowered: &mut LoweredLoad) -> Reg {
+    fn destination(&mut self, size: Size, piece: &Piece<'_>) -> Reg {
         let count = size.registers();
         let register = self.numbers.fresh(count as u8);
-        let (instruction, elements) = (lowered.instructions.len(), piece.elements.to_vec());
-        lowered.bindings.push(Binding::Destination { instruction, register, count, elements });
+        let (instruction, elements) = (self.instructions.len(), piece.elements.to_vec());
+        self.bindings.push(Binding::Destination { instruction, register, count, elements });
         register
     }
 
     /// Keeps the numbers of what was loaded.
-    fn keep_destinations(&mut self, meaning: &Meaning, lowered: &LoweredLoad) {
+    fn keep_destinations(&mut self, meaning: &Meaning) {
         let element_bytes = meaning.bytes() / u32::from(meaning.elements);
-        for binding in &lowered.bindings {
+        for binding in &self.bindings {
             let Binding::Destination { register: first, elements, .. } = binding else { continue };
             for (i, element) in elements.iter().enumerate() {
                 let Some(register) = *element else { continue };

@@ -5,12 +5,12 @@ use warpload::encoding::{
     SignedImmediate, Size,
 };
 
-use super::Binding;
+use super::lowered::Binding;
 use super::operand::{
     Address, CONSTANT_BITS, DISPLACEMENT_BITS, Operand, immediate, sign_extended,
 };
 use super::registers::Source;
-use super::select::Selector;
+use super::selector::Selector;
 use crate::meaning::{CONST_BANK, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS, Place};
 use crate::syntax::load::CacheOp;
 use warpload::memory::AddressSpace;
@@ -26,7 +26,6 @@ impl Selector<'_, '_> {
         meaning: &Meaning,
         address: Address,
         size: Size,
-        bindings: &mut Vec<Binding>,
     ) -> Option<Instruction> {
         let words = if self.is_wide() { 2 } else { 1 };
         let Address { place, value, .. } = address;
@@ -39,8 +38,8 @@ impl Selector<'_, '_> {
         };
         let displacement = value.constant.wrapping_sub(constant);
         let place = Place { offset: place.offset.wrapping_sub(displacement), ..place };
-        bindings.push(Binding::Address { register: base, is_wide: words == 2, place });
-        bindings.push(Binding::Plg { predicate: plg, place });
+        self.bindings.push(Binding::Address { register: base, is_wide: words == 2, place });
+        self.bindings.push(Binding::Plg { predicate: plg, place });
         Some(Instruction::from(Ld {
             plg,
             cache: cache(meaning),
@@ -57,12 +56,11 @@ impl Selector<'_, '_> {
         meaning: &Meaning,
         address: Address,
         size: Size,
-        bindings: &mut Vec<Binding>,
     ) -> Option<Instruction> {
         let is_immediate = |known: &i64| (0..=Immediate::<24>::MAX_UNSIGNED as i64).contains(known);
         let operand = match self.known(address).filter(is_immediate) {
             Some(displacement) => Operand { base: Reg::RZ, displacement },
-            None => self.based(address, self.is_wide(), DISPLACEMENT_BITS, bindings),
+            None => self.based(address, self.is_wide(), DISPLACEMENT_BITS),
         };
         Some(Instruction::from(Ldg {
             size,
@@ -74,18 +72,13 @@ impl Selector<'_, '_> {
         }))
     }
 
-    pub(super) fn local(
-        &mut self,
-        address: Address,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
+    pub(super) fn local(&mut self, address: Address, size: Size) -> Option<Instruction> {
         let operand = match self.frame_offset(address) {
             Some(displacement) => {
-                bindings.push(Binding::Frame { register: FRAME });
+                self.bindings.push(Binding::Frame { register: FRAME });
                 Operand { base: FRAME, displacement }
             }
-            None => self.narrow(address, bindings),
+            None => self.narrow(address),
         };
         Some(Instruction::from(Ldl {
             size: LimitedSize::new(size)?,
@@ -103,13 +96,8 @@ impl Selector<'_, '_> {
         (sign_extended(displacement, DISPLACEMENT_BITS) == displacement).then_some(displacement)
     }
 
-    pub(super) fn shared(
-        &mut self,
-        address: Address,
-        size: Size,
-        bindings: &mut Vec<Binding>,
-    ) -> Option<Instruction> {
-        let operand = self.narrow(address, bindings);
+    pub(super) fn shared(&mut self, address: Address, size: Size) -> Option<Instruction> {
+        let operand = self.narrow(address);
         Some(Instruction::from(Lds {
             size: LimitedSize::new(size)?,
             // The assembler sets it on every shared load.
@@ -125,7 +113,6 @@ impl Selector<'_, '_> {
         space: AddressSpace,
         address: Address,
         size: Size,
-        bindings: &mut Vec<Binding>,
     ) -> Option<Instruction> {
         let (bank, first) = bank(space);
         // The space begins in the bank at `first`, which the displacement includes.
@@ -134,7 +121,7 @@ impl Selector<'_, '_> {
         let is_immediate = |known: &i64| sign_extended(*known, CONSTANT_BITS) == *known;
         let operand = match self.known(in_bank).filter(is_immediate) {
             Some(displacement) => Operand { base: Reg::RZ, displacement },
-            None => self.based(in_bank, false, CONSTANT_BITS, bindings),
+            None => self.based(in_bank, false, CONSTANT_BITS),
         };
         let displacement = match self.is_optimized() {
             true => operand.displacement,

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use crate::meaning::{Base, CONSTANTS, Meaning, PARAMETERS, Register};
 use crate::module::operands::Operands;
 use crate::module::{
-    DeclarationId, Function, FunctionKind, Instruction, Module, Role, Statement, StatementKind,
+    DeclarationId, Function, FunctionKind, Module, Role, Statement, StatementKind,
 };
 
 /// How often a body is gone over before what is left counts as not uniform. Each time decides all
@@ -128,7 +128,7 @@ fn step(module: &Module<'_>, function: &Function, statement: &Statement) -> Opti
         let symbol = module.find(statement.scope, module.text(guard.register))?;
         Some(Register::of(symbol))
     }));
-    if has_qualifier(module, instruction, ".cc") {
+    if instruction.has(module.source(), &[".cc"]) {
         writes.push(CONDITION_CODE);
     }
     if matches!(mnemonic, "addc" | "subc" | "madc") {
@@ -146,10 +146,6 @@ fn step(module: &Module<'_>, function: &Function, statement: &Statement) -> Opti
         writes,
         reads,
     })
-}
-
-fn has_qualifier(module: &Module<'_>, instruction: &Instruction, name: &str) -> bool {
-    instruction.qualifiers(module.source()).any(|word| module.text(word.span) == name)
 }
 
 /// Whether a load from a uniform address produces a uniform value: of constants and of a kernel's

@@ -73,6 +73,7 @@ impl Module<'_> {
     }
 
     /// Returns the lengths in brackets after a variable's name; 0 for empty brackets.
+    #[must_use]
     pub fn dimensions(&self, declaration: &Declaration) -> Vec<u64> {
         let end = declaration.initial.map_or(self.source().len() as u32, |span| span.start);
         let mut words = Words::new(self.source(), Span { start: declaration.name.end, end });
@@ -128,16 +129,10 @@ impl Module<'_> {
 
 /// Returns the number of values of a pair of braces, the outermost first; 0 for as many as there are.
 fn strides(dimensions: &[u64]) -> Vec<u64> {
-    let mut stride = 1_u64;
-    let mut strides: Vec<u64> = dimensions
-        .iter()
-        .rev()
-        .map(|length| {
-            stride = stride.saturating_mul(*length);
-            stride
-        })
-        .collect();
-    strides.reverse();
+    let mut strides = dimensions.to_vec();
+    for outer in (1..strides.len()).rev() {
+        strides[outer - 1] = strides[outer - 1].saturating_mul(strides[outer]);
+    }
     strides
 }
 
@@ -164,20 +159,21 @@ impl List {
 
     fn leave(&mut self, words: &Words<'_>) -> Result<(), SyntaxError> {
         let start = self.open.pop().ok_or_else(|| words.expected("`,`"))?;
-        let stride = self.strides.get(self.open.len()).copied().unwrap_or(1);
-        if stride > 0 {
-            self.next = start.saturating_add(stride);
-        }
+        self.next = self.end(self.open.len(), start).unwrap_or(self.next);
         Ok(())
+    }
+
+    /// Returns the end of braces of this depth that begin at `start`; `None` if they have any
+    /// number of values.
+    fn end(&self, depth: usize, start: u64) -> Option<u64> {
+        let stride = self.strides.get(depth).copied().unwrap_or(1);
+        (stride > 0).then(|| start.saturating_add(stride))
     }
 
     fn place(&mut self, words: &mut Words<'_>) -> Result<(), SyntaxError> {
         let span = words.span();
         let end = match self.open.last() {
-            Some(start) => {
-                let stride = self.strides.get(self.open.len() - 1).copied().unwrap_or(1);
-                if stride == 0 { u64::MAX } else { start.saturating_add(stride) }
-            }
+            Some(start) => self.end(self.open.len() - 1, *start).unwrap_or(u64::MAX),
             None => 1,
         };
         let offset = self.next.checked_mul(self.size).filter(|_| self.next < end);
@@ -210,19 +206,11 @@ fn initializer(words: &mut Words<'_>) -> Result<Initializer, SyntaxError> {
 }
 
 fn address(words: &mut Words<'_>, mask: Option<u64>) -> Result<Initializer, SyntaxError> {
-    if words.kind() != TokenKind::Word {
-        return Err(words.expected("a variable"));
-    }
     let is_generic = words.text() == "generic";
-    let mut name = words.span();
-    words.advance();
+    let mut name = words.word("a variable")?;
     if is_generic {
         words.expect(b'(', "`(`")?;
-        if words.kind() != TokenKind::Word {
-            return Err(words.expected("a variable"));
-        }
-        name = words.span();
-        words.advance();
+        name = words.word("a variable")?;
         words.expect(b')', "`)`")?;
     }
     let mut offset = 0;

@@ -3,51 +3,9 @@
 //! Declarations are found by their text and function: a name is looked up in the scopes that
 //! declare it and in no other, however many braces enclose it.
 
-use std::collections::HashMap;
-
-use crate::module::{Declaration, DeclarationId, FunctionId, Module, ScopeId, Symbol};
+use super::scopes::{DeclarationId, FunctionId, ScopeId};
+use crate::module::{Declaration, Module, Symbol};
 use crate::syntax::Span;
-
-/// Every name that is declared in a function, or outside of all, with the scopes that declare it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Names<'s> {
-    places: HashMap<(Option<FunctionId>, &'s str), Places>,
-    /// From a declaration that is `.extern` to the definition that follows it.
-    definitions: HashMap<DeclarationId, DeclarationId>,
-}
-
-/// The scopes of one function that declare one name, in their order, each once.
-type Places = Vec<(ScopeId, DeclarationId)>;
-
-impl<'s> Names<'s> {
-    /// Notes a declaration, and returns the earlier one of that name in its scope, which stays.
-    pub(crate) fn declare(
-        &mut self,
-        function: Option<FunctionId>,
-        scope: ScopeId,
-        name: &'s str,
-        id: DeclarationId,
-    ) -> Option<DeclarationId> {
-        let places = self.places.entry((function, name)).or_default();
-        match places.binary_search_by_key(&scope, |place| place.0) {
-            Ok(at) => places.get(at).map(|place| place.1),
-            Err(at) => {
-                places.insert(at, (scope, id));
-                None
-            }
-        }
-    }
-
-    /// Notes that a variable that is declared `.extern` is defined later.
-    pub(crate) fn define(&mut self, declared: DeclarationId, defined: DeclarationId) {
-        self.definitions.entry(declared).or_insert(defined);
-    }
-
-    /// Returns the definition that follows an `.extern` declaration.
-    pub(crate) fn definition(&self, declared: DeclarationId) -> Option<DeclarationId> {
-        self.definitions.get(&declared).copied()
-    }
-}
 
 impl Module<'_> {
     /// Returns the declaration that a name refers to, anywhere in a scope: the one in the innermost

@@ -2,15 +2,15 @@
 
 mod initial;
 mod layout;
-pub(crate) mod lookup;
+mod lookup;
 mod names;
 pub(crate) mod operands;
 mod reader;
+mod scopes;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::module::lookup::Names;
 use crate::syntax::{
     Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, Token, TokenKind, Version,
 };
@@ -19,6 +19,8 @@ pub use self::initial::{InitialValue, Initializer, PlacedValue};
 pub(crate) use self::layout::initial_bytes;
 pub use self::layout::{Layout, LayoutError, MAX_SPACE};
 pub use self::reader::{MAX_DEPTH, ReadError, ReadErrorKind, read};
+use self::scopes::Names;
+pub use self::scopes::{DeclarationId, FunctionId, Scope, ScopeId};
 
 /// A module that was read whole.
 #[derive(Clone, Debug)]
@@ -49,48 +51,6 @@ pub struct AddressSize {
     pub bits: u32,
     /// The number.
     pub span: Span,
-}
-
-/// The place of a [`Scope`] in its module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ScopeId(pub(crate) u32);
-
-/// The place of a [`Declaration`] in its module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DeclarationId(pub(crate) u32);
-
-/// The place of a [`Function`] in its module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FunctionId(pub(crate) u32);
-
-impl ScopeId {
-    /// Around all functions.
-    pub const MODULE: Self = Self(0);
-}
-
-impl DeclarationId {
-    /// The place in [`Module::declarations`].
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl FunctionId {
-    /// The place in [`Module::functions`].
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A pair of braces, or the module around all of them.
-#[derive(Clone, Copy, Debug)]
-pub struct Scope {
-    /// The scope around it.
-    pub parent: Option<ScopeId>,
-    /// The function that it is part of.
-    pub function: Option<FunctionId>,
 }
 
 /// A register, a run of registers, a variable or a parameter.
@@ -188,6 +148,7 @@ impl Declaration {
 
     /// Returns the alignment in bytes: that of `.align`, else the size of an element. [PTX ISA,
     /// Alignment]
+    #[must_use]
     pub fn alignment(&self) -> u64 {
         self.align.map(u64::from).or_else(|| self.element_bytes()).unwrap_or(1).max(1)
     }
@@ -279,6 +240,11 @@ impl Instruction {
     /// Returns the qualifiers, each with its dot, in their order.
     pub fn qualifiers<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
         Lexer::within(source, self.tail).take_while(|token| token.kind == TokenKind::Dotted)
+    }
+
+    /// Whether it has one of these qualifiers, written with their dots.
+    pub(crate) fn has(&self, source: &str, names: &[&str]) -> bool {
+        self.qualifiers(source).any(|word| names.contains(&word.span.text(source)))
     }
 
     /// Returns the words after the qualifiers: the operands, with the commas between them.

@@ -8,6 +8,7 @@ impl Module<'_> {
     /// The registers of that name in a function, `Q.x` for an element of a vector register. More
     /// than one if braces inside the function declare the name again; none if no
     /// register is declared so.
+    #[must_use]
     pub fn registers_named(&self, function: &Function, name: &str) -> Vec<Register> {
         let (whole, component) = match name.split_once('.') {
             Some((whole, rest)) => {

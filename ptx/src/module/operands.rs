@@ -61,8 +61,7 @@ impl<'s> Operands<'s> {
 fn outputs(module: &Module<'_>, instruction: &Instruction) -> usize {
     let source = module.source();
     let mnemonic = module.text(instruction.mnemonic);
-    let has =
-        |name: &str| instruction.qualifiers(source).any(|word| module.text(word.span) == name);
+    let has = |name| instruction.has(source, &[name]);
     // The result of a reduction at a barrier is written.
     if READERS.contains(&mnemonic) && !has(".red") {
         return 0;

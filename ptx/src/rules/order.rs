@@ -1,51 +1,51 @@
-//! Memory order, scope and `.mmio`.
+//! Memory order and scope, and `.mmio`.
 
-use super::gates::cache_name;
-use super::{Findings, Judged, Rule};
+use super::judged::Judged;
+use super::violation::Rule;
+use crate::syntax::StateSpace;
 use crate::syntax::load::{Order, QualifierKind as Q, Scope};
-use crate::syntax::{Span, StateSpace};
 
 /// [`ld`, Syntax and Description]: what goes with which order.
-pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
-    let order = judged.load.first(|kind| match kind {
-        Q::Order(order) => Some(order),
-        _ => None,
-    });
-    scope(judged, order, findings);
-    space(judged, order, findings);
-    cache_op(judged, order, findings);
-    mmio(judged, order, findings);
+pub(super) fn check(judged: &mut Judged<'_>) {
+    scope(judged);
+    space(judged);
+    mmio(judged);
 }
 
 /// Only `.relaxed` and `.acquire` have a scope.
-fn scope(judged: &Judged<'_>, order: Option<(Order, Span)>, findings: &mut Findings) {
+fn scope(judged: &mut Judged<'_>) {
     let scope = judged.finds(|kind| matches!(kind, Q::Scope(_)));
+    let order = judged.load.order().filter(|(order, _)| has_scope(*order));
     match (order, scope) {
-        (Some((Order::Relaxed | Order::Acquire, span)), None) => findings.add(
-            Rule::OrderWithoutScope,
-            span,
-            format!("`{}` without a scope", judged.text(span)),
-            "add `.cta`, `.cluster`, `.gpu` or `.sys`".to_owned(),
-        ),
-        (Some((Order::Weak | Order::Volatile, _)) | None, Some(span)) => findings.add(
-            Rule::ScopeWithoutOrder,
-            span,
-            format!("the scope `{}` needs `.relaxed` or `.acquire`", judged.text(span)),
-            format!("remove `{}` or add an order", judged.text(span)),
-        ),
+        (Some((_, span)), None) => {
+            let message = format!("`{}` without a scope", judged.text(span));
+            let help = "add `.cta`, `.cluster`, `.gpu` or `.sys`";
+            judged.add(Rule::OrderWithoutScope, span, message, help);
+        }
+        (None, Some(span)) => {
+            let text = judged.text(span);
+            let message = format!("the scope `{text}` needs `.relaxed` or `.acquire`");
+            let help = format!("remove `{text}` or add an order");
+            judged.add(Rule::ScopeWithoutOrder, span, message, help);
+        }
         _ => {}
     }
 }
 
+fn has_scope(order: Order) -> bool {
+    matches!(order, Order::Relaxed | Order::Acquire)
+}
+
 /// Constant memory and parameters are not written while a kernel runs: `.weak` alone goes with
 /// them. Local memory is the thread's own, so there is no other to synchronize with.
-fn space(judged: &Judged<'_>, order: Option<(Order, Span)>, findings: &mut Findings) {
-    let (Some((order, span)), Some((space, _))) = (order, judged.load.space()) else { return };
+fn space(judged: &mut Judged<'_>) {
+    let (Some((order, span)), Some((space, _))) = (judged.load.order(), judged.load.space()) else {
+        return;
+    };
     let is_legal = match (order, space) {
         (Order::Weak, _) => true,
         (_, StateSpace::Const | StateSpace::Param) => false,
-        (Order::Volatile, _) => true,
-        (_, StateSpace::Local) => false,
+        (_, StateSpace::Local) => order == Order::Volatile,
         _ => true,
     };
     if !is_legal {
@@ -55,73 +55,22 @@ fn space(judged: &Judged<'_>, order: Option<(Order, Span)>, findings: &mut Findi
         } else {
             "it goes with `.global`, `.shared` and generic addressing"
         };
-        findings.add(Rule::OrderSpace, span, message, help.to_owned());
-    }
-}
-
-/// A cache operation goes with weak loads alone.
-fn cache_op(judged: &Judged<'_>, order: Option<(Order, Span)>, findings: &mut Findings) {
-    let cache = judged.load.first(|kind| match kind {
-        Q::Cache(cache) => Some(cache),
-        _ => None,
-    });
-    let (Some((cache, span)), Some((order, order_span))) = (cache, order) else { return };
-    if order != Order::Weak {
-        let (cache, order) = (cache_name(cache), judged.text(order_span));
-        findings.add(
-            Rule::CacheOpOrder,
-            span,
-            format!("the cache operation `{cache}` on a load that is `{order}`"),
-            format!("remove `{cache}` or `{order}`"),
-        );
+        judged.add(Rule::OrderSpace, span, message, help);
     }
 }
 
 /// `.mmio`: one access to global memory exactly as it is written.
-fn mmio(judged: &Judged<'_>, order: Option<(Order, Span)>, findings: &mut Findings) {
+fn mmio(judged: &mut Judged<'_>) {
     let Some(span) = judged.finds(|kind| kind == Q::Mmio) else { return };
-    if !matches!(order, Some((Order::Relaxed | Order::Acquire, _))) {
-        findings.add(
-            Rule::MmioOrder,
-            span,
-            "`.mmio` without `.relaxed` or `.acquire`".to_owned(),
-            "add `.relaxed.sys`".to_owned(),
-        );
+    if judged.load.order().is_none_or(|(order, _)| !has_scope(order)) {
+        let message = "`.mmio` without `.relaxed` or `.acquire`";
+        judged.add(Rule::MmioOrder, span, message, "add `.relaxed.sys`");
     }
-    let scope = judged.load.first(|kind| match kind {
-        Q::Scope(scope) => Some(scope),
-        _ => None,
-    });
     // Without any, `order-without-scope` says so.
-    if let Some((_, scope)) = scope.filter(|(scope, _)| *scope != Scope::Sys) {
-        findings.add(
-            Rule::MmioScope,
-            scope,
-            format!("the scope `{}` with `.mmio`", judged.text(scope)),
-            "`.sys` is the one scope of `.mmio`".to_owned(),
-        );
-    }
-    if !judged.may_be_global() {
-        findings.add(
-            Rule::MmioSpace,
-            span,
-            format!("`.mmio` on `{}`", judged.space_text()),
-            "`.mmio` goes with `.global` and generic addressing".to_owned(),
-        );
-    }
-    for qualifier in &judged.load.qualifiers {
-        let is_out = matches!(
-            qualifier.kind,
-            Q::Vector(_) | Q::Cache(_) | Q::Eviction(..) | Q::Prefetch(_) | Q::CacheHint
-        );
-        if is_out {
-            let text = judged.text(qualifier.span);
-            findings.add(
-                Rule::MmioCombination,
-                qualifier.span,
-                format!("`{text}` with `.mmio`"),
-                format!("remove `{text}`"),
-            );
-        }
+    let mut qualifiers = judged.load.qualifiers.iter();
+    let scope = qualifiers.find(|qualifier| matches!(qualifier.kind, Q::Scope(_)));
+    if let Some(scope) = scope.filter(|scope| scope.kind != Q::Scope(Scope::Sys)) {
+        let message = format!("the scope `{}` with `.mmio`", judged.text(scope.span));
+        judged.add(Rule::MmioScope, scope.span, message, "`.sys` is the one scope of `.mmio`");
     }
 }

@@ -1,177 +1,123 @@
 //! Unknown and repeated qualifiers, and types.
 
-use super::{Findings, Judged, Rule};
-use crate::syntax::load::{Eviction, Level, Opcode, QualifierKind as Q};
-use crate::syntax::{ScalarType, Span};
+use super::judged::Judged;
+use super::violation::Rule;
+use crate::syntax::ScalarType;
+use crate::syntax::load::{Level, Opcode, QualifierKind as Q};
 use crate::tensor::judge::is_type;
 
-/// The kinds of qualifiers of which a load has one at most.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Order,
-    Mmio,
-    Scope,
-    Space,
-    Cache,
-    L1Eviction,
-    L2Eviction,
-    CacheHint,
-    Prefetch,
-    NonCoherent,
-    Vector,
-    Sync,
-    Aligned,
-    Shape,
-    Repeat,
-    Pack,
-    Reduction,
-    Absolute,
-    Nan,
-}
-
-/// Returns the kind and its name in messages; `None` for types, which have a rule of their own, and
-/// for unknown qualifiers.
-fn kind(qualifier: Q) -> Option<(Kind, &'static str)> {
+/// Returns the name of the kind of qualifiers of which a load has one at most; `None` for types, which
+/// have a rule of their own, for unknown qualifiers, and for those that an assembler reads over.
+fn kind(qualifier: Q) -> Option<&'static str> {
     Some(match qualifier {
-        Q::Order(_) => (Kind::Order, "order"),
-        Q::Mmio => (Kind::Mmio, "`.mmio`"),
-        Q::Scope(_) => (Kind::Scope, "scope"),
-        Q::Space(..) => (Kind::Space, "state space"),
-        Q::Cache(_) => (Kind::Cache, "cache operation"),
-        Q::Eviction(Level::L1, _) => (Kind::L1Eviction, "L1 eviction priority"),
-        Q::Eviction(Level::L2, _) => (Kind::L2Eviction, "L2 eviction priority"),
-        Q::CacheHint => (Kind::CacheHint, "`.L2::cache_hint`"),
-        Q::Prefetch(_) => (Kind::Prefetch, "prefetch size"),
-        Q::NonCoherent => (Kind::NonCoherent, "`.nc`"),
-        Q::Vector(_) => (Kind::Vector, "vector size"),
-        Q::Sync => (Kind::Sync, "`.sync`"),
-        Q::Aligned => (Kind::Aligned, "`.aligned`"),
-        Q::Shape(_) => (Kind::Shape, "shape"),
-        Q::Repeat(_) => (Kind::Repeat, "number of repeats"),
-        Q::Pack => (Kind::Pack, "`.pack::16b`"),
-        Q::Reduction(_) => (Kind::Reduction, "reduction"),
-        Q::Absolute => (Kind::Absolute, "`.abs`"),
-        Q::Nan => (Kind::Nan, "`.NaN`"),
-        Q::Type(_) | Q::Unknown => return None,
+        Q::Order(_) => "order",
+        Q::Mmio => "`.mmio`",
+        Q::Scope(_) => "scope",
+        Q::Space(..) => "state space",
+        Q::Cache(_) => "cache operation",
+        Q::Eviction(Level::L1, _) => "L1 eviction priority",
+        Q::Eviction(Level::L2, _) => "L2 eviction priority",
+        Q::CacheHint => "`.L2::cache_hint`",
+        Q::Prefetch(_) => "prefetch size",
+        Q::NonCoherent => "`.nc`",
+        Q::Vector(_) => "vector size",
+        Q::Aligned => "`.aligned`",
+        Q::Shape(_) => "shape",
+        Q::Repeat(_) => "number of repeats",
+        Q::Pack => "`.pack::16b`",
+        Q::Reduction(_) => "reduction",
+        Q::Absolute => "`.abs`",
+        Q::Type(_) | Q::Unknown | Q::Sync | Q::Nan => return None,
     })
 }
 
-/// [`ld`, Syntax]: the qualifiers of `ld`.
-pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
-    unknown(judged, findings);
-    duplicates(judged, findings);
-    one_type(
-        judged,
-        findings,
-        is_ld_type,
-        "`.b8` to `.b128`, `.u8` to `.u64`, `.s8` to `.s64`, `.f32` and `.f64`",
-    );
+/// [`ld` and `tcgen05.ld`, Syntax]: their qualifiers.
+pub(super) fn check(judged: &mut Judged<'_>) {
+    unknown(judged);
+    duplicates(judged);
+    one_type(judged);
 }
 
-/// [`tcgen05.ld`, Syntax]: the qualifiers of `tcgen05.ld`.
-pub(super) fn check_tensor(judged: &Judged<'_>, findings: &mut Findings) {
-    unknown(judged, findings);
-    duplicates(judged, findings);
-    let is_red = judged.load.opcode == Opcode::TensorLdRed;
-    let types = if is_red { "`.f32`, `.u32` and `.s32`" } else { "`.b32`" };
-    one_type(judged, findings, |scalar| is_type(is_red, scalar), types);
-}
-
-fn is_ld_type(scalar: ScalarType) -> bool {
-    use ScalarType as T;
-    !matches!(scalar, T::Pred | T::F16 | T::F16x2 | T::Opaque | T::Other)
-}
-
-fn unknown(judged: &Judged<'_>, findings: &mut Findings) {
-    let name = judged.load.opcode.name();
+fn unknown(judged: &mut Judged<'_>) {
+    let opcode = judged.load.opcode;
     for qualifier in &judged.load.qualifiers {
         // `.L2::evict_unchanged` and `.L2::no_allocate` are spelled like the L1 priorities.
-        let is_l1_only = matches!(
-            qualifier.kind,
-            Q::Eviction(Level::L2, Eviction::Unchanged | Eviction::NoAllocate)
-        );
-        if qualifier.kind == Q::Unknown || is_l1_only {
+        if qualifier.kind == Q::Unknown || qualifier.kind.is_l1_only() {
             let text = judged.text(qualifier.span);
-            findings.add(
-                Rule::UnknownQualifier,
-                qualifier.span,
-                format!("`{text}` is not a qualifier of `{name}`"),
-                similar(judged.load.opcode, text).map(|known| format!("did you mean `{known}`?")),
-            );
+            let message = format!("`{text}` is not a qualifier of `{}`", opcode.name());
+            let help = similar(opcode, text).map(|known| format!("did you mean `{known}`?"));
+            judged.findings.report(Rule::UnknownQualifier, qualifier.span, message, help);
         }
     }
 }
 
-fn duplicates(judged: &Judged<'_>, findings: &mut Findings) {
-    for (place, qualifier) in judged.load.qualifiers.iter().enumerate() {
-        let Some((of_kind, name)) = kind(qualifier.kind) else { continue };
-        // An assembler reads over these.
-        if matches!(of_kind, Kind::Sync | Kind::Nan) {
-            continue;
-        }
-        let before = judged.load.qualifiers.iter().take(place);
-        let Some(first) = before.into_iter().find(|q| kind(q.kind).map(|k| k.0) == Some(of_kind))
-        else {
-            continue;
-        };
+fn duplicates(judged: &mut Judged<'_>) {
+    let qualifiers = &judged.load.qualifiers;
+    for (place, qualifier) in qualifiers.iter().enumerate() {
+        let Some(name) = kind(qualifier.kind) else { continue };
+        let mut before = qualifiers.iter().take(place);
+        let Some(first) = before.find(|other| kind(other.kind) == Some(name)) else { continue };
         let (this, first) = (judged.text(qualifier.span), judged.text(first.span));
-        let (rule, message) = if of_kind == Kind::Order {
+        let (rule, message) = if name == "order" {
             (Rule::OrderConflict, format!("`{this}` and `{first}` exclude one another"))
         } else if this == first {
             (Rule::DuplicateQualifier, format!("`{this}` is repeated"))
         } else {
             (Rule::DuplicateQualifier, format!("`{this}` is a second {name} beside `{first}`"))
         };
-        findings.add(rule, qualifier.span, message, format!("remove `{this}` or `{first}`"));
+        judged.add(rule, qualifier.span, message, format!("remove `{this}` or `{first}`"));
     }
 }
 
 /// Exactly one type, and one that the load has.
-fn one_type(
-    judged: &Judged<'_>,
-    findings: &mut Findings,
-    is_type: impl Fn(ScalarType) -> bool,
-    types: &str,
-) {
-    let name = judged.load.opcode.name();
-    let mut first: Option<Span> = None;
-    for qualifier in &judged.load.qualifiers {
+fn one_type(judged: &mut Judged<'_>) {
+    let load = judged.load;
+    let name = load.opcode.name();
+    let help = match load.opcode {
+        Opcode::Ld => {
+            "its types are `.b8` to `.b128`, `.u8` to `.u64`, `.s8` to `.s64`, `.f32` and `.f64`"
+        }
+        Opcode::TensorLd => "its types are `.b32`",
+        Opcode::TensorLdRed => "its types are `.f32`, `.u32` and `.s32`",
+    };
+    let is_legal = |scalar| match load.opcode {
+        Opcode::Ld => {
+            use ScalarType as T;
+            !matches!(scalar, T::Pred | T::F16 | T::F16x2 | T::Opaque | T::Other)
+        }
+        opcode => is_type(opcode == Opcode::TensorLdRed, scalar),
+    };
+    let mut first = None;
+    for qualifier in &load.qualifiers {
         let Q::Type(scalar) = qualifier.kind else { continue };
         let text = judged.text(qualifier.span);
         if let Some(first) = first {
-            let first = judged.text(first);
-            findings.add(
-                Rule::OneType,
-                qualifier.span,
-                format!("`{text}` is a second type beside `{first}`"),
-                format!("remove `{text}` or `{first}`"),
-            );
+            let message = format!("`{text}` is a second type beside `{first}`");
+            let help = format!("remove `{text}` or `{first}`");
+            judged.add(Rule::OneType, qualifier.span, message, help);
         }
-        first = first.or(Some(qualifier.span));
-        if !is_type(scalar) {
-            let help = format!("its types are {types}");
+        first = first.or(Some(text));
+        if !is_legal(scalar) {
             let message = format!("`{name}` has no type `{text}`");
-            findings.add(Rule::LoadType, qualifier.span, message, help);
+            judged.add(Rule::LoadType, qualifier.span, message, help);
         }
     }
     if first.is_none() && !judged.has_unknown() {
-        let message = format!("`{name}` without a type");
-        let help = format!("its types are {types}");
-        findings.add(Rule::OneType, judged.load.opcode_span, message, help);
+        judged.add(Rule::OneType, load.opcode_span, format!("`{name}` without a type"), help);
     }
 }
 
 /// The one known name that differs from `text` in capitals alone, or in one or two characters.
 fn similar(opcode: Opcode, text: &str) -> Option<&'static str> {
-    let names: &[&str] = if opcode == Opcode::Ld { &Q::LD_NAMES } else { &Q::TENSOR_NAMES };
-    if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(text)) {
+    let known = Q::table(opcode).iter().filter(|row| !row.1.is_l1_only()).map(|row| row.0);
+    if let Some(name) = known.clone().find(|name| name.eq_ignore_ascii_case(text)) {
         return Some(name);
     }
     // Short names are near to everything.
     if text.len() < 5 || text.len() > 32 {
         return None;
     }
-    let near = names.iter().map(|name| (strsim::levenshtein(name, text), *name)).min();
+    let near = known.map(|name| (strsim::levenshtein(name, text), name)).min();
     near.filter(|(distance, _)| *distance <= 2).map(|(_, name)| name)
 }
 

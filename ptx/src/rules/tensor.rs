@@ -2,106 +2,96 @@
 
 use std::collections::HashSet;
 
-use super::address::is_tensor_address;
+use super::address::{integer_offset, is_tensor_address};
 use super::destination::mixed;
-use super::{Findings, Judged, LATER_ASSEMBLER, Rule};
-use crate::syntax::load::{AddressForm, Element, ElementKind, Operand, OperandKind};
+use super::judged::{Judged, LATER_ASSEMBLER, names};
+use super::violation::Rule;
+use crate::syntax::load::{AddressForm, Element, ElementKind, Opcode, Operand, OperandKind};
 use crate::syntax::{ScalarType, Span};
 use crate::tensor::judge::{IllegalLoadError, Part, Parts, Problem};
 use crate::tensor::{MAX_REGISTERS, fixed_operands};
 
 /// [`tcgen05.ld`, Syntax and Description].
-pub(super) fn check(judged: &Judged<'_>, findings: &mut Findings) {
+pub(super) fn check(judged: &mut Judged<'_>) {
     let parts = Parts::of(judged.load);
     for problem in parts.problems() {
-        report(judged, problem, findings);
+        report(judged, problem);
     }
-    operands(judged, parts.is_reduction, findings);
+    operands(judged, parts.is_reduction);
 }
 
 /// Reports a problem at each part that it is about.
-fn report(judged: &Judged<'_>, problem: Problem, findings: &mut Findings) {
+fn report(judged: &mut Judged<'_>, problem: Problem) {
+    let load = judged.load;
     match problem {
-        Problem::Missing(part) => missing(judged, part, findings),
+        Problem::Missing(part) => missing(judged, part),
         // `qualifiers.rs` compares all types of a load.
         Problem::Type => {}
         Problem::RegisterCount { expected, got } => {
-            let Some(operand) = judged.load.operands.first() else { return };
+            let Some(operand) = load.operands.first() else { return };
             let message = format!("{got} of {expected} registers");
             let help = format!("shape and repeats fill {expected} in a thread");
-            findings.add(Rule::VectorSize, operand.span, message, help);
+            judged.add(Rule::VectorSize, operand.span, message, help);
         }
         Problem::Combination(IllegalLoadError::SplitMissing) => {
-            offset(judged.load.span, "no offset of the second half", findings);
+            offset(judged, load.span, "no offset of the second half");
         }
         Problem::Combination(IllegalLoadError::SplitSurplus { .. }) => {
-            let surplus = judged.load.operands.last().map(|operand| operand.span);
-            let span = surplus.unwrap_or(judged.load.span);
-            offset(span, "an offset of the second half", findings);
+            let span = load.operands.last().map_or(load.span, |operand| operand.span);
+            offset(judged, span, "an offset of the second half");
         }
         Problem::ReductionWithoutRed | Problem::Combination(_) => {
-            for qualifier in &judged.load.qualifiers {
-                if problem.is_about(qualifier.kind) {
-                    misfit(judged, problem, qualifier.span, findings);
-                }
+            let about = load.qualifiers.iter().filter(|q| problem.is_about(q.kind));
+            for qualifier in about {
+                misfit(judged, problem, qualifier.span);
             }
         }
     }
 }
 
-fn offset(span: Span, message: &str, findings: &mut Findings) {
-    let help = "`.16x32bx2` has one, no other shape has".to_owned();
-    findings.add(Rule::TensorOffset, span, message.to_owned(), help);
+fn offset(judged: &mut Judged<'_>, span: Span, message: &str) {
+    judged.add(Rule::TensorOffset, span, message, "`.16x32bx2` has one, no other shape has");
 }
 
-fn missing(judged: &Judged<'_>, part: Part, findings: &mut Findings) {
-    let text = match part {
-        Part::Sync => "`.sync`",
-        // Versions that only ptxas 12.9 compiles do without it.
-        Part::Aligned if judged.module.version < LATER_ASSEMBLER => return,
-        Part::Aligned => "`.aligned`",
-        Part::Shape => "a shape",
-        Part::Repeat => "`.x1` to `.x128`",
-        Part::Operation => "`.min` or `.max`",
-        // `qualifiers.rs` compares all types of a load.
-        Part::Type => return,
-    };
-    // The unknown qualifier may be what is missing, misspelled.
-    if judged.has_unknown() {
+fn missing(judged: &mut Judged<'_>, part: Part) {
+    // Versions that only ptxas 12.9 compiles do without `.aligned`.
+    let is_optional = part == Part::Aligned && judged.module.version < LATER_ASSEMBLER;
+    // An unknown qualifier may be what is missing, misspelled; types are compared elsewhere.
+    if is_optional || part == Part::Type || judged.has_unknown() {
         return;
     }
-    let message = format!("`{}` without {text}", judged.load.opcode.name());
-    let span = judged.load.opcode_span;
-    findings.add(Rule::MissingQualifier, span, message, format!("add {text}"));
+    let opcode = judged.load.opcode;
+    let name = part.name(opcode == Opcode::TensorLdRed);
+    let (message, help) = (format!("`{}` without {name}", opcode.name()), format!("add {name}"));
+    judged.add(Rule::MissingQualifier, judged.load.opcode_span, message, help);
 }
 
 /// Reports a qualifier that does not go with the others.
-fn misfit(judged: &Judged<'_>, problem: Problem, span: Span, findings: &mut Findings) {
+fn misfit(judged: &mut Judged<'_>, problem: Problem, span: Span) {
     let text = judged.text(span);
     let on_load = || format!("`{text}` on this `{}`", judged.load.opcode.name());
     let Problem::Combination(illegal) = problem else {
-        let help = "it goes with `tcgen05.ld.red`".to_owned();
-        return findings.add(Rule::TensorModifier, span, on_load(), help);
+        let message = on_load();
+        return judged.add(Rule::TensorModifier, span, message, "it goes with `tcgen05.ld.red`");
     };
     let (rule, message, help) = match illegal {
         IllegalLoadError::ReductionShape { .. } => (
             Rule::TensorShape,
             format!("the shape `{text}` with a reduction"),
-            "`tcgen05.ld.red` has `.32x32b` and `.16x32bx2`".to_owned(),
+            "`tcgen05.ld.red` has `.32x32b` and `.16x32bx2`",
         ),
-        IllegalLoadError::Num { shape, largest, .. } => (
-            Rule::TensorRepeat,
-            format!("`{text}` of `.{shape}`"),
-            format!("at most `.{largest}`: a load fills {MAX_REGISTERS} registers"),
-        ),
+        IllegalLoadError::Num { shape, largest, .. } => {
+            let help = format!("at most `.{largest}`: a load fills {MAX_REGISTERS} registers");
+            return judged.add(Rule::TensorRepeat, span, format!("`{text}` of `.{shape}`"), help);
+        }
         IllegalLoadError::ReductionNum => {
-            (Rule::TensorRepeat, format!("`{text}` with a reduction"), "at least `.x2`".to_owned())
+            (Rule::TensorRepeat, format!("`{text}` with a reduction"), "at least `.x2`")
         }
         IllegalLoadError::ReductionPack => {
-            (Rule::TensorModifier, on_load(), "`.pack::16b` goes with `tcgen05.ld`".to_owned())
+            (Rule::TensorModifier, on_load(), "`.pack::16b` goes with `tcgen05.ld`")
         }
         IllegalLoadError::ReductionModifier { .. } => {
-            (Rule::TensorModifier, on_load(), "it goes with `.f32`".to_owned())
+            (Rule::TensorModifier, on_load(), "it goes with `.f32`")
         }
         // These are unknown qualifiers, or operands.
         IllegalLoadError::Shape
@@ -109,11 +99,11 @@ fn misfit(judged: &Judged<'_>, problem: Problem, span: Span, findings: &mut Find
         | IllegalLoadError::SplitMissing
         | IllegalLoadError::SplitSurplus { .. } => return,
     };
-    findings.add(rule, span, message, help);
+    judged.add(rule, span, message, help);
 }
 
 /// `r, {redval,} [taddr] {, offset}`.
-fn operands(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
+fn operands(judged: &mut Judged<'_>, is_red: bool) {
     let fixed = fixed_operands(judged.load.opcode);
     let written = &judged.load.operands;
     if written.len() < fixed || written.len() > fixed + 1 {
@@ -123,61 +113,48 @@ fn operands(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
         } else {
             "registers in braces, the address; `.16x32bx2` has an offset, too"
         };
-        findings.add(Rule::Operands, judged.load.span, message, help.to_owned());
+        judged.add(Rule::Operands, judged.load.span, message, help);
     }
     if let Some(destination) = written.first() {
-        vector(judged, destination, findings);
+        vector(judged, destination);
     }
     if let Some(reduced) = written.get(1).filter(|_| is_red) {
-        reduced_value(judged, reduced, findings);
+        reduced_value(judged, reduced);
     }
-    written_once(judged, is_red, findings);
+    written_once(judged, is_red);
     if let Some(address) = written.get(fixed - 1) {
-        tensor_address(judged, address, is_red, findings);
+        tensor_address(judged, address, is_red);
     }
-    if let Some(offset) = written.get(fixed) {
-        let is_constant =
-            matches!(&offset.kind, OperandKind::Constant(value) if value.integer().is_some());
-        if !is_constant {
-            findings.add(
-                Rule::TensorOffset,
-                offset.span,
-                format!("`{}` is not an integer constant", judged.text(offset.span)),
-                "the offset of the second half is known when the code is assembled".to_owned(),
-            );
-        }
+    if let Some(Operand { kind, span }) = written.get(fixed)
+        && !matches!(kind, OperandKind::Constant(value) if value.integer().is_some())
+    {
+        let message = format!("`{}` is not an integer constant", judged.text(*span));
+        let help = "the offset of the second half is known when the code is assembled";
+        judged.add(Rule::TensorOffset, *span, message, help);
     }
 }
 
 /// Registers in braces, all of 32 bits.
-fn vector(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings) {
+fn vector(judged: &mut Judged<'_>, operand: &Operand) {
     let OperandKind::Vector(elements) = &operand.kind else {
-        findings.add(
-            Rule::DestinationRegister,
-            operand.span,
-            format!("`{}` is not a vector", judged.text(operand.span)),
-            "write registers in braces, also a single one".to_owned(),
-        );
-        return;
+        let message = format!("`{}` is not a vector", judged.text(operand.span));
+        let help = "write registers in braces, also a single one";
+        return judged.add(Rule::DestinationRegister, operand.span, message, help);
     };
     let mut registers = Vec::with_capacity(elements.len());
     for element in elements {
         if element.kind == ElementKind::Sink {
-            findings.add(
-                Rule::SinkScalar,
-                element.span,
-                "`_` in a load of tensor memory".to_owned(),
-                "each element has its register".to_owned(),
-            );
-        } else if let Some(scalar) = register(judged, element, findings) {
+            let message = "`_` in a load of tensor memory";
+            judged.add(Rule::SinkScalar, element.span, message, "each element has its register");
+        } else if let Some(scalar) = register(judged, element) {
             registers.push((scalar, element.span));
         }
     }
-    mixed(&registers, findings);
+    mixed(&registers, &mut judged.findings);
 }
 
 /// A 32-bit register of any type, also one of a vector register; returns its type.
-fn register(judged: &Judged<'_>, element: &Element, findings: &mut Findings) -> Option<ScalarType> {
+fn register(judged: &mut Judged<'_>, element: &Element) -> Option<ScalarType> {
     let (name, is_element) = match element.kind {
         ElementKind::Component(name) => (name, true),
         _ => (element.span, false),
@@ -185,103 +162,76 @@ fn register(judged: &Judged<'_>, element: &Element, findings: &mut Findings) -> 
     let declared = judged.register(name).filter(|declared| (declared.vector > 1) == is_element);
     let Some(declared) = declared else {
         let help = "write a register of 32 bits";
-        judged.no(Rule::DestinationRegister, element.span, "register", help, findings);
+        judged.no(Rule::DestinationRegister, element.span, "register", help);
         return None;
     };
     if declared.scalar.bits() != Some(32) {
-        findings.add(
-            Rule::DestinationWidth,
-            element.span,
-            format!("`{}` is of type `.{}`", judged.text(element.span), declared.scalar),
-            "tensor memory is loaded into registers of 32 bits".to_owned(),
-        );
+        let message = format!("`{}` is of type `.{}`", judged.text(element.span), declared.scalar);
+        let help = "tensor memory is loaded into registers of 32 bits";
+        judged.add(Rule::DestinationWidth, element.span, message, help);
     }
     Some(declared.scalar)
 }
 
 /// Each register is written once, the reduced value's too, from 9.0 on. Elements of vector registers
 /// are not compared, as an assembler does not.
-fn written_once(judged: &Judged<'_>, is_red: bool, findings: &mut Findings) {
+fn written_once(judged: &mut Judged<'_>, is_red: bool) {
     if judged.module.version < LATER_ASSEMBLER {
         return;
     }
     let mut seen = HashSet::new();
     let operands = judged.load.operands.iter().take(if is_red { 2 } else { 1 });
-    let names = operands.flat_map(|operand| match &operand.kind {
-        OperandKind::Name => vec![operand.span],
-        OperandKind::Vector(elements) => {
-            let names = elements.iter().filter(|element| element.kind == ElementKind::Name);
-            names.map(|element| element.span).collect()
-        }
-        _ => Vec::new(),
-    });
-    for name in names {
+    for name in operands.flat_map(names) {
         let symbol = judged.symbol(name).filter(|symbol| symbol.declaration.vector == 1);
-        let Some(symbol) = symbol else { continue };
-        if !seen.insert((symbol.id, symbol.number)) {
-            findings.add(
-                Rule::TensorRegister,
-                name,
-                format!("`{}` is written twice", judged.text(name)),
-                "each element has a register of its own".to_owned(),
-            );
+        if symbol.is_some_and(|symbol| !seen.insert((symbol.id, symbol.number))) {
+            let message = format!("`{}` is written twice", judged.text(name));
+            let help = "each element has a register of its own";
+            judged.add(Rule::TensorRegister, name, message, help);
         }
     }
 }
 
 /// A register alone, or in braces as newer compilers write it.
-fn reduced_value(judged: &Judged<'_>, operand: &Operand, findings: &mut Findings) {
-    let element = |kind| Element { kind, span: operand.span };
-    match &operand.kind {
-        OperandKind::Name => {
-            register(judged, &element(ElementKind::Name), findings);
+fn reduced_value(judged: &mut Judged<'_>, operand: &Operand) {
+    let span = operand.span;
+    let element = match &operand.kind {
+        OperandKind::Name => Element { kind: ElementKind::Name, span },
+        OperandKind::Component(name) => Element { kind: ElementKind::Component(*name), span },
+        OperandKind::Vector(elements) if elements.len() == 1 => elements[0],
+        _ => {
+            let message = format!("`{}` cannot hold the reduced value", judged.text(span));
+            let help = "write a register of 32 bits";
+            return judged.add(Rule::DestinationRegister, span, message, help);
         }
-        OperandKind::Component(name) => {
-            register(judged, &element(ElementKind::Component(*name)), findings);
-        }
-        OperandKind::Vector(elements) if elements.len() == 1 => {
-            for element in elements {
-                register(judged, element, findings);
-            }
-        }
-        _ => findings.add(
-            Rule::DestinationRegister,
-            operand.span,
-            format!("`{}` cannot hold the reduced value", judged.text(operand.span)),
-            "write a register of 32 bits".to_owned(),
-        ),
-    }
+    };
+    register(judged, &element);
 }
 
 /// `[register]` or `[register+offset]`, the register of 32 bits.
-fn tensor_address(judged: &Judged<'_>, operand: &Operand, is_red: bool, findings: &mut Findings) {
-    let help = "an address of tensor memory is in a 32-bit register in brackets".to_owned();
+fn tensor_address(judged: &mut Judged<'_>, operand: &Operand, is_red: bool) {
+    let help = "an address of tensor memory is in a 32-bit register in brackets";
     let address = match &operand.kind {
         OperandKind::Address(address) if address.form == AddressForm::Bracketed => address,
         _ => {
             let message = format!("`{}` is not an address", judged.text(operand.span));
-            return findings.add(Rule::Operands, operand.span, message, help);
+            return judged.add(Rule::Operands, operand.span, message, help);
         }
     };
     if let Some(span) = address.unified.filter(|_| is_red) {
-        let message = "`.unified` on `tcgen05.ld.red`".to_owned();
-        findings.add(Rule::UnifiedSpace, span, message, "remove `.unified`".to_owned());
+        let message = "`.unified` on `tcgen05.ld.red`";
+        judged.add(Rule::UnifiedSpace, span, message, "remove `.unified`");
     }
     let Some(base) = address.base else {
-        let message = "a constant address of tensor memory".to_owned();
-        return findings.add(Rule::ImmediateAddress, operand.span, message, help);
+        let message = "a constant address of tensor memory";
+        return judged.add(Rule::ImmediateAddress, operand.span, message, help);
     };
-    if let Some(offset) = address.offset.filter(|offset| offset.value.integer().is_none()) {
-        let message = format!("`{}` is not an integer", judged.text(offset.span));
-        findings.add(Rule::OffsetInteger, offset.span, message, None);
-    }
-    let text = judged.text(base);
+    integer_offset(judged, address);
     match judged.register(base) {
         Some(declared) if is_tensor_address(declared) => {}
         Some(declared) => {
-            let message = format!("`{text}` is of type `.{}`", declared.scalar);
-            findings.add(Rule::AddressBase, base, message, help);
+            let message = format!("`{}` is of type `.{}`", judged.text(base), declared.scalar);
+            judged.add(Rule::AddressBase, base, message, help);
         }
-        None => judged.no(Rule::AddressBase, base, "register", &help, findings),
+        None => judged.no(Rule::AddressBase, base, "register", help),
     }
 }

@@ -11,6 +11,7 @@ mod memory;
 mod placement;
 mod registers;
 mod tensor;
+mod tensor_load;
 mod undefined;
 mod value;
 
@@ -28,6 +29,7 @@ use crate::syntax::{Lines, Span, TypeClass};
 use access::Access;
 use hole::Holes;
 use memory::Plan;
+use value::low_bits;
 use warpload::impossible::OrImpossible;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaults;
@@ -70,6 +72,21 @@ pub struct Executed {
     pub undefined: Vec<Undefined>,
     /// Details of a load of Tensor Memory; `None` for others.
     pub tensor: Option<TensorExecuted>,
+}
+
+impl Executed {
+    /// A load that has done nothing yet.
+    fn nothing(executing: LaneMask) -> Self {
+        Self {
+            executing,
+            addresses: [0; LANES],
+            spaces: [None; LANES],
+            written: Vec::new(),
+            faults: LaneFaults::default(),
+            undefined: Vec::new(),
+            tensor: None,
+        }
+    }
 }
 
 /// One load of a function and its result.
@@ -163,33 +180,26 @@ impl<'m> Environment<'m> {
             let span = error.span().unwrap_or(load.span);
             self.error(span, RunErrorKind::Meaning(error))
         })?;
-        let address = load.address();
-        let spans = Spans {
-            load: load.span,
-            guard: load.guard.map(|guard| guard.register),
-            base: address.and_then(|address| address.base),
-            index: address.and_then(|address| address.index),
-        };
-        let executed = self.execute(&meaning, spans, registers)?;
+        let executed = self.execute(load, &meaning, registers)?;
         let undefined = undefined::undefined(load, self.module.version, &executed.spaces);
         Ok(Executed { undefined, ..executed })
     }
 
     fn execute(
         &self,
+        load: &Load,
         meaning: &Meaning,
-        spans: Spans,
         registers: &mut Registers,
     ) -> Result<Executed, RunError> {
         let Some(width) = Width::from_bytes(meaning.bytes()) else {
-            let illegal = MeaningError::Illegal(spans.load);
-            return Err(self.error(spans.load, RunErrorKind::Meaning(illegal)));
+            let illegal = MeaningError::Illegal(load.span);
+            return Err(self.error(load.span, RunErrorKind::Meaning(illegal)));
         };
-        let guard = spans.guard.unwrap_or(spans.load);
+        let guard = load.guard.map_or(load.span, |guard| guard.register);
         let executing = self.executing(meaning.guard, guard, registers)?;
-        let addresses = self.addresses(meaning, spans, executing, registers)?;
+        let addresses = self.addresses(load, meaning, executing, registers)?;
         let access = Access { space: meaning.space, width, executing, addresses };
-        self.check_known(&access, spans)?;
+        self.check_known(&access, load)?;
         let from = if meaning.space == PARAMETERS { PARAMETER_BASE } else { 0 };
         let read = access.read(&self.memory, from, self.misaligned);
         let size = width.bytes() as usize / usize::from(meaning.elements.max(1));
@@ -205,15 +215,9 @@ impl<'m> Environment<'m> {
         let written = registers.held(meaning.destinations.iter().flatten());
         let space =
             |lane| executing.contains(lane).then(|| access.space_of(&self.memory, lane)).flatten();
-        Ok(Executed {
-            executing,
-            addresses,
-            spaces: std::array::from_fn(space),
-            written,
-            faults: read.faults,
-            undefined: Vec::new(),
-            tensor: None,
-        })
+        let spaces = std::array::from_fn(space);
+        let faults = read.faults;
+        Ok(Executed { addresses, spaces, written, faults, ..Executed::nothing(executing) })
     }
 
     /// Returns the lanes that are active and predicated on.
@@ -233,13 +237,14 @@ impl<'m> Environment<'m> {
     /// for global and generic ones.
     fn addresses(
         &self,
+        load: &Load,
         meaning: &Meaning,
-        spans: Spans,
         executing: LaneMask,
         registers: &Registers,
     ) -> Result<[u64; LANES], RunError> {
         let place = meaning.address;
-        let base_span = spans.base.unwrap_or(spans.load);
+        let base_span = base_span(load);
+        let index_span = load.address().and_then(|address| address.index).unwrap_or(load.span);
         let variable = |id| {
             let found = self.placement.address(id);
             let unplaced = || self.error(base_span, RunErrorKind::Unplaced(self.name(base_span)));
@@ -253,7 +258,7 @@ impl<'m> Environment<'m> {
                 let declaration = self.module.declaration(id);
                 let bytes = declaration.and_then(|known| known.element_bytes());
                 let bytes = bytes.or_impossible(1, "only variables of sized elements are indexed");
-                (variable(id)?, Some((index, spans.index.unwrap_or(spans.load))), bytes)
+                (variable(id)?, Some((index, index_span)), bytes)
             }
         };
         let held = match register {
@@ -292,7 +297,7 @@ impl<'m> Environment<'m> {
     }
 
     /// Refuses to read unknown bytes.
-    fn check_known(&self, access: &Access, spans: Spans) -> Result<(), RunError> {
+    fn check_known(&self, access: &Access, load: &Load) -> Result<(), RunError> {
         let Some(hole) = self.holes.read_by(access, &self.memory) else { return Ok(()) };
         let declaration = self.module.declaration(hole.declaration);
         let name = declaration.map_or(String::new(), |known| self.name(known.name));
@@ -304,7 +309,7 @@ impl<'m> Environment<'m> {
                 line: self.lines.position(value.start).line,
             },
         };
-        Err(self.error(spans.base.unwrap_or(spans.load), kind))
+        Err(self.error(base_span(load), kind))
     }
 
     /// Passes over a statement: what an instruction writes that is not executed is unknown
@@ -340,13 +345,9 @@ impl<'m> Environment<'m> {
     }
 }
 
-/// The places of those parts of a load that may be without a value.
-#[derive(Clone, Copy)]
-struct Spans {
-    load: Span,
-    guard: Option<Span>,
-    base: Option<Span>,
-    index: Option<Span>,
+/// Returns the place of what a load's address begins with.
+fn base_span(load: &Load) -> Span {
+    load.address().and_then(|address| address.base).unwrap_or(load.span)
 }
 
 /// Little-endian bytes as a value of `width` bits.
@@ -358,9 +359,4 @@ fn extend(bytes: &[u8], is_signed: bool, width: u32) -> u128 {
         _ => value,
     };
     extended & low_bits(width)
-}
-
-/// That many ones.
-fn low_bits(width: u32) -> u128 {
-    1_u128.checked_shl(width).map_or(u128::MAX, |bit| bit - 1)
 }

@@ -181,9 +181,19 @@ impl<'m> Placement<'m> {
 
     /// Checks what the caller placed: ends, overlaps and alignment.
     pub(super) fn check(&self) -> Result<(), PlacementError> {
-        self.check_ends()?;
+        for (id, declaration, address) in self.placed() {
+            if address.checked_add(self.bytes(id)).is_none() {
+                return Err(PlacementError::Beyond { address, name: declaration.name });
+            }
+        }
         self.check_overlaps()?;
-        self.check_alignment()
+        for (_, declaration, address) in self.placed() {
+            let (alignment, name) = (declaration.alignment(), declaration.name);
+            if !address.is_multiple_of(alignment) {
+                return Err(PlacementError::Misaligned { address, alignment, name });
+            }
+        }
+        Ok(())
     }
 
     /// The variables that have an address and a size, with the bytes that they take.
@@ -194,7 +204,7 @@ impl<'m> Placement<'m> {
         self.module.declarations_with_ids().filter_map(move |(id, declaration)| {
             let address = self.address(id).filter(|_| declaration.space == space)?;
             let bytes = Some(self.bytes(id)).filter(|bytes| *bytes > 0)?;
-            // `check_ends` has refused what saturates.
+            // `check` has refused what saturates.
             Some((id, declaration, address..address.saturating_add(bytes)))
         })
     }
@@ -205,25 +215,6 @@ impl<'m> Placement<'m> {
         all.filter_map(|(id, declaration)| Some((id, declaration, *self.placed.get(&id)?)))
     }
 
-    fn check_ends(&self) -> Result<(), PlacementError> {
-        for (id, Declaration { name, .. }, address) in self.placed() {
-            if address.checked_add(self.bytes(id)).is_none() {
-                return Err(PlacementError::Beyond { address, name: *name });
-            }
-        }
-        Ok(())
-    }
-
-    fn check_alignment(&self) -> Result<(), PlacementError> {
-        for (_, declaration, address) in self.placed() {
-            let (alignment, name) = (declaration.alignment(), declaration.name);
-            if !address.is_multiple_of(alignment) {
-                return Err(PlacementError::Misaligned { address, alignment, name });
-            }
-        }
-        Ok(())
-    }
-
     fn check_overlaps(&self) -> Result<(), PlacementError> {
         use StateSpace::{Const, Global, Local, Param, Shared};
         for space in [Const, Global, Local, Param, Shared] {
@@ -231,11 +222,9 @@ impl<'m> Placement<'m> {
             ranges.sort_by_key(|(_, _, range)| range.start);
             for pair in ranges.windows(2) {
                 let (lower, (_, higher, range)) = (&pair[0].2, &pair[1]);
-                if range.start < lower.end {
-                    return Err(PlacementError::Overlap {
-                        address: range.start,
-                        name: higher.name,
-                    });
+                let (address, name) = (range.start, higher.name);
+                if address < lower.end {
+                    return Err(PlacementError::Overlap { address, name });
                 }
             }
         }

@@ -1,15 +1,6 @@
-//! Loads of tensor memory: what the whole warp does at once.
+//! Loads of tensor memory: what they read, and what they did.
 
-use super::{Environment, Executed, Registers, RunError, RunErrorKind, low_bits};
-use crate::meaning::Register;
-use crate::syntax::Span;
-use crate::syntax::load::Load;
-use crate::tensor::{
-    Issue, Registers as TensorRegisters, Rules, TensorAddress, TensorFault, TensorLoad,
-    TensorMemory, execute,
-};
-use warpload::lane::{LANES, LaneMask};
-use warpload::load::LaneFaults;
+use crate::tensor::{Issue, Rules, TensorFault, TensorLoad, TensorMemory};
 
 /// Tensor memory as the warp finds it that executes loads.
 ///
@@ -17,7 +8,7 @@ use warpload::load::LaneFaults;
 /// use warpload::machine::Machine;
 /// use warpload_ptx::run::{Placement, Registers, WarpTensorMemory};
 /// use warpload_ptx::read;
-/// use warpload_ptx::tensor::{Pattern, Rules, TensorMemory};
+/// use warpload_ptx::tensor::{Pattern, TensorMemory};
 ///
 /// let module = read(".version 8.8\n.target sm_100a\n.address_size 64
 ///     .entry k() {
@@ -27,7 +18,7 @@ use warpload::load::LaneFaults;
 /// let function = module.function("k").ok_or("no function")?;
 /// let mut environment = Placement::for_function(&module, function)?.into_environment(Machine::default())?;
 /// let memory = TensorMemory::filled(Pattern::LaneColumn);
-/// environment.tensor = Some(WarpTensorMemory { memory, warp: 1, rules: Rules::default() });
+/// environment.tensor = Some(WarpTensorMemory::new(memory, 1));
 ///
 /// let [taddr, r2] = ["taddr", "%r2"].map(|name| module.registers_named(function, name)[0]);
 /// let mut registers = Registers::new();
@@ -40,6 +31,7 @@ use warpload::load::LaneFaults;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WarpTensorMemory {
     /// What it holds.
     pub memory: TensorMemory,
@@ -47,6 +39,20 @@ pub struct WarpTensorMemory {
     pub warp: u32,
     /// What loads are checked against.
     pub rules: Rules,
+}
+
+impl WarpTensorMemory {
+    /// Makes the tensor memory of a warp with the default rules.
+    #[must_use]
+    pub fn new(memory: TensorMemory, warp: u32) -> Self {
+        Self { memory, warp, rules: Rules::default() }
+    }
+
+    /// Sets what loads are checked against.
+    #[must_use]
+    pub fn rules(self, rules: Rules) -> Self {
+        Self { rules, ..self }
+    }
 }
 
 /// What a load of tensor memory did.
@@ -59,106 +65,4 @@ pub struct TensorExecuted {
     pub issue: Issue,
     /// Why nothing was loaded: the registers are as before.
     pub fault: Option<TensorFault>,
-}
-
-/// The registers of a load, looked up.
-struct Operands {
-    data: Vec<Register>,
-    reduced: Option<Register>,
-    address: Register,
-    guard: Option<(Register, bool)>,
-}
-
-impl Environment<'_> {
-    /// Executes a `tcgen05.ld` or `tcgen05.ld.red`. If every lane is predicated off, nothing
-    /// happens.
-    pub(super) fn tensor_load(
-        &self,
-        load: &Load,
-        registers: &mut Registers,
-    ) -> Result<Executed, RunError> {
-        let written = load
-            .tensor_load(self.module.source())
-            .map_err(|error| self.error(error.span, RunErrorKind::Tensor(error.kind)))?;
-        let look_up = |name: Span| {
-            let register = self.module.register_written(load.scope, name);
-            register.map_err(|error| self.error(name, RunErrorKind::Meaning(error)))
-        };
-        let guard = load.guard.map(|guard| Ok((look_up(guard.register)?, guard.is_negated)));
-        let operands = Operands {
-            data: written.registers.iter().copied().map(look_up).collect::<Result<_, _>>()?,
-            reduced: written.reduced.map(look_up).transpose()?,
-            address: look_up(written.address)?,
-            guard: guard.transpose()?,
-        };
-        let guard_span = load.guard.map_or(load.span, |guard| guard.register);
-        let executing = self.executing(operands.guard, guard_span, registers)?;
-        let mut executed = Executed {
-            executing,
-            addresses: [0; LANES],
-            spaces: [None; LANES],
-            written: Vec::new(),
-            faults: LaneFaults::default(),
-            undefined: Vec::new(),
-            tensor: None,
-        };
-        if executing.is_empty() {
-            return Ok(executed);
-        }
-        let Some(tensor) = &self.tensor else {
-            return Err(self.error(load.opcode_span, RunErrorKind::NoTensorMemory));
-        };
-        if executing != LaneMask::ALL {
-            let missing = !executing;
-            return Err(self.error(guard_span, RunErrorKind::NotAllLanes { missing }));
-        }
-        let address = self.common_address(operands.address, written.address, registers)?;
-        let address = address.plus(written.address_offset);
-        let issue = Issue { warp: tensor.warp, address };
-        let mut loaded = TensorRegisters::new();
-        let load = written.load;
-        let fault = execute(&load, issue, &tensor.memory, &tensor.rules, &mut loaded).err();
-        executed.addresses = [u64::from(address.0); LANES];
-        executed.tensor = Some(TensorExecuted { load, issue, fault });
-        if fault.is_none() {
-            executed.written = self.keep(&operands, &loaded, registers);
-        }
-        Ok(executed)
-    }
-
-    /// What the address register holds, in all lanes the same.
-    fn common_address(
-        &self,
-        register: Register,
-        span: Span,
-        registers: &Registers,
-    ) -> Result<TensorAddress, RunError> {
-        let held = self.value(registers, register, LaneMask::ALL, span)?;
-        let values = held.map_or([0; LANES], |held| held.values.map(|value| value as u32));
-        let first = values[0];
-        match values.iter().position(|value| *value != first) {
-            None => Ok(TensorAddress(first)),
-            Some(lane) => {
-                let (register, other) = (self.name(span), values[lane]);
-                let kind = RunErrorKind::AddressesDiffer { register, first, lane, other };
-                Err(self.error(span, kind))
-            }
-        }
-    }
-
-    /// Writes what was loaded; each register once, with what it holds then.
-    fn keep(
-        &self,
-        operands: &Operands,
-        loaded: &TensorRegisters,
-        registers: &mut Registers,
-    ) -> Vec<(Register, super::RegisterValue)> {
-        let reduced = operands.reduced.iter().zip(loaded.reduced());
-        let rows = operands.data.iter().zip(loaded.data()).chain(reduced);
-        for (register, row) in rows {
-            let mask = low_bits(self.width(*register));
-            registers.write(*register, LaneMask::ALL, &row.map(|value| u128::from(value) & mask));
-        }
-        registers.held(operands.data.iter().chain(&operands.reduced))
-    }
 }

@@ -29,17 +29,17 @@ pub(super) fn undefined(
         return Vec::new();
     }
     let bits = load.scalar().and_then(ScalarType::bits);
-    let of_qualifier = |qualifier: &crate::syntax::load::Qualifier| {
-        let is_granted = granted(qualifier.kind, bits, version)?;
+    let unified = load.address().and_then(|address| address.unified);
+    let qualifiers = load
+        .qualifiers
+        .iter()
+        .filter_map(|qualifier| Some((qualifier.span, granted(qualifier.kind, bits, version)?)));
+    let limited = qualifiers.chain(unified.map(|span| (span, is_global as fn(Space) -> bool)));
+    let undefined = limited.map(|(qualifier, is_granted)| {
         let is_outside = |lane: usize| spaces[lane].is_some_and(|space| !is_granted(space));
-        Some(Undefined { qualifier: qualifier.span, lanes: LaneMask::from_fn(is_outside) })
-    };
-    let unified = load.address().and_then(|address| address.unified).map(|span| {
-        let is_outside = |lane: usize| spaces[lane].is_some_and(|space| !is_global(space));
-        Undefined { qualifier: span, lanes: LaneMask::from_fn(is_outside) }
+        Undefined { qualifier, lanes: LaneMask::from_fn(is_outside) }
     });
-    let qualifiers = load.qualifiers.iter().filter_map(of_qualifier);
-    qualifiers.chain(unified).filter(|undefined| !undefined.lanes.is_empty()).collect()
+    undefined.filter(|undefined| !undefined.lanes.is_empty()).collect()
 }
 
 /// Which memories a qualifier is for; `None` if it is for all. Hints are not named whose documents

@@ -57,30 +57,29 @@ pub fn bits_of(text: &str, scalar: ScalarType) -> Result<u128, ValueError> {
 
 fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u128, ValueError> {
     let bits = scalar.bits().unwrap_or(128);
+    let cut = |value: u128| value & low_bits(bits);
     let wide = text.trim().strip_prefix("0x").filter(|digits| digits.len() > 16);
-    if let Some(wide) = wide.and_then(|digits| u128::from_str_radix(digits, 16).ok()) {
-        return fitting(wide, wide & super::low_bits(bits) == wide, text, bits);
-    }
-    match whole(&expression(text, lane))? {
-        Constant::Float(value) => match scalar {
-            ScalarType::F32 => Ok(u128::from((value as f32).to_bits())),
-            ScalarType::F64 => Ok(u128::from(value.to_bits())),
-            _ => Err(ValueError::Fraction(text.trim().to_owned())),
-        },
-        Constant::Integer { bits: value, is_unsigned: true } => {
-            let value = u128::from(value);
-            fitting(value, value & super::low_bits(bits) == value, text, bits)
-        }
-        Constant::Integer { bits: value, is_unsigned: false } => {
-            let signed = i128::from(value as i64);
-            let cut = signed as u128 & super::low_bits(bits);
-            let is_fitting = match signed {
-                0.. => cut == signed as u128,
-                _ => bits >= 64 || signed >= -(1_i128 << (bits - 1)),
-            };
-            fitting(cut, is_fitting, text, bits)
-        }
-    }
+    let (value, fits) =
+        if let Some(wide) = wide.and_then(|digits| u128::from_str_radix(digits, 16).ok()) {
+            (wide, cut(wide) == wide)
+        } else {
+            match whole(&expression(text, lane))? {
+                Constant::Float(value) => match scalar {
+                    ScalarType::F32 => return Ok(u128::from((value as f32).to_bits())),
+                    ScalarType::F64 => return Ok(u128::from(value.to_bits())),
+                    _ => return Err(ValueError::Fraction(text.trim().to_owned())),
+                },
+                Constant::Integer { bits: value, is_unsigned: false } if (value as i64) < 0 => {
+                    let signed = i128::from(value as i64);
+                    (cut(signed as u128), bits >= 64 || signed >= -(1_i128 << (bits - 1)))
+                }
+                Constant::Integer { bits: value, .. } => {
+                    (u128::from(value), cut(u128::from(value)) == u128::from(value))
+                }
+            }
+        };
+    let too_wide = || ValueError::TooWide { value: shown(text.trim()), bits };
+    fits.then_some(value).ok_or_else(too_wide)
 }
 
 /// Returns the values of a register in the 32 lanes, lane 0 first: one expression, in which `lane` is the
@@ -167,7 +166,7 @@ fn shown(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-fn fitting(value: u128, fits: bool, text: &str, bits: u32) -> Result<u128, ValueError> {
-    let too_wide = || ValueError::TooWide { value: shown(text.trim()), bits };
-    fits.then_some(value).ok_or_else(too_wide)
+/// That many ones.
+pub(super) fn low_bits(width: u32) -> u128 {
+    1_u128.checked_shl(width).map_or(u128::MAX, |bit| bit - 1)
 }

@@ -1,5 +1,7 @@
 //! Constant expressions, of which offsets, immediates and initializers are made.
 
+use std::cmp::Ordering;
+
 use super::lexer::TokenKind;
 use super::words::Words;
 use crate::syntax::{ScalarType, SyntaxError};
@@ -260,22 +262,16 @@ fn apply(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
         Constant::Integer { bits: b, is_unsigned: right_unsigned },
     ) = (left, right)
     else {
-        let (a, b) = (left.float(), right.float());
-        // What is not a number was made of floats and integers.
-        let is_one = left.integer().is_some() || right.integer().is_some();
-        return apply_floats(operator, a, b, !is_one && !a.is_nan() && !b.is_nan());
+        return apply_floats(operator, left, right);
     };
     let is_unsigned = left_unsigned || right_unsigned;
     let order = if is_unsigned { a.cmp(&b) } else { (a as i64).cmp(&(b as i64)) };
+    if let Some(is_true) = compared(operator, order) {
+        return Some(truth(is_true));
+    }
     let bits = match operator {
         b"||" => return Some(truth(left.is_true() || right.is_true())),
         b"&&" => return Some(truth(left.is_true() && right.is_true())),
-        b"==" => return Some(truth(order.is_eq())),
-        b"!=" => return Some(truth(order.is_ne())),
-        b"<" => return Some(truth(order.is_lt())),
-        b"<=" => return Some(truth(order.is_le())),
-        b">" => return Some(truth(order.is_gt())),
-        b">=" => return Some(truth(order.is_ge())),
         b"|" => a | b,
         b"^" => a ^ b,
         b"&" => a & b,
@@ -295,15 +291,16 @@ fn apply(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
     Some(Constant::Integer { bits, is_unsigned })
 }
 
-/// `are_alike` is false for a float and an integer, which are not compared.
-fn apply_floats(operator: &[u8], a: f64, b: f64, are_alike: bool) -> Option<Constant> {
+/// [`apply`] unless both are integers. A float and an integer are not compared, nor is what is not a
+/// number, which was made of both.
+fn apply_floats(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
+    let (a, b) = (left.float(), right.float());
+    let are_alike = left.integer().is_none() && right.integer().is_none();
+    let order = a.partial_cmp(&b).filter(|_| are_alike);
+    if let Some(is_true) = order.and_then(|order| compared(operator, order)) {
+        return Some(truth(is_true));
+    }
     let value = match operator {
-        b"==" if are_alike => return Some(truth(a == b)),
-        b"!=" if are_alike => return Some(truth(a != b)),
-        b"<" if are_alike => return Some(truth(a < b)),
-        b"<=" if are_alike => return Some(truth(a <= b)),
-        b">" if are_alike => return Some(truth(a > b)),
-        b">=" if are_alike => return Some(truth(a >= b)),
         b"+" => a + b,
         b"-" => a - b,
         b"*" => a * b,
@@ -312,6 +309,19 @@ fn apply_floats(operator: &[u8], a: f64, b: f64, are_alike: bool) -> Option<Cons
         _ => f64::NAN,
     };
     Some(Constant::Float(value))
+}
+
+/// Returns what a comparison says; `None` for another operator.
+fn compared(operator: &[u8], order: Ordering) -> Option<bool> {
+    Some(match operator {
+        b"==" => order.is_eq(),
+        b"!=" => order.is_ne(),
+        b"<" => order.is_lt(),
+        b"<=" => order.is_le(),
+        b">" => order.is_gt(),
+        b">=" => order.is_ge(),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -214,12 +214,12 @@ impl<'s> Lexer<'s> {
     /// Returns the end of `# 1 "a.cu" 2` or `#line 1 "a.cu"`, which a preprocessor leaves and
     /// which may follow any word; `None` for any other `#`. The newline is part of it.
     fn line_directive(&self) -> Option<usize> {
-        let mut at = self.blanks(self.position + 1);
+        let mut at = self.in_line(self.position + 1, BLANK);
         if self.bytes.get(at..at + 4) == Some(b"line") {
-            at = self.blanks(at + 4);
+            at = self.in_line(at + 4, BLANK);
         }
         let number = self.after(at, DIGIT);
-        let name = self.blanks(number);
+        let name = self.in_line(number, BLANK);
         if number == at || name == number || self.bytes.get(name) != Some(&b'"') {
             return None;
         }
@@ -228,19 +228,13 @@ impl<'s> Lexer<'s> {
         if self.bytes.get(quote) != Some(&b'"') {
             return None;
         }
-        let mut end = quote + 1;
-        while self.bytes.get(end).is_some_and(|byte| *byte != b'\n')
-            && is(self.bytes.get(end), BLANK | DIGIT)
-        {
-            end += 1;
-        }
+        let end = self.in_line(quote + 1, BLANK | DIGIT);
         (self.bytes.get(end) == Some(&b'\n')).then_some(end + 1)
     }
 
-    /// Returns the first byte at or after `at` that is not a blank inside a line.
-    fn blanks(&self, mut at: usize) -> usize {
-        while self.bytes.get(at).is_some_and(|byte| *byte != b'\n') && is(self.bytes.get(at), BLANK)
-        {
+    /// Returns the first byte at or after `at` that ends the line or is not of a class.
+    fn in_line(&self, mut at: usize, class: u8) -> usize {
+        while self.bytes.get(at) != Some(&b'\n') && is(self.bytes.get(at), class) {
             at += 1;
         }
         at
@@ -272,14 +266,13 @@ impl<'s> Lexer<'s> {
         let mut end = self.name(start);
         // A name ends after its start and inside the text.
         let is_decimal = self.bytes[start..end].iter().all(u8::is_ascii_digit);
-        if is_decimal && self.bytes.get(end) == Some(&b'.') && is(self.bytes.get(end + 1), DIGIT) {
-            end = self.name(end + 1);
-        } else if is_decimal
-            && self.bytes.get(end) == Some(&b'.')
-            && !is(self.bytes.get(end + 1), NAME)
-        {
-            // `1.` is a float, too.
-            end += 1;
+        if is_decimal && self.bytes.get(end) == Some(&b'.') {
+            if is(self.bytes.get(end + 1), DIGIT) {
+                end = self.name(end + 1);
+            } else if !is(self.bytes.get(end + 1), NAME) {
+                // `1.` is a float, too.
+                end += 1;
+            }
         }
         let is_hexadecimal = matches!(self.bytes.get(start + 1), Some(b'x' | b'X'));
         let signs_exponent = matches!(self.bytes.get(end - 1), Some(b'e' | b'E'))

@@ -4,6 +4,7 @@ pub(crate) mod error;
 pub(crate) mod expression;
 pub(crate) mod lexer;
 pub mod load;
+pub(crate) mod named;
 pub(crate) mod span;
 pub(crate) mod special;
 pub(crate) mod types;

@@ -17,52 +17,38 @@ pub(crate) struct SpecialRegister {
 
 type Needs = Option<((u8, u8), u32)>;
 
-/// The registers with what they need. `sm_10` means any target. [PTX ISA, "Special
-/// Registers"; the versions and targets from an assembler's verdicts]
-const REGISTERS: [(&str, ScalarType, bool, Needs); 41] = {
+/// The registers with what they need, names with a blank between. `sm_10` means any target. [PTX ISA,
+/// "Special Registers"; the versions and targets from an assembler's verdicts]
+const REGISTERS: [(&str, ScalarType, bool, Needs); 16] = {
     use ScalarType::{B32, B64, Pred};
     [
-        ("%aggr_smem_size", B32, false, Some(((8, 1), 90))),
         ("%clock", B32, false, None),
-        ("%clock64", B64, false, Some(((2, 0), 20))),
-        ("%clock_hi", B32, false, Some(((5, 0), 20))),
-        ("%cluster_ctaid", B32, true, Some(((7, 8), 90))),
-        ("%cluster_ctarank", B32, false, Some(((7, 8), 90))),
-        ("%cluster_nctaid", B32, true, Some(((7, 8), 90))),
-        ("%cluster_nctarank", B32, false, Some(((7, 8), 90))),
-        ("%clusterid", B32, true, Some(((7, 8), 90))),
-        ("%ctaid", B32, true, None),
-        ("%current_graph_exec", B64, false, Some(((8, 0), 50))),
-        ("%dynamic_smem_size", B32, false, Some(((4, 1), 20))),
-        ("%globaltimer", B64, false, Some(((3, 1), 30))),
-        ("%globaltimer_hi", B32, false, Some(((3, 1), 30))),
-        ("%globaltimer_lo", B32, false, Some(((3, 1), 30))),
+        ("%ctaid %nctaid %ntid %tid", B32, true, None),
         ("%gridid", B64, false, None),
+        ("%laneid %pm0 %pm1 %pm2 %pm3 %smid %warpid", B32, false, Some(((1, 3), 10))),
+        (
+            "%lanemask_eq %lanemask_ge %lanemask_gt %lanemask_le %lanemask_lt %nsmid %nwarpid",
+            B32,
+            false,
+            Some(((2, 0), 20)),
+        ),
+        ("%clock64", B64, false, Some(((2, 0), 20))),
+        ("%globaltimer_hi %globaltimer_lo", B32, false, Some(((3, 1), 30))),
+        ("%globaltimer", B64, false, Some(((3, 1), 30))),
+        ("%dynamic_smem_size %total_smem_size", B32, false, Some(((4, 1), 20))),
+        ("%clock_hi", B32, false, Some(((5, 0), 20))),
+        (
+            "%reserved_smem_offset_0 %reserved_smem_offset_1 %reserved_smem_offset_begin \
+             %reserved_smem_offset_cap %reserved_smem_offset_end",
+            B32,
+            false,
+            Some(((7, 6), 80)),
+        ),
+        ("%cluster_ctarank %cluster_nctarank", B32, false, Some(((7, 8), 90))),
+        ("%cluster_ctaid %cluster_nctaid %clusterid %nclusterid", B32, true, Some(((7, 8), 90))),
         ("%is_explicit_cluster", Pred, false, Some(((7, 8), 90))),
-        ("%laneid", B32, false, Some(((1, 3), 10))),
-        ("%lanemask_eq", B32, false, Some(((2, 0), 20))),
-        ("%lanemask_ge", B32, false, Some(((2, 0), 20))),
-        ("%lanemask_gt", B32, false, Some(((2, 0), 20))),
-        ("%lanemask_le", B32, false, Some(((2, 0), 20))),
-        ("%lanemask_lt", B32, false, Some(((2, 0), 20))),
-        ("%nclusterid", B32, true, Some(((7, 8), 90))),
-        ("%nctaid", B32, true, None),
-        ("%nsmid", B32, false, Some(((2, 0), 20))),
-        ("%ntid", B32, true, None),
-        ("%nwarpid", B32, false, Some(((2, 0), 20))),
-        ("%pm0", B32, false, Some(((1, 3), 10))),
-        ("%pm1", B32, false, Some(((1, 3), 10))),
-        ("%pm2", B32, false, Some(((1, 3), 10))),
-        ("%pm3", B32, false, Some(((1, 3), 10))),
-        ("%reserved_smem_offset_0", B32, false, Some(((7, 6), 80))),
-        ("%reserved_smem_offset_1", B32, false, Some(((7, 6), 80))),
-        ("%reserved_smem_offset_begin", B32, false, Some(((7, 6), 80))),
-        ("%reserved_smem_offset_cap", B32, false, Some(((7, 6), 80))),
-        ("%reserved_smem_offset_end", B32, false, Some(((7, 6), 80))),
-        ("%smid", B32, false, Some(((1, 3), 10))),
-        ("%tid", B32, true, None),
-        ("%total_smem_size", B32, false, Some(((4, 1), 20))),
-        ("%warpid", B32, false, Some(((1, 3), 10))),
+        ("%current_graph_exec", B64, false, Some(((8, 0), 50))),
+        ("%aggr_smem_size", B32, false, Some(((8, 1), 90))),
     ]
 };
 
@@ -75,11 +61,10 @@ const NUMBERED: [(&str, &str, u32, ScalarType, Needs); 3] = [
 
 /// Returns the special register of a name; `None` if the name is not one.
 pub(crate) fn special_register(name: &str) -> Option<SpecialRegister> {
-    let one = REGISTERS.binary_search_by_key(&name, |row| row.0).ok();
-    let (scalar, is_vector, needs) = match one.and_then(|at| REGISTERS.get(at)) {
-        Some((_, scalar, is_vector, needs)) => (*scalar, *is_vector, *needs),
-        None => numbered(name)?,
-    };
+    let mut rows = REGISTERS.into_iter();
+    let one = rows.find(|(names, ..)| names.split(' ').any(|known| known == name));
+    let known = one.map(|(_, scalar, is_vector, needs)| (scalar, is_vector, needs));
+    let (scalar, is_vector, needs) = known.or_else(|| numbered(name))?;
     Some(SpecialRegister {
         scalar,
         is_vector,
@@ -103,7 +88,6 @@ mod tests {
 
     #[test]
     fn special_registers_are_found_by_name() {
-        assert!(REGISTERS.is_sorted_by_key(|row| row.0));
         let needs = |name| special_register(name).map(|found| (found.version, found.sm));
         assert_eq!(needs("%clock"), Some((None, None)));
         assert_eq!(needs("%pm3"), Some((Some((1, 3)), Some(10))));

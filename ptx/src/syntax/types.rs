@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::ParseError;
+use super::named::named;
 
 /// A type of PTX, written after a dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -135,66 +136,25 @@ impl fmt::Display for ScalarType {
     }
 }
 
-/// Where a variable lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum StateSpace {
-    /// `.reg`.
-    Register,
-    /// `.const`.
-    Const,
-    /// `.global`.
-    Global,
-    /// `.local`.
-    Local,
-    /// `.param`.
-    Param,
-    /// `.shared`.
-    Shared,
-    /// `.tex`, which is not read by a load.
-    Texture,
-}
-
-impl StateSpace {
-    /// All state spaces.
-    pub const ALL: [Self; 7] = [
-        Self::Register,
-        Self::Const,
-        Self::Global,
-        Self::Local,
-        Self::Param,
-        Self::Shared,
-        Self::Texture,
-    ];
-
-    /// Returns the name without its dot.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Register => "reg",
-            Self::Const => "const",
-            Self::Global => "global",
-            Self::Local => "local",
-            Self::Param => "param",
-            Self::Shared => "shared",
-            Self::Texture => "tex",
-        }
-    }
-}
-
-impl FromStr for StateSpace {
-    type Err = ParseError;
-
-    /// Reads the name of a space without its dot and its sub-qualifier.
-    fn from_str(name: &str) -> Result<Self, ParseError> {
-        let space = Self::ALL.into_iter().find(|space| space.name() == name);
-        space.ok_or(ParseError::new("a state space such as `global`"))
-    }
-}
-
-impl fmt::Display for StateSpace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+named! {
+    /// Where a variable lies.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum StateSpace: "a state space such as `global`" {
+        /// `.reg`.
+        Register = "reg",
+        /// `.const`.
+        Const = "const",
+        /// `.global`.
+        Global = "global",
+        /// `.local`.
+        Local = "local",
+        /// `.param`.
+        Param = "param",
+        /// `.shared`.
+        Shared = "shared",
+        /// `.tex`, which is not read by a load.
+        Texture = "tex",
     }
 }
 

@@ -63,6 +63,15 @@ impl<'s> Words<'s> {
         if self.is_mark(mark) { Ok(self.advance().span) } else { Err(self.expected(expected)) }
     }
 
+    /// Takes a name and returns its place.
+    ///
+    /// # Errors
+    /// Returns [`SyntaxError`] at the current word if it is not a name.
+    pub(crate) fn word(&mut self, expected: &'static str) -> Result<Span, SyntaxError> {
+        let is_word = self.current.kind == TokenKind::Word;
+        if is_word { Ok(self.advance().span) } else { Err(self.expected(expected)) }
+    }
+
     /// Lets [`Self::advance`] pass the current word, a character that begins none.
     pub(crate) fn pass_stray(&mut self) {
         self.lexer.skip_to(self.current.span.end);

@@ -11,10 +11,10 @@ use std::hint::black_box;
 
 use super::address::TensorAddress;
 use super::fault::{Half, TensorFault};
-use super::instruction::{MAX_REGISTERS, TensorLoad};
+use super::instruction::TensorLoad;
 use super::memory::{COLUMNS, SLAB_LANES, TensorMemory};
 use super::rules::{Issue, LaneMode, Rules};
-use super::shape::{CellOffset, Shape};
+use super::shape::{CellOffset, MAX_REGISTERS, Shape};
 use warpload::lane::{LANES, LaneValues};
 
 /// What loads write to: the registers of the 32 threads of a warp. 16 KiB; made once and used for

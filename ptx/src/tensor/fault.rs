@@ -16,15 +16,21 @@ pub enum Half {
 }
 
 /// A load whose behaviour is undefined. No register changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum TensorFault {
     /// The half offset is negative, or has more than 32 bits.
+    #[error("half offset {split}: expected one of 32 bits without sign, 0..={}", u32::MAX)]
     SplitRange {
         /// The offset.
         split: i64,
     },
     /// The lane field names a lane that the warp may not read.
+    #[error(
+        "{half} {address}: this warp may read lanes {slab}..={}; lane mode `wrap` takes the lane \
+         modulo 32 within them",
+        slab + SLAB_LANES - 1
+    )]
     LaneSlab {
         /// Whose address it is.
         half: Half,
@@ -34,6 +40,7 @@ pub enum TensorFault {
         slab: usize,
     },
     /// The load cannot begin at this lane of the slab.
+    #[error("{half} {address}: the load begins at a multiple of {multiple} lanes")]
     LaneAlignment {
         /// Whose address it is.
         half: Half,
@@ -43,6 +50,7 @@ pub enum TensorFault {
         multiple: usize,
     },
     /// The load reads columns after the last one.
+    #[error("{half}: columns {first}..={last} are read; Tensor Memory has 0..={}", COLUMNS - 1)]
     ColumnRange {
         /// Whose columns they are.
         half: Half,
@@ -52,6 +60,7 @@ pub enum TensorFault {
         last: usize,
     },
     /// The load reads a column that is not allocated.
+    #[error("{half}: column {column} is read and not allocated")]
     ColumnUnallocated {
         /// Whose column it is.
         half: Half,
@@ -59,6 +68,7 @@ pub enum TensorFault {
         column: usize,
     },
     /// The column of the address is odd, and hardware alignment is asked for.
+    #[error("address {address}: hardware wants an even column here, and its alignment is checked")]
     ColumnAlignment {
         /// The address.
         address: TensorAddress,
@@ -89,39 +99,3 @@ impl fmt::Display for Half {
         })
     }
 }
-
-impl fmt::Display for TensorFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::SplitRange { split } => write!(
-                f,
-                "half offset {split}: expected one of 32 bits without sign, 0..={}",
-                u32::MAX
-            ),
-            Self::LaneSlab { half, address, slab } => write!(
-                f,
-                "{half} {address}: this warp may read lanes {slab}..={}; lane mode `wrap` takes \
-                 the lane modulo 32 within them",
-                slab + SLAB_LANES - 1
-            ),
-            Self::LaneAlignment { half, address, multiple } => {
-                write!(f, "{half} {address}: the load begins at a multiple of {multiple} lanes")
-            }
-            Self::ColumnRange { half, first, last } => write!(
-                f,
-                "{half}: columns {first}..={last} are read; Tensor Memory has 0..={}",
-                COLUMNS - 1
-            ),
-            Self::ColumnUnallocated { half, column } => {
-                write!(f, "{half}: column {column} is read and not allocated")
-            }
-            Self::ColumnAlignment { address } => write!(
-                f,
-                "address {address}: hardware wants an even column here, and its alignment is \
-                 checked"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for TensorFault {}

@@ -2,9 +2,9 @@
 //! that a program makes ([`TensorLoad::new`](super::TensorLoad::new)) and of one that is written
 //! (`written/`, `rules/tensor.rs`). Those that read a text only map a problem to its place.
 
-use super::instruction::{Form, MAX_REGISTERS, Repeat};
-use super::reduction::ReductionType;
-use super::shape::Shape;
+use super::form::{Form, Repeat};
+use super::reduction::{Operation, ReductionType};
+use super::shape::{MAX_REGISTERS, Shape};
 use crate::syntax::ScalarType;
 
 /// The parts of a `tcgen05.ld` or `tcgen05.ld.red`, any of them missing.
@@ -17,8 +17,7 @@ pub(crate) struct Parts {
     pub(crate) shape: Option<Shape>,
     pub(crate) num: Option<u32>,
     pub(crate) pack: bool,
-    /// `.min` or `.max`.
-    pub(crate) operation: bool,
+    pub(crate) operation: Option<Operation>,
     /// `.abs` or `.NaN`.
     pub(crate) modifier: bool,
     pub(crate) scalar: Option<ScalarType>,
@@ -52,6 +51,21 @@ pub(crate) enum Part {
     Repeat,
     Operation,
     Type,
+}
+
+impl Part {
+    /// Returns what to add.
+    pub(crate) fn name(self, is_reduction: bool) -> &'static str {
+        match self {
+            Self::Sync => "`.sync`",
+            Self::Aligned => "`.aligned`",
+            Self::Shape => "a shape such as `.32x32b`",
+            Self::Repeat => "a repeat such as `.x4`",
+            Self::Operation => "`.min` or `.max`",
+            Self::Type if is_reduction => "`.f32`, `.u32` or `.s32`",
+            Self::Type => "`.b32`",
+        }
+    }
 }
 
 /// The rule of the grammar that a combination breaks (PTX ISA, "tcgen05.ld", syntax and Table 49).
@@ -121,6 +135,14 @@ impl IllegalLoadError {
     }
 }
 
+impl Form {
+    /// Returns every rule that the combination breaks, in the order of [`IllegalLoadError`]; none
+    /// for a legal one.
+    pub fn problems(self) -> impl Iterator<Item = IllegalLoadError> {
+        Parts::from(self).combinations()
+    }
+}
+
 impl From<Form> for Parts {
     /// The parts that a form leaves open are as they must be.
     fn from(form: Form) -> Self {
@@ -132,7 +154,7 @@ impl From<Form> for Parts {
             shape: Some(shape),
             num: Some(num),
             pack,
-            operation: reduction.is_some(),
+            operation: reduction.map(|red| red.operation),
             modifier: reduction.is_some_and(|red| red.absolute || red.propagates_nan),
             scalar: Some(reduction.map_or(ScalarType::B32, |red| red.kind.scalar())),
             split: Some(split.is_some()),
@@ -151,10 +173,10 @@ impl Parts {
             (!self.aligned, Part::Aligned),
             (self.shape.is_none(), Part::Shape),
             (self.num.is_none(), Part::Repeat),
-            (self.is_reduction && !self.operation, Part::Operation),
+            (self.is_reduction && self.operation.is_none(), Part::Operation),
         ];
         let missing = missing.into_iter().filter(|part| part.0).map(|part| part.1);
-        let without_red = !self.is_reduction && (self.operation || self.modifier);
+        let without_red = !self.is_reduction && (self.operation.is_some() || self.modifier);
         missing
             .map(Problem::Missing)
             .chain(without_red.then_some(Problem::ReductionWithoutRed))

@@ -1,26 +1,26 @@
 //! Contents of Tensor Memory that are a function of lane and column.
 
-use std::fmt;
-use std::str::FromStr;
+use crate::syntax::named::named;
 
-use crate::syntax::ParseError;
-
-/// Contents for tests: each cell's value is a function of its lane and column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Pattern {
-    /// `lane*65536+col`: each cell holds its own address.
-    LaneColumn,
-    /// `packid`: with x = lane * 512 + column, x in the low half and its complement in the upper
-    /// one. The low halves all differ, so that the halves that `.pack::16b` combines can be told apart.
-    PackIdentity,
-    /// `hash`: lane * 512 + column + 1, well mixed.
-    Hash,
-    /// `f32rand`: ordinary numbers as binary32, of both signs, 2^-31 to 2^33 in size.
-    F32Random,
-    /// `f32special`: by lane mod 8, NaNs, one NaN in eight columns, zeroes of either sign, zeroes of
-    /// one sign, special numbers, subnormal ones, infinities among numbers, and `f32rand`.
-    F32Special,
+named! {
+    /// Contents for tests: each cell's value is a function of its lane and column.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum Pattern: "a pattern: lane*65536+col, packid, hash, f32rand or f32special" {
+        /// `lane*65536+col`: each cell holds its own address.
+        LaneColumn = "lane*65536+col",
+        /// `packid`: with x = lane * 512 + column, x in the low half and its complement in the upper
+        /// one. The low halves all differ, so that the halves that `.pack::16b` combines can be told
+        /// apart.
+        PackIdentity = "packid",
+        /// `hash`: lane * 512 + column + 1, well mixed.
+        Hash = "hash",
+        /// `f32rand`: ordinary numbers as binary32, of both signs, 2^-31 to 2^33 in size.
+        F32Random = "f32rand",
+        /// `f32special`: by lane mod 8, NaNs, one NaN in eight columns, zeroes of either sign, zeroes
+        /// of one sign, special numbers, subnormal ones, infinities among numbers, and `f32rand`.
+        F32Special = "f32special",
+    }
 }
 
 const NANS: [u32; 5] = [0x7fc0_0000, 0xffc0_0000, 0x7f80_0001, 0xffff_ffff, 0x7fff_ffff];
@@ -46,22 +46,6 @@ const SPECIAL: [u32; 16] = [
 ];
 
 impl Pattern {
-    /// All patterns.
-    pub const ALL: [Self; 5] =
-        [Self::LaneColumn, Self::PackIdentity, Self::Hash, Self::F32Random, Self::F32Special];
-
-    /// Returns its name in test cases.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::LaneColumn => "lane*65536+col",
-            Self::PackIdentity => "packid",
-            Self::Hash => "hash",
-            Self::F32Random => "f32rand",
-            Self::F32Special => "f32special",
-        }
-    }
-
     /// Returns the value of the cell of this lane and column.
     #[must_use]
     pub fn value(self, lane: usize, column: usize) -> u32 {
@@ -75,22 +59,6 @@ impl Pattern {
             Self::F32Random => random_number(hash(lane, column)),
             Self::F32Special => special(lane, column),
         }
-    }
-}
-
-impl FromStr for Pattern {
-    type Err = ParseError;
-
-    fn from_str(name: &str) -> Result<Self, ParseError> {
-        let pattern = Self::ALL.into_iter().find(|pattern| pattern.name() == name);
-        let names = "a pattern: lane*65536+col, packid, hash, f32rand or f32special";
-        pattern.ok_or(ParseError::new(names))
-    }
-}
-
-impl fmt::Display for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -8,29 +8,33 @@
 //! were NaNs.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::syntax::{ParseError, ScalarType};
+use crate::syntax::ScalarType;
+use crate::syntax::named::named;
 use warpload::lane::{LANES, LaneValues};
 
-/// Which of a thread's values is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
-    /// The smallest.
-    Min,
-    /// The largest.
-    Max,
+named! {
+    /// Which of a thread's values is kept.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Operation: "`min` or `max`" {
+        /// The smallest.
+        Min = "min",
+        /// The largest.
+        Max = "max",
+    }
 }
 
-/// How values are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReductionType {
-    /// Without sign.
-    U32,
-    /// In two's complement.
-    S32,
-    /// As binary32.
-    F32,
+named! {
+    /// How values are compared.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ReductionType: "`u32`, `s32` or `f32`" {
+        /// Without sign.
+        U32 = "u32",
+        /// In two's complement.
+        S32 = "s32",
+        /// As binary32.
+        F32 = "f32",
+    }
 }
 
 /// The reduction of a `tcgen05.ld.red`.
@@ -49,34 +53,7 @@ pub struct Reduction {
 /// The NaN that results, that of PTX's `min` and `max`.
 const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
-impl Operation {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Min, Self::Max];
-
-    /// Returns `min` or `max`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Min => "min",
-            Self::Max => "max",
-        }
-    }
-}
-
 impl ReductionType {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::U32, Self::S32, Self::F32];
-
-    /// Returns `u32`, `s32` or `f32`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::U32 => "u32",
-            Self::S32 => "s32",
-            Self::F32 => "f32",
-        }
-    }
-
     /// Returns the type as PTX writes it.
     pub(super) const fn scalar(self) -> ScalarType {
         match self {
@@ -158,36 +135,6 @@ impl Reduction {
 /// Inverts the bits below the sign if the sign is set; it is its own inverse.
 const fn turned(bits: u32) -> u32 {
     bits ^ ((bits as i32 >> 31) as u32 >> 1)
-}
-
-impl FromStr for Operation {
-    type Err = ParseError;
-
-    fn from_str(name: &str) -> Result<Self, ParseError> {
-        let operation = Self::ALL.into_iter().find(|operation| operation.name() == name);
-        operation.ok_or(ParseError::new("`min` or `max`"))
-    }
-}
-
-impl FromStr for ReductionType {
-    type Err = ParseError;
-
-    fn from_str(name: &str) -> Result<Self, ParseError> {
-        let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        kind.ok_or(ParseError::new("`u32`, `s32` or `f32`"))
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for ReductionType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 impl fmt::Display for Reduction {

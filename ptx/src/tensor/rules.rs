@@ -1,14 +1,12 @@
 //! What a load may touch.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::address::TensorAddress;
 use super::memory::COLUMNS;
-use crate::syntax::ParseError;
+use crate::syntax::named::named;
 
 /// The warp that issues a load, and the address, the same in all 32 threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Issue {
     /// The warp's number in its thread block; only its value modulo 4 matters.
     pub warp: u32,
@@ -16,47 +14,40 @@ pub struct Issue {
     pub address: TensorAddress,
 }
 
-/// What the lane field of an address means. The sources differ: docs/tensor-memory.md.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum LaneMode {
-    /// The text of the PTX ISA: the field is a physical lane and must lie in the warp's slab, 32
-    /// lanes from 32 * (warp mod 4) on.
-    #[default]
-    Strict,
-    /// The field counts modulo 32 from the warp's slab on, whichever slab it names. Kernels that
-    /// use column addresses only, in every warp, rely on that.
-    Wrap,
-}
-
-impl LaneMode {
-    /// Returns `strict` or `wrap`.
+impl Issue {
+    /// Issues a load in this warp at this address.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Wrap => "wrap",
-        }
+    pub const fn new(warp: u32, address: TensorAddress) -> Self {
+        Self { warp, address }
     }
 }
 
-impl FromStr for LaneMode {
-    type Err = ParseError;
-
-    fn from_str(name: &str) -> Result<Self, ParseError> {
-        let mode = [Self::Strict, Self::Wrap].into_iter().find(|mode| mode.name() == name);
-        mode.ok_or(ParseError::new("`strict` or `wrap`"))
-    }
-}
-
-impl fmt::Display for LaneMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+named! {
+    /// What the lane field of an address means. The sources differ: docs/tensor-memory.md.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+    #[cfg_attr(feature = "json", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
+    #[non_exhaustive]
+    pub enum LaneMode: "`strict` or `wrap`" {
+        /// The text of the PTX ISA: the field is a physical lane and must lie in the warp's slab, 32
+        /// lanes from 32 * (warp mod 4) on.
+        #[default]
+        Strict = "strict",
+        /// The field counts modulo 32 from the warp's slab on, whichever slab it names. Kernels that
+        /// use column addresses only, in every warp, rely on that.
+        Wrap = "wrap",
     }
 }
 
 /// What loads are checked against.
+///
+/// ```
+/// use warpload_ptx::tensor::{LaneMode, Rules};
+///
+/// let rules = Rules::default().lane_mode(LaneMode::Wrap).hardware_alignment(true);
+/// assert_eq!(rules.lane_mode, LaneMode::Wrap);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Rules {
     /// What the lane field means.
     pub lane_mode: LaneMode,
@@ -65,6 +56,26 @@ pub struct Rules {
     /// Whether the column of the address must be even for those loads whose hardware was measured,
     /// or is assumed, to require it. The PTX ISA does not require it.
     pub hardware_alignment: bool,
+}
+
+impl Rules {
+    /// Sets what the lane field means.
+    #[must_use]
+    pub const fn lane_mode(self, lane_mode: LaneMode) -> Self {
+        Self { lane_mode, ..self }
+    }
+
+    /// Sets which columns are allocated.
+    #[must_use]
+    pub const fn allocated(self, allocated: Allocations) -> Self {
+        Self { allocated, ..self }
+    }
+
+    /// Sets whether the column must be even where hardware requires it.
+    #[must_use]
+    pub const fn hardware_alignment(self, hardware_alignment: bool) -> Self {
+        Self { hardware_alignment, ..self }
+    }
 }
 
 /// Columns are allocated in units of this many.

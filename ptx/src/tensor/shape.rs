@@ -8,23 +8,24 @@
 //! set, and the way back ([`Shape::owner`]) is to see which of them are in it.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::syntax::ParseError;
+use crate::syntax::named::named;
 
-/// The `.shape` of a load: lanes by bits of one repeat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shape {
-    /// `.32x32b`: each thread reads its own lane.
-    S32x32b,
-    /// `.16x64b`: even threads read lanes 0 to 7, odd ones lanes 8 to 15.
-    S16x64b,
-    /// `.16x128b`: four threads a lane; odd registers are eight lanes further down.
-    S16x128b,
-    /// `.16x256b`: four threads a lane, two columns each: the fragment of an accumulator.
-    S16x256b,
-    /// `.16x32bx2`: two halves of 16 lanes, each with an address of its own.
-    S16x32bx2,
+named! {
+    /// The `.shape` of a load: lanes by bits of one repeat.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Shape: "a shape: 16x64b, 16x128b, 16x256b, 32x32b or 16x32bx2" {
+        /// `.32x32b`: each thread reads its own lane.
+        S32x32b = "32x32b",
+        /// `.16x64b`: even threads read lanes 0 to 7, odd ones lanes 8 to 15.
+        S16x64b = "16x64b",
+        /// `.16x128b`: four threads a lane; odd registers are eight lanes further down.
+        S16x128b = "16x128b",
+        /// `.16x256b`: four threads a lane, two columns each: the fragment of an accumulator.
+        S16x256b = "16x256b",
+        /// `.16x32bx2`: two halves of 16 lanes, each with an address of its own.
+        S16x32bx2 = "16x32bx2",
+    }
 }
 
 /// What a bit that is set adds to the place of a cell.
@@ -62,14 +63,10 @@ pub struct CellOffset {
     pub column: usize,
 }
 
-/// A load has no more data registers; register numbers are taken modulo this.
-const REGISTER_NUMBERS: usize = super::MAX_REGISTERS;
+/// The most data registers that one load fills in a thread.
+pub const MAX_REGISTERS: usize = 128;
 
 impl Shape {
-    /// All shapes.
-    pub const ALL: [Self; 5] =
-        [Self::S32x32b, Self::S16x64b, Self::S16x128b, Self::S16x256b, Self::S16x32bx2];
-
     /// Returns its row of the table: numeric layouts of CUTLASS (`copy_traits_sm100.hpp`, BSD-3), which agree with the
     /// formulas in the documentation of TVM and with the code of TileLang and Tilus.
     #[must_use]
@@ -104,18 +101,6 @@ impl Shape {
         }
     }
 
-    /// Returns the qualifier without its dot: `16x64b`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::S32x32b => "32x32b",
-            Self::S16x64b => "16x64b",
-            Self::S16x128b => "16x128b",
-            Self::S16x256b => "16x256b",
-            Self::S16x32bx2 => "16x32bx2",
-        }
-    }
-
     /// Returns the lanes that the load, or each of its halves, covers: 16 or 32.
     #[must_use]
     pub const fn lanes(self) -> usize {
@@ -145,7 +130,7 @@ impl Shape {
     #[must_use]
     pub const fn cell(self, thread: usize, register: usize) -> CellOffset {
         let layout = self.layout();
-        let register = register % REGISTER_NUMBERS;
+        let register = register % MAX_REGISTERS;
         let mut cell = CellOffset {
             second_half: false,
             lane: 0,
@@ -197,22 +182,6 @@ impl CellOffset {
             Step::Columns(columns) => self.column & columns != 0,
             Step::SecondHalf => self.second_half,
         }
-    }
-}
-
-impl FromStr for Shape {
-    type Err = ParseError;
-
-    /// Reads the name of a shape without its dot.
-    fn from_str(name: &str) -> Result<Self, ParseError> {
-        let shape = Self::ALL.into_iter().find(|shape| shape.name() == name);
-        shape.ok_or(ParseError::new("a shape: 16x64b, 16x128b, 16x256b, 32x32b or 16x32bx2"))
-    }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

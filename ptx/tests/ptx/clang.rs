@@ -1,9 +1,9 @@
-//! Modules that a compiler wrote: `clang/`, with the sources and the commands.
-
-use std::path::Path;
+//! What a compiler wrote is read whole, and legal.
 
 use warpload_ptx::module::{FunctionKind, StatementKind};
 use warpload_ptx::{check, read};
+
+use crate::compiled::modules;
 
 /// The place of a load as a compiler writes one: first in its line, after a guard or not.
 fn is_load(line: &str) -> bool {
@@ -15,17 +15,10 @@ fn is_load(line: &str) -> bool {
 
 #[test]
 fn compiled_modules_are_read_whole_and_every_load_is_legal() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx/clang");
-    let mut modules = 0;
+    let modules = modules();
     let mut loads = 0;
-    for entry in std::fs::read_dir(folder).expect("the folder") {
-        let path = entry.expect("an entry").path();
-        if path.extension().is_none_or(|extension| extension != "ptx") {
-            continue;
-        }
-        let name = path.display();
-        let source = std::fs::read_to_string(&path).expect("a module");
-        let module = read(&source).unwrap_or_else(|error| panic!("{name}: {error}"));
+    for (name, source) in &modules {
+        let module = read(source).unwrap_or_else(|error| panic!("{name}: {error}"));
         let written = source.lines().filter(|line| is_load(line)).count();
         let verdicts: Vec<_> = check(&module).collect();
         assert!(verdicts.iter().all(|verdict| verdict.is_legal()), "{name}: {verdicts:#?}");
@@ -46,9 +39,8 @@ fn compiled_modules_are_read_whole_and_every_load_is_legal() {
         let is_kernel = |kind| kind == FunctionKind::Entry;
         let kernels = module.functions().iter().filter(|function| is_kernel(function.kind)).count();
         assert_eq!(kernels, source.matches(".entry ").count(), "{name}");
-        modules += 1;
         loads += written;
     }
-    println!("{modules} modules, {loads} loads");
-    assert_eq!(modules, 12);
+    println!("{loads} loads");
+    assert_eq!(modules.len(), 12);
 }

@@ -33,7 +33,7 @@ fn printed_examples_are_judged_as_ptxas_judges_them() {
     for row in rows().filter(|row| row.family == "seed_literal") {
         let module = read(&row.module).expect("a module that can be read");
         let is_legal = check(&module).all(|verdict| verdict.is_legal());
-        // The one example that is no load, on a target without its instruction.
+        // The one example that is not a load, on a target without its instruction.
         assert!(is_legal == row.is_accepted || row.id == "ld-00095", "{}", row.id);
         *ever_accepted.entry(row.instruction).or_default() |= row.is_accepted;
         judged += 1;

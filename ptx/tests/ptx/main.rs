@@ -3,7 +3,7 @@
 //! `*.jsonl.xz` are modules with what ptxas said of each: fields `id`, `family`, `instr` (the load),
 //! `accept`, `error`, `ptxas` (12.9 up to PTX 8.8, 13.5 up to 9.5) and `module`. They were made
 //! for this project; ptxas of the CUDA toolkit judged them. `ld_more.jsonl.xz` has modules of every
-//! version with all that stands around loads: no `instr`, and the first two messages of ptxas with
+//! version with everything around loads: no `instr`, and the first two messages of ptxas with
 //! their lines, with `; ` between them.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
@@ -11,7 +11,10 @@
 
 mod bounds;
 mod clang;
+#[path = "../common/clang.rs"]
+mod compiled;
 mod corpus;
+mod documented;
 mod edges;
 mod examples;
 mod interface;

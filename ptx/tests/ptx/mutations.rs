@@ -34,8 +34,8 @@ fn random(state: &mut u64) -> u64 {
 /// The modules are ASCII: every byte is a character.
 fn mutate(source: &str, state: &mut u64) -> String {
     let at = random(state) as usize % source.len();
-    let (before, behind) = source.split_at(at);
-    let (byte, rest) = behind.split_at(1);
+    let (before, after) = source.split_at(at);
+    let (byte, rest) = after.split_at(1);
     let other = CHARACTERS[random(state) as usize % CHARACTERS.len()];
     match random(state) % 5 {
         0 => format!("{before}{rest}"),

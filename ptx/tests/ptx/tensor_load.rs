@@ -12,7 +12,7 @@ fn written(text: &str) -> Result<WrittenTensorLoad, (String, Span)> {
     written.map_err(|error| (format!("{}: {error}", error.code()), error.span))
 }
 
-/// Parses a load of `count` registers; gives the canonical opcode.
+/// Parses a load of `count` registers; returns the canonical opcode.
 fn opcode(qualifiers: &str, count: usize, operands: &str) -> Result<String, String> {
     let list: Vec<String> = (0..count).map(|i| format!("%r{i}")).collect();
     let text = format!("{qualifiers} {{{}}}, {operands};", list.join(", "));
@@ -21,44 +21,24 @@ fn opcode(qualifiers: &str, count: usize, operands: &str) -> Result<String, Stri
 
 #[test]
 fn spellings_in_use() {
-    for (given, operands, canonical) in [
-        ("ld.sync.aligned.16x64b.x2.b32", "[t]", "ld.sync.aligned.16x64b.x2.b32"),
-        (
-            "ld.sync.aligned.16x64b.x2.pack::16b.b32",
-            "[t]",
-            "ld.sync.aligned.16x64b.x2.pack::16b.b32",
-        ),
-        ("ld.sync.aligned.16x32bx2.x2.b32", "[t], 0", "ld.sync.aligned.16x32bx2.x2.b32"),
-        (
-            "ld.red.sync.aligned.32x32b.x2.max.abs.NaN.f32",
-            "m, [t]",
-            "ld.red.sync.aligned.32x32b.x2.max.abs.NaN.f32",
-        ),
-        (
-            "ld.red.sync.aligned.32x32b.x2.f32.max.abs.NaN",
-            "m, [t]",
-            "ld.red.sync.aligned.32x32b.x2.max.abs.NaN.f32",
-        ),
-        (
-            "ld.red.sync.aligned.32x32b.x2.min.NaN.f32",
-            "{m}, [t + 0x10]",
-            "ld.red.sync.aligned.32x32b.x2.min.NaN.f32",
-        ),
-        (
-            "ld.red.sync.aligned.16x32bx2.x2.s32.min",
-            "{m}, [t+1048640], 020U",
-            "ld.red.sync.aligned.16x32bx2.x2.min.s32",
-        ),
+    const REDUCED: &str = "32x32b.x2.max.abs.NaN.f32";
+    for (red, given, operands, canonical) in [
+        ("", "16x64b.x2.b32", "[t]", "16x64b.x2.b32"),
+        ("", "16x64b.x2.pack::16b.b32", "[t]", "16x64b.x2.pack::16b.b32"),
+        ("", "16x32bx2.x2.b32", "[t], 0", "16x32bx2.x2.b32"),
+        (".red", "32x32b.x2.max.abs.NaN.f32", "m, [t]", REDUCED),
+        (".red", "32x32b.x2.f32.max.abs.NaN", "m, [t]", REDUCED),
+        (".red", "32x32b.x2.min.NaN.f32", "{m}, [t + 0x10]", "32x32b.x2.min.NaN.f32"),
+        (".red", "16x32bx2.x2.s32.min", "{m}, [t+1048640], 020U", "16x32bx2.x2.min.s32"),
         // In any order, as the assembler has it.
-        ("ld.b32.x2.aligned.16x64b.sync", "[t]", "ld.sync.aligned.16x64b.x2.b32"),
-        (
-            "ld.red.sync.aligned.32x32b.x2.NaN.max.f32.abs",
-            "m, [t]",
-            "ld.red.sync.aligned.32x32b.x2.max.abs.NaN.f32",
-        ),
+        ("", "b32.x2.16x64b", "[t]", "16x64b.x2.b32"),
+        (".red", "32x32b.x2.NaN.max.f32.abs", "m, [t]", REDUCED),
     ] {
-        let found = opcode(&format!("tcgen05.{given}"), 2, operands);
-        assert_eq!(found, Ok(format!("tcgen05.{canonical}")), "{given}");
+        let canonical = format!("tcgen05.ld{red}.sync.aligned.{canonical}");
+        for words in [format!("sync.aligned.{given}"), format!("{given}.aligned.sync")] {
+            let found = opcode(&format!("tcgen05.ld{red}.{words}"), 2, operands);
+            assert_eq!(found.as_ref(), Ok(&canonical), "{words}");
+        }
     }
 }
 
@@ -85,74 +65,54 @@ fn error(text: &str) -> (&str, String) {
 
 #[test]
 fn errors_point_at_what_to_change() {
-    const PLAIN: &str = "tcgen05.ld.sync.aligned";
+    const LD: &str = "tcgen05.ld.sync.aligned";
     const RED: &str = "tcgen05.ld.red.sync.aligned";
     for (opcode, rest, at, message) in [
         ("", "", "", "syntax: expected `ld`, `tcgen05.ld` or `tcgen05.ld.red`"),
         ("tcgen05.st.sync", " {r}", "tcgen05.st.sync", "syntax: expected `ld`, `tcgen05.ld`"),
         ("ld.u32", " r, [t]", "ld", "syntax: expected `tcgen05.ld` or"),
         ("tcgen05.ld.aligned.32x32b.x1.b32", " {r}, [t]", "", "syntax: expected `.sync`"),
-        (PLAIN, ".16x64b;", "", "syntax: expected a repeat such as `.x4`"),
-        (PLAIN, ".16x32b.x1.b32 {r}, [t]", ".16x32b", "shape: no such shape"),
-        (PLAIN, ".16x64b.4.b32 {r}, [t]", ".4", "syntax: not a qualifier"),
-        (PLAIN, ".16x64b.x04.b32 {r}, [t]", ".x04", "syntax: not a qualifier"),
-        (
-            PLAIN,
-            ".16x64b.x256.b32 {r}, [t]",
-            ".x256",
-            "num: no .x256 of .16x64b; it has .x1 to .x128",
-        ),
-        (
-            PLAIN,
-            ".16x256b.x64.b32 {r}, [t]",
-            ".x64",
-            "num: no .x64 of .16x256b; it has .x1 to .x32",
-        ),
-        (PLAIN, ".16x64b.x1.b32.b32 {r}, [t]", ".b32", "syntax: a second qualifier of this kind"),
-        (PLAIN, ".16x64b.x1.u32 {r}, [t]", ".u32", "syntax: invalid type; expected `.b32`"),
-        (PLAIN, ".32x32b.x2.max.u32 {a, b}, m, [t]", ".max", "syntax: only `tcgen05.ld.red` has"),
+        (LD, ".16x64b;", "", "syntax: expected a repeat such as `.x4`"),
+        (LD, ".16x32b.x1.b32 {r}, [t]", ".16x32b", "shape: no such shape"),
+        (LD, ".16x64b.4.b32 {r}, [t]", ".4", "syntax: not a qualifier"),
+        (LD, ".16x64b.x04.b32 {r}, [t]", ".x04", "syntax: not a qualifier"),
+        (LD, ".16x64b.x256.b32 {r}, [t]", ".x256", "num: no .x256 of .16x64b; it has .x1 to .x128"),
+        (LD, ".16x256b.x64.b32 {r}, [t]", ".x64", "num: no .x64 of .16x256b; it has .x1 to .x32"),
+        (LD, ".16x64b.x1.b32.b32 {r}, [t]", ".b32", "syntax: a second qualifier of this kind"),
+        (LD, ".16x64b.x1.u32 {r}, [t]", ".u32", "syntax: invalid type; expected `.b32`"),
+        (LD, ".32x32b.x2.max.u32 {a, b}, m, [t]", ".max", "syntax: only `tcgen05.ld.red` has"),
         (RED, ".32x32b.x2.u32 {a, b}, m, [t]", "", "syntax: expected `.min` or `.max`"),
         (RED, ".32x32b.x2.max.b32 {a, b}, m, [t]", ".b32", "syntax: invalid type"),
         (RED, ".32x32b.x1.max.u32 {a}, m, [t]", ".x1", "red-num: .red needs .x2 or more"),
         (RED, ".32x32b.x2.pack::16b.max.u32 {a, b}, m, [t]", ".pack::16b", "red-pack:"),
         (RED, ".16x64b.x2.max.u32 {a, b}, m, [t]", ".16x64b", "red-shape:"),
         (RED, ".32x32b.x2.max.abs.s32 {a, b}, m, [t]", ".abs", "red-modifier:"),
-        (PLAIN, ".32x32b.x2.b32 r0, [t]", "r0", "syntax: expected the data registers in braces"),
+        (LD, ".32x32b.x2.b32 r0, [t]", "r0", "syntax: expected the data registers in braces"),
         (
-            PLAIN,
+            LD,
             ".32x32b.x2.b32 {r0}, [t]",
             "{r0}",
             "syntax: 1 data register; shape and repeat make it 2",
         ),
-        (PLAIN, ".32x32b.x1.b32 {r0, }, [t]", "}", "syntax: expected a constant"),
-        (PLAIN, ".32x32b.x1.b32 {_}, [t]", "_", "syntax: expected a register"),
-        (PLAIN, ".32x32b.x1.b32 {é}, [t]", "é", "syntax: no word of PTX"),
-        (PLAIN, ".32x32b.x1.b32 {r0}", "", "syntax: expected `[` and the address"),
+        (LD, ".32x32b.x1.b32 {r0, }, [t]", "}", "syntax: expected a constant"),
+        (LD, ".32x32b.x1.b32 {_}, [t]", "_", "syntax: expected a register"),
+        (LD, ".32x32b.x1.b32 {é}, [t]", "é", "syntax: no word of PTX"),
+        (LD, ".32x32b.x1.b32 {r0}", "", "syntax: expected `[` and the address"),
         (
             RED,
             ".32x32b.x2.max.u32 {a, b}, [t]",
             "[t]",
             "syntax: expected a register for the reduction",
         ),
-        (
-            PLAIN,
-            ".32x32b.x1.b32 {r0}, [0x10]",
-            "[0x10]",
-            "syntax: expected the register that holds",
-        ),
-        (PLAIN, ".32x32b.x1.b32 {r0}, [t + 1.5]", "1.5", "syntax: expected an integer constant"),
-        (PLAIN, ".32x32b.x1.b32 {r0}, [t", "", "syntax: expected `+` or `]`"),
-        (PLAIN, ".32x32b.x1.b32 {r0}, [t], 16", "16", "split-operand: only .16x32bx2"),
-        (PLAIN, ".16x32bx2.x1.b32 {r0}, [t];", "", "split-operand: .16x32bx2 needs"),
-        (PLAIN, ".16x32bx2.x1.b32 {r0}, [t], r9;", "r9", "syntax: expected a half offset"),
-        (PLAIN, ".16x32bx2.x1.b32 {r0}, [t], 09;", "09", "syntax: expected a constant"),
-        (PLAIN, ".16x32bx2.x1.b32 {r0}, [t], 16, 4;", "4", "syntax: expected the end"),
-        (
-            PLAIN,
-            ".32x32b.x1.b32 {r0}, [t]; ret;",
-            "ret;",
-            "syntax: expected nothing after the load",
-        ),
+        (LD, ".32x32b.x1.b32 {r0}, [0x10]", "[0x10]", "syntax: expected the register that holds"),
+        (LD, ".32x32b.x1.b32 {r0}, [t + 1.5]", "1.5", "syntax: expected an integer constant"),
+        (LD, ".32x32b.x1.b32 {r0}, [t", "", "syntax: expected `+` or `]`"),
+        (LD, ".32x32b.x1.b32 {r0}, [t], 16", "16", "split-operand: only .16x32bx2"),
+        (LD, ".16x32bx2.x1.b32 {r0}, [t];", "", "split-operand: .16x32bx2 needs"),
+        (LD, ".16x32bx2.x1.b32 {r0}, [t], r9;", "r9", "syntax: expected a half offset"),
+        (LD, ".16x32bx2.x1.b32 {r0}, [t], 09;", "09", "syntax: expected a constant"),
+        (LD, ".16x32bx2.x1.b32 {r0}, [t], 16, 4;", "4", "syntax: expected the end"),
+        (LD, ".32x32b.x1.b32 {r0}, [t]; ret;", "ret;", "syntax: expected nothing after the load"),
         ("@%p", "", "", "syntax: expected `ld`"),
     ] {
         let text = &format!("{opcode}{rest}");
@@ -168,7 +128,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Any text gives a load or an error whose span is part of the text.
+    /// Any text is a load or an error whose span is part of the text.
     #[test]
     fn no_text_panics(
         parts in proptest::collection::vec(

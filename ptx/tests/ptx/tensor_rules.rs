@@ -31,7 +31,7 @@ const AROUND: [Rule; 10] = [
 ];
 
 /// The instruction of these parts, with as many registers as they would fill; `shape` and `num`
-/// may be none that there are.
+/// may be invalid.
 fn text(shape: &str, form: Form) -> String {
     let Form { num, pack, split, reduction, .. } = form;
     let each = shape.parse::<Shape>().map_or(1, Shape::registers_per_repeat);
@@ -48,7 +48,7 @@ fn text(shape: &str, form: Form) -> String {
     )
 }
 
-/// Every combination of the parts, repeats that there are none of among them.
+/// Every combination of the parts, invalid repeats among them.
 fn forms() -> Vec<Form> {
     let mut reductions = vec![None];
     for operation in Operation::ALL {
@@ -182,6 +182,6 @@ fn what_the_assembler_takes_can_be_executed() {
             }
         }
     }
-    println!("{executable} can be executed, {refused} cannot, {around} not where they stand");
+    println!("{executable} can be executed, {refused} cannot, {around} not in their modules");
     assert!(executable > 500 && refused > 500, "{executable}, {refused}");
 }

@@ -35,11 +35,11 @@ const DISAGREEMENTS: [(&str, &str); 17] = [
 
 /// Rows refused for several reasons of which not the first one of ptxas but another is found.
 const SECOND_REASONS: [(&str, &str); 5] = [
-    ("s2-212", "a syntax error behind an index: nothing is said of the array"),
+    ("s2-212", "a syntax error after an index: nothing is said of the array"),
     ("s2-237", "a message of ptxas 13.5 in a version that 12.9 compiles as well"),
     ("s2-520", "a syntax error in the address: nothing is said of the destination"),
     ("s2-1266", "a syntax error in the destination: nothing is said of the target"),
-    ("s2-1480", "a syntax error behind an index: nothing is said of the array"),
+    ("s2-1480", "a syntax error after an index: nothing is said of the array"),
 ];
 
 /// What is wrong with a module, in the order of its text.
@@ -190,17 +190,17 @@ impl Reasons {
     }
 }
 
-/// The version or target that a message asks for, as it stands in messages here.
+/// The version or target that a message asks for, as the messages here write it.
 fn number(error: &str) -> Option<String> {
-    if let Some((_, behind)) = error.split_once(".version ") {
-        let version = behind.strip_suffix(" or later")?;
+    if let Some((_, rest)) = error.split_once(".version ") {
+        let version = rest.strip_suffix(" or later")?;
         return Some(format!("`.version {version}`"));
     }
-    let (_, behind) = error.split_once("requires .target ")?;
-    Some(format!("`.target {}`", behind.strip_suffix(" or higher")?))
+    let (_, rest) = error.split_once("requires .target ")?;
+    Some(format!("`.target {}`", rest.strip_suffix(" or higher")?))
 }
 
-/// Whether a text is like a pattern in which `*` stands for any text and `?` for any character.
+/// Whether a text is like a pattern in which `*` matches any text and `?` any character.
 fn is_like(text: &str, pattern: &str) -> bool {
     let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
     let (mut at, mut p) = (0, 0);

@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod addresses;
+#[path = "../common/clang.rs"]
+mod compiled;
 mod corpus;
 mod kernels;
+
+use std::collections::BTreeSet;
 
 use warpload::encoding::Instruction;
 use warpload::load::{LoadOp, Prepared};
@@ -115,7 +119,7 @@ fn kernels_are_those_of_ptxas() {
 
 /// More loads than there are registers: numbers start again, aligned and within R254 every time.
 #[test]
-fn numbers_begin_anew() {
+fn numbers_start_again() {
     let mut source = ".version 8.0\n.target sm_50\n.address_size 64\n.entry k() {\n\
          .reg .pred %p<900>; .reg .b64 %a<900>; .reg .b32 %r<4000>;\n"
         .to_owned();
@@ -144,41 +148,29 @@ fn numbers_begin_anew() {
     }
     // No register and no predicate holds two things in one load.
     for load in &lowered {
-        let mut held: Vec<String> = Vec::new();
-        for binding in &load.bindings {
-            held.push(match binding {
-                Binding::Address { register, .. } | Binding::Destination { register, .. } => {
-                    register.to_string()
-                }
-                Binding::Plg { predicate, .. } | Binding::Guard { predicate, .. } => {
-                    predicate.to_string()
-                }
-                Binding::Frame { .. } | Binding::Constant { .. } => continue,
-            });
-        }
-        held.sort();
-        let count = held.len();
-        held.dedup();
-        assert_eq!(held.len(), count, "{:?}", load.bindings);
+        let held = load.bindings.iter().filter_map(|binding| match binding {
+            Binding::Address { register, .. } | Binding::Destination { register, .. } => {
+                Some(register.to_string())
+            }
+            Binding::Plg { predicate, .. } | Binding::Guard { predicate, .. } => {
+                Some(predicate.to_string())
+            }
+            Binding::Frame { .. } | Binding::Constant { .. } => None,
+        });
+        let mut seen = BTreeSet::new();
+        assert!(held.into_iter().all(|held| seen.insert(held)), "{:?}", load.bindings);
     }
 }
 
 /// What a compiler writes: every load has an instruction, or becomes an operand.
 #[test]
 fn modules_of_clang_are_lowered() {
-    let folder = format!("{}/tests/ptx/clang", env!("CARGO_MANIFEST_DIR"));
     let mut count = 0;
-    for file in std::fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "ptx") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
-        let module = read(&text).unwrap();
+    for (name, source) in compiled::modules() {
         for level in [OptimizationLevel::O0, OptimizationLevel::O3] {
-            for load in lower(&module, level) {
-                count +=
-                    load.unwrap_or_else(|error| panic!("{path:?}: {error}")).instructions.len();
+            for load in lower(&read(&source).unwrap(), level) {
+                let load = load.unwrap_or_else(|error| panic!("{name}: {error}"));
+                count += load.instructions.len();
             }
         }
     }
@@ -214,16 +206,22 @@ fn parts_of_a_load_share_its_address() {
 /// a parameter is.
 #[test]
 fn uniform_is_what_all_definitions_make_so() {
-    let load = "ld.global.v4.u32 {%r1,%r2,%r3,%r4}, [%rd2];";
-    let last = |body: &str| texts(body).last().unwrap().split(' ').next().unwrap().to_owned();
-    assert_eq!(last(&format!("ld.param.b64 %rd2, [p]; {load}")), "LDG.E.U.128");
-    let call = "call.uni (r0), f, (p0); ld.param.b64 %rd2, [r0];";
-    assert_eq!(last(&format!("{call} {load}")), "LDG.E.128");
-    let carry = "mov.u32 %r1, %tid.x; add.cc.u32 %r2, %r1, 1; addc.u32 %r3, 0, 0;";
-    assert_eq!(last(&format!("{carry} cvt.u64.u32 %rd2, %r3; {load}")), "LDG.E.128");
-    let table = "ts: .branchtargets A, B; mov.u32 %r1, %tid.x; brx.idx %r1, ts;
-        A: ld.param.b64 %rd2, [p]; bra C; B: ld.param.b64 %rd2, [q]; C:";
-    assert_eq!(last(&format!("{table} {load}")), "LDG.E.128");
+    for (before, opcode) in [
+        ("ld.param.b64 %rd2, [p];", "LDG.E.U.128"),
+        ("call.uni (r0), f, (p0); ld.param.b64 %rd2, [r0];", "LDG.E.128"),
+        (
+            "mov.u32 %r1, %tid.x; add.cc.u32 %r2, %r1, 1; addc.u32 %r3, 0, 0; cvt.u64.u32 %rd2, %r3;",
+            "LDG.E.128",
+        ),
+        (
+            "ts: .branchtargets A, B; mov.u32 %r1, %tid.x; brx.idx %r1, ts;
+            A: ld.param.b64 %rd2, [p]; bra C; B: ld.param.b64 %rd2, [q]; C:",
+            "LDG.E.128",
+        ),
+    ] {
+        let texts = texts(&format!("{before} ld.global.v4.u32 {{%r1,%r2,%r3,%r4}}, [%rd2];"));
+        assert_eq!(texts.last().unwrap().split(' ').next(), Some(opcode), "{before}");
+    }
 }
 
 /// `.U` of a shared load says nothing of its address.
@@ -241,7 +239,7 @@ fn shared_loads_are_uniform_whatever_their_address() {
     assert!(loads.map(|load| load.to_string()).all(|text| text.starts_with("LDS.U")));
 }
 
-/// A load without an instruction still writes its registers: what was formed from them is no more.
+/// A load without an instruction still writes its registers: what was formed from them is lost.
 #[test]
 fn a_refused_load_writes_its_registers() {
     let body = "ld.u32 %r1, [%rd1]; ld.relaxed.sys.global.u64 %rd1, [%rd2]; ld.u32 %r3, [%rd1+8];";

@@ -4,16 +4,12 @@ use warpload::machine::Machine;
 use warpload_ptx::read;
 use warpload_ptx::run::{Placement, Registers, RunErrorKind};
 
+use crate::compiled::modules;
+
 #[test]
 fn loads_of_compiled_modules_execute_or_say_what_they_need() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ptx/clang");
     let (mut executed, mut needing) = (0, 0);
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "ptx") {
-            continue;
-        }
-        let source = std::fs::read_to_string(&path).unwrap();
+    for (name, source) in modules() {
         let module = read(&source).unwrap();
         for function in module.functions() {
             let mut placement = Placement::for_function(&module, function).unwrap();
@@ -25,7 +21,7 @@ fn loads_of_compiled_modules_execute_or_say_what_they_need() {
                 match step.result.map_err(|error| error.kind) {
                     Ok(_) => executed += 1,
                     Err(RunErrorKind::NoValue { .. }) => needing += 1,
-                    Err(other) => panic!("{} {other}", path.display()),
+                    Err(other) => panic!("{name} {other}"),
                 }
             }
         }

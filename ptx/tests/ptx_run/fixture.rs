@@ -3,11 +3,11 @@
 use warpload::lane::{LANES, LaneMask};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, MemoryBuilder};
-use warpload_ptx::module::Function;
+use warpload_ptx::read;
 use warpload_ptx::run::{
-    Executed, Placement, PlacementError, RegisterValue, Registers, RunError, lane_bits,
+    Executed, Placement, PlacementError, RegisterValue, Registers, RunError, WarpTensorMemory,
+    lane_bits,
 };
-use warpload_ptx::{Module, read};
 
 /// Global memory begins here and has 256 bytes, byte i holding i.
 pub(crate) const GLOBAL: u64 = 0x1000_0000;
@@ -52,6 +52,7 @@ pub(crate) struct Case {
     sets: Vec<(String, String)>,
     places: Vec<(String, u64)>,
     parameters: Vec<(String, Vec<u8>)>,
+    tensor: Option<WarpTensorMemory>,
 }
 
 /// What every load did, and the registers after the last one.
@@ -67,7 +68,7 @@ const REGISTERS: &str = "
     .reg .b32 %r<9>; .reg .s32 %rs<9>; .reg .u32 %ru<9>;
     .reg .b64 %rd<9>; .reg .s64 %ds<9>; .reg .u64 %du<9>;
     .reg .f32 %f<9>; .reg .f64 %fd<9>; .reg .b128 %q<9>;
-    .reg .pred %p<4>; .reg .v4 .b32 Q; .reg .v2 .u32 D;\n";
+    .reg .pred %p<4>; .reg .v4 .b32 Q; .reg .v2 .u32 D; .reg .b32 taddr, redVal;\n";
 
 impl Case {
     /// Loads in a kernel without parameters.
@@ -82,7 +83,7 @@ impl Case {
              .visible .entry k({parameters})\n{{{REGISTERS}{body}\n}}\n"
         );
         let active = LaneMask::ALL;
-        Self { source, active, sets: vec![], places: vec![], parameters: vec![] }
+        Self { source, active, sets: vec![], places: vec![], parameters: vec![], tensor: None }
     }
 
     pub(crate) fn source(&self) -> &str {
@@ -109,6 +110,11 @@ impl Case {
         self
     }
 
+    pub(crate) fn tensor(mut self, tensor: Option<WarpTensorMemory>) -> Self {
+        self.tensor = tensor;
+        self
+    }
+
     /// Runs the kernel.
     pub(crate) fn on(self, machine: Machine) -> Ran {
         self.try_on(machine).unwrap()
@@ -127,36 +133,30 @@ impl Case {
         }
         let mut registers = Registers::new();
         for (name, value) in &self.sets {
-            set(&module, function, &mut registers, name, value);
+            let found = module.registers_named(function, name);
+            assert!(!found.is_empty(), "{name}");
+            for register in found {
+                let scalar = module.declaration(register.declaration).unwrap().scalar;
+                registers.set(register, lane_bits(value, scalar).unwrap());
+            }
         }
         let mut environment = placement.into_environment(machine)?;
         environment.active = self.active;
+        environment.tensor = self.tensor;
         let loads = environment.run(function, &mut registers).map(|step| step.result).collect();
         Ok(Ran { source: self.source, loads, registers })
     }
 }
 
-fn set(
-    module: &Module<'_>,
-    function: &Function,
-    registers: &mut Registers,
-    name: &str,
-    value: &str,
-) {
-    let found = module.registers_named(function, name);
-    assert!(!found.is_empty(), "{name}");
-    for register in found {
-        let scalar = module.declaration(register.declaration).unwrap().scalar;
-        registers.set(register, lane_bits(value, scalar).unwrap());
-    }
-}
-
 impl Ran {
+    /// The errors of those loads that were not executed.
+    pub(crate) fn errors(&self) -> Vec<&RunError> {
+        self.loads.iter().filter_map(|load| load.as_ref().err()).collect()
+    }
+
     /// A register's values; every load must have been executed.
     pub(crate) fn register(&self, name: &str) -> Option<RegisterValue> {
-        if let Some(error) = self.loads.iter().find_map(|load| load.as_ref().err()) {
-            panic!("{error}");
-        }
+        assert_eq!(self.errors(), [] as [&RunError; 0]);
         self.held(name)
     }
 
@@ -172,7 +172,7 @@ impl Ran {
         self.register(name)?.lane(lane)
     }
 
-    /// A register's value, where it is the same in all lanes.
+    /// A register's value, which is the same in all lanes.
     pub(crate) fn all(&self, name: &str) -> u128 {
         let held = self.register(name).unwrap_or_else(|| panic!("{name} has no value"));
         assert_eq!(held.known, LaneMask::ALL);

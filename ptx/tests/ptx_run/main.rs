@@ -5,8 +5,11 @@
 mod accesses;
 mod addresses;
 mod clang;
+#[path = "../common/clang.rs"]
+mod compiled;
 mod fixture;
 mod lowered;
+mod lowered_cases;
 mod mutations;
 mod property;
 mod reference;

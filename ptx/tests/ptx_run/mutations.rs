@@ -4,7 +4,7 @@ use warpload::lane::LANES;
 use warpload::machine::Machine;
 use warpload_ptx::meaning::Register;
 use warpload_ptx::run::{Placement, Registers, WarpTensorMemory};
-use warpload_ptx::tensor::{Rules, TensorMemory};
+use warpload_ptx::tensor::TensorMemory;
 use warpload_ptx::{Module, read};
 
 const LOADS: &str = include_str!("../ptx/mutations/loads.ptx");
@@ -27,8 +27,7 @@ fn run(module: &Module<'_>, value: u128) -> usize {
             }
         }
         let Ok(mut environment) = placement.into_environment(Machine::default()) else { continue };
-        let (memory, rules) = (TensorMemory::new(), Rules::default());
-        environment.tensor = Some(WarpTensorMemory { memory, warp: 0, rules });
+        environment.tensor = Some(WarpTensorMemory::new(TensorMemory::new(), 0));
         let steps = environment.run(function, &mut registers);
         executed += steps.filter(|step| step.result.is_ok()).count();
     }
@@ -42,8 +41,8 @@ fn damaged_modules_do_not_panic() {
         for at in 0..source.len() {
             for with in ["", "9", "]", ",", "999999999999"] {
                 let Some((before, rest)) = source.split_at_checked(at) else { continue };
-                let behind = rest.get(1..).unwrap_or_default();
-                if let Ok(module) = read(&format!("{before}{with}{behind}")) {
+                let after = rest.get(1..).unwrap_or_default();
+                if let Ok(module) = read(&format!("{before}{with}{after}")) {
                     executed += run(&module, value);
                 }
             }

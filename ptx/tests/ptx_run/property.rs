@@ -1,4 +1,4 @@
-//! Random loads on random memories give what the reference gives, lane by lane.
+//! Random loads on random memories load what the reference loads, lane by lane.
 
 use std::fmt::Write as _;
 
@@ -8,6 +8,7 @@ use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, MemoryBuilder, Window};
 use warpload_ptx::meaning::Register;
 use warpload_ptx::run::{Executed, Placement, RegisterValue, Registers};
+use warpload_ptx::syntax::ScalarType;
 use warpload_ptx::{check, read};
 
 use crate::reference::{Load, Memories};
@@ -47,7 +48,7 @@ pub(crate) fn memories(choices: &mut Choices) -> Memories {
     let local_window = (local_base, 0x40 + 16 * choices.below(3));
     let first = choices.below(80) + 1;
     let second = 0x1000 + first + choices.pick(&[0, 0, 1, 16]);
-    let behind = local_window.0 + local_window.1;
+    let after = local_window.0 + local_window.1;
     let sizes = [choices.below(64) + 1, choices.below(64) + 1];
     let low = choices.below(local_window.1 + 1);
     let high = choices.pick(&[local_window.1 - low, choices.1 as u64 % (local_window.1 - low + 1)]);
@@ -56,7 +57,7 @@ pub(crate) fn memories(choices: &mut Choices) -> Memories {
     let global = vec![
         (0x1000, choices.bytes(first)),
         (second, choices.bytes(sizes[0])),
-        (behind, choices.bytes(sizes[1])),
+        (after, choices.bytes(sizes[1])),
         (shared_base - in_front, choices.bytes(in_front)),
     ];
     let banks = [choices.below(100), 0x140 + choices.below(64)];
@@ -117,24 +118,19 @@ pub(crate) fn address(choices: &mut Choices, memories: &Memories, space: &str) -
     choices.pick(near).wrapping_add(choices.below(80)).wrapping_sub(40)
 }
 
-/// Types with their bytes, the signed ones last.
-const TYPES: [(&str, u64); 15] = [
-    ("b8", 1),
-    ("b16", 2),
-    ("b32", 4),
-    ("b64", 8),
-    ("b128", 16),
-    ("u8", 1),
-    ("u16", 2),
-    ("u32", 4),
-    ("u64", 8),
-    ("f32", 4),
-    ("f64", 8),
-    ("s8", 1),
-    ("s16", 2),
-    ("s32", 4),
-    ("s64", 8),
+/// The types of loads.
+const TYPES: [&str; 15] = [
+    "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "f32", "f64", "s8", "s16", "s32",
+    "s64",
 ];
+
+/// A type that has at most so many bits, and its bytes.
+pub(crate) fn a_type(choices: &mut Choices, bits: u32) -> (&'static str, u64) {
+    let bytes = |name: &str| name.parse::<ScalarType>().unwrap().bytes().unwrap();
+    let types: Vec<_> = TYPES.into_iter().filter(|name| 8 * bytes(name) <= bits).collect();
+    let name = choices.pick(&types);
+    (name, u64::from(bytes(name)))
+}
 
 struct Case {
     source: String,
@@ -147,24 +143,20 @@ struct Case {
 
 fn case(choices: &mut Choices) -> Case {
     let space = choices.pick(&["", "global", "shared", "local", "const", "param"]);
-    let (scalar, element_bytes) = choices.pick(&TYPES);
+    let (scalar, element_bytes) = a_type(choices, 128);
     let widest = if matches!(space, "" | "global") && element_bytes >= 4 { 32 } else { 16 };
-    let lengths: Vec<u64> = [1, 2, 4, 8]
-        .into_iter()
-        .filter(|n| n * element_bytes <= widest.max(element_bytes))
-        .collect();
     // `.v8` is for 32-bit types, 256 bits for those and 64-bit ones.
-    let lengths: Vec<u64> = lengths
-        .into_iter()
-        .filter(|n| (*n < 8 || element_bytes == 4) && (element_bytes < 16 || *n == 1))
-        .collect();
+    let is_length = |n: &u64| match n {
+        1 => true,
+        8 => element_bytes == 4 && widest == 32,
+        n => n * element_bytes <= widest && element_bytes < 16,
+    };
+    let lengths: Vec<u64> = [1, 2, 4, 8].into_iter().filter(is_length).collect();
     let elements = choices.pick(&lengths);
-    let widths: Vec<u32> = [16, 32, 64, 128]
-        .into_iter()
-        .filter(|bits| u64::from(*bits) >= 8 * element_bytes)
-        // Those of `.v8` are exactly as wide.
-        .filter(|bits| elements < 8 || *bits == 32)
-        .collect();
+    // Those of `.v8` are exactly as wide.
+    let is_width =
+        |bits: &u32| u64::from(*bits) >= 8 * element_bytes && (elements < 8 || *bits == 32);
+    let widths: Vec<u32> = [16, 32, 64, 128].into_iter().filter(is_width).collect();
     let register_bits = choices.pick(&widths);
     let mut kept: Vec<bool> =
         (0..elements).map(|_| elements == 1 || choices.below(4) > 0).collect();

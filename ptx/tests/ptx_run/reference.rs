@@ -1,4 +1,4 @@
-//! What a load gives, byte by byte. Written apart from the library out of the rules alone: no load
+//! What a load loads, byte by byte. Written apart from the library out of the rules alone: no load
 //! operation, no memory regions, nothing shared but numbers.
 
 /// Memories and windows.

@@ -30,7 +30,7 @@ fn a_register_without_value_is_an_error() {
         .set("%rd2", "0x10000000")
         .active(0x3)
         .on(machine());
-    let errors: Vec<_> = ran.loads.iter().map(|load| load.clone().unwrap_err()).collect();
+    let errors = ran.errors();
     assert_eq!(
         errors[0].to_string(),
         "line 12, column 21: register `%rd1` has no value in lanes 0x00000003"

@@ -2,18 +2,10 @@
 
 use warpload::lane::LaneMask;
 use warpload::machine::Machine;
-use warpload_ptx::read;
-use warpload_ptx::run::{
-    Executed, Placement, Registers, RunErrorKind, WarpTensorMemory, lane_bits,
-};
+use warpload_ptx::run::{RunErrorKind, WarpTensorMemory};
 use warpload_ptx::tensor::{LaneMode, Pattern, Rules, TensorAddress, TensorFault, TensorMemory};
 
-/// What the loads of a function did, and its registers.
-struct Ran {
-    source: String,
-    loads: Vec<Result<Executed, RunErrorKind>>,
-    registers: Registers,
-}
+use crate::fixture::{Case, Ran};
 
 /// Executes a body on a memory whose cells hold their addresses.
 fn run(
@@ -22,46 +14,21 @@ fn run(
     active: LaneMask,
     tensor: Option<(u32, LaneMode)>,
 ) -> Ran {
-    let source = format!(
-        ".version 9.0\n.target sm_103a\n.address_size 64
-        .shared .b32 slot;
-        .entry k() {{ .reg .b32 %r<20>, redVal, taddr; .reg .f32 %f<4>; .reg .pred %p<2>;\n{body}\n}}"
-    );
-    let module = read(&source).unwrap();
-    let function = module.function("k").unwrap();
-    let placement = Placement::for_function(&module, function).unwrap();
-    let mut environment = placement.into_environment(Machine::default()).unwrap();
-    environment.active = active;
-    environment.tensor = tensor.map(|(warp, lane_mode)| WarpTensorMemory {
-        memory: TensorMemory::filled(Pattern::LaneColumn),
-        warp,
-        rules: Rules { lane_mode, ..Rules::default() },
+    let tensor = tensor.map(|(warp, lane_mode)| {
+        let memory = TensorMemory::filled(Pattern::LaneColumn);
+        WarpTensorMemory::new(memory, warp).rules(Rules::default().lane_mode(lane_mode))
     });
-    let mut registers = Registers::new();
-    for (name, value) in sets {
-        let register = module.registers_named(function, name)[0];
-        let scalar = module.declaration(register.declaration).unwrap().scalar;
-        registers.set(register, lane_bits(value, scalar).unwrap());
-    }
-    let steps = environment.run(function, &mut registers);
-    let loads = steps.map(|step| step.result.map_err(|error| error.kind)).collect();
-    Ran { source, loads, registers }
+    let case = Case::with(".shared .b32 slot;", "", body).active(active.bits()).tensor(tensor);
+    let set = |case: Case, (name, value): &(&str, &str)| case.set(name, value);
+    sets.iter().fold(case, set).on(Machine::default())
 }
 
 const WARP_1: Option<(u32, LaneMode)> = Some((1, LaneMode::Strict));
 
-impl Ran {
-    fn lane(&self, name: &str, lane: usize) -> Option<u128> {
-        let module = read(&self.source).unwrap();
-        let register = module.registers_named(module.function("k").unwrap(), name)[0];
-        self.registers.get(register)?.lane(lane)
-    }
-
-    /// The only load's error.
-    fn error(&self) -> &RunErrorKind {
-        let [Err(error)] = self.loads.as_slice() else { panic!("{:?}", self.loads) };
-        error
-    }
+/// The only load's error.
+fn error(ran: &Ran) -> &RunErrorKind {
+    let [Err(error)] = ran.loads.as_slice() else { panic!("{:?}", ran.loads) };
+    &error.kind
 }
 
 const LOAD: &str = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r0, %f1}, [taddr];";
@@ -116,9 +83,9 @@ fn all_lanes_give_one_address() {
     let ran = run(LOAD, &[("taddr", "lane/7*4")], LaneMask::ALL, WARP_1);
     let expected =
         RunErrorKind::AddressesDiffer { register: "taddr".to_owned(), first: 0, lane: 7, other: 4 };
-    assert_eq!(ran.error(), &expected);
+    assert_eq!(error(&ran), &expected);
     let ran = run(LOAD, &[], LaneMask::ALL, WARP_1);
-    assert!(matches!(ran.error(), RunErrorKind::NoValue { .. }));
+    assert!(matches!(error(&ran), RunErrorKind::NoValue { .. }));
 }
 
 #[test]
@@ -127,9 +94,9 @@ fn all_lanes_take_part() {
     let guarded = format!("@%p1 {LOAD}");
     let missing = LaneMask::from_bits(0xc000_0000);
     let ran = run(&guarded, &sets, LaneMask::ALL, WARP_1);
-    assert_eq!(ran.error(), &RunErrorKind::NotAllLanes { missing });
+    assert_eq!(error(&ran), &RunErrorKind::NotAllLanes { missing });
     let ran = run(LOAD, &sets, LaneMask::from_bits(0x3fff_ffff), WARP_1);
-    assert_eq!(ran.error(), &RunErrorKind::NotAllLanes { missing });
+    assert_eq!(error(&ran), &RunErrorKind::NotAllLanes { missing });
     // A guard that is false in all lanes: nothing happens, whatever the address is.
     let ran = run(&guarded, &[("%p1", "lane<0")], LaneMask::ALL, None);
     let executed = ran.loads[0].as_ref().unwrap();
@@ -143,14 +110,14 @@ fn errors_are_typed() {
     let body = format!("{REDUCE} ld.shared.b32 %r5, [redVal];");
     let wrong = [("taddr", "0"), ("%r1", "1")];
     let ran = run(&body, &wrong, LaneMask::ALL, None);
-    assert_eq!(ran.loads[0].as_ref().unwrap_err(), &RunErrorKind::NoTensorMemory);
-    assert!(matches!(ran.loads[1], Err(RunErrorKind::NoValue { .. })), "{:?}", ran.loads[1]);
+    let kinds: Vec<&RunErrorKind> = ran.errors().iter().map(|error| &error.kind).collect();
+    assert!(matches!(kinds[..], [RunErrorKind::NoTensorMemory, RunErrorKind::NoValue { .. }]));
     let illegal = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r0}, [taddr];";
     let ran = run(illegal, &wrong, LaneMask::ALL, WARP_1);
-    assert_eq!(ran.error().to_string(), "1 data register; shape and repeat make it 2");
+    assert_eq!(error(&ran).to_string(), "1 data register; shape and repeat make it 2");
     let undeclared = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r77}, [taddr];";
     let ran = run(undeclared, &wrong, LaneMask::ALL, WARP_1);
-    assert_eq!(ran.error().to_string(), "this name is not declared");
+    assert_eq!(error(&ran).to_string(), "this name is not declared");
 }
 
 #[test]
@@ -162,7 +129,9 @@ fn the_result_of_a_failed_reduction_is_unknown() {
         LaneMask::ALL,
         Some((0, LaneMode::Strict)),
     );
-    assert!(matches!(ran.loads[1], Err(RunErrorKind::NotAllLanes { .. })));
-    assert_eq!((ran.lane("redVal", 3), ran.lane("%r1", 3)), (None, None));
-    assert_eq!(ran.lane("redVal", 4), cell(4, 1));
+    assert!(ran.loads[0].is_ok());
+    assert!(matches!(ran.errors()[0].kind, RunErrorKind::NotAllLanes { .. }));
+    let lane = |name, lane| ran.held(name).and_then(|held| held.lane(lane));
+    assert_eq!((lane("redVal", 3), lane("%r1", 3)), (None, None));
+    assert_eq!(lane("redVal", 4), cell(4, 1));
 }

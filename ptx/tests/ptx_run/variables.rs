@@ -154,8 +154,7 @@ fn a_parameter_without_value_is_an_error() {
     let body = "ld.param.u64 %rd1, [b];\nld.param.u8 %r1, [a];\nld.param.u8 %r2, [%rd5];";
     let ran = Case::with("", PARAMETERS, body).parameter("b", &[3]).set("%rd5", "0x10");
     let ran = ran.on(Machine::default());
-    let errors: Vec<String> =
-        ran.loads.iter().filter_map(|load| load.as_ref().err().map(ToString::to_string)).collect();
+    let errors: Vec<String> = ran.errors().iter().map(ToString::to_string).collect();
     assert_eq!(ran.held("%rd1").map(|held| held.values[4]), Some(3));
     assert_eq!(
         errors,
@@ -230,8 +229,7 @@ fn values_that_nobody_knows_are_errors_of_the_loads_that_read_them() {
     let ran = case().on(Machine::default());
     let value = |ran: &Ran, r| ran.held(r).map(|held| held.values[31]);
     assert_eq!(["%rd2", "%r2"].map(|r| value(&ran, r)), [Some(0x8000_0000), Some(1)]);
-    let errors: Vec<_> = ran.loads.iter().filter_map(|load| load.as_ref().err()).collect();
-    let kinds: Vec<_> = errors.iter().map(|error| error.kind.to_string()).collect();
+    let kinds: Vec<_> = ran.errors().iter().map(|error| error.kind.to_string()).collect();
     assert_eq!(
         kinds,
         [

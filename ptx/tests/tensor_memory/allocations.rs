@@ -55,7 +55,7 @@ fn a_load_allocates_nothing() {
             let Ok(load) = TensorLoad::new(form) else { continue };
             // Defined for warp 0; a fault for warp 1.
             for warp in [0, 1] {
-                let issue = Issue { warp, address: TensorAddress(0) };
+                let issue = Issue::new(warp, TensorAddress(0));
                 let before = ALLOCATIONS.get();
                 let done = execute(&load, issue, &memory, &Rules::default(), &mut registers);
                 assert_eq!(ALLOCATIONS.get(), before, "{load}");

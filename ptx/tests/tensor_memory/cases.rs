@@ -35,7 +35,7 @@ fn the_first_of_several_faults() {
     for line in include_str!("fault-order.jsonl").lines() {
         let case = Case::from_json(line).unwrap();
         assert_eq!(case.check(&memories, &mut registers), [], "{}", case.id);
-        let Expected::Fault(code) = case.expected else { panic!("{} is no fault", case.id) };
+        let Expected::Fault(code) = case.expected else { panic!("{} is not a fault", case.id) };
         *codes.entry(code).or_insert(0) += 1;
     }
     let expected = [("column-align", 8), ("column-unallocated", 1)];

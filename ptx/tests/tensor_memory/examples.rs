@@ -22,7 +22,7 @@ fn written(text: &str) -> WrittenTensorLoad {
 /// Executes warp 1's load from lane 32, column 8 on, of a memory whose cells hold their addresses.
 fn run(text: &WrittenTensorLoad) -> Registers {
     let memory = TensorMemory::filled(Pattern::LaneColumn);
-    let issue = Issue { warp: 1, address: TensorAddress::new(32, 8).plus(text.address_offset) };
+    let issue = Issue::new(1, TensorAddress::new(32, 8).plus(text.address_offset));
     let mut registers = Registers::new();
     execute(&text.load, issue, &memory, &Rules::default(), &mut registers).unwrap();
     registers

@@ -9,7 +9,7 @@ use warpload_ptx::tensor::{
 
 use super::naive;
 
-/// Every legal load without reduction; the half offset, where there is one, is `split`.
+/// Every legal load without reduction; the half offset, if there is one, is `split`.
 fn loads(split: i64) -> Vec<TensorLoad> {
     let mut loads = Vec::new();
     for shape in Shape::ALL {
@@ -44,7 +44,7 @@ fn every_load_from_every_slab() {
             for warp in 0..8 {
                 for lane in base_lanes(load.shape()) {
                     let lane = warp % 4 * 32 + lane;
-                    let issue = Issue { warp: warp as u32, address: address(lane, column) };
+                    let issue = Issue::new(warp as u32, address(lane, column));
                     let done = execute(&load, issue, &memory, &Rules::default(), &mut registers);
                     assert_eq!(done, Ok(()), "{load}");
                     let (num, pack) = (load.repeat().get(), load.is_packed());
@@ -66,15 +66,15 @@ fn one_column_too_far() {
     let mut registers = Registers::new();
     for load in loads(0) {
         let before = registers.data().to_vec();
-        let issue = Issue { warp: 0, address: address(0, 513 - load.columns()) };
+        let issue = Issue::new(0, address(0, 513 - load.columns()));
         let done = execute(&load, issue, &memory, &Rules::default(), &mut registers);
         assert_eq!(done.map_err(TensorFault::code), Err("column-range"), "{load}");
         assert_eq!(registers.data(), before);
     }
 }
 
-/// A packed load gives what a plain load gives of a memory in which the low halves of each two
-/// columns stand in one.
+/// A packed load loads what a plain load loads from a memory in which the low halves of each two
+/// columns are one column.
 #[test]
 fn packing_is_a_plain_load_of_squeezed_memory() {
     let memory = TensorMemory::filled(Pattern::PackIdentity);
@@ -88,7 +88,7 @@ fn packing_is_a_plain_load_of_squeezed_memory() {
         let form = Form { num: load.repeat().get() as u32, ..form };
         let unpacked = TensorLoad::new(form).unwrap();
         for column in (0..=512 - load.columns()).step_by(2) {
-            let at = |column| Issue { warp: 3, address: address(96, column) };
+            let at = |column| Issue::new(3, address(96, column));
             let rules = Rules::default();
             assert_eq!(execute(&load, at(column), &memory, &rules, &mut packed), Ok(()));
             assert_eq!(execute(&unpacked, at(column / 2), &squeezed, &rules, &mut plain), Ok(()));
@@ -139,7 +139,7 @@ fn check_reduction(reduction: Reduction, shape: Shape, num: u32, memory: &Tensor
     let split = (shape == Shape::S16x32bx2).then_some(130);
     let form = Form { shape, num, pack: false, split, reduction: Some(reduction) };
     let load = TensorLoad::new(form).unwrap();
-    let issue = Issue { warp: 2, address: address(64, 100) };
+    let issue = Issue::new(2, address(64, 100));
     let mut registers = Registers::new();
     assert_eq!(execute(&load, issue, memory, &Rules::default(), &mut registers), Ok(()));
     let values: Vec<u32> = registers.by_thread().collect();
@@ -207,7 +207,10 @@ fn a_rule() -> impl Strategy<Value = Rules> {
     ];
     let lane_mode = prop_oneof![Just(LaneMode::Strict), Just(LaneMode::Wrap)];
     (lane_mode, allocated, any::<bool>()).prop_map(|(lane_mode, allocated, hardware_alignment)| {
-        Rules { lane_mode, allocated, hardware_alignment }
+        Rules::default()
+            .lane_mode(lane_mode)
+            .allocated(allocated)
+            .hardware_alignment(hardware_alignment)
     })
 }
 
@@ -235,7 +238,7 @@ proptest! {
     ) {
         let loads = loads(split);
         let load = which.get(&loads);
-        let issue = Issue { warp, address: TensorAddress(lane << 16 | column) };
+        let issue = Issue::new(warp, TensorAddress(lane << 16 | column));
         let memory = TensorMemory::filled(Pattern::LaneColumn);
         let mut registers = Registers::new();
         let done = execute(load, issue, &memory, &rules, &mut registers);
@@ -256,7 +259,7 @@ proptest! {
 #[test]
 fn the_fault_of_strict_lanes_names_the_way_out() {
     let load = TensorLoad::new(Form::plain(Shape::S32x32b, 1)).unwrap();
-    let issue = Issue { warp: 2, address: TensorAddress(32) };
+    let issue = Issue::new(2, TensorAddress(32));
     let memory = TensorMemory::filled(Pattern::LaneColumn);
     let mut registers = Registers::new();
     let fault = execute(&load, issue, &memory, &Rules::default(), &mut registers).unwrap_err();
@@ -265,7 +268,7 @@ fn the_fault_of_strict_lanes_names_the_way_out() {
         "address 0x00000020 (lane 0, column 32): this warp may read lanes 64..=95; lane mode \
          `wrap` takes the lane modulo 32 within them"
     );
-    let wrap = Rules { lane_mode: LaneMode::Wrap, ..Rules::default() };
+    let wrap = Rules::default().lane_mode(LaneMode::Wrap);
     assert_eq!(execute(&load, issue, &memory, &wrap, &mut registers), Ok(()));
     assert_eq!(registers.data()[0][0], 64 << 16 | 32);
 }

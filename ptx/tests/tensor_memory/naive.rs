@@ -34,7 +34,7 @@ pub(crate) fn columns(shape: Shape) -> usize {
 }
 
 /// A load of known-good addresses: `bases` are the lane and column of either half, the same twice
-/// where there is one. Gives rows of registers, as the library does.
+/// if there is one. Returns rows of registers, as the library does.
 pub(crate) fn load(
     shape: Shape,
     num: usize,

@@ -7,59 +7,19 @@ use anyhow::{Result, ensure};
 
 use super::{CRATES, Imports, of_crate};
 
-/// The circles that may stay, by the root of their crate: a room whose head holds what all of it works
-/// on, or two modules that are one idea. What is left of a circle may stay too.
-const ALLOWED: [(&str, &[&str]); 7] = [
-    ("ptx/src/lib.rs", &["lower", "lower::operand", "lower::select", "lower::spaces"]),
-    ("ptx/src/lib.rs", &["module", "module::lookup"]),
-    (
-        "ptx/src/lib.rs",
-        &[
-            "rules",
-            "rules::address",
-            "rules::cache",
-            "rules::declarations",
-            "rules::destination",
-            "rules::gates",
-            "rules::opcodes",
-            "rules::order",
-            "rules::param",
-            "rules::qualifiers",
-            "rules::tensor",
-        ],
-    ),
-    ("ptx/src/lib.rs", &["run", "run::memory", "run::placement", "run::tensor"]),
-    ("ptx/src/lib.rs", &["syntax::load", "syntax::load::parse"]),
-    ("ptx/src/lib.rs", &["tensor::cases", "tensor::cases::read"]),
-    ("ptx/src/lib.rs", &["tensor::instruction", "tensor::judge", "tensor::shape"]),
-];
-
-/// Compares the circles of the published crates with those that may stay.
+/// Checks that no modules of the published crates import each other.
 ///
 /// # Errors
-/// Returns an error that names the circles if there are others.
+/// Returns an error that names the circles if there are some.
 pub(crate) fn check(workspace: &Path) -> Result<()> {
     let mut found = Vec::new();
-    let mut used = [false; ALLOWED.len()];
     for root in CRATES {
         for circle in circles(&of_crate(&workspace.join(root))?) {
-            let allowed =
-                ALLOWED.iter().position(|(of, modules)| *of == root && is_within(&circle, modules));
-            match allowed {
-                Some(allowed) => used[allowed] = true,
-                None => found.push(format!("\n{root}: {}", circle.join(", "))),
-            }
+            found.push(format!("\n{root}: {}", circle.join(", ")));
         }
-    }
-    for ((root, modules), _) in ALLOWED.iter().zip(used).filter(|(_, used)| !used) {
-        println!("warning: {root}: {} is no longer a circle; remove it here", modules.join(", "));
     }
     ensure!(found.is_empty(), "modules that import each other:{}", found.concat());
     Ok(())
-}
-
-fn is_within(circle: &[String], modules: &[&str]) -> bool {
-    circle.iter().all(|module| modules.contains(&module.as_str()))
 }
 
 /// Returns the circles: groups of at least two modules, each of which leads to each other one. Sorted,

@@ -41,9 +41,9 @@ impl<'f> File<'f> {
         };
         environment.active = arguments.active;
         if let Some(contents) = &arguments.tensor_memory {
-            let rules = Rules { lane_mode: arguments.lane_mode.mode(), ..Rules::default() };
+            let rules = Rules::default().lane_mode(arguments.lane_mode.mode());
             let (memory, warp) = (contents.memory()?, arguments.warp);
-            environment.tensor = Some(WarpTensorMemory { memory, warp, rules });
+            environment.tensor = Some(WarpTensorMemory::new(memory, warp).rules(rules));
         }
         Ok(Some((environment, self.registers(function, &arguments.set)?)))
     }

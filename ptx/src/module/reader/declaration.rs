@@ -7,30 +7,13 @@ use crate::syntax::expression::{WARP_SIZE, integer};
 use crate::syntax::types::KERNEL_PARAMETER_LISTS;
 use crate::syntax::{ScalarType, Span, StateSpace};
 
-/// What comes before the names.
-struct Prefix {
-    space: StateSpace,
-    scalar: ScalarType,
-    vector: u8,
-    align: Option<u32>,
-    bank: Option<u64>,
-    attributes: Attributes,
-}
-
-/// What is said in the parentheses of `.attribute`.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Attributes {
-    is_unified: bool,
-    is_managed: bool,
-}
-
 impl Reader<'_> {
     /// A whole declaration, its semicolon included.
     pub(super) fn declarations(&mut self, linkage: Linkage) -> Step {
         let prefix = self.prefix()?;
-        let role = self.role(prefix.space);
+        let prefix = Declaration { role: self.role(prefix.space), linkage, ..prefix };
         loop {
-            self.declarator(&prefix, role, linkage)?;
+            self.declarator(&prefix)?;
             if !self.words.eat(b',') {
                 break;
             }
@@ -57,7 +40,7 @@ impl Reader<'_> {
                 return Err(self.expected("`.param`, `.reg` or `)`"));
             }
             let prefix = self.prefix()?;
-            self.declarator(&prefix, role, Linkage::Internal)?;
+            self.declarator(&Declaration { role, ..prefix })?;
             if !self.words.is_mark(b')') {
                 self.expect(b',', "`,` or `)`")?;
             }
@@ -65,8 +48,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `.shared .align 16 .v4 .f32`, in any order after the space.
-    fn prefix(&mut self) -> Step<Prefix> {
+    /// `.shared .align 16 .v4 .f32`, in any order after the space: a declaration without its name.
+    fn prefix(&mut self) -> Step<Declaration> {
         let space = self.words.text().trim_start_matches('.').parse();
         let space: StateSpace = space.map_err(|_| self.expected("a state space"))?;
         self.words.advance();
@@ -79,9 +62,22 @@ impl Reader<'_> {
         } else {
             None
         };
-        let scalar = ScalarType::Other;
-        let attributes = Attributes::default();
-        let mut prefix = Prefix { space, scalar, vector: 1, align: None, bank, attributes };
+        let mut prefix = Declaration {
+            name: self.words.span(),
+            space,
+            role: Role::Module,
+            scalar: ScalarType::Other,
+            vector: 1,
+            align: None,
+            count: None,
+            array: Array::Single,
+            initial: None,
+            bank,
+            is_unified: false,
+            is_managed: false,
+            linkage: Linkage::Internal,
+            scope: self.scope,
+        };
         let mut is_pointer = false;
         let mut has_type = false;
         while self.words.kind() == TokenKind::Dotted {
@@ -90,7 +86,7 @@ impl Reader<'_> {
                 "align" => {
                     self.words.advance();
                     let align = self.number()?;
-                    // Behind `.ptr` it is what the pointer points to that is aligned.
+                    // After `.ptr` it is what the pointer points to that is aligned.
                     if !is_pointer {
                         prefix.align = u32::try_from(align).ok().filter(|align| *align > 0);
                     }
@@ -98,7 +94,7 @@ impl Reader<'_> {
                 }
                 "attribute" => {
                     self.words.advance();
-                    self.attribute(&mut prefix.attributes)?;
+                    self.attribute(Some(&mut prefix))?;
                     continue;
                 }
                 "ptr" => is_pointer = true,
@@ -116,8 +112,8 @@ impl Reader<'_> {
         if has_type { Ok(prefix) } else { Err(self.expected("a type")) }
     }
 
-    /// Reads `(.unified(19, 95), .managed)`.
-    pub(super) fn attribute(&mut self, attributes: &mut Attributes) -> Step {
+    /// Reads `(.unified(19, 95), .managed)` of a declaration, or of a function.
+    pub(super) fn attribute(&mut self, mut declaration: Option<&mut Declaration>) -> Step {
         self.expect(b'(', "`(`")?;
         let mut depth = 1_usize;
         while depth > 0 {
@@ -125,8 +121,10 @@ impl Reader<'_> {
                 TokenKind::Punctuation(b'(') => depth += 1,
                 TokenKind::Punctuation(b')') => depth -= 1,
                 TokenKind::Dotted => {
-                    attributes.is_unified |= self.words.text() == ".unified";
-                    attributes.is_managed |= self.words.text() == ".managed";
+                    if let Some(declaration) = &mut declaration {
+                        declaration.is_unified |= self.words.text() == ".unified";
+                        declaration.is_managed |= self.words.text() == ".managed";
+                    }
                 }
                 TokenKind::Word | TokenKind::Number | TokenKind::Punctuation(b',') => {}
                 _ => return Err(self.expected("`)`")),
@@ -137,29 +135,12 @@ impl Reader<'_> {
     }
 
     /// A name with its brackets and its initial value.
-    fn declarator(&mut self, prefix: &Prefix, role: Role, linkage: Linkage) -> Step {
+    fn declarator(&mut self, prefix: &Declaration) -> Step {
         let name = self.name("a name")?;
         let count = if self.words.eat(b'<') { Some(self.count()?) } else { None };
         let array = if self.words.is_mark(b'[') { self.array()? } else { Array::Single };
         let initial = if self.words.eat(b'=') { Some(self.initial()?) } else { None };
-        let &Prefix { space, scalar, vector, align, bank, attributes } = prefix;
-        let Attributes { is_unified, is_managed } = attributes;
-        self.declare(Declaration {
-            name,
-            space,
-            role,
-            scalar,
-            vector,
-            align,
-            count,
-            array,
-            initial,
-            bank,
-            is_unified,
-            is_managed,
-            linkage,
-            scope: self.scope,
-        });
+        self.declare(Declaration { name, count, array, initial, ..*prefix });
         Ok(())
     }
 
@@ -170,11 +151,8 @@ impl Reader<'_> {
         let scope = declaration.scope;
         let function = self.module.scopes.get(scope.0 as usize).and_then(|scope| scope.function);
         if let Some(first) = self.module.names.declare(function, scope, name, id) {
-            let is_extern = |id| {
-                let earlier: Option<&Declaration> = self.module.declaration(id);
-                earlier.is_some_and(|earlier| earlier.linkage == Linkage::Extern)
-            };
-            if is_extern(first) && declaration.linkage != Linkage::Extern {
+            let is_extern = |of: &Declaration| of.linkage == Linkage::Extern;
+            if self.module.declaration(first).is_some_and(is_extern) && !is_extern(&declaration) {
                 self.module.names.define(first, id);
             }
         }

@@ -1,6 +1,6 @@
 //! What can be wrong with a module's text.
 
-use crate::syntax::{LexicalError, Position, Span};
+use crate::syntax::{LexicalError, Lines, Position, Span};
 
 /// Why a module could not be read, and the place. Illegal loads are not such errors:
 /// [`check`](crate::rules::check) finds them.
@@ -14,6 +14,23 @@ pub struct ReadError {
     pub span: Span,
     /// Where they begin.
     pub position: Position,
+}
+
+impl ReadError {
+    pub(crate) fn new(source: &str, kind: ReadErrorKind, span: Span) -> Self {
+        Self { kind, span, position: Lines::new(source).position(span.start) }
+    }
+
+    /// Returns the span of a whole text.
+    ///
+    /// # Errors
+    /// Returns [`ReadErrorKind::TooLarge`] if its places do not fit in 32 bits.
+    pub(crate) fn check_size(source: &str) -> Result<Span, Self> {
+        match u32::try_from(source.len()) {
+            Ok(end) => Ok(Span { start: 0, end }),
+            Err(_) => Err(Self::new("", ReadErrorKind::TooLarge, Span::default())),
+        }
+    }
 }
 
 /// What is wrong with a module.

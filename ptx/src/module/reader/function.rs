@@ -1,6 +1,5 @@
 //! Kernels and device functions: what precedes their bodies.
 
-use super::declaration::Attributes;
 use super::{Reader, Step};
 use crate::module::{Function, FunctionId, FunctionKind, Linkage, Role, Scope, ScopeId};
 use crate::syntax::TokenKind;
@@ -39,7 +38,7 @@ impl Reader<'_> {
         self.words.advance();
         while self.words.kind() == TokenKind::Dotted && self.words.text() == ".attribute" {
             self.words.advance();
-            self.attribute(&mut Attributes::default())?;
+            self.attribute(None)?;
         }
         let id = FunctionId(self.module.functions.len() as u32);
         self.function = Some(id);

@@ -11,10 +11,10 @@ mod error;
 mod function;
 
 pub use self::error::{ReadError, ReadErrorKind};
-use super::lookup::Names;
+use super::scopes::Names;
 use crate::module::{AddressSize, FunctionId, Linkage, Module, Scope, ScopeId};
 use crate::syntax::words::Words;
-use crate::syntax::{Lines, Span, Target, TokenKind, Version, integer};
+use crate::syntax::{Span, Target, TokenKind, Version, integer};
 
 /// The most nested braces; compilers write two or three.
 pub const MAX_DEPTH: usize = 256;
@@ -41,17 +41,10 @@ pub const MAX_DEPTH: usize = 256;
 /// themselves are kept, as [`StatementKind::Malformed`](crate::module::StatementKind::Malformed) or with
 /// [`Instruction::fault`](crate::module::Instruction::fault).
 pub fn read(source: &str) -> Result<Module<'_>, ReadError> {
-    if u32::try_from(source.len()).is_err() {
-        let position = crate::syntax::Position { line: 1, column: 1 };
-        return Err(ReadError { kind: ReadErrorKind::TooLarge, span: Span::default(), position });
-    }
-    let mut reader = Reader::new(source);
+    let mut reader = Reader::new(source, ReadError::check_size(source)?);
     match reader.module() {
         Ok(()) => Ok(reader.module),
-        Err(Fault { kind, span }) => {
-            let position = Lines::new(source).position(span.start);
-            Err(ReadError { kind, span, position })
-        }
+        Err(Fault { kind, span }) => Err(ReadError::new(source, kind, span)),
     }
 }
 
@@ -79,9 +72,8 @@ struct Header {
 }
 
 impl<'s> Reader<'s> {
-    fn new(source: &'s str) -> Self {
-        // `read` refuses texts of 4 GiB.
-        let words = Words::new(source, Span { start: 0, end: source.len() as u32 });
+    fn new(source: &'s str, whole: Span) -> Self {
+        let words = Words::new(source, whole);
         let module = Module {
             source,
             version: Version::new(0, 0),

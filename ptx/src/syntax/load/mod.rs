@@ -8,10 +8,12 @@ mod statement;
 
 pub use self::operand::{Address, AddressForm, Element, ElementKind, Offset, Operand, OperandKind};
 pub(crate) use self::parse::COMMA_OR_SEMICOLON;
-pub use self::qualifier::{CacheOp, Eviction, Level, Order, Qualifier, QualifierKind, Scope};
+pub use self::qualifier::{
+    CacheOp, Eviction, Level, Opcode, Order, Qualifier, QualifierKind, Scope,
+};
 pub use self::statement::read_load;
-use crate::module::{Guard, Module, ScopeId, Statement, StatementKind};
-use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier, SyntaxError, Version};
+use crate::module::{Guard, ScopeId};
+use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier, SyntaxError};
 
 /// One `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
 #[derive(Clone, Debug)]
@@ -35,51 +37,6 @@ pub struct Load {
     pub fault: Option<SyntaxError>,
 }
 
-/// The load instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Opcode {
-    /// `ld`, `.nc` or not.
-    Ld,
-    /// `tcgen05.ld`.
-    TensorLd,
-    /// `tcgen05.ld.red`.
-    TensorLdRed,
-}
-
-impl Opcode {
-    /// Returns the instruction's name without further qualifiers.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ld => "ld",
-            Self::TensorLd => "tcgen05.ld",
-            Self::TensorLdRed => "tcgen05.ld.red",
-        }
-    }
-}
-
-/// The first version in which addresses are in brackets.
-const BRACKETED_ADDRESSES: Version = Version::new(1, 2);
-
-impl<'s> Module<'s> {
-    /// Reads every load of the module, in the order of the text.
-    pub fn loads(&self) -> impl Iterator<Item = Load> {
-        self.statements.iter().filter_map(|statement| self.load(statement))
-    }
-
-    /// Reads a statement as a load; `None` if it is another instruction.
-    #[must_use]
-    pub fn load(&self, statement: &Statement) -> Option<Load> {
-        let StatementKind::Instruction(instruction) = &statement.kind else { return None };
-        let mut load = parse::load(self.source, statement, instruction)?;
-        if load.opcode == Opcode::Ld && self.version < BRACKETED_ADDRESSES {
-            parse::bracket_address(&mut load);
-        }
-        Some(load)
-    }
-}
-
 /// What the qualifiers of a load say, each kind by the first of its qualifiers. This is what a
 /// legal load means; for one that [`check`](crate::rules::check) refuses it is a guess.
 impl Load {
@@ -97,31 +54,37 @@ impl Load {
     /// Returns the state space and its sub-qualifier; `None` for generic addressing.
     #[must_use]
     pub fn space(&self) -> Option<(StateSpace, Option<SubQualifier>)> {
-        let space = self.first(|kind| match kind {
-            QualifierKind::Space(space, window) => Some((space, window)),
+        self.qualifiers.iter().find_map(|qualifier| match qualifier.kind {
+            QualifierKind::Space(space, sub_qualifier) => Some((space, sub_qualifier)),
             _ => None,
-        });
-        space.map(|found| found.0)
+        })
     }
 
     /// Returns the type of an element.
     #[must_use]
     pub fn scalar(&self) -> Option<ScalarType> {
-        let scalar = self.first(|kind| match kind {
+        self.qualifiers.iter().find_map(|qualifier| match qualifier.kind {
             QualifierKind::Type(scalar) => Some(scalar),
             _ => None,
-        });
-        scalar.map(|found| found.0)
+        })
     }
 
     /// Returns the number of elements: 1 without `.v2`, `.v4` or `.v8`.
     #[must_use]
     pub fn elements(&self) -> u8 {
-        let elements = self.first(|kind| match kind {
+        let elements = self.qualifiers.iter().find_map(|qualifier| match qualifier.kind {
             QualifierKind::Vector(elements) => Some(elements),
             _ => None,
         });
-        elements.map_or(1, |found| found.0)
+        elements.unwrap_or(1)
+    }
+
+    /// Returns the memory order and its place.
+    pub(crate) fn order(&self) -> Option<(Order, Span)> {
+        self.first(|kind| match kind {
+            QualifierKind::Order(order) => Some(order),
+            _ => None,
+        })
     }
 
     /// Returns the operand that the loaded values go to.

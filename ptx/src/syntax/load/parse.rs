@@ -4,11 +4,11 @@ use super::{
     Address, AddressForm, Element, ElementKind, Load, Offset, Opcode, Operand, OperandKind,
     Qualifier, QualifierKind,
 };
-use crate::module::{Instruction, Statement};
+use crate::module::{Instruction, Module, Statement, StatementKind};
 use crate::syntax::expression::constant;
 use crate::syntax::lexer::TokenKind;
 use crate::syntax::words::Words;
-use crate::syntax::{Span, SyntaxError};
+use crate::syntax::{Span, SyntaxError, Version};
 
 /// More qualifiers than any load has.
 const MAX_QUALIFIERS: usize = 64;
@@ -18,6 +18,27 @@ const MAX_ELEMENTS: usize = 1024;
 
 /// What follows an operand.
 pub(crate) const COMMA_OR_SEMICOLON: &str = "`,` or `;`";
+
+/// The first version in which addresses are in brackets.
+const BRACKETED_ADDRESSES: Version = Version::new(1, 2);
+
+impl<'s> Module<'s> {
+    /// Reads every load of the module, in the order of the text.
+    pub fn loads(&self) -> impl Iterator<Item = Load> {
+        self.statements.iter().filter_map(|statement| self.load(statement))
+    }
+
+    /// Reads a statement as a load; `None` if it is another instruction.
+    #[must_use]
+    pub fn load(&self, statement: &Statement) -> Option<Load> {
+        let StatementKind::Instruction(instruction) = &statement.kind else { return None };
+        let mut load = load(self.source, statement, instruction)?;
+        if load.opcode == Opcode::Ld && self.version < BRACKETED_ADDRESSES {
+            bracket_address(&mut load);
+        }
+        Some(load)
+    }
+}
 
 /// Reads a statement as a load; `None` if it is another instruction.
 pub(super) fn load(source: &str, statement: &Statement, instruction: &Instruction) -> Option<Load> {
@@ -39,7 +60,7 @@ pub(super) fn load(source: &str, statement: &Statement, instruction: &Instructio
 }
 
 /// Takes the second operand for an address, as PTX 1.0 and 1.1 write it: without brackets.
-pub(super) fn bracket_address(load: &mut Load) {
+fn bracket_address(load: &mut Load) {
     let Some(operand) = load.operands.get_mut(1) else { return };
     let (base, offset) = match operand.kind {
         OperandKind::Name => (Some(operand.span), None),
@@ -74,11 +95,7 @@ fn qualifiers(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError>
         if load.qualifiers.len() == MAX_QUALIFIERS {
             return Err(words.expected("fewer qualifiers"));
         }
-        let text = words.text().trim_start_matches('.');
-        let kind = match load.opcode {
-            Opcode::Ld => QualifierKind::of_ld(text),
-            Opcode::TensorLd | Opcode::TensorLdRed => QualifierKind::of_tensor_ld(text),
-        };
+        let kind = QualifierKind::read(load.opcode, words.text());
         load.qualifiers.push(Qualifier { kind, span: words.advance().span });
     }
     Ok(())
@@ -158,10 +175,8 @@ fn named(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
         }
         TokenKind::Punctuation(b'|') => {
             words.advance();
-            if words.kind() != TokenKind::Word {
-                return Err(words.expected("a predicate register"));
-            }
-            Ok(Operand { kind: OperandKind::Other, span: name.to(words.advance().span) })
+            let span = name.to(words.word("a predicate register")?);
+            Ok(Operand { kind: OperandKind::Other, span })
         }
         TokenKind::Punctuation(b'+') => {
             words.advance();

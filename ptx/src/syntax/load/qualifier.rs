@@ -1,7 +1,31 @@
-//! The qualifiers of loads.
+//! [`Opcode`], which load it is, and its qualifiers.
 
 use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier};
 use crate::tensor::{Operation, Repeat, Shape};
+
+/// The load instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Opcode {
+    /// `ld`, `.nc` or not.
+    Ld,
+    /// `tcgen05.ld`.
+    TensorLd,
+    /// `tcgen05.ld.red`.
+    TensorLdRed,
+}
+
+impl Opcode {
+    /// Returns the instruction's name without further qualifiers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ld => "ld",
+            Self::TensorLd => "tcgen05.ld",
+            Self::TensorLdRed => "tcgen05.ld.red",
+        }
+    }
+}
 
 /// A qualifier and its place, its dot included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,172 +137,103 @@ pub enum Eviction {
     NoAllocate,
 }
 
+/// The qualifiers of `ld`; of its types one, the others are read as types.
+const LD: [(&str, QualifierKind); 42] = {
+    use QualifierKind as Q;
+    [
+        (".weak", Q::Order(Order::Weak)),
+        (".volatile", Q::Order(Order::Volatile)),
+        (".relaxed", Q::Order(Order::Relaxed)),
+        (".acquire", Q::Order(Order::Acquire)),
+        (".mmio", Q::Mmio),
+        (".cta", Q::Scope(Scope::Cta)),
+        (".cluster", Q::Scope(Scope::Cluster)),
+        (".gpu", Q::Scope(Scope::Gpu)),
+        (".sys", Q::Scope(Scope::Sys)),
+        (".const", Q::Space(StateSpace::Const, None)),
+        (".global", Q::Space(StateSpace::Global, None)),
+        (".local", Q::Space(StateSpace::Local, None)),
+        (".param", Q::Space(StateSpace::Param, None)),
+        (".param::entry", Q::Space(StateSpace::Param, Some(SubQualifier::Entry))),
+        (".param::func", Q::Space(StateSpace::Param, Some(SubQualifier::Func))),
+        (".shared", Q::Space(StateSpace::Shared, None)),
+        (".shared::cta", Q::Space(StateSpace::Shared, Some(SubQualifier::Cta))),
+        (".shared::cluster", Q::Space(StateSpace::Shared, Some(SubQualifier::Cluster))),
+        (".ca", Q::Cache(CacheOp::Ca)),
+        (".cg", Q::Cache(CacheOp::Cg)),
+        (".cs", Q::Cache(CacheOp::Cs)),
+        (".lu", Q::Cache(CacheOp::Lu)),
+        (".cv", Q::Cache(CacheOp::Cv)),
+        (".nc", Q::NonCoherent),
+        (".L1::evict_normal", Q::Eviction(Level::L1, Eviction::Normal)),
+        (".L1::evict_unchanged", Q::Eviction(Level::L1, Eviction::Unchanged)),
+        (".L1::evict_first", Q::Eviction(Level::L1, Eviction::First)),
+        (".L1::evict_last", Q::Eviction(Level::L1, Eviction::Last)),
+        (".L1::no_allocate", Q::Eviction(Level::L1, Eviction::NoAllocate)),
+        (".L2::evict_normal", Q::Eviction(Level::L2, Eviction::Normal)),
+        (".L2::evict_unchanged", Q::Eviction(Level::L2, Eviction::Unchanged)),
+        (".L2::evict_first", Q::Eviction(Level::L2, Eviction::First)),
+        (".L2::evict_last", Q::Eviction(Level::L2, Eviction::Last)),
+        (".L2::no_allocate", Q::Eviction(Level::L2, Eviction::NoAllocate)),
+        (".L2::cache_hint", Q::CacheHint),
+        (".L2::64B", Q::Prefetch(64)),
+        (".L2::128B", Q::Prefetch(128)),
+        (".L2::256B", Q::Prefetch(256)),
+        (".v2", Q::Vector(2)),
+        (".v4", Q::Vector(4)),
+        (".v8", Q::Vector(8)),
+        (".b128", Q::Type(ScalarType::B128)),
+    ]
+};
+
+/// The qualifiers of `tcgen05.ld`, of its types one.
+const TENSOR_LD: [(&str, QualifierKind); 22] = {
+    use QualifierKind as Q;
+    [
+        (".sync", Q::Sync),
+        (".aligned", Q::Aligned),
+        (".16x64b", Q::Shape(Shape::S16x64b)),
+        (".16x128b", Q::Shape(Shape::S16x128b)),
+        (".16x256b", Q::Shape(Shape::S16x256b)),
+        (".32x32b", Q::Shape(Shape::S32x32b)),
+        (".16x32bx2", Q::Shape(Shape::S16x32bx2)),
+        (".x1", Q::Repeat(Repeat::ALL[0])),
+        (".x2", Q::Repeat(Repeat::ALL[1])),
+        (".x4", Q::Repeat(Repeat::ALL[2])),
+        (".x8", Q::Repeat(Repeat::ALL[3])),
+        (".x16", Q::Repeat(Repeat::ALL[4])),
+        (".x32", Q::Repeat(Repeat::ALL[5])),
+        (".x64", Q::Repeat(Repeat::ALL[6])),
+        (".x128", Q::Repeat(Repeat::ALL[7])),
+        (".pack::16b", Q::Pack),
+        (".min", Q::Reduction(Operation::Min)),
+        (".max", Q::Reduction(Operation::Max)),
+        (".abs", Q::Absolute),
+        (".NaN", Q::Nan),
+        (".b32", Q::Type(ScalarType::B32)),
+        // A part of the opcode, not a qualifier.
+        (".red", Q::Unknown),
+    ]
+};
+
 impl QualifierKind {
-    /// Reads a qualifier of `ld`, without its dot.
-    pub(super) fn of_ld(text: &str) -> Self {
-        let (name, part) = text.split_once("::").map_or((text, None), |(a, b)| (a, Some(b)));
-        match (name, part) {
-            ("weak", None) => Self::Order(Order::Weak),
-            ("volatile", None) => Self::Order(Order::Volatile),
-            ("relaxed", None) => Self::Order(Order::Relaxed),
-            ("acquire", None) => Self::Order(Order::Acquire),
-            ("mmio", None) => Self::Mmio,
-            ("cta", None) => Self::Scope(Scope::Cta),
-            ("cluster", None) => Self::Scope(Scope::Cluster),
-            ("gpu", None) => Self::Scope(Scope::Gpu),
-            ("sys", None) => Self::Scope(Scope::Sys),
-            ("ca", None) => Self::Cache(CacheOp::Ca),
-            ("cg", None) => Self::Cache(CacheOp::Cg),
-            ("cs", None) => Self::Cache(CacheOp::Cs),
-            ("lu", None) => Self::Cache(CacheOp::Lu),
-            ("cv", None) => Self::Cache(CacheOp::Cv),
-            ("nc", None) => Self::NonCoherent,
-            ("v2", None) => Self::Vector(2),
-            ("v4", None) => Self::Vector(4),
-            ("v8", None) => Self::Vector(8),
-            ("L1", Some(part)) => Self::of_level(Level::L1, part),
-            ("L2", Some(part)) => Self::of_level(Level::L2, part),
-            _ => Self::of_space_or_type(name, part),
+    /// Reads a qualifier with its dot.
+    pub(super) fn read(opcode: Opcode, text: &str) -> Self {
+        let known = Self::table(opcode).iter().find(|row| row.0 == text).map(|row| row.1);
+        let scalar = || text.trim_start_matches('.').parse().map_or(Self::Unknown, Self::Type);
+        known.unwrap_or_else(scalar)
+    }
+
+    /// Returns the qualifiers of an opcode by their names.
+    pub(crate) fn table(opcode: Opcode) -> &'static [(&'static str, Self)] {
+        match opcode {
+            Opcode::Ld => &LD,
+            Opcode::TensorLd | Opcode::TensorLdRed => &TENSOR_LD,
         }
     }
 
-    fn of_level(level: Level, part: &str) -> Self {
-        let eviction = match (level, part) {
-            (Level::L2, "cache_hint") => return Self::CacheHint,
-            (Level::L2, "64B") => return Self::Prefetch(64),
-            (Level::L2, "128B") => return Self::Prefetch(128),
-            (Level::L2, "256B") => return Self::Prefetch(256),
-            (_, "evict_normal") => Eviction::Normal,
-            (_, "evict_unchanged") => Eviction::Unchanged,
-            (_, "evict_first") => Eviction::First,
-            (_, "evict_last") => Eviction::Last,
-            (_, "no_allocate") => Eviction::NoAllocate,
-            _ => return Self::Unknown,
-        };
-        Self::Eviction(level, eviction)
-    }
-
-    fn of_space_or_type(name: &str, part: Option<&str>) -> Self {
-        let sub_qualifier = match (name, part) {
-            ("shared", Some("cta")) => Some(SubQualifier::Cta),
-            ("shared", Some("cluster")) => Some(SubQualifier::Cluster),
-            ("param", Some("entry")) => Some(SubQualifier::Entry),
-            ("param", Some("func")) => Some(SubQualifier::Func),
-            (_, Some(_)) => return Self::Unknown,
-            (_, None) => None,
-        };
-        match name.parse() {
-            Ok(StateSpace::Register | StateSpace::Texture) => Self::Unknown,
-            Ok(space) => Self::Space(space, sub_qualifier),
-            Err(_) => name.parse().map_or(Self::Unknown, Self::Type),
-        }
-    }
-
-    /// Reads a qualifier of `tcgen05.ld`, without its dot.
-    pub(super) fn of_tensor_ld(text: &str) -> Self {
-        if let Ok(shape) = text.parse() {
-            return Self::Shape(shape);
-        }
-        if let Ok(repeat) = text.parse() {
-            return Self::Repeat(repeat);
-        }
-        match text {
-            "sync" => Self::Sync,
-            "aligned" => Self::Aligned,
-            "pack::16b" => Self::Pack,
-            "min" => Self::Reduction(Operation::Min),
-            "max" => Self::Reduction(Operation::Max),
-            "abs" => Self::Absolute,
-            "NaN" => Self::Nan,
-            _ => text.parse().map_or(Self::Unknown, Self::Type),
-        }
-    }
-}
-
-/// The names that are suggested for an unknown qualifier; all types but one are left out.
-impl QualifierKind {
-    pub(crate) const LD_NAMES: [&str; 40] = [
-        ".weak",
-        ".volatile",
-        ".relaxed",
-        ".acquire",
-        ".mmio",
-        ".cta",
-        ".cluster",
-        ".gpu",
-        ".sys",
-        ".const",
-        ".global",
-        ".local",
-        ".param",
-        ".param::entry",
-        ".param::func",
-        ".shared",
-        ".shared::cta",
-        ".shared::cluster",
-        ".ca",
-        ".cg",
-        ".cs",
-        ".lu",
-        ".cv",
-        ".nc",
-        ".L1::evict_normal",
-        ".L1::evict_unchanged",
-        ".L1::evict_first",
-        ".L1::evict_last",
-        ".L1::no_allocate",
-        ".L2::evict_normal",
-        ".L2::evict_first",
-        ".L2::evict_last",
-        ".L2::cache_hint",
-        ".L2::64B",
-        ".L2::128B",
-        ".L2::256B",
-        ".v2",
-        ".v4",
-        ".v8",
-        ".b128",
-    ];
-    pub(crate) const TENSOR_NAMES: [&str; 22] = [
-        ".sync",
-        ".aligned",
-        ".16x64b",
-        ".16x128b",
-        ".16x256b",
-        ".32x32b",
-        ".16x32bx2",
-        ".x1",
-        ".x2",
-        ".x4",
-        ".x8",
-        ".x16",
-        ".x32",
-        ".x64",
-        ".x128",
-        ".pack::16b",
-        ".min",
-        ".max",
-        ".abs",
-        ".NaN",
-        ".b32",
-        ".red",
-    ];
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn suggested_names_are_known() {
-        for name in QualifierKind::LD_NAMES {
-            let text = name.trim_start_matches('.');
-            assert_ne!(QualifierKind::of_ld(text), QualifierKind::Unknown, "{name}");
-        }
-        // `.red` is a part of the opcode.
-        for name in QualifierKind::TENSOR_NAMES.into_iter().filter(|name| *name != ".red") {
-            let text = name.trim_start_matches('.');
-            assert_ne!(QualifierKind::of_tensor_ld(text), QualifierKind::Unknown, "{name}");
-        }
+    /// Whether it is an L2 eviction priority that only L1 has.
+    pub(crate) fn is_l1_only(self) -> bool {
+        matches!(self, Self::Eviction(Level::L2, Eviction::Unchanged | Eviction::NoAllocate))
     }
 }

@@ -4,9 +4,9 @@ use super::{Load, parse};
 use crate::module::{
     Guard, Instruction, ReadError, ReadErrorKind, ScopeId, Statement, StatementKind,
 };
+use crate::syntax::Span;
 use crate::syntax::lexer::TokenKind;
 use crate::syntax::words::Words;
-use crate::syntax::{Lines, Position, Span};
 
 /// Reads the text of one load; the final `;` is optional. Spans are places in the text.
 /// There are no declarations: names are not looked up, and [`Load::scope`] is the scope around all
@@ -30,15 +30,9 @@ use crate::syntax::{Lines, Position, Span};
 /// Returns [`ReadError`] at the first place that cannot belong to a load, or at a second statement.
 /// Illegal loads are read.
 pub fn read_load(text: &str) -> Result<Load, ReadError> {
-    let error = |(kind, span): Fault| {
-        let position = Lines::new(text).position(span.start);
-        ReadError { kind, span, position }
-    };
-    let Ok(end) = u32::try_from(text.len()) else {
-        let position = Position { line: 1, column: 1 };
-        return Err(ReadError { kind: ReadErrorKind::TooLarge, span: Span::default(), position });
-    };
-    let (span, instruction) = statement(text, Span { start: 0, end }).map_err(error)?;
+    let whole = ReadError::check_size(text)?;
+    let error = |(kind, span): Fault| ReadError::new(text, kind, span);
+    let (span, instruction) = statement(text, whole).map_err(error)?;
     let kind = StatementKind::Instruction(instruction);
     let statement = Statement { span, scope: ScopeId::MODULE, kind };
     let load = parse::load(text, &statement, &instruction).ok_or_else(|| {

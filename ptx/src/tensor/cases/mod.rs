@@ -3,22 +3,22 @@
 use std::cell::OnceCell;
 use std::fmt;
 
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::execute::{Registers, execute};
-use super::instruction::{Form, TensorLoad};
+use super::instruction::TensorLoad;
 use super::judge::IllegalLoadError;
 use super::memory::TensorMemory;
 use super::pattern::Pattern;
-use super::reduction::Reduction;
 use super::rules::{Issue, Rules};
 use warpload::lane::{LANES, LaneValues};
-use warpload::suite::json::{self, JsonError};
 
 mod read;
 
 /// How certain a case's expectation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// The PTX ISA says so.
     Documented,
@@ -134,6 +134,7 @@ pub struct PatternMemories([OnceCell<TensorMemory>; Pattern::ALL.len()]);
 
 impl PatternMemories {
     /// Returns the memory that holds this pattern.
+    #[must_use]
     pub fn get(&self, pattern: Pattern) -> &TensorMemory {
         // The patterns are numbered as `ALL` lists them.
         self.0[pattern as usize].get_or_init(|| TensorMemory::filled(pattern))
@@ -152,14 +153,6 @@ pub fn digest(registers: &Registers) -> String {
 }
 
 impl Case {
-    /// Reads a case from one JSON object.
-    ///
-    /// # Errors
-    /// Returns [`JsonError`] with the key and, if the text is malformed, its position.
-    pub fn from_json(text: &str) -> Result<Self, JsonError> {
-        json::from_str::<read::CaseJson>(text)?.read()
-    }
-
     /// Executes the load and returns how the outcome differs from what is expected. A reduction
     /// that does not exist is illegal, whatever the code: cases have no common one for it.
     pub fn check(&self, memories: &PatternMemories, registers: &mut Registers) -> Vec<Difference> {

@@ -4,20 +4,20 @@ use serde::Deserialize;
 use warpload::only_objects;
 use warpload::suite::json::present;
 
-use super::{
-    Case, Confidence, Expected, ExpectedRegisters, Form, IllegalLoadError, Issue, JsonError, LANES,
-    LaneValues, Pattern, Reduction, Rules, TensorLoad,
+use super::{Case, Confidence, Expected, ExpectedRegisters};
+use crate::tensor::{
+    Allocations, Form, IllegalLoadError, Issue, LaneMode, MAX_REGISTERS, Pattern, Reduction, Rules,
+    TensorAddress, TensorLoad,
 };
-use crate::tensor::address::TensorAddress;
-use crate::tensor::instruction::MAX_REGISTERS;
-use crate::tensor::rules::{Allocations, LaneMode};
+use warpload::lane::{LANES, LaneValues};
+use warpload::suite::json::{self, JsonError};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
-pub(super) struct CaseJson {
+struct CaseJson {
     id: String,
     kind: Kind,
-    conf: ConfidenceJson,
+    conf: Confidence,
     #[serde(default)]
     note: Option<String>,
     shape: String,
@@ -38,7 +38,7 @@ pub(super) struct CaseJson {
     #[serde(default)]
     nan: bool,
     #[serde(default)]
-    lane_mode: LaneModeJson,
+    lane_mode: LaneMode,
     #[serde(default)]
     hw_align: bool,
     #[serde(default, deserialize_with = "present")]
@@ -86,30 +86,23 @@ enum Kind {
 
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
-enum ConfidenceJson {
-    Documented,
-    Corroborated,
-    Measured,
-    Inferred,
-}
-
-#[derive(Deserialize, Clone, Copy, Default)]
-#[serde(rename_all = "lowercase")]
-enum LaneModeJson {
-    #[default]
-    Strict,
-    Wrap,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
 enum ErrorJson {
     Assemble,
     Undefined,
 }
 
+impl Case {
+    /// Reads a case from one JSON object.
+    ///
+    /// # Errors
+    /// Returns [`JsonError`] with the key and, if the text is malformed, its position.
+    pub fn from_json(text: &str) -> Result<Self, JsonError> {
+        json::from_str::<CaseJson>(text)?.read()
+    }
+}
+
 impl CaseJson {
-    pub(super) fn read(self) -> Result<Case, JsonError> {
+    fn read(self) -> Result<Case, JsonError> {
         let pattern = self.tmem.pattern.parse().map_err(|_| {
             let names = Pattern::ALL.map(Pattern::name).join(", ");
             let message = format!("no pattern {:?}; expected one of {names}", self.tmem.pattern);
@@ -125,13 +118,8 @@ impl CaseJson {
         };
         Ok(Case {
             load,
-            confidence: match self.conf {
-                ConfidenceJson::Documented => Confidence::Documented,
-                ConfidenceJson::Corroborated => Confidence::Corroborated,
-                ConfidenceJson::Measured => Confidence::Measured,
-                ConfidenceJson::Inferred => Confidence::Inferred,
-            },
-            issue: Issue { warp: self.warp, address: TensorAddress(self.taddr) },
+            confidence: self.conf,
+            issue: Issue::new(self.warp, TensorAddress(self.taddr)),
             rules: self.rules()?,
             pattern,
             expected: self.expect.read(self.kind)?,
@@ -172,10 +160,7 @@ impl CaseJson {
 
     fn rules(&self) -> Result<Rules, JsonError> {
         let mut rules = Rules {
-            lane_mode: match self.lane_mode {
-                LaneModeJson::Strict => LaneMode::Strict,
-                LaneModeJson::Wrap => LaneMode::Wrap,
-            },
+            lane_mode: self.lane_mode,
             hardware_alignment: self.hw_align,
             ..Rules::default()
         };

@@ -5,7 +5,7 @@ use crate::syntax::load::{
     Address, AddressForm, Element, ElementKind, Load, Opcode, Operand, OperandKind, QualifierKind,
 };
 use crate::tensor::judge::{IllegalLoadError, Part, Parts, Problem};
-use crate::tensor::{Form, Operation, Reduction, ReductionType, Shape, TensorLoad};
+use crate::tensor::{Form, Reduction, ReductionType, TensorLoad};
 
 mod error;
 
@@ -63,51 +63,38 @@ impl Load {
             return Err(TensorLoadError::expected(fault.expected, fault.span));
         }
         known(self, text)?;
-        let problem = Parts::of(self).problems().next();
+        let parts = Parts::of(self);
+        let problem = parts.problems().next();
         // Operands are read before combinations are judged.
         if let Some(problem) = problem.filter(is_of_qualifiers) {
             return Err(self.refused(problem));
         }
-        let operands = Operands::of(self)?;
+        let Operands { registers, reduced, address, address_offset, split } = Operands::of(self)?;
         if let Some(problem) = problem {
             return Err(self.refused(problem));
         }
-        let split = operands.split;
-        let form = self.form(split).ok_or_else(|| self.refused(Problem::Missing(Part::Shape)))?;
+        let form =
+            parts.form(split, self.has(QualifierKind::Absolute), self.has(QualifierKind::Nan));
+        let form = form.ok_or_else(|| self.refused(Problem::Missing(Part::Shape)))?;
         let load =
             TensorLoad::new(form).map_err(|illegal| self.refused(Problem::Combination(illegal)))?;
-        let Operands { registers, reduced, address, address_offset, .. } = operands;
         Ok(WrittenTensorLoad { load, registers, reduced, address, address_offset })
-    }
-
-    /// Returns what the qualifiers say; `None` if one is missing.
-    fn form(&self, split: Option<i64>) -> Option<Form> {
-        let pick = Picked::of(self);
-        let reduction = match self.opcode {
-            Opcode::TensorLdRed => Some(Reduction {
-                absolute: self.has(QualifierKind::Absolute),
-                propagates_nan: self.has(QualifierKind::Nan),
-                ..Reduction::new(pick.operation?, ReductionType::of_scalar(self.scalar()?)?)
-            }),
-            _ => None,
-        };
-        let (shape, num) = (pick.shape?, pick.num?);
-        Some(Form { shape, num, pack: self.has(QualifierKind::Pack), split, reduction })
     }
 
     /// Maps a problem to the place to change.
     fn refused(&self, problem: Problem) -> TensorLoadError {
         let is_red = self.opcode == Opcode::TensorLdRed;
         let kind = match problem {
-            Problem::Missing(part) => TensorLoadErrorKind::Expected(expected(part, is_red)),
+            Problem::Missing(part) => TensorLoadErrorKind::Expected(part.name(is_red)),
             Problem::ReductionWithoutRed => TensorLoadErrorKind::ReductionWithoutRed,
-            Problem::Type => TensorLoadErrorKind::Type { types: expected(Part::Type, is_red) },
+            Problem::Type => TensorLoadErrorKind::Type { types: Part::Type.name(is_red) },
             Problem::Combination(illegal) => TensorLoadErrorKind::Illegal(illegal),
             Problem::RegisterCount { expected, got } => {
                 TensorLoadErrorKind::RegisterCount { expected, got }
             }
         };
-        let qualifier = self.place_of(|kind| problem.is_about(kind));
+        let qualifier = self.qualifiers.iter().find(|qualifier| problem.is_about(qualifier.kind));
+        let qualifier = qualifier.map(|qualifier| qualifier.span);
         let operand = || self.operand_of(problem);
         let span = qualifier.or_else(operand).unwrap_or_else(|| self.after_qualifiers());
         TensorLoadError { kind, span }
@@ -123,11 +110,6 @@ impl Load {
             Problem::Combination(IllegalLoadError::SplitSurplus { .. }) => operand(fixed),
             _ => None,
         }
-    }
-
-    /// Returns the place of the first qualifier that `which` picks.
-    fn place_of(&self, which: impl Fn(QualifierKind) -> bool) -> Option<Span> {
-        self.first(|kind| which(kind).then_some(())).map(|found| found.1)
     }
 
     /// Returns the place where a missing qualifier could be added.
@@ -146,51 +128,46 @@ pub(crate) fn fixed_operands(opcode: Opcode) -> usize {
     if opcode == Opcode::TensorLdRed { 3 } else { 2 }
 }
 
-/// What the first qualifier of each kind says.
-struct Picked {
-    shape: Option<Shape>,
-    num: Option<u32>,
-    operation: Option<Operation>,
-}
-
-impl Picked {
-    fn of(load: &Load) -> Self {
-        let mut picked = Self { shape: None, num: None, operation: None };
-        for qualifier in load.qualifiers.iter().rev() {
-            match qualifier.kind {
-                QualifierKind::Shape(shape) => picked.shape = Some(shape),
-                QualifierKind::Repeat(repeat) => picked.num = Some(repeat.get() as u32),
-                QualifierKind::Reduction(operation) => picked.operation = Some(operation),
-                _ => {}
-            }
-        }
-        picked
-    }
-}
-
 impl Parts {
-    /// Returns the parts of a written load.
+    /// Returns the parts of a written load, of repeated qualifiers the first.
     pub(crate) fn of(load: &Load) -> Self {
-        let Picked { shape, num, operation } = Picked::of(load);
         let fixed = fixed_operands(load.opcode);
         let split = load.operands.len().checked_sub(fixed).filter(|more| *more <= 1);
         let registers = match load.operands.first().map(|list| &list.kind) {
             Some(OperandKind::Vector(elements)) => Some(elements.len()),
             _ => None,
         };
-        Self {
+        let mut parts = Self {
             is_reduction: load.opcode == Opcode::TensorLdRed,
             sync: load.has(QualifierKind::Sync),
             aligned: load.has(QualifierKind::Aligned),
-            shape,
-            num,
             pack: load.has(QualifierKind::Pack),
-            operation: operation.is_some(),
             modifier: load.has(QualifierKind::Absolute) || load.has(QualifierKind::Nan),
             scalar: load.scalar(),
             split: split.map(|more| more == 1),
             registers,
+            ..Self::default()
+        };
+        for qualifier in load.qualifiers.iter().rev() {
+            match qualifier.kind {
+                QualifierKind::Shape(shape) => parts.shape = Some(shape),
+                QualifierKind::Repeat(repeat) => parts.num = Some(repeat.get() as u32),
+                QualifierKind::Reduction(operation) => parts.operation = Some(operation),
+                _ => {}
+            }
         }
+        parts
+    }
+
+    /// Returns the form; `None` if a qualifier is missing.
+    fn form(self, split: Option<i64>, absolute: bool, propagates_nan: bool) -> Option<Form> {
+        let reduction = if self.is_reduction {
+            let (operation, kind) = (self.operation?, ReductionType::of_scalar(self.scalar?)?);
+            Some(Reduction { operation, kind, absolute, propagates_nan })
+        } else {
+            None
+        };
+        Some(Form { shape: self.shape?, num: self.num?, pack: self.pack, split, reduction })
     }
 }
 
@@ -223,19 +200,6 @@ fn is_of_qualifiers(problem: &Problem) -> bool {
     !matches!(problem, Problem::Combination(_) | Problem::RegisterCount { .. })
 }
 
-/// Returns the name of a part in messages.
-fn expected(part: Part, is_red: bool) -> &'static str {
-    match part {
-        Part::Sync => "`.sync`",
-        Part::Aligned => "`.aligned`",
-        Part::Shape => "a shape such as `.32x32b`",
-        Part::Repeat => "a repeat such as `.x4`",
-        Part::Operation => "`.min` or `.max`",
-        Part::Type if is_red => "`.f32`, `.u32` or `.s32`",
-        Part::Type => "`.b32`",
-    }
-}
-
 /// Refuses unknown and repeated qualifiers.
 fn known(load: &Load, text: &str) -> Result<()> {
     for (place, qualifier) in load.qualifiers.iter().enumerate() {
@@ -264,7 +228,7 @@ fn known(load: &Load, text: &str) -> Result<()> {
 fn unknown(load: &Load, name: &str) -> Option<IllegalLoadError> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(digits) = name.strip_prefix('x').filter(|digits| is_number(digits)) {
-        let form = Form::plain(Picked::of(load).shape?, digits.parse().ok()?);
+        let form = Form::plain(Parts::of(load).shape?, digits.parse().ok()?);
         return form.problems().find(|problem| matches!(problem, IllegalLoadError::Num { .. }));
     }
     let (lanes, bits) = name.split_once('x')?;

@@ -233,7 +233,7 @@ fn registers_of_several_types_are_taken_for_bits() {
     refuses("ld.global.v2.u32 {%p1, %p2}, [%rd1];", Rule::DestinationType);
     refuses("ld.global.v2.u32 {%u1, %clock64}, [%rd1];", Rule::VectorMix);
     refuses("ld.global.u32 %laneid, [%rd1];", Rule::DestinationRegister);
-    // Only neighbours are compared; sinks are none.
+    // Only neighbours are compared; sinks do not count.
     accepts("ld.global.v4.b32 {%u1, _, %r1, %f1}, [%rd1];");
     refuses("ld.global.v4.b32 {%u1, _, _, %f1}, [%rd1];", Rule::VectorMix);
 }

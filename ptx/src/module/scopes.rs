@@ -1,0 +1,87 @@
+//! The scopes of a module, the places of what it declares, and [`Names`], which name is declared in
+//! which scope.
+
+use std::collections::HashMap;
+
+/// The place of a [`Scope`] in its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ScopeId(pub(crate) u32);
+
+/// The place of a [`Declaration`](super::Declaration) in its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeclarationId(pub(crate) u32);
+
+/// The place of a [`Function`](super::Function) in its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub(crate) u32);
+
+impl ScopeId {
+    /// Around all functions.
+    pub const MODULE: Self = Self(0);
+}
+
+impl DeclarationId {
+    /// The place in [`Module::declarations`](super::Module::declarations).
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl FunctionId {
+    /// The place in [`Module::functions`](super::Module::functions).
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A pair of braces, or the module around all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope {
+    /// The scope around it.
+    pub parent: Option<ScopeId>,
+    /// The function that it is part of.
+    pub function: Option<FunctionId>,
+}
+
+/// Every name that is declared in a function, or outside of all, with the scopes that declare it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names<'s> {
+    pub(super) places: HashMap<(Option<FunctionId>, &'s str), Places>,
+    /// From a declaration that is `.extern` to the definition that follows it.
+    definitions: HashMap<DeclarationId, DeclarationId>,
+}
+
+/// The scopes of one function that declare one name, in their order, each once.
+type Places = Vec<(ScopeId, DeclarationId)>;
+
+impl<'s> Names<'s> {
+    /// Notes a declaration, and returns the earlier one of that name in its scope, which stays.
+    pub(crate) fn declare(
+        &mut self,
+        function: Option<FunctionId>,
+        scope: ScopeId,
+        name: &'s str,
+        id: DeclarationId,
+    ) -> Option<DeclarationId> {
+        let places = self.places.entry((function, name)).or_default();
+        match places.binary_search_by_key(&scope, |place| place.0) {
+            Ok(at) => places.get(at).map(|place| place.1),
+            Err(at) => {
+                places.insert(at, (scope, id));
+                None
+            }
+        }
+    }
+
+    /// Notes that a variable that is declared `.extern` is defined later.
+    pub(crate) fn define(&mut self, declared: DeclarationId, defined: DeclarationId) {
+        self.definitions.entry(declared).or_insert(defined);
+    }
+
+    /// Returns the definition that follows an `.extern` declaration.
+    pub(crate) fn definition(&self, declared: DeclarationId) -> Option<DeclarationId> {
+        self.definitions.get(&declared).copied()
+    }
+}

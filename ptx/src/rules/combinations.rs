@@ -1,0 +1,80 @@
+//! Which qualifiers do not go with one another, or go with global memory alone.
+
+use super::judged::Judged;
+use super::violation::Rule;
+use crate::syntax::Span;
+use crate::syntax::load::{CacheOp, Level, Order, QualifierKind as Q};
+
+/// Picks qualifiers.
+type Which = fn(Q) -> bool;
+
+/// The qualifiers that go with `.global` and generic addressing alone.
+const GLOBAL_ONLY: [(Rule, Which); 4] = [
+    (Rule::EvictionSpace, |q| matches!(q, Q::Eviction(..))),
+    (Rule::CacheHintSpace, |q| q == Q::CacheHint),
+    (Rule::PrefetchSpace, |q| matches!(q, Q::Prefetch(_))),
+    (Rule::MmioSpace, |q| q == Q::Mmio),
+];
+
+/// The qualifiers that do not go with one another.
+const PAIRS: [(Rule, Which, Which); 7] = [
+    (Rule::CacheOpEviction, is_l1_eviction, |q| matches!(q, Q::Cache(_))),
+    (Rule::EvictionOrder, is_l1_eviction, is_volatile),
+    (Rule::CacheHintOrder, |q| q == Q::CacheHint, is_volatile),
+    (
+        Rule::CacheOpOrder,
+        |q| matches!(q, Q::Cache(_)),
+        |q| matches!(q, Q::Order(order) if order != Order::Weak),
+    ),
+    (Rule::NcOrder, |q| q == Q::NonCoherent, |q| matches!(q, Q::Order(_))),
+    (
+        Rule::NcCacheOp,
+        |q| matches!(q, Q::Cache(CacheOp::Lu | CacheOp::Cv)),
+        |q| q == Q::NonCoherent,
+    ),
+    (Rule::MmioCombination, is_not_for_mmio, |q| q == Q::Mmio),
+];
+
+fn is_l1_eviction(qualifier: Q) -> bool {
+    matches!(qualifier, Q::Eviction(Level::L1, _))
+}
+
+fn is_volatile(qualifier: Q) -> bool {
+    qualifier == Q::Order(Order::Volatile)
+}
+
+fn is_not_for_mmio(qualifier: Q) -> bool {
+    matches!(
+        qualifier,
+        Q::Vector(_) | Q::Cache(_) | Q::Eviction(..) | Q::Prefetch(_) | Q::CacheHint
+    )
+}
+
+/// Holds each qualifier to the tables.
+pub(super) fn check(judged: &mut Judged<'_>) {
+    for qualifier in &judged.load.qualifiers {
+        for (rule, _) in GLOBAL_ONLY.iter().filter(|(_, which)| which(qualifier.kind)) {
+            only_global(judged, *rule, qualifier.span);
+        }
+        for (rule, _, other) in PAIRS.iter().filter(|(_, which, _)| which(qualifier.kind)) {
+            let Some(other) = judged.finds(other) else { continue };
+            let (this, other) = (judged.text(qualifier.span), judged.text(other));
+            let message = format!("`{this}` with `{other}`");
+            judged.add(*rule, qualifier.span, message, format!("remove `{this}` or `{other}`"));
+        }
+    }
+}
+
+/// Reports a qualifier that goes with global memory alone on a load of another one.
+pub(super) fn only_global(judged: &mut Judged<'_>, rule: Rule, span: Span) {
+    if !judged.may_be_global() {
+        let text = judged.text(span);
+        let message = format!("`{text}` on `{}`", judged.space_text());
+        judged.add(
+            rule,
+            span,
+            message,
+            format!("`{text}` goes with `.global` and generic addressing"),
+        );
+    }
+}

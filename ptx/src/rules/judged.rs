@@ -1,0 +1,225 @@
+//! [`Judged`], a load with what the rules look up around it, and [`Findings`], what they report.
+
+use std::collections::HashSet;
+
+use super::violation::{Rule, Unit, Violation};
+use crate::module::{Declaration, DeclarationId, Function, Module, ScopeId, Symbol};
+use crate::syntax::load::{ElementKind, Load, Operand, OperandKind, QualifierKind};
+use crate::syntax::special::{SpecialRegister, special_register};
+use crate::syntax::{
+    Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, TokenKind, TypeClass, Version,
+};
+
+/// The first version that only ptxas 13.5 compiles. What it refuses and 12.9 takes is refused from
+/// this version on.
+pub(super) const LATER_ASSEMBLER: Version = Version::new(9, 0);
+
+/// The help for an offset that is not an integer constant.
+pub(super) const OFFSETS: &str = "addresses and offsets are integer constants";
+
+/// A feature, the version and the target from which on it can be used, and what uses it.
+pub(super) type Gate<U> = (&'static str, Option<(u8, u8)>, Option<u32>, U);
+
+/// The violations found so far, and the version and the target that features are compared with.
+pub(super) struct Findings {
+    pub(super) violations: Vec<Violation>,
+    pub(super) version: Version,
+    pub(super) target: Target,
+}
+
+impl Findings {
+    /// Makes findings in a scope, whose function may have a target of its own.
+    pub(super) fn new(module: &Module<'_>, scope: ScopeId) -> Self {
+        let target = target_in(module, scope);
+        Self { violations: Vec::new(), version: module.version, target }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        rule: Rule,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.report(rule, span, message.into(), Some(help.into()));
+    }
+
+    /// Adds a violation that may have no help.
+    pub(super) fn report(&mut self, rule: Rule, span: Span, message: String, help: Option<String>) {
+        self.violations.push(Violation { rule, span, message, help });
+    }
+
+    pub(super) fn syntax(&mut self, error: SyntaxError) {
+        self.report(Rule::Syntax, error.span, error.to_string(), None);
+    }
+
+    /// Whether the version or the target is too low for a feature.
+    pub(super) fn lack(&self, version: Option<(u8, u8)>, sm: Option<u32>) -> bool {
+        version.is_some_and(|(major, minor)| Version::new(major, minor) > self.version)
+            || sm.is_some_and(|sm| sm > self.target.sm)
+    }
+
+    /// Reports a feature that needs a later version or a higher target.
+    pub(super) fn needs(
+        &mut self,
+        feature: &str,
+        version: Option<(u8, u8)>,
+        sm: Option<u32>,
+        span: Span,
+    ) {
+        if let Some((major, minor)) = version {
+            self.needs_version(feature, Version::new(major, minor), span);
+        }
+        if let Some(sm) = sm.filter(|sm| *sm > self.target.sm) {
+            self.needs_target(feature, &format!("`.target sm_{sm}` or higher"), span);
+        }
+    }
+
+    /// Reports a feature that needs a later version.
+    pub(super) fn needs_version(&mut self, feature: &str, version: Version, span: Span) {
+        if version > self.version {
+            let help = format!("this module has `.version {}`", self.version);
+            let message = format!("{feature} needs `.version {version}` or later");
+            self.add(Rule::NeedsVersion, span, message, help);
+        }
+    }
+
+    /// Reports a feature that the target does not have.
+    pub(super) fn needs_target(&mut self, feature: &str, targets: &str, span: Span) {
+        let help = format!("this module has `.target {}`", self.target);
+        self.add(Rule::NeedsTarget, span, format!("{feature} needs {targets}"), help);
+    }
+}
+
+/// Returns the target of the function around a scope, or of the module.
+pub(super) fn target_in(module: &Module<'_>, scope: ScopeId) -> Target {
+    module.function_of(scope).map_or(module.target, |function| function.target)
+}
+
+/// A load with what the rules look up around it.
+pub(super) struct Judged<'j> {
+    pub(super) module: &'j Module<'j>,
+    pub(super) unit: Unit,
+    pub(super) load: &'j Load,
+    pub(super) function: Option<&'j Function>,
+    pub(super) returned: &'j HashSet<DeclarationId>,
+    pub(super) findings: Findings,
+}
+
+impl<'j> Judged<'j> {
+    pub(super) fn add(
+        &mut self,
+        rule: Rule,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.findings.add(rule, span, message, help);
+    }
+
+    pub(super) fn text(&self, span: Span) -> &'j str {
+        self.module.text(span)
+    }
+
+    pub(super) fn symbol(&self, name: Span) -> Option<Symbol<'j>> {
+        self.module.find_at(self.load.scope, name)
+    }
+
+    /// Returns the declaration of a name, if it is a register.
+    pub(super) fn register(&self, name: Span) -> Option<&'j Declaration> {
+        let declaration = self.symbol(name)?.declaration;
+        (declaration.space == StateSpace::Register).then_some(declaration)
+    }
+
+    /// Returns the special register of that name, unless the module declares the name.
+    pub(super) fn special(&self, name: Span) -> Option<SpecialRegister> {
+        if self.symbol(name).is_some() { None } else { special_register(self.text(name)) }
+    }
+
+    /// Holds a special register to its own version and target.
+    pub(super) fn needs_special(&mut self, name: Span, special: SpecialRegister) {
+        let feature = format!("`{}`", self.text(name));
+        self.findings.needs(&feature, special.version, special.sm, name);
+    }
+
+    /// Reports a name that is not a `what`, or not declared.
+    pub(super) fn no(&mut self, rule: Rule, name: Span, what: &str, help: &str) {
+        let text = self.text(name);
+        let is_name = Lexer::new(text).token().kind == TokenKind::Word
+            && !text.contains(|c: char| c.is_whitespace() || "[.+|".contains(c));
+        let is_known = self.symbol(name).is_some()
+            || self.module.function(text).is_some()
+            || special_register(text).is_some();
+        if !is_name || is_known {
+            return self.add(rule, name, format!("`{text}` is not a {what}"), help);
+        }
+        let run = self.module.run_without(self.load.scope, text).filter(|(_, count)| *count > 0);
+        let help = match run {
+            Some((prefix, count)) => format!("`{prefix}` has 0 to {}", count - 1),
+            None if self.module.find(self.load.scope, text).is_some() => {
+                "it is declared further down".to_owned()
+            }
+            None => help.to_owned(),
+        };
+        self.add(rule, name, format!("`{text}` is not declared here"), help);
+    }
+
+    /// Returns the first register named by the load that `which` picks.
+    pub(super) fn named_register(&self, which: impl Fn(&Declaration) -> bool) -> Option<Span> {
+        let is_one = |name: &Span| self.register(*name).is_some_and(&which);
+        self.load.operands.iter().find_map(|operand| match &operand.kind {
+            OperandKind::Address(address) => {
+                address.base.into_iter().chain(address.index).find(is_one)
+            }
+            _ => names(operand).find(is_one),
+        })
+    }
+
+    /// Returns the place of the first qualifier that `which` picks.
+    pub(super) fn finds(&self, which: impl Fn(QualifierKind) -> bool) -> Option<Span> {
+        self.load.qualifiers.iter().find(|qualifier| which(qualifier.kind)).map(|found| found.span)
+    }
+
+    /// Whether the load has this state space.
+    pub(super) fn is_of(&self, space: StateSpace) -> bool {
+        self.load.space().is_some_and(|written| written.0 == space)
+    }
+
+    /// Whether the load is global or generic.
+    pub(super) fn may_be_global(&self) -> bool {
+        self.load.space().is_none() || self.is_of(StateSpace::Global)
+    }
+
+    /// Whether the load has one of the 256-bit forms: `.v8` of 32 bits or `.v4` of 64.
+    pub(super) fn is_wide(&self) -> bool {
+        let bits = self.load.scalar().and_then(ScalarType::bits);
+        matches!((self.load.elements(), bits), (8, Some(32)) | (4, Some(64)))
+    }
+
+    /// Whether a qualifier is not known: what seems to be missing may be what it was meant for.
+    pub(super) fn has_unknown(&self) -> bool {
+        self.load.has(QualifierKind::Unknown)
+    }
+
+    /// Returns the state space as it is written.
+    pub(super) fn space_text(&self) -> &'j str {
+        let space = self.finds(|kind| matches!(kind, QualifierKind::Space(..)));
+        space.map_or("generic addressing", |span| self.text(span))
+    }
+}
+
+/// Returns the names that an operand is or that it has in braces.
+pub(super) fn names(operand: &Operand) -> impl Iterator<Item = Span> {
+    let (name, elements) = match &operand.kind {
+        OperandKind::Name => (Some(operand.span), &[][..]),
+        OperandKind::Vector(elements) => (None, &elements[..]),
+        _ => (None, &[][..]),
+    };
+    let names = elements.iter().filter(|element| element.kind == ElementKind::Name);
+    name.into_iter().chain(names.map(|element| element.span))
+}
+
+/// Whether a register holds whole numbers or bits.
+pub(super) fn is_integer(scalar: ScalarType) -> bool {
+    matches!(scalar.class(), TypeClass::Bits | TypeClass::Unsigned | TypeClass::Signed)
+}

@@ -1,0 +1,46 @@
+//! [`named`], which makes an enum whose variants have names in a text.
+
+/// Makes an enum with `ALL`, `name`, `Display` and `FromStr`; the text is what reading expects.
+macro_rules! named {
+    (
+        $(#[$of_type:meta])*
+        pub enum $type:ident: $expected:literal {
+            $($(#[$of_variant:meta])* $variant:ident = $name:literal,)*
+        }
+    ) => {
+        $(#[$of_type])*
+        pub enum $type {
+            $($(#[$of_variant])* $variant,)*
+        }
+
+        impl $type {
+            /// All of them.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// Returns the name, as it is written without a dot.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::syntax::ParseError;
+
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                let found = Self::ALL.into_iter().find(|known| known.name() == name);
+                found.ok_or($crate::syntax::ParseError::new($expected))
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}
+
+pub(crate) use named;
