@@ -210,16 +210,12 @@ pub(crate) fn merge(arguments: MergeArguments, output: &mut Output) -> anyhow::R
     let mut summaries = Vec::new();
     for path in &arguments.summary {
         let name = || io::name(path);
-        let input = io::open_text(path, Progress::Never).with_context(name)?;
-        let input = skip_mark(input).with_context(name)?;
+        let input = skip_mark(io::open_text(path, Progress::Never)?).with_context(name)?;
         let summary: Summary = serde_json::from_reader(input)
             .with_context(|| format!("{}: not a summary of a replay", name()))?;
         summaries.push(summary);
     }
-    let whole = match Summary::merge(summaries) {
-        Ok(whole) => whole,
-        Err(error) => bail!(error),
-    };
+    let whole = Summary::merge(summaries)?;
     let status = status(&whole, output);
     output.json(&whole)?;
     Ok(status)
