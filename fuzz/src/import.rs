@@ -41,6 +41,11 @@ pub(crate) fn could_name_files(text: &[u8]) -> bool {
     has(b".trace") || has(b"Memcpy") || has(b".xz")
 }
 
+/// Returns whether `text` is compressed: the text of what is compressed is not inspected.
+pub(crate) fn is_xz(text: &[u8]) -> bool {
+    text.starts_with(b"\xfd7zXZ")
+}
+
 /// Imports `input`, called `name`, into a binary trace.
 ///
 /// # Errors
@@ -70,16 +75,10 @@ pub(crate) fn import(input: &[u8], name: &Path, threads: usize) -> Result<Vec<u8
 pub(crate) fn replay_import(bytes: Vec<u8>) {
     let trace = BinaryTrace::new(Arena::from(bytes));
     let trace = trace.unwrap_or_else(|error| panic!("what an import writes is a trace: {error}"));
-    let options = options(Data::Fill(Fill::Address));
-    match replay(&trace, &options) {
+    match replay(&trace, &ReplayOptions::new(Data::Fill(Fill::Address))) {
         Ok(found) => drop(found.summary()),
         // A header can put the windows where they are invalid.
         Err(ReplayError::Windows { .. }) => {}
         Err(error) => panic!("what an import writes can be replayed: {error}"),
     }
-}
-
-/// The command's own options.
-pub(crate) fn options(data: Data<'_>) -> ReplayOptions<'_> {
-    ReplayOptions::new(data)
 }

@@ -9,31 +9,26 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use arguments::{Arguments, HELP};
+use arguments::Arguments;
+use clap::Parser;
 use warpload_fuzz::mutate::{Random, mutant};
 use warpload_fuzz::seeds::{Seed, read, seeds};
 use warpload_fuzz::targets::{TARGETS, Target};
 
 fn main() -> ExitCode {
-    match Arguments::read(std::env::args_os().skip(1)) {
-        Ok(Arguments { help: true, .. }) => print!("{HELP}"),
-        Ok(Arguments { list: true, .. }) => {
-            TARGETS.iter().for_each(|target| println!("{}", target.name));
-        }
-        Ok(arguments) => match run(&arguments) {
-            Ok(true) => {}
-            Ok(false) => return ExitCode::FAILURE,
-            Err(error) => {
-                eprintln!("error: {error}");
-                return ExitCode::from(2);
-            }
-        },
-        Err(message) => {
-            eprintln!("error: {message}; `--help` shows the usage");
-            return ExitCode::from(2);
+    let arguments = Arguments::parse();
+    if arguments.list {
+        TARGETS.iter().for_each(|target| println!("{}", target.name));
+        return ExitCode::SUCCESS;
+    }
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
         }
     }
-    ExitCode::SUCCESS
 }
 
 /// Returns whether each target held for each of its inputs.
@@ -42,10 +37,10 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let mut all_held = true;
     for target in TARGETS.iter().filter(is_asked) {
         let mut inputs = Vec::new();
-        for path in &arguments.paths {
+        for path in &arguments.path {
             inputs.extend(read(path)?);
         }
-        if arguments.paths.is_empty() {
+        if arguments.path.is_empty() {
             inputs = seeds(target)?;
         }
         if let Some(folder) = &arguments.write_seeds {
@@ -135,7 +130,7 @@ mod tests {
         Target { name: "refuses_zeroes", run: refuses_zeroes, seeds: &[] };
 
     fn arguments(mutations: u64) -> Arguments {
-        Arguments { mutations, keep: true, ..Arguments::default() }
+        Arguments { mutations, keep: true, ..Arguments::parse_from([""]) }
     }
 
     fn seed(bytes: &[u8]) -> Vec<Seed> {

@@ -1,6 +1,8 @@
 //! Simple mutants of an input: changed bits, bytes and numbers, and parts cut off, repeated or taken
 //! from another input. The same number makes the same mutant.
 
+use warpload::memory::mix;
+
 use crate::seeds::Seed;
 
 /// Numbers drawn from a seed: splitmix64.
@@ -19,10 +21,7 @@ impl Random {
 
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        mix(self.0)
     }
 
     /// A number below `bound`; 0 if there is none.

@@ -16,28 +16,27 @@ mod text;
 mod words;
 mod x86;
 
-use std::process::ExitCode;
-
+use clap::Parser;
 use measure::Bench;
 
-fn main() -> ExitCode {
-    let (mut is_quick, mut only) = (false, String::new());
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--quick" => is_quick = true,
-            "--only" => only = arguments.next().unwrap_or_default(),
-            other => {
-                eprintln!("error: unknown argument `{other}`; expected --quick, --only NAME");
-                return ExitCode::from(2);
-            }
-        }
-    }
-    let bench = Bench::new(is_quick, only);
+/// Measures each rate beside its limit: one line of JSON a measure
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask roofline")]
+struct Arguments {
+    /// Shorter turns and smaller inputs: under 40 s
+    #[arg(long)]
+    quick: bool,
+    /// Only measures whose names contain it
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    only: String,
+}
+
+fn main() {
+    let Arguments { quick, only } = Arguments::parse();
+    let bench = Bench::new(quick, only);
     words::run(&bench);
     text::run(&bench);
     loads::run(&bench);
     replay::run(&bench);
     import::run(&bench);
-    ExitCode::SUCCESS
 }

@@ -13,6 +13,7 @@ mod msrv;
 mod nvdisasm;
 mod oracle;
 mod packages;
+mod renewal;
 mod roofline;
 mod samples;
 mod step;
@@ -21,6 +22,8 @@ mod vectors;
 use std::process::ExitCode;
 
 use clap::Parser;
+use renewal::Renewal;
+use step::PassedOn;
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about = "Development tasks of warpload")]
@@ -30,18 +33,18 @@ enum Task {
     /// Compares fresh words with NVIDIA's nvdisasm, which it fetches once
     Oracle(oracle::Arguments),
     /// Runs the fuzz targets on their seeds, without libFuzzer
-    Fuzz(fuzz::Arguments),
+    Fuzz(PassedOn),
     /// Renews the recorded outputs of the command's tests
     Goldens,
     Circles(imports::Arguments),
     /// Inspects the packages that would be published
     Packages,
     /// Measures each rate beside its limit: one line of JSON a measure
-    Roofline(roofline::Arguments),
+    Roofline(PassedOn),
     /// Makes the generated samples in `traces/`
-    Samples(samples::Arguments),
+    Samples(Renewal),
     /// Makes the generated vectors in `tests/data/`
-    Vectors(vectors::Arguments),
+    Vectors(Renewal),
 }
 
 fn main() -> ExitCode {

@@ -1,11 +1,22 @@
 //! One step: a command, shown with the time that it took.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use clap::Args;
+
+/// Arguments of the program that a task runs, which explains them: `--help` is one of them.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct PassedOn {
+    /// Arguments of the program; `--help` lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<OsString>,
+}
 
 /// A step that failed. It has printed why; what is left is the exit status, or `None` if a signal
 /// ended it.

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use crate::import::{could_name_files, import, replay_import};
+use crate::import::{could_name_files, import, is_xz, replay_import};
 
 /// So much of a header that most inputs are read as Accel-Sim's; the input can bring its own.
 const HEADER: &[u8] = b"-kernel name = k\n-shmem base_addr = 0x1000000\n#BEGIN_TB\n\
@@ -13,7 +13,7 @@ pub fn accelsim_does_not_panic(input: &[u8]) {
         _ => input.to_vec(),
     };
     // Compressed files have a target of their own.
-    if could_name_files(&text) || text.starts_with(b"\xfd7zXZ") {
+    if could_name_files(&text) || is_xz(&text) {
         return;
     }
     if let Ok(trace) = import(&text, Path::new("text"), 1) {

@@ -83,18 +83,19 @@ pub fn fast_equals_literal(input: &[u8]) {
         base.wrapping_add(u32::from(stride) * lane as u32).wrapping_add(u32::from(spread[lane]))
     };
     warp.set_register(register, std::array::from_fn(value));
-    let mut other = warp.clone();
-    let fast = Executor::Fast.execute(&load, &machine, &mut warp);
-    let literal = Executor::Reference.execute(&load, &machine, &mut other);
-    assert_eq!(fast, literal);
-    assert!(warp == other);
+    let mut warp = executed_by_both(&load, &machine, warp);
     // The register after an extended base decides whether 64-bit addresses are in reach.
     if register != Reg::RZ && register.number() < 254 {
-        let mut warp = other.clone();
         warp.set_register(Reg::new(register.number() + 1), [input.word() & 1; LANES]);
-        let mut other = warp.clone();
-        let fast = Executor::Fast.execute(&load, &machine, &mut warp);
-        assert_eq!(fast, Executor::Reference.execute(&load, &machine, &mut other));
-        assert!(warp == other);
+        executed_by_both(&load, &machine, warp);
     }
+}
+
+/// Executes a load, and returns the warp after it, which is the same after both executors.
+pub(super) fn executed_by_both(load: &Instruction, machine: &Machine, mut warp: Warp) -> Warp {
+    let mut other = warp.clone();
+    let fast = Executor::Fast.execute(load, machine, &mut warp);
+    assert_eq!(fast, Executor::Reference.execute(load, machine, &mut other));
+    assert!(warp == other);
+    warp
 }

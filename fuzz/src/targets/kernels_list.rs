@@ -1,5 +1,5 @@
 use crate::folder::{self, leads_out};
-use crate::import::{import, replay_import};
+use crate::import::{import, is_xz, replay_import};
 
 /// Any text is a list of kernels or an error, and a list is imported to the same whatever the number
 /// of threads. The list can name files of a folder of this process's own; what follows the first NUL
@@ -9,9 +9,7 @@ pub fn kernels_list_does_not_panic(input: &[u8]) {
         Some(end) => (&input[..end], &input[end + 1..]),
         None => (input, &[][..]),
     };
-    // The text of a compressed list, or of a compressed file that is one, is not inspected.
-    let is_compressed = |text: &[u8]| text.starts_with(b"\xfd7zXZ");
-    if leads_out(list) || is_compressed(list) || is_compressed(file) {
+    if leads_out(list) || is_xz(list) || is_xz(file) {
         return;
     }
     folder::with(|folder| {

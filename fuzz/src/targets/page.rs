@@ -1,9 +1,8 @@
 use serde_json::json;
 use warpload::memory::{Arena, Fill};
 use warpload::report::{Page, html};
-use warpload::trace::{BinaryTrace, Data, Shard, Summary, replay};
+use warpload::trace::{BinaryTrace, Data, ReplayOptions, Shard, Summary, replay};
 
-use crate::import::options;
 use crate::made_trace::made_trace;
 
 /// The elements that the page of any trace consists of begin scripts and styles once.
@@ -24,7 +23,7 @@ pub fn page_is_inert(input: &[u8]) {
     let name = String::from_utf8_lossy(name);
     let bytes = made_trace(contents(&name).to_string().as_bytes(), blocks);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
-    let options = options(match data % 3 {
+    let options = ReplayOptions::new(match data % 3 {
         0 => Data::Fill(Fill::Address),
         1 => Data::Fill(Fill::Zero),
         _ => Data::Absent,

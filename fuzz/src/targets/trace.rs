@@ -1,7 +1,6 @@
 use warpload::memory::{Arena, Fill};
-use warpload::trace::{BinaryTrace, Data, Shard, Summary, replay};
+use warpload::trace::{BinaryTrace, Data, ReplayOptions, Shard, Summary, replay};
 
-use crate::import::options;
 use crate::made_trace::{CONTENTS, made_trace};
 
 /// Any bytes are a binary trace, whose loads are executed in parts and as a whole with the same
@@ -9,7 +8,7 @@ use crate::made_trace::{CONTENTS, made_trace};
 pub fn trace_does_not_panic(input: &[u8]) {
     let bytes = made_trace(CONTENTS, input);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
-    let options = options(Data::Fill(Fill::Address));
+    let options = ReplayOptions::new(Data::Fill(Fill::Address));
     let Ok(found) = replay(&trace, &options) else { return };
     let whole = found.summary();
     let shards = (0..3).map(|part| {

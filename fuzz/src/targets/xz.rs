@@ -5,7 +5,7 @@ use liblzma::bufread::XzDecoder;
 use liblzma::read::XzEncoder;
 use liblzma::stream::{CONCATENATED, Stream};
 
-use crate::import::{could_name_files, import, replay_import};
+use crate::import::{could_name_files, import, is_xz, replay_import};
 use crate::peak;
 
 /// What any import may allocate, whatever its compressed text would be. Decoding takes its memory
@@ -21,14 +21,14 @@ const START: u64 = 2 << 20;
 /// The input is an `.xz`, or a byte that says what to do with the text that follows: 0 and 1 for as
 /// many streams and one more, else how many bytes are cut off.
 pub fn xz_is_bounded(input: &[u8]) {
-    if input.starts_with(b"\xfd7zXZ") {
+    if is_xz(input) {
         if !could_name_files(&start(input)) {
             let _ = bounded(input);
         }
         return;
     }
     let Some((&how, text)) = input.split_first() else { return };
-    if could_name_files(text) || text.starts_with(b"\xfd7zXZ") {
+    if could_name_files(text) || is_xz(text) {
         return;
     }
     if how < 2 {

@@ -13,8 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Args;
+use tree::Tree;
 
 use crate::metadata::Metadata;
 
@@ -64,7 +65,5 @@ pub(crate) const CRATES: [&str; 4] =
 /// # Errors
 /// Returns an error if a source cannot be read or is not Rust.
 pub(crate) fn of_crate(root: &Path) -> Result<Imports> {
-    let modules = tree::read(root)?;
-    ensure!(!modules.is_empty(), "{}: no modules", root.display());
-    Ok(modules.imports())
+    Ok(Tree::new(root)?.imports())
 }

@@ -18,17 +18,6 @@ pub(crate) struct Tree {
     modules: BTreeMap<Vec<String>, Source>,
 }
 
-/// Reads the crate whose root is the file `root`.
-///
-/// # Errors
-/// Returns an error if a source cannot be read or is not Rust.
-pub(crate) fn read(root: &Path) -> Result<Tree> {
-    let mut tree = Tree::default();
-    let folder = root.parent().unwrap_or(Path::new("")).to_owned();
-    tree.read(Vec::new(), root, &folder)?;
-    Ok(tree)
-}
-
 /// Where a path leads.
 enum Found {
     Module(Vec<String>),
@@ -37,8 +26,14 @@ enum Found {
 }
 
 impl Tree {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.modules.is_empty()
+    /// Reads the crate whose root is the file `root`.
+    ///
+    /// # Errors
+    /// Returns an error if a source cannot be read or is not Rust.
+    pub(crate) fn new(root: &Path) -> Result<Self> {
+        let mut tree = Self::default();
+        tree.read(Vec::new(), root, root.parent().unwrap_or(Path::new("")))?;
+        Ok(tree)
     }
 
     #[cfg(test)]

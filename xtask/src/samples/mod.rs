@@ -2,36 +2,16 @@
 
 mod generic;
 
-use std::fs;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use clap::Args;
+use anyhow::Result;
 
-use crate::metadata::Metadata;
-
-#[derive(Args)]
-pub(crate) struct Arguments {
-    /// Write nothing; fail if a sample is not as it would be written
-    #[arg(long)]
-    check: bool,
-}
+use crate::renewal::Renewal;
 
 /// Writes the samples, or compares them.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let folder = Metadata::workspace()?.root()?.join("traces");
+pub(crate) fn run(renewal: &Renewal) -> Result<ExitCode> {
     let sample = generic::generate()?;
-    let mut is_equal = true;
-    for (name, bytes) in &sample.files {
-        let path = folder.join(name);
-        if !arguments.check {
-            fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
-            println!("{} written, {} bytes", path.display(), bytes.len());
-        } else if fs::read(&path).ok().as_ref() != Some(bytes) {
-            println!("{} is not as generated", path.display());
-            is_equal = false;
-        }
-    }
+    let code = renewal.renew("traces", &sample.files)?;
     println!("{:#?}", sample.counts);
-    Ok(if is_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(code)
 }

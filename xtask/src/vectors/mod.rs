@@ -2,33 +2,16 @@
 
 mod family;
 
-use std::fs;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow};
-use clap::Args;
+use anyhow::{Result, anyhow};
 
-use crate::metadata::Metadata;
-
-#[derive(Args)]
-pub(crate) struct Arguments {
-    /// Write nothing; fail if the vectors are not as they would be written
-    #[arg(long)]
-    check: bool,
-}
+use crate::renewal::Renewal;
 
 /// Writes the vectors, or compares them.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let path = Metadata::workspace()?.root()?.join("tests/data").join(family::FILE);
+pub(crate) fn run(renewal: &Renewal) -> Result<ExitCode> {
     let generated = family::generate().map_err(|error| anyhow!("{error}"))?;
-    let text = generated.lines.concat();
-    if !arguments.check {
-        fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
-        println!("{} written, {} bytes", path.display(), text.len());
-    } else if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
-        println!("{} is not as generated", path.display());
-        return Ok(ExitCode::FAILURE);
-    }
+    let code = renewal.renew("tests/data", &[(family::FILE, generated.lines.concat())])?;
     println!("{} vectors of {} kinds", generated.lines.len(), generated.kinds.len());
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }

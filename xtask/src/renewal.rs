@@ -1,0 +1,40 @@
+//! Files that a task generates, always with the same bytes.
+
+use std::fs;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::metadata::Metadata;
+
+#[derive(Args)]
+pub(crate) struct Renewal {
+    /// Write nothing; fail if a file is not as it would be written
+    #[arg(long)]
+    check: bool,
+}
+
+impl Renewal {
+    /// Writes files by their names in `folder` of the workspace, or compares them.
+    pub(crate) fn renew<B: AsRef<[u8]>>(
+        &self,
+        folder: &str,
+        files: &[(&str, B)],
+    ) -> Result<ExitCode> {
+        let folder = Metadata::workspace()?.root()?.join(folder);
+        let mut code = ExitCode::SUCCESS;
+        for (name, bytes) in files {
+            let (path, bytes) = (folder.join(name), bytes.as_ref());
+            if !self.check {
+                fs::write(&path, bytes)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+                println!("{} written, {} bytes", path.display(), bytes.len());
+            } else if fs::read(&path).ok().as_deref() != Some(bytes) {
+                println!("{} is not as generated", path.display());
+                code = ExitCode::FAILURE;
+            }
+        }
+        Ok(code)
+    }
+}
