@@ -165,18 +165,19 @@ fn outside(load: &Load, other: &Load) -> Vec<Draft> {
     vec![
         load.at("lanes before and behind the end", at_the_end),
         other.at("nothing is allocated", |lane| other.nowhere()[lane as usize]),
-        load.with(
-            "zeroes of one lane",
-            "R8",
+        load.with("zeroes of one lane", "R8", 0, except(9, load.nowhere()[0], first)),
+        other.with(
+            "values dropped, one lane outside",
+            "RZ",
             0,
-            |lane| {
-                if lane == 9 { load.nowhere()[0] } else { first }
-            },
+            except(9, other.nowhere()[1], first),
         ),
-        other.with("values dropped, one lane outside", "RZ", 0, |lane| {
-            if lane == 9 { other.nowhere()[1] } else { first }
-        }),
     ]
+}
+
+/// The address of every lane, but another one for `lane`.
+fn except(lane: u64, other: u64, address: u64) -> impl Fn(u64) -> u64 {
+    move |at| if at == lane { other } else { address }
 }
 
 fn offsets(load: &Load, is_even: bool) -> Vec<Draft> {
@@ -264,37 +265,27 @@ fn uniform(load: &Load) -> Vec<Draft> {
             is_reporting: true,
             ..load.at("one rounded address is broadcast", |lane| second + lane % bytes)
         },
-        load.at("one lane elsewhere diverges", |lane| if lane == 9 { first } else { second }),
-        load.at(
-            "one lane outside diverges",
-            |lane| {
-                if lane == 31 { load.nowhere()[1] } else { second }
-            },
-        ),
+        load.at("one lane elsewhere diverges", except(9, first, second)),
+        load.at("one lane outside diverges", except(31, load.nowhere()[1], second)),
         load.at("one address that is not allocated diverges", |_| load.nowhere()[1]),
         Draft {
             active: 1 << 9,
-            ..load.at("one active lane is broadcast", |lane| {
-                if lane == 9 { second } else { load.nowhere()[1] }
-            })
+            ..load.at("one active lane is broadcast", except(9, second, load.nowhere()[1]))
         },
     ]
 }
 
 /// `LDS.U` has no observable effect, whether the lanes agree on the address or not.
 fn hinted(load: &Load) -> Vec<Draft> {
-    let (first, bytes) = (load.first(), load.bytes());
+    let first = load.first();
+    let second = first + load.bytes();
     vec![
-        load.at("one address with .U", |_| first + bytes),
-        load.at("two addresses with .U", |lane| if lane == 9 { first } else { first + bytes }),
-        load.at("one lane outside with .U", |lane| {
-            if lane == 31 { load.nowhere()[1] } else { first + bytes }
-        }),
+        load.at("one address with .U", |_| second),
+        load.at("two addresses with .U", except(9, first, second)),
+        load.at("one lane outside with .U", except(31, load.nowhere()[1], second)),
         Draft {
             active: 1 << 9,
-            ..load.at("one active lane with .U", |lane| {
-                if lane == 9 { first + bytes } else { load.nowhere()[1] }
-            })
+            ..load.at("one active lane with .U", except(9, second, load.nowhere()[1]))
         },
     ]
 }
