@@ -8,10 +8,7 @@ use std::fs;
 fn table(arguments: &[&str], file: &str, text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(file), text).unwrap();
-    let mut command = common::warpload();
-    let output = command.current_dir(folder.path()).args(arguments).arg(file).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    common::succeeded(common::warpload().current_dir(folder.path()).args(arguments).arg(file))
 }
 
 /// No line is forged, and nothing but text reaches a terminal.

@@ -20,10 +20,7 @@ const PICTURES: [(Shape, &str, bool); 6] = [
 ];
 
 fn map(arguments: &[&str]) -> String {
-    let mut command = common::warpload();
-    let output = command.args(["tmem", "map"]).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    common::succeeded(common::warpload().args(["tmem", "map"]).args(arguments))
 }
 
 fn svg(shape: Shape, num: &str, pack: bool) -> String {

@@ -6,6 +6,8 @@ mod command;
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(unix)]
+mod folder;
+#[cfg(unix)]
 mod inputs;
 mod kill;
 mod memory;

@@ -8,7 +8,8 @@ use tempfile::TempDir;
 use warpload::lane::LANES;
 use warpload::trace::Skipped;
 
-use crate::command::{Ran, warpload};
+use crate::command::warpload;
+use crate::common::Ran;
 use crate::samples::{Form, Item, Load, write};
 
 /// A folder with an image and a trace.
