@@ -8,7 +8,7 @@ mod common;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -21,16 +21,14 @@ use warpload::trace::{
 const BTREE: &[&str] = &["traces/btree-v5-kernel-1.traceg"];
 const FAULTY: &[&str] = &["tests/data/report/faulty.g", "--image", "tests/data/report/faulty.json"];
 
-fn replay(arguments: &[&str], page: &Path) -> Output {
+fn replay(arguments: &[&str], page: &Path) -> Command {
     let mut command = common::warpload();
-    command.arg("replay").args(arguments).arg("--html").arg(page).output().unwrap()
+    command.arg("replay").args(arguments).arg("--html").arg(page);
+    command
 }
 
 fn page(arguments: &[&str]) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("page.html");
-    let output = replay(arguments, &path);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (folder, path) = written(arguments);
     // Nothing else is left there.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     fs::read_to_string(path).unwrap()
@@ -139,10 +137,10 @@ fn faults_and_names_that_are_markup() {
 
 #[test]
 fn the_page_does_not_depend_on_the_threads() {
-    let one = page(&[FAULTY, &["--threads", "1"]].concat());
-    assert!(one == page(&[FAULTY, &["--threads", "2"]].concat()));
-    let one = page(&[BTREE, &["--threads", "1"]].concat());
-    assert!(one == page(&[BTREE, &["--threads", "2"]].concat()));
+    for trace in [FAULTY, BTREE] {
+        let one = page(&[trace, &["--threads", "1"]].concat());
+        assert!(one == page(&[trace, &["--threads", "2"]].concat()), "{trace:?}");
+    }
 }
 
 #[test]
@@ -157,10 +155,10 @@ fn a_shard_is_shown_as_one() {
 #[test]
 fn what_cannot_be_written_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let output = replay(BTREE, &folder.path().join("nowhere/page.html"));
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be written"));
-    assert!(output.stdout.is_empty());
+    let mut command = replay(BTREE, &folder.path().join("nowhere/page.html"));
+    let ran = common::Ran::from(command.output().unwrap());
+    assert_eq!((ran.status, &*ran.stdout), (2, ""));
+    assert!(ran.stderr.contains("cannot be written"));
 }
 
 /// Many kernels, many program counters, addresses all over memory, instruction words.
@@ -278,7 +276,7 @@ fn is_done(child: &mut Child) -> bool {
 fn written(arguments: &[&str]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("page.html");
-    assert!(replay(arguments, &path).status.success());
+    common::succeeded(&mut replay(arguments, &path));
     (folder, path)
 }
 
