@@ -95,6 +95,7 @@
 //! ```
 
 #![deny(unsafe_code)]
+#![allow(clippy::must_use_candidate, reason = "not yet checked here")]
 
 pub mod explain;
 pub mod file_kind;

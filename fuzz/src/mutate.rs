@@ -11,6 +11,7 @@ pub struct Random(u64);
 
 impl Random {
     /// Begins with `seed` and what else tells a draw from others.
+    #[must_use]
     pub fn new(seed: u64, others: &[u64]) -> Self {
         let mut random = Self(seed);
         for other in others {

@@ -30,6 +30,7 @@ pub struct Seed {
 }
 
 /// The repository that this was built in.
+#[must_use]
 pub fn repository() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package)

@@ -6,7 +6,7 @@ use anyhow::Result;
 use warpload_encoding::{Instruction, parse_line};
 
 use crate::nvdisasm::Nvdisasm;
-use crate::words::{Target, Words};
+use crate::words::{self, Target};
 
 /// How many differences a [`Report`] keeps.
 pub const SHOWN_DIFFERENCES: usize = 20;
@@ -65,7 +65,7 @@ pub enum Problem {
 /// error.
 pub fn run(nvdisasm: &Nvdisasm, words: usize, seed: u64) -> Result<Report> {
     let mut report = Report::default();
-    let mut fresh = Words::new(seed);
+    let mut fresh = words::words(seed);
     while report.words < words {
         let batch: Vec<_> = fresh.by_ref().take(BATCH.min(words - report.words)).collect();
         let bare: Vec<u64> = batch.iter().map(|(_, word)| *word).collect();

@@ -12,4 +12,4 @@ mod words;
 
 pub use compare::{Difference, Problem, Report, SHOWN_DIFFERENCES, run};
 pub use nvdisasm::{NVDISASM, Nvdisasm};
-pub use words::{TARGETS, Target, Words};
+pub use words::{TARGETS, Target};
