@@ -9,7 +9,7 @@ use warpload_fuzz::targets::TARGETS;
 
 /// Feeds files to the targets: properties of warpload that hold for any input
 ///
-/// Exit status 1 if a target does not hold for an input, which is then in a file of the target's name.
+/// Exit status 1 if an input fails a target; the input is then in a file named after the target.
 #[derive(Debug, Parser)]
 #[command(
     bin_name = "cargo xtask fuzz",
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Run other mutants
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Where the input is written for which a target does not hold [default: fuzz/target/failures]
+    /// Where to write an input that fails a target [default: fuzz/target/failures]
     #[arg(
         long,
         value_name = "FOLDER",

@@ -53,7 +53,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     Ok(all_held)
 }
 
-/// Writes inputs as files, as libFuzzer's corpora are.
+/// Writes inputs as the files of a libFuzzer corpus.
 fn write(folder: &Path, inputs: &[Seed]) -> Result<()> {
     fs::create_dir_all(folder)?;
     for (i, input) in inputs.iter().enumerate() {
@@ -63,7 +63,7 @@ fn write(folder: &Path, inputs: &[Seed]) -> Result<()> {
     Ok(())
 }
 
-/// A target, and the file for an input for which it does not hold.
+/// A target, and the file for an input that fails it.
 struct Runner<'t> {
     target: &'t Target,
     file: PathBuf,
@@ -75,7 +75,7 @@ impl<'t> Runner<'t> {
         Ok(Self { target, file: failures.join(target.name) })
     }
 
-    /// Runs all inputs and their mutants, up to the first for which the target does not hold.
+    /// Runs all inputs and their mutants, up to the first that fails.
     fn all(&self, inputs: &[Seed], arguments: &Arguments) -> Result<bool> {
         let start = Instant::now();
         if arguments.keep {
@@ -102,8 +102,8 @@ impl<'t> Runner<'t> {
         Ok(true)
     }
 
-    /// Runs an input, which is in the file afterwards if the target does not hold for it; with
-    /// `keep` also if the process ends meanwhile.
+    /// Runs an input, and writes it to the file if it fails; with `keep` before it runs, in case the
+    /// process ends.
     fn holds(&self, input: &[u8], name: &str, keep: bool) -> Result<bool> {
         if keep {
             fs::write(&self.file, input)?;

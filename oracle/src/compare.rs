@@ -1,4 +1,4 @@
-//! [`run`]: compares words with nvdisasm's text.
+//! [`run`]: compares the texts and words of both sides.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use crate::words::{self, Target};
 /// How many differences a [`Report`] keeps.
 pub const SHOWN_DIFFERENCES: usize = 20;
 
-/// Words of one run of nvdisasm: 3,000 bundles.
+/// The number of words in one run of nvdisasm: 3,000 bundles.
 const BATCH: usize = 9_000;
 
-/// What nvdisasm prints inside a modifier that it has no name for; the assembler refuses it.
+/// What nvdisasm prints in a modifier for which it has no name; the assembler refuses it.
 const INVALID: &str = "INVALID";
 
 /// The result of a comparison. Displays as the differences, then `100000 words, 0 differences`.
@@ -37,7 +37,7 @@ pub struct Difference {
     pub word: u64,
     /// What nvdisasm prints for it.
     pub nvdisasm: String,
-    /// What this project does instead.
+    /// What this project does with it.
     pub problem: Problem,
 }
 

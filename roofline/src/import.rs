@@ -1,4 +1,4 @@
-//! Importing Accel-Sim text, beside a scan that only finds its tokens.
+//! Importing Accel-Sim text, beside a scan that only splits it into tokens.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -12,7 +12,7 @@ use crate::measure::{Bench, Measure, Target, Unit};
 
 /// A real trace (traces/README.md).
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/btree-v5-kernel-1.traceg");
-/// Where its header ends: what follows can be repeated.
+/// The end of its header: what follows can be repeated.
 const FIRST_BLOCK: &str = "#BEGIN_TB";
 
 /// Runs the measures.
@@ -52,8 +52,8 @@ pub(crate) fn run(bench: &Bench) {
     );
 }
 
-/// The sample's thread blocks over and over, at least `bytes` of them, each with a number of its own
-/// in a larger grid; and how many lines.
+/// Writes the sample's thread blocks repeatedly, at least `bytes` of them, each with its own number in
+/// a larger grid; returns the file and the number of its lines.
 fn text(bytes: usize) -> (NamedTempFile, u64) {
     const GRID: &str = "-grid dim = ";
     const PLACE: &str = "thread block = ";
@@ -90,12 +90,12 @@ fn text(bytes: usize) -> (NamedTempFile, u64) {
 
 fn imported(text: &Path, output: impl Write + Seek) {
     let mut writer = TraceWriter::new(output, "roofline".to_owned()).expect("room for the output");
-    import(text, &mut writer, 1, &|_| ()).expect("a legal trace");
+    import(text, &mut writer, 1, &|_| ()).expect("a valid trace");
     writer.finish().expect("room for the output");
 }
 
-/// Splits at spaces and ends of lines; gives the tokens' number and length. A token at the border
-/// of two reads counts twice, which costs nothing.
+/// Splits at spaces and line ends; returns the number of tokens and their total length. A token at the
+/// border of two reads counts twice, which does not matter.
 fn tokens(text: &Path) -> (usize, usize) {
     let mut file = File::open(text).expect("it was written");
     let mut buffer = vec![0; 1 << 16];

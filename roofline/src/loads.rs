@@ -1,4 +1,4 @@
-//! Load operations and whole instructions, by where their lanes read.
+//! Load operations and whole instructions, coalesced and random, in cache and out of it.
 
 use std::hint::black_box;
 
@@ -18,9 +18,9 @@ const GIB: usize = 1 << 30;
 
 /// Warps whose addresses stay in the first-level cache.
 const FEW: usize = 64;
-/// Warps whose data are all of 1 MiB.
+/// Warps whose data cover 1 MiB.
 const SOME: usize = 512;
-/// Warps whose data, 64 bytes of cache for each lane, are more than caches hold.
+/// Warps whose data, 64 bytes of cache for each lane, exceed the caches.
 const MANY: usize = 1 << 16;
 
 /// Runs the measures.
@@ -57,9 +57,9 @@ fn far(bench: &Bench) {
     if !bench.wants(name) {
         return;
     }
-    // Built out of a copy that lives as long as the building.
+    // The memory is built from a copy, which is freed only afterwards.
     if available_memory().is_some_and(|bytes| bytes < 3 * GIB as u64) {
-        return eprintln!("note: random in 1 GiB not measured: less than 3 GiB of memory are free");
+        return eprintln!("note: random in 1 GiB not measured: under 3 GiB of memory available");
     }
     let memory = memory(GIB);
     let far = spread(MANY, GIB);
@@ -75,7 +75,7 @@ fn far(bench: &Bench) {
     );
 }
 
-/// What Linux says could be used, in bytes; nothing elsewhere.
+/// Returns the available memory in bytes, as Linux reports it; `None` on other systems.
 fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -97,21 +97,21 @@ fn warp_of(addresses: [u64; LANES]) -> LaneAddresses {
     LaneAddresses { executing: LaneMask::ALL, plg: LaneMask::ALL, addresses }
 }
 
-/// Each warp reads 128 bytes in a row, aligned to 4.
+/// Returns warps that each read 128 consecutive bytes, aligned to 4.
 fn coalesced() -> Vec<LaneAddresses> {
     let starts = random::numbers(FEW).map(|number| BASE + number % (MIB as u64 - 128) / 4 * 4);
     starts.map(|start| warp_of(std::array::from_fn(|lane| start + 4 * lane as u64))).collect()
 }
 
-/// Each lane reads 4 bytes anywhere.
+/// Returns warps whose lanes each read 4 bytes anywhere.
 fn spread(warps: usize, within: usize) -> Vec<LaneAddresses> {
     let addresses: Vec<u64> =
         random::numbers(warps * LANES).map(|n| BASE + n % within as u64 / 4 * 4).collect();
     addresses.as_chunks().0.iter().map(|addresses| warp_of(*addresses)).collect()
 }
 
-/// What callers look at, so that none of it goes uncomputed. A sum in a register: through memory
-/// it would cost a third of a load.
+/// Returns a sum of what callers inspect, so that all of it is computed. It stays in a register:
+/// passing it through memory would cost a third of a load.
 #[inline]
 pub(crate) fn used(loaded: &Loaded) -> u64 {
     u64::from(loaded.global.bits())
@@ -120,7 +120,7 @@ pub(crate) fn used(loaded: &Loaded) -> u64 {
 }
 
 fn loads(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
-    // What `LD.E` is; a replay does not know it either when it is compiled.
+    // As for `LD.E`. Opaque to the compiler, as it is in a replay.
     let space = AddressSpace::Generic;
     let op = black_box(LoadOp { space, width: Width::B4, signed: false, uniform: false });
     let mut rows = [[0u32; LANES]];
@@ -140,7 +140,7 @@ fn bytes(memory: &Memory) -> &[u8] {
     memory.allocations().first().map_or(&[], |one| memory.allocation_bytes(one))
 }
 
-/// The least that a coalesced load costs. Out of line, as the load is.
+/// The minimum cost of a coalesced load.
 fn copies(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
     let bytes = black_box(bytes(memory));
     let mut row: LaneValues = [0; LANES];
@@ -155,7 +155,7 @@ fn copies(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
 fn copy(bytes: &[u8], addresses: &[u64; LANES], row: &mut LaneValues) {
     let start = (addresses[0] - BASE) as usize;
     debug_assert!(start + 128 <= bytes.len());
-    // SAFETY: the addresses were made so that 128 bytes behind the first lie in `bytes`.
+    // SAFETY: the addresses were generated so that the 128 bytes from the first one on lie in `bytes`.
     let source: [u8; 128] = unsafe { bytes.as_ptr().add(start).cast::<[u8; 128]>().read() };
     for (value, word) in row.iter_mut().zip(source.as_chunks::<4>().0) {
         *value = u32::from_le_bytes(*word);
@@ -164,7 +164,7 @@ fn copy(bytes: &[u8], addresses: &[u64; LANES], row: &mut LaneValues) {
     black_box(addresses.iter().fold(0u64, |sum, address| sum.wrapping_add(*address)));
 }
 
-/// The least that a load of spread lanes costs.
+/// The minimum cost of a load whose lanes are spread.
 #[allow(unsafe_code)]
 fn gathers(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
     let bytes = black_box(bytes(memory));
@@ -173,7 +173,7 @@ fn gathers(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
         for (value, address) in row.iter_mut().zip(&warp.addresses) {
             let at = (address - BASE) as usize;
             debug_assert!(at + 4 <= bytes.len());
-            // SAFETY: the addresses were made so that the 4 bytes behind each lie in `bytes`.
+            // SAFETY: the addresses were generated so that the 4 bytes from each on lie in `bytes`.
             let word = unsafe { bytes.as_ptr().add(at).cast::<[u8; 4]>().read() };
             *value = u32::from_le_bytes(word);
         }
@@ -182,7 +182,7 @@ fn gathers(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
     warps.len() as u64
 }
 
-/// A whole instruction on a warp: guard, Plg and addresses out of registers, the values into one.
+/// Measures a whole instruction on a warp: guard, Plg and addresses from registers, values into one.
 fn execute(bench: &Bench, memory: Memory, warps: &[LaneAddresses]) {
     let addresses = warps.first().expect("at least one warp").addresses;
     let machine = Machine::new(memory);

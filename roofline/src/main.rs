@@ -1,11 +1,11 @@
-//! Each rate of warpload beside its limit: `cargo xtask roofline [--quick] [--only NAME]`.
+//! Measures each rate of warpload beside its limit: `cargo xtask roofline [--quick] [--only NAME]`.
 //!
-//! A limit is the least that the same work costs on this machine (summing the same bytes, copying
-//! the same bytes), or another program that does the same. Both are measured in one run and in
-//! turn, since rates of shared machines drift: the ratio is what holds, the rate is a hint.
+//! A limit is the minimum cost of the same work on this machine (summing the same bytes, copying
+//! the same bytes), or another program that does the same. Both are measured alternately in one run,
+//! since rates drift on shared machines: the ratio is reliable, the rate is a hint.
 //! docs/performance.md has the results and what they mean.
-#![allow(clippy::expect_used, reason = "a measure that cannot be made has no result")]
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command; it talks to a terminal")]
+#![allow(clippy::expect_used, reason = "a measure that fails has no result")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints to the terminal")]
 
 mod import;
 mod loads;

@@ -16,11 +16,11 @@ use warpload::trace::{
 use crate::loads::{BASE, memory, used};
 use crate::measure::{Bench, Measure, Target, Unit};
 
-/// Loads of the trace, 48 bytes each: more than caches hold.
+/// Loads of the trace, 48 bytes each: more than fits into caches.
 const LOADS: u64 = 1 << 20;
-/// The bytes that they read, again and again.
+/// The bytes that they read repeatedly.
 const BYTES: usize = 1 << 20;
-/// The instructions of the loop that they are from.
+/// The instructions of the loop that they belong to.
 const PROGRAM_COUNTERS: u64 = 32;
 
 /// Runs the measures.
@@ -57,7 +57,7 @@ fn trace_bytes() -> Vec<u8> {
     writer.finish().expect("memory takes writes").into_inner()
 }
 
-/// Blocks checked, records decoded, loads executed; nothing counted.
+/// Checks blocks, decodes records and executes loads, without counting anything.
 fn walk(trace: &BinaryTrace, memory: &Memory) -> u64 {
     let ops: Vec<LoadOp> = trace
         .contents()
@@ -169,7 +169,7 @@ fn two_threads(bench: &Bench, trace: &BinaryTrace) {
     );
 }
 
-/// What every block costs before its first load: its checksum.
+/// Measures the checksum, which each block costs before its first load.
 fn checksum(bench: &Bench, bytes: &[u8]) {
     bench.run(
         Measure {

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: everything that must hold besides the tests.
+//! `cargo xtask ci`: all checks besides the tests.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::{fuzz, imports, msrv, packages};
 /// The folders of the packages that are published.
 const PUBLISHED: [&str; 4] = ["encoding", ".", "ptx", "cli"];
 
-/// Longer files are pointed out.
+/// Files with more lines are warned of.
 const MAX_LINES: usize = 400;
 
-/// Runs the checks, and ends with the exit status of the first that fails.
+/// Runs the checks; returns the exit status of the first that fails.
 pub(crate) fn run() -> Result<ExitCode> {
     exit_code(steps())
 }
@@ -80,7 +80,7 @@ fn examples(workspace: &Metadata) -> Result<()> {
             if !features.is_empty() {
                 run.args(["--features", &features.join(",")]);
             }
-            // What an example prints is for people.
+            // Only whether it fails matters here.
             run.stdout(Stdio::null());
             command(&root, run)?;
         }
@@ -88,8 +88,8 @@ fn examples(workspace: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// The options for no feature and for each alone, or nothing if the package has no features. Clippy
-/// checks all of them together.
+/// Returns the options for no feature and for each one alone; none if the package has no features.
+/// Clippy checks all features together.
 fn feature_sets(package: &Value) -> Vec<String> {
     let features = package["features"].as_object().into_iter().flatten();
     let each = features.map(|(name, _)| format!("--no-default-features --features {name}"));

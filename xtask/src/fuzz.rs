@@ -16,8 +16,8 @@ pub(crate) fn run(arguments: &PassedOn) -> Result<ExitCode> {
     exit_code(Metadata::workspace().and_then(|workspace| targets(&workspace, &arguments.arguments)))
 }
 
-/// Checks the package, which is not one of the workspace, and runs each target on its seeds and on a
-/// few mutants of them.
+/// Checks the package, which is not in the workspace, and runs each target on its seeds and on a few
+/// mutants of each.
 ///
 /// # Errors
 /// Returns that of the step that failed.
@@ -28,7 +28,7 @@ pub(crate) fn check(workspace: &Metadata) -> Result<()> {
     targets(workspace, &CI_MUTATIONS.map(OsString::from))
 }
 
-/// A task of cargo on the package without libFuzzer, which needs another toolchain.
+/// Returns a task of cargo on the package without libFuzzer, which needs another toolchain.
 fn on_stable(task: &str, workspace: &Metadata) -> Result<Command> {
     let package = "--locked --no-default-features --manifest-path fuzz/Cargo.toml";
     let mut command = cargo(&format!("{task} {package} --target-dir"));
@@ -46,7 +46,7 @@ fn targets(workspace: &Metadata, arguments: &[OsString]) -> Result<()> {
     };
     run(&[]).or_else(|error| {
         if Failed::is_signal(&error) {
-            // A crash, such as a stack overflow, says nothing; this leaves the input.
+            // A crash, such as a stack overflow, does not report its input; this run keeps it.
             run(&["--keep"])?;
         }
         Err(error)

@@ -1,6 +1,6 @@
-//! Development tasks, `cargo xtask --help`: the entry point for CI and for people.
+//! Development tasks for CI and for people: `cargo xtask --help`.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command; it talks to a terminal")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints to the terminal")]
 
 mod ci;
 #[cfg(test)]
@@ -28,9 +28,9 @@ use step::PassedOn;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about = "Development tasks of warpload")]
 enum Task {
-    /// Runs every check that CI runs besides the tests; stops at the first failure
+    /// Runs all checks of CI besides the tests; stops at the first failure
     Ci,
-    /// Compares fresh words with NVIDIA's nvdisasm, which it fetches once
+    /// Compares fresh words with NVIDIA's nvdisasm, which is downloaded once
     Oracle(oracle::Arguments),
     /// Runs the fuzz targets on their seeds, without libFuzzer
     Fuzz(PassedOn),
@@ -41,9 +41,9 @@ enum Task {
     Packages,
     /// Measures each rate beside its limit: one line of JSON a measure
     Roofline(PassedOn),
-    /// Makes the generated samples in `traces/`
+    /// Regenerates the generated samples in `traces/`
     Samples(Renewal),
-    /// Makes the generated vectors in `tests/data/`
+    /// Regenerates the generated vectors in `tests/data/`
     Vectors(Renewal),
 }
 

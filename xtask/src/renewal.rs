@@ -1,4 +1,4 @@
-//! Files that a task generates, always with the same bytes.
+//! Renewing generated files, whose bytes are always the same.
 
 use std::fs;
 use std::process::ExitCode;
@@ -10,13 +10,13 @@ use crate::metadata::Metadata;
 
 #[derive(Args)]
 pub(crate) struct Renewal {
-    /// Write nothing; fail if a file is not as it would be written
+    /// Write nothing; fail if a file differs from what would be written
     #[arg(long)]
     check: bool,
 }
 
 impl Renewal {
-    /// Writes files by their names in `folder` of the workspace, or compares them.
+    /// Writes named files to `folder` of the workspace, or compares them.
     pub(crate) fn renew<B: AsRef<[u8]>>(
         &self,
         folder: &str,
@@ -31,7 +31,7 @@ impl Renewal {
                     .with_context(|| format!("cannot write {}", path.display()))?;
                 println!("{} written, {} bytes", path.display(), bytes.len());
             } else if fs::read(&path).ok().as_deref() != Some(bytes) {
-                println!("{} is not as generated", path.display());
+                println!("{} differs from what is generated", path.display());
                 code = ExitCode::FAILURE;
             }
         }

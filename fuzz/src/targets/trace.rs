@@ -3,8 +3,8 @@ use warpload::trace::{BinaryTrace, Data, ReplayOptions, Shard, Summary, replay};
 
 use crate::made_trace::{CONTENTS, made_trace};
 
-/// Any bytes are a binary trace, whose loads are executed in parts and as a whole with the same
-/// result, or an error. Checksums are made to match.
+/// Any bytes are an error, or a binary trace whose replay in shards has the same result as the whole.
+/// Checksums are made to match.
 pub fn trace_does_not_panic(input: &[u8]) {
     let bytes = made_trace(CONTENTS, input);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };

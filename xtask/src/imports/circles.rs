@@ -1,4 +1,4 @@
-//! Circles of imports: modules of which each leads to each other one.
+//! Circles of imports: modules each of which leads to all others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,8 +7,8 @@ use anyhow::{Result, ensure};
 
 use super::{CRATES, Imports, of_crate};
 
-/// The circles that may stay, by the root of their crate: a room whose head holds what all of it works
-/// on, or two modules that are one idea. What is left of a circle may stay too.
+/// The allowed circles, by the root of their crate: folders whose `mod.rs` defines what all of them work
+/// on, or two modules for one idea. A part of an allowed circle is allowed too.
 const ALLOWED: [(&str, &[&str]); 11] = [
     ("src/lib.rs", &["memory", "memory::builder", "memory::windows"]),
     ("src/lib.rs", &["memory::error", "memory::windows"]),
@@ -49,7 +49,7 @@ const ALLOWED: [(&str, &[&str]); 11] = [
     ("ptx/src/lib.rs", &["tensor::instruction", "tensor::judge", "tensor::shape"]),
 ];
 
-/// Compares the circles of the published crates with those that may stay.
+/// Compares the circles of the published crates with the allowed ones.
 ///
 /// # Errors
 /// Returns an error that names the circles if there are others.
@@ -67,7 +67,7 @@ pub(crate) fn check(workspace: &Path) -> Result<()> {
         }
     }
     for ((root, modules), _) in ALLOWED.iter().zip(used).filter(|(_, used)| !used) {
-        println!("warning: {root}: {} is no longer a circle; remove it here", modules.join(", "));
+        println!("warning: {root}: {} is no longer a circle; remove it", modules.join(", "));
     }
     ensure!(found.is_empty(), "modules that import each other:{}", found.concat());
     Ok(())
@@ -77,8 +77,8 @@ fn is_within(circle: &[String], modules: &[&str]) -> bool {
     circle.iter().all(|module| modules.contains(&module.as_str()))
 }
 
-/// Returns the circles: groups of at least two modules, each of which leads to each other one. Sorted,
-/// the names within one too.
+/// Returns the circles: groups of at least two modules, each of which leads to all others. Circles and
+/// the names in them are sorted.
 pub(crate) fn circles(imports: &Imports) -> Vec<Vec<String>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         imports.keys().map(|module| (module.as_str(), reached(imports, module))).collect();
@@ -96,7 +96,7 @@ pub(crate) fn circles(imports: &Imports) -> Vec<Vec<String>> {
     circles.into_iter().collect()
 }
 
-/// Returns every module that `from` leads to, itself only if it is in a circle.
+/// Returns all modules that `from` leads to; itself only if it is in a circle.
 fn reached<'i>(imports: &'i Imports, from: &str) -> BTreeSet<&'i str> {
     let mut reached = BTreeSet::new();
     let mut next: Vec<&str> = imports.get(from).into_iter().flatten().map(String::as_str).collect();

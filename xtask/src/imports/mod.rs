@@ -1,8 +1,8 @@
-//! Which module of a crate uses which other one, read from its sources.
+//! Reads from the sources of a crate which modules import which.
 //!
-//! A use is a `use` of something that the other module defines, or a path to it. Re-exports are
-//! followed to the definition and are no use themselves, so that a module may list the names of its
-//! children. Tests are left out.
+//! An import is a `use` of something that the other module defines, or a path to it. Re-exports are
+//! followed to the definition, and are not imports themselves, so that a module may list the names of
+//! its children. Tests are ignored.
 
 mod circles;
 mod rooms;
@@ -19,14 +19,14 @@ use tree::Tree;
 
 use crate::metadata::Metadata;
 
-/// For each module of a crate the modules that it uses, all by their paths: `trace::import`; the root
-/// is the empty path.
+/// For each module of a crate, the modules that it imports, all by path, such as `trace::import`; the
+/// path of the root is empty.
 pub(crate) type Imports = BTreeMap<String, BTreeSet<String>>;
 
 /// Lists the circles of imports between the modules of each crate
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Roots of crates, such as `src/lib.rs`; left out, those of the published packages
+    /// Roots of crates, such as `src/lib.rs`; those of the published packages if omitted
     root: Vec<PathBuf>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// Compares the imports of the published crates with what ARCHITECTURE.md allows, and their circles with
-/// those that may stay.
+/// the allowed ones.
 ///
 /// # Errors
 /// Returns an error that names each import and each circle that is not allowed.

@@ -1,4 +1,4 @@
-//! `cargo xtask samples`: makes the samples in `traces/` that are not somebody else's.
+//! `cargo xtask samples`: generates the samples in `traces/` that have no other source.
 
 mod generic;
 

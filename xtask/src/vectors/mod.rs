@@ -1,4 +1,4 @@
-//! `cargo xtask vectors`: makes the test vectors in `tests/data/` that are not somebody else's.
+//! `cargo xtask vectors`: generates the test vectors in `tests/data/` that have no other source.
 
 mod family;
 

@@ -1,5 +1,5 @@
-//! The vectors of LDG, LDL, LDS and LDC. What they expect is what the literal executor,
-//! [`warpload::load::reference()`], does; the fast one has no part.
+//! The vectors of LDG, LDL, LDS and LDC. Their expected results come from the literal executor,
+//! [`warpload::load::reference()`], not from the fast one.
 //!
 //! `tests/generated_vectors.rs` includes these files too.
 
@@ -19,15 +19,15 @@ use draft::Draft;
 
 pub(crate) const FILE: &str = "load-family-vectors.jsonl";
 
-/// The vectors, and what occurs in them.
+/// The vectors, and what they cover.
 pub(crate) struct Generated {
-    /// One vector each, with the line end.
+    /// The vectors, one a line, with line ends.
     pub(crate) lines: Vec<String>,
-    /// Every kind of thing that occurs.
+    /// What occurs in them, such as `LDG: broadcast`.
     pub(crate) kinds: BTreeSet<String>,
 }
 
-/// Makes the vectors; always the same bytes.
+/// Generates the vectors; always the same bytes.
 ///
 /// # Errors
 /// Returns an error if a draft is not a vector.
@@ -55,7 +55,7 @@ impl Generated {
     }
 }
 
-/// The kinds that a vector is of, each after the mnemonic.
+/// Returns what a vector covers, each after the mnemonic.
 fn kinds(vector: &Vector, outcome: &Outcome) -> Result<Vec<String>, Box<dyn Error>> {
     let instruction = &vector.instruction;
     let machine = &vector.machine;
