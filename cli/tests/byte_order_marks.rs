@@ -1,5 +1,5 @@
-//! Texts that begin with a byte order mark: that of UTF-8 is skipped wherever text is read, and
-//! changes no result and no place; UTF-16 is refused by its name.
+//! Texts that begin with a byte order mark: that of UTF-8 is skipped, and changes neither results nor
+//! places in messages; UTF-16 is refused by name.
 
 #![allow(clippy::unwrap_used)]
 
@@ -27,7 +27,7 @@ fn xz(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A text, and what reads it as `FILE` or, for `-`, as standard input.
+/// What the text is, the text, the arguments that read it as `FILE` or `-`, and the exit status.
 type Read = (&'static str, Vec<u8>, &'static [&'static str], i32);
 
 fn texts() -> Vec<Read> {
@@ -93,7 +93,7 @@ fn the_mark_of_utf_8_changes_nothing() {
     }
 }
 
-/// A mark elsewhere is a character like others.
+/// A mark elsewhere is an ordinary character.
 #[test]
 fn a_second_mark_is_not_skipped() {
     let folder = folder();

@@ -1,6 +1,6 @@
-//! The page that `replay --html` writes: its structure, and how a browser takes it.
+//! The page that `replay --html` writes: its structure, and how a browser shows it.
 //!
-//! The browser is `$CHROMIUM`, or `chromium`; without one those tests say that they were skipped.
+//! The browser is `$CHROMIUM`, or `chromium`; without one, these tests report that they are skipped.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
@@ -29,12 +29,12 @@ fn replay(arguments: &[&str], page: &Path) -> Command {
 
 fn page(arguments: &[&str]) -> String {
     let (folder, path) = written(arguments);
-    // Nothing else is left there.
+    // No other file is left.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     fs::read_to_string(path).unwrap()
 }
 
-/// Every element that is opened is closed, in order.
+/// Asserts that all elements are closed in order.
 fn assert_balanced(html: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = html;
@@ -67,7 +67,7 @@ fn assert_self_contained(html: &str) {
     assert_eq!(html.matches("<script").count(), 1);
 }
 
-/// What the rows of the table of program counters sort by in the column `key`.
+/// Returns the values by which the table of program counters is sorted in the column `key`.
 fn column(html: &str, key: &str) -> Vec<f64> {
     let table = &html[html.find("id=\"program-counters\"").unwrap()..];
     let table = &table[..table.find("</table>").unwrap()];
@@ -100,7 +100,7 @@ fn a_real_trace() {
     assert_eq!(column(&html, "loads").len(), 142);
     assert!(column(&html, "waste").is_sorted_by(|one, next| one >= next));
     assert_eq!(column(&html, "loads").iter().sum::<f64>(), 10408.0);
-    // Sectors of LDL are not counted: a dash, sorted below zero, not a zero that reads as measured.
+    // Sectors of LDL are not counted: a dash, which sorts below zero; a zero would look measured.
     let rows = html.split("<tr>").filter(|row| row.contains("<td><code>LDL</code></td>"));
     let dashes = |row: &str| row.matches("data-v=\"-1\">-</td>").count();
     assert_eq!(rows.map(dashes).collect::<Vec<_>>(), [5; 9]);
@@ -161,7 +161,7 @@ fn what_cannot_be_written_is_an_error() {
     assert!(ran.stderr.contains("cannot be written"));
 }
 
-/// Many kernels, many program counters, addresses all over memory, instruction words.
+/// Writes a trace with many kernels, program counters and addresses, and with instruction words.
 fn scattered(path: &Path) {
     let mut writer = TraceWriter::new(File::create(path).unwrap(), "a test".to_owned()).unwrap();
     let Class::Load(plain) = Class::of("LD.U.128") else { panic!("a load") };

@@ -1,6 +1,6 @@
-//! Replays compared with those of `independent/replay.py`, which was written from the
+//! Compares replays with those of `tests/independent/replay.py`, which was written from the
 //! specification alone and shares no code with this project; its outputs are in
-//! `independent/expected`. With `WARPLOAD_PYTHON=python3` the script itself runs again.
+//! `tests/independent/expected/`. With `WARPLOAD_PYTHON=python3` the script itself runs too.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Input, and the name of the expected output.
+/// The inputs, and the names of the expected outputs.
 const CASES: [(&str, &str); 12] = [
     ("tests/independent/handwritten-1.traceg", "handwritten-1"),
     ("tests/independent/handwritten-2.traceg", "handwritten-2"),
@@ -39,8 +39,8 @@ fn expected(name: &str) -> Value {
     json(&std::fs::read_to_string(path).unwrap())
 }
 
-/// Every key that the script prints, at every depth, has the value that the script prints. (It
-/// knows nothing of expected values, so that it has no `checked` and `mismatches`.)
+/// Asserts that every key that the script prints, at any depth, has the same value. (The script does not
+/// compare expected values, so it has no `checked` and `mismatches`.)
 fn assert_agrees(got: &Value, expected: &Value, at: &str) {
     match (got, expected) {
         (Value::Object(got), Value::Object(expected)) => {
@@ -70,7 +70,7 @@ fn replays_agree_with_the_independent_script() {
 
 #[test]
 fn opcodes_are_all_there() {
-    // `assert_agrees` looks at the script's keys only; a further opcode would pass it.
+    // `assert_agrees` compares only the script's keys; a further opcode would pass it.
     for (input, name) in CASES {
         let got = json(&warpload(&["replay", input, "--format", "json"]));
         assert_eq!(got["by_opcode"], expected(name)["by_opcode"], "{name}");

@@ -1,5 +1,5 @@
-//! The samples in `traces/`: the generated one is as its generator makes it, and replays to what
-//! the literal executor found; those of other tools are read.
+//! The samples in `traces/`: the generated one is up to date, and its replay agrees with the literal
+//! executor; those of other tools can be read.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
@@ -22,7 +22,7 @@ fn sample(name: &str) -> std::path::PathBuf {
     common::file("traces").join(name)
 }
 
-/// The JSON of a replay by the command, and its exit status.
+/// Returns the JSON of a replay by the command, and the exit status.
 fn replay_by_command(arguments: &[&str]) -> (Value, i32) {
     let mut command = common::warpload();
     command.args(["replay", "--format", "json"]).args(arguments);
@@ -152,7 +152,7 @@ fn one_changed_byte_of_the_image_is_found() {
     }
 }
 
-/// Loads and instructions as counted in the texts with grep and awk.
+/// The numbers were counted in the texts with grep and awk.
 #[test]
 fn samples_of_other_tools_are_read() {
     for (name, instructions, loads) in [

@@ -1,18 +1,18 @@
-//! Files that are cut, changed, empty or of another kind: each with its name and the place.
+//! Files that are truncated, changed, empty or of another kind: messages name the file and the place.
 
 use std::fs;
 use std::path::Path;
 
 use crate::{CUBIN, LISTING, checked, data, patched, run};
 
-/// One bad file, what is done with it, and what is said.
+/// A bad file, the command that reads it, and the expected outcome.
 struct Bad<'b> {
     file: &'b str,
     content: Vec<u8>,
     /// `FILE` is replaced by the file.
     arguments: &'b [&'b str],
     status: i32,
-    /// In the message after the file's name.
+    /// What the message contains.
     message: &'b str,
     stdout: &'b str,
 }
@@ -33,7 +33,7 @@ fn written(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// The first vector of the repository.
+/// Returns the first vector of the repository.
 fn a_vector() -> serde_json::Value {
     let vectors = String::from_utf8(data("tests/data/ld-vectors.jsonl")).expect("UTF-8");
     serde_json::from_str(vectors.lines().next().expect("a vector")).expect("JSON")
@@ -111,7 +111,7 @@ fn bad_binaries() {
     }
 }
 
-/// Every subcommand that reads a text names a file of another kind, in the same words.
+/// Every subcommand that reads text names the kind of another file in the same words.
 #[test]
 fn files_of_another_kind() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -157,7 +157,7 @@ fn bad_modules() {
         bad("cubin", data(CUBIN), CHECK, "an ELF file; `warpload decode` reads cubins"),
         bad("latin-1", b".version 8.8\n// \xe9", CHECK, "line 2, column 4 (byte offset 16)"),
         bad("long", long, CHECK, "line 2 (byte offset 13) is longer than 1048576 bytes"),
-        // Line ends are counted as written, also if they have two bytes.
+        // CRLF counts as one line end.
         bad("cut", ".version 8.8\r\n.target sm_90\r\n.entry", CHECK, "3:7"),
     ] {
         bad.check(folder.path());
@@ -250,7 +250,7 @@ fn bad_vectors() {
     ] {
         bad.check(folder.path());
     }
-    // What is wrong with one vector is a result; the others are checked all the same.
+    // A bad vector is a failure; the others are still checked.
     let good = r#"{"instruction": "@!PT LD R0, [R1]", "final": {}}"#.as_bytes();
     let lines = [good, window.as_bytes(), memory.as_bytes(), b"{\"name\": \"\xe9\"", good];
     let path = written(folder.path(), "vectors.jsonl", lines.join(&b'\n'));
@@ -301,7 +301,7 @@ fn files_that_cannot_be_read() {
     }
 }
 
-/// What cannot be written is named as it was asked for, without the temporary name.
+/// Messages have the name of the file that was asked for, not a temporary name.
 #[test]
 fn files_that_cannot_be_written() {
     const MAP: &[&str] = &["tmem", "map", "16x64b", "x1", "--svg", "no-such-folder/a.svg"];
@@ -337,7 +337,7 @@ fn a_vector_without_a_name() {
     assert!(stdout.starts_with(&format!("FAIL {path}:1: a vector without a name\n")), "{stdout}");
 }
 
-/// A vector whose instruction encodes no size: its line is named if it was asked for.
+/// A vector whose instruction has an invalid size: the message names the line that was asked for.
 #[test]
 fn a_vector_that_cannot_be_executed() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -357,7 +357,7 @@ fn a_file_without_permission() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = written(folder.path(), "secret.cubin", data(CUBIN));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("a mode");
-    // The superuser reads it all the same.
+    // The superuser can read it anyway.
     if fs::File::open(&path).is_ok() {
         return;
     }
@@ -379,14 +379,14 @@ fn standard_input_is_named() {
         assert!(stderr.contains("standard input:"), "{case}: {stderr}");
         assert_eq!(out, stdout, "{case}");
     }
-    // No lines are no words, which is an empty batch.
+    // No lines are an empty batch, not an error.
     for arguments in [&["encode"][..], &["decode", "--word", "-"], &["encode", "--bundle", "-"]] {
         let case = arguments.join(" ");
         assert_eq!(checked(&case, &run(arguments), 0), Default::default(), "{case}");
     }
 }
 
-/// The one vector of a file can be laid out over lines.
+/// A single vector can span lines, up to a limit.
 #[test]
 fn a_vector_of_many_lines() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! The command under test. It runs in the root of the repository, which the names of sample files are
-//! relative to.
+//! The command under test. It runs in the root of the repository, to which the names of samples are
+//! relative.
 
 #![allow(dead_code, reason = "each test uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test")]
@@ -11,14 +11,14 @@ use std::process::{Command, Output, Stdio};
 /// The root of the repository.
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The command, without arguments.
+/// Returns the command without arguments.
 pub(crate) fn warpload() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpload"));
     command.current_dir(ROOT);
     command
 }
 
-/// A file of the repository.
+/// Returns the path of a file in the repository.
 pub(crate) fn file(name: &str) -> PathBuf {
     Path::new(ROOT).join(name)
 }
@@ -40,7 +40,7 @@ impl From<Output> for Ran {
     }
 }
 
-/// Runs a command with `input` on its standard input, in parts of that many bytes.
+/// Runs a command with `input` as its standard input, written in parts of `part` bytes.
 pub(crate) fn piped(command: &mut Command, input: &[u8], part: usize) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

@@ -1,4 +1,4 @@
-//! The command on traces: files it cannot write or read, shards through files, modes of files.
+//! The command on traces: files that it cannot read or write, shards in files, file modes.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) fn warpload(arguments: &[&str]) -> Ran {
     command(arguments).output().unwrap().into()
 }
 
-/// What is in a folder.
+/// Returns the sorted names of a folder's files.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
@@ -27,7 +27,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn outputs_that_cannot_be() {
+fn outputs_that_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(at("trace"), grouped(5, "", &["0010 1 0 LDG 0 4 0 0x1 0"])).unwrap();
@@ -50,7 +50,7 @@ fn outputs_that_cannot_be() {
     assert_eq!(warpload(&["import", "-", "-o", &at("out.wlt")]).status, 2);
 }
 
-/// A pipe returns less at once than a file; what is in it is told by content all the same.
+/// A pipe returns less per read than a file; its kind is still detected by content.
 #[test]
 fn traces_on_standard_input() {
     let folder = tempfile::tempdir().unwrap();
@@ -103,7 +103,7 @@ fn damage_is_reported_with_its_place() {
     assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }
 
-/// Shards and threads through files and the command, byte for byte; text traces too.
+/// Shards and threads do not change a byte of the result, for binary traces and text traces.
 #[test]
 fn shards_through_files() {
     let folder = tempfile::tempdir().unwrap();
@@ -115,7 +115,7 @@ fn shards_through_files() {
         let replay = |more: &[&str]| {
             let all = ["replay", &at(trace), "--fill", "address", "--format", "json"];
             let ran = warpload(&[&all, more].concat());
-            // Random expected values do not hold.
+            // Random expected values do not match.
             assert_eq!(ran.status, i32::from(trace == "binary"), "{}", ran.stderr);
             ran.stdout
         };

@@ -28,7 +28,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// The command in this folder.
+    /// Returns the command, which runs in this folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(arguments);
         command.current_dir(self.0.path());

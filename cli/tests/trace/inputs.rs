@@ -1,4 +1,4 @@
-//! Inputs that are not files, or do not stay as they are: pipes, devices, files that are cut off.
+//! Inputs that are not regular files, or that change: pipes, devices, files that are truncated.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -12,7 +12,7 @@ use crate::common::Ran;
 use crate::folder::Folder;
 use crate::samples::{random_items, write};
 
-/// Traces of both kinds and manifests, each under the names that a pipe can have.
+/// Traces of both kinds, and manifests, under each name that a pipe can have.
 #[test]
 fn pipes_are_read_as_files_are() {
     let folder = Folder::new();
@@ -26,7 +26,7 @@ fn pipes_are_read_as_files_are() {
             assert_eq!(got, expected, "{name} as {pipe}");
         }
     }
-    // The files of the manifest are found from the working folder on.
+    // The files of the manifest are relative to the working folder.
     for name in ["b.wlt", "image.json"] {
         let bytes = fs::read(folder.at(name)).unwrap();
         let expected = folder.run(&["info", name], b"");
@@ -48,7 +48,7 @@ fn pipes_are_read_as_files_are() {
     assert!(stderr.contains("standard input is either the trace or the image"), "{stderr}");
 }
 
-/// A damaged trace from a pipe has the message of a damaged file.
+/// A damaged trace in a pipe is reported like a damaged file.
 #[test]
 fn damage_in_a_pipe_is_named() {
     let folder = Folder::new();
@@ -60,7 +60,7 @@ fn damage_in_a_pipe_is_named() {
     assert!(stderr.contains(expected), "{stderr}");
 }
 
-/// The library reads regular files only, and none that is larger than memory.
+/// The library reads only regular files, and none that are larger than memory.
 #[test]
 fn the_library_reads_regular_files() {
     let folder = Folder::new();
@@ -79,7 +79,7 @@ fn the_library_reads_regular_files() {
     assert_eq!(source.kind(), ErrorKind::OutOfMemory);
 }
 
-/// Neither what has no end nor what never begins is waited for.
+/// Neither endless inputs nor pipes without a writer block the command.
 #[test]
 fn manifests_are_bounded() {
     let folder = Folder::new();
@@ -103,7 +103,7 @@ fn manifests_are_bounded() {
     assert!(stderr.contains("expected a regular file"), "{stderr}");
 }
 
-/// Two files of 96 MiB, which are holes: the file system need not hold them.
+/// Writes an image of two sparse files of 96 MiB.
 fn write_image_of_two_files(folder: &Folder) {
     for name in ["first", "second"] {
         File::create(folder.at(name)).unwrap().set_len(96 << 20).unwrap();
@@ -113,7 +113,7 @@ fn write_image_of_two_files(folder: &Folder) {
     fs::write(folder.at("two.json"), image).unwrap();
 }
 
-/// Runs the command with an address space of so many MiB.
+/// Runs the command with an address space of `mib` MiB.
 #[cfg(target_os = "linux")]
 fn limited(folder: &Folder, mib: u32, arguments: &str) -> Ran {
     let warpload = env!("CARGO_BIN_EXE_warpload");
@@ -131,11 +131,11 @@ fn an_image_of_several_files_takes_its_memory_once() {
     let replay = "replay b.wlt --image two.json --threads 1";
     let Ran { status, stderr, .. } = limited(&folder, 320, replay);
     assert_eq!((status, &*stderr), (0, ""));
-    // What does not fit is an error, and no abort.
+    // Too little memory is an error, not an abort.
     let Ran { status, stderr, .. } = limited(&folder, 192, replay);
     assert_eq!(status, 2, "{stderr}");
     assert!(stderr.contains("201326592 bytes of memory could not be allocated"), "{stderr}");
-    // Sizes alone need none of it.
+    // The sizes alone do not need it.
     let Ran { status, stdout, stderr } = limited(&folder, 192, "info two.json");
     assert_eq!((status, &*stderr), (0, ""));
     assert!(stdout.starts_with("memory image: 201326592 bytes"), "{stdout}");
@@ -151,7 +151,7 @@ fn wait_until_mapped(child: &mut Child, name: &str) {
     }
 }
 
-/// The command has mapped its first file and waits for the other input when the file is cut off.
+/// The command has mapped one file and waits for the other input when the file is truncated.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_mapped_file_that_becomes_shorter_is_named() {
@@ -170,7 +170,7 @@ fn a_mapped_file_that_becomes_shorter_is_named() {
         fs::write(folder.at("bytes"), [7; 0x2000]).unwrap();
         let trace = fs::read(folder.at("b.wlt")).unwrap();
         let arguments = [&["replay", "-", "--image", "image.json"], &page[..]].concat();
-        // More than tells the kind of a trace, so that the command goes on to the image.
+        // More than the command needs to detect the kind of trace, so that it goes on to the image.
         let trace = [trace, vec![0; 1 << 16]].concat();
         let ran = cut_off(&folder, &arguments, "bytes", &trace);
         assert_eq!((ran.status, &*ran.stdout), (2, ""));
@@ -180,7 +180,7 @@ fn a_mapped_file_that_becomes_shorter_is_named() {
     }
 }
 
-/// Runs a command; after it has mapped the file, empties that, and only then ends the input.
+/// Runs a command; when it has mapped the file, truncates that, and only then ends the input.
 #[cfg(target_os = "linux")]
 fn cut_off(folder: &Folder, arguments: &[&str], file: &str, input: &[u8]) -> Ran {
     let mut command = folder.command(arguments);
@@ -191,7 +191,7 @@ fn cut_off(folder: &Folder, arguments: &[&str], file: &str, input: &[u8]) -> Ran
     stdin.write_all(input).unwrap();
     wait_until_mapped(&mut child, folder.at(file).to_str().unwrap());
     File::options().write(true).open(folder.at(file)).unwrap().set_len(0).unwrap();
-    // It can have found that out already, by what it reads of every trace.
+    // The command may have noticed already, while reading the start of the trace.
     let _ = stdin.write_all(&[*last]);
     drop(stdin);
     child.wait_with_output().unwrap().into()

@@ -1,4 +1,4 @@
-//! The command on traces: what it writes, where, and what is left when it is ended.
+//! The command on traces: what it reads and writes, and what it leaves when a signal ends it.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! What outputs replace: never an input, a device, a pipe, a link or a file that is read-only.
+//! What outputs replace: never an input, a device, a pipe, a link or a read-only file.
 
 use std::fs;
 use std::io::Read;
@@ -16,7 +16,7 @@ impl Folder {
         self.run(&["import", input, "-o", output], b"")
     }
 
-    /// All files with their contents.
+    /// Returns all files with their contents.
     fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files: Vec<_> = fs::read_dir(self.0.path())
             .unwrap()
@@ -130,7 +130,7 @@ fn modes_are_kept_and_read_only_files_are_refused() {
         assert_eq!(mode(), kept);
         assert!(fs::read(folder.at("out.wlt")).unwrap() == fs::read(folder.at("b.wlt")).unwrap());
     }
-    // Also for the superuser, who could.
+    // Also for the superuser, who could write them.
     for refused in [0o444, 0o000, 0o466] {
         set(refused);
         for arguments in [
@@ -152,7 +152,7 @@ fn modes_are_kept_and_read_only_files_are_refused() {
     }
 }
 
-/// Only the superuser can give files away, so that only then there is something to see.
+/// Only the superuser can change a file's owner, so others skip this.
 #[test]
 fn owners_are_kept() {
     let folder = Folder::new();
@@ -221,7 +221,7 @@ fn standard_output_by_name() {
         assert!(fs::read(folder.at("file.wlt")).unwrap() == expected, "{name}");
         assert_eq!(fs::metadata(folder.at("file.wlt")).unwrap().ino(), inode);
     }
-    // It may be an input too.
+    // Standard output may also be an input.
     let both = fs::OpenOptions::new().append(true).open(folder.at("a.traceg")).unwrap();
     let before = folder.contents();
     let mut import = folder.command(&["import", "a.traceg", "-o", "/dev/stdout"]);
@@ -230,7 +230,7 @@ fn standard_output_by_name() {
     assert!(folder.contents() == before);
 }
 
-/// A limit of the file's size fails like a full disk: by a message that names the file.
+/// A file size limit is reported like a full disk, with a message that names the file.
 #[test]
 fn what_does_not_fit_is_named() {
     let folder = Folder::new();
