@@ -75,14 +75,9 @@ fn word_line(word: u64, format: Format, output: &mut Output) -> std::io::Result<
         (None, Format::Text) => output.line("-"),
         (None, Format::Json) => output.line("null"),
         (Some(load), Format::Json) => output.json(&LoadJson {
-            file: None,
-            function: None,
-            offset: None,
             word: Some(hexadecimal(word)),
             text: Some(load.text().as_str()),
-            control: None,
-            load: None,
-            relocated: false,
+            ..LoadJson::default()
         }),
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(bench: &Bench) {
     let output = tempfile::tempfile().expect("a temporary file");
     let measure = |name, target| Measure {
         name,
-        unit: Unit::Lines,
+        unit: Unit::LINES,
         limit_name: "token scan of the same file",
         target,
     };

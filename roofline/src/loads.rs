@@ -30,7 +30,7 @@ pub(crate) fn run(bench: &Bench) {
     bench.run(
         Measure {
             name: "load, coalesced, in cache",
-            unit: Unit::Loads,
+            unit: Unit::LOADS,
             limit_name: "copy of 128 bytes, sum of 32 addresses",
             target: Target { rate: Some(100.0), ratio: Some(0.6) },
         },
@@ -41,7 +41,7 @@ pub(crate) fn run(bench: &Bench) {
     bench.run(
         Measure {
             name: "load, random in 1 MiB",
-            unit: Unit::Loads,
+            unit: Unit::LOADS,
             limit_name: "unchecked gather",
             target: Target::ratio(0.7),
         },
@@ -66,7 +66,7 @@ fn far(bench: &Bench) {
     bench.run(
         Measure {
             name,
-            unit: Unit::Loads,
+            unit: Unit::LOADS,
             limit_name: "unchecked gather on the same pages",
             target: Target::ratio(0.9),
         },
@@ -193,7 +193,7 @@ fn execute(bench: &Bench, memory: Memory, warps: &[LaneAddresses]) {
     bench.run(
         Measure {
             name: "execute LD.E, coalesced, in cache",
-            unit: Unit::Loads,
+            unit: Unit::LOADS,
             limit_name: "copy of 128 bytes, sum of 32 addresses",
             target: Target::NONE,
         },

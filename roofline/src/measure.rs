@@ -31,29 +31,15 @@ pub(crate) struct Measure {
     pub(crate) target: Target,
 }
 
-/// What rates count, per second.
+/// What rates count, per second: the name, and how many make one of the unit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Unit {
-    /// Instructions.
-    Instructions,
-    /// Warp loads.
-    Loads,
-    /// Lines of text.
-    Lines,
-    /// Bytes.
-    Bytes,
-}
+pub(crate) struct Unit(&'static str, f64);
 
 impl Unit {
-    /// Returns the unit's name and its size.
-    fn scale(self) -> (&'static str, f64) {
-        match self {
-            Self::Instructions => ("M instructions/s", 1e6),
-            Self::Loads => ("M warp loads/s", 1e6),
-            Self::Lines => ("M lines/s", 1e6),
-            Self::Bytes => ("GB/s", 1e9),
-        }
-    }
+    pub(crate) const INSTRUCTIONS: Self = Self("M instructions/s", 1e6);
+    pub(crate) const LOADS: Self = Self("M warp loads/s", 1e6);
+    pub(crate) const LINES: Self = Self("M lines/s", 1e6);
+    pub(crate) const BYTES: Self = Self("GB/s", 1e9);
 }
 
 /// What a measure must reach; both `None` for measures that are informational.
@@ -125,17 +111,8 @@ impl Bench {
         self.run_by(cpu_time, measure, subject, limit);
     }
 
-    /// As [`Self::run`], in wall-clock time: for work on several threads.
-    pub(crate) fn run_parallel(
-        &self,
-        measure: Measure,
-        subject: impl FnMut() -> u64,
-        limit: impl FnMut() -> u64,
-    ) {
-        self.run_by(wall_time, measure, subject, limit);
-    }
-
-    fn run_by(
+    /// As [`Self::run`], in the time of `clock`.
+    pub(crate) fn run_by(
         &self,
         clock: Clock,
         measure: Measure,
@@ -162,8 +139,7 @@ impl Bench {
             limits.push(limit);
             ratios.push(rate / limit);
         }
-        let Measure { name, unit, limit_name, target } = measure;
-        let (unit, scale) = unit.scale();
+        let Measure { name, unit: Unit(unit, scale), limit_name, target } = measure;
         // The median of the ratios, not the ratio of the medians: adjacent turns are compared.
         let (rate, limit, ratio) = (median(rates) / scale, median(limits) / scale, median(ratios));
         let line = Line {
@@ -198,7 +174,7 @@ fn per_second(clock: Clock, turn: Duration, batch: &mut dyn FnMut() -> u64) -> f
 }
 
 /// Returns the time since an arbitrary fixed moment.
-type Clock = fn() -> Duration;
+pub(crate) type Clock = fn() -> Duration;
 
 /// Returns the processor time of all threads of this process: other processes on the same cores do not
 /// count.
@@ -215,7 +191,8 @@ fn cpu_time() -> Duration {
     wall_time()
 }
 
-fn wall_time() -> Duration {
+/// Returns the time that has passed, for work on several threads.
+pub(crate) fn wall_time() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed()
 }

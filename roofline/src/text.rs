@@ -48,7 +48,7 @@ fn beside(
     bench.run(
         Measure {
             name: "decode and canonical text",
-            unit: Unit::Instructions,
+            unit: Unit::INSTRUCTIONS,
             limit_name,
             target: Target::ratio(1.0),
         },

@@ -52,7 +52,7 @@ fn decode(bench: &Bench) {
     bench.run(
         Measure {
             name: "decode, every field",
-            unit: Unit::Instructions,
+            unit: Unit::INSTRUCTIONS,
             limit_name: "sum of the words",
             target: Target::rate(300.0),
         },
@@ -80,7 +80,7 @@ fn decode_beside_iced(bench: &Bench) {
     bench.run(
         Measure {
             name: "decode beside iced-x86",
-            unit: Unit::Instructions,
+            unit: Unit::INSTRUCTIONS,
             limit_name: "iced-x86, decode of x86-64 code",
             target: Target::ratio(5.0),
         },
@@ -112,7 +112,7 @@ fn encode(bench: &Bench) {
     bench.run(
         Measure {
             name: "encode",
-            unit: Unit::Instructions,
+            unit: Unit::INSTRUCTIONS,
             limit_name: "sum of the words",
             target: Target::NONE,
         },
