@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Every three instructions make a bundle; the last one is filled with NOP. If a line has an
     /// error, no bundle is written. Annotations
     /// after the operands (&req={0,2} &rd=N &wr=N ?NAME), or maxas's or CuAssembler's notation
-    /// in front, make the control word. Put `--` before texts that begin with `-`.
+    /// before the load, make the control word. Put `--` before texts that begin with `-`.
     #[arg(long)]
     bundle: bool,
 

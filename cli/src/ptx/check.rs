@@ -11,7 +11,7 @@ use crate::io::Output;
 use crate::options::{Format, Progress};
 use crate::status::Status;
 
-/// Say of every load in PTX modules whether it is legal
+/// Check whether the loads in PTX modules are legal
 ///
 /// Judges `ld`, `ld.global.nc`, `tcgen05.ld` and `tcgen05.ld.red` for the module's `.version` and
 /// `.target`. One line a load on standard output; what is wrong is drawn on standard error.

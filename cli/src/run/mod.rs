@@ -25,9 +25,8 @@ const MAX_VECTOR_BYTES: usize = 64 << 20;
 /// Reads the instruction and the state before it from a test vector (the key `initial`) and
 /// shows the state after as a table of lanes, or as JSON in the form of the key `final`.
 ///
-/// Misaligned addresses are rounded down to the access size, and marked so. By default that is no
-/// fault (`"misaligned": "force"` of `initial`; `replay` has `"report"` as its default, with which
-/// it is one).
+/// Misaligned addresses are rounded down to the access size, and marked so. This is not a fault
+/// unless `initial` has `"misaligned": "report"`; `replay` always reports it as one.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -44,8 +43,8 @@ pub(crate) struct Arguments {
 
     /// Every vector of the file, one a line
     ///
-    /// JSON has the keys `name` and `line` besides; a line that cannot be executed is `line` and
-    /// `error`, and the exit status is then 1.
+    /// JSON also has the keys `name` and `line`; for a line that cannot be executed it has `line` and
+    /// `error`, and the exit status is 1.
     #[arg(long, conflicts_with = "line")]
     all: bool,
 

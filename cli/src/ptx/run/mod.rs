@@ -31,8 +31,8 @@ use crate::tmem::memory::{Contents, LaneModeName, read_contents};
 /// Variables lie in the order of their declarations with their initial values, those of global
 /// memory from 0x80000000 on; the first parameter has the address 0, byte 0x140 of constant bank 0.
 ///
-/// Misaligned addresses are rounded down to the access size without a fault (`replay` reports them
-/// by default).
+/// Misaligned addresses are rounded down to the access size, without a fault unless the manifest has
+/// `"misaligned": "report"`; `replay` always reports them.
 ///
 /// Exit status 1 if a load is illegal or needs an unknown value; the other loads are executed
 /// nevertheless.
