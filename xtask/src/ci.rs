@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
-use crate::step::{cargo, command, exit_code, timed};
+use crate::step::{cargo, command, timed};
 use crate::{fuzz, imports, msrv, packages};
 
 /// The folders of the packages that are published.
@@ -17,12 +17,11 @@ const PUBLISHED: [&str; 4] = ["encoding", ".", "ptx", "cli"];
 /// Files with more lines are warned of.
 const MAX_LINES: usize = 400;
 
-/// Runs the checks; returns the exit status of the first that fails.
-pub(crate) fn run() -> Result<ExitCode> {
-    exit_code(steps())
-}
-
-fn steps() -> Result<()> {
+/// Runs the checks, up to the first that fails.
+///
+/// # Errors
+/// Returns that of the check that failed.
+pub(crate) fn run() -> Result<()> {
     // `--locked` everywhere: the first of these fails if Cargo.lock is not up to date.
     let workspace = Metadata::workspace()?;
     let root = workspace.root()?;

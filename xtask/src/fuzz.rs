@@ -2,18 +2,18 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use anyhow::Result;
 
 use crate::metadata::Metadata;
-use crate::step::{Failed, PassedOn, cargo, command, exit_code};
+use crate::step::{Failed, PassedOn, cargo, command};
 
 /// How many mutants of each seed CI runs: a few seconds.
 const CI_MUTATIONS: [&str; 2] = ["--mutations", "50"];
 
-pub(crate) fn run(arguments: &PassedOn) -> Result<ExitCode> {
-    exit_code(Metadata::workspace().and_then(|workspace| targets(&workspace, &arguments.arguments)))
+pub(crate) fn run(arguments: &PassedOn) -> Result<()> {
+    targets(&Metadata::workspace()?, &arguments.arguments)
 }
 
 /// Checks the package, which is not in the workspace, and runs each target on its seeds and on a few

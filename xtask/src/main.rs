@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         Task::Samples(arguments) => samples::run(&arguments),
         Task::Vectors(arguments) => vectors::run(&arguments),
     };
-    done.unwrap_or_else(|error| {
+    step::exit_code(done).unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
         ExitCode::FAILURE
     })

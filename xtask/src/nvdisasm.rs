@@ -61,7 +61,11 @@ fn download(directory: &Path, program: &Path) -> Result<()> {
     let mut unpack = Command::new("python3");
     unpack.args(["-c", UNPACK]).arg(wheel.context("pip left no wheel")?).arg(MEMBER).arg(&partial);
     succeed(unpack)?;
-    make_executable(&partial)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&partial, fs::Permissions::from_mode(0o755))?;
+    }
     // Last, so that the file at `program` is always complete.
     fs::rename(&partial, program)?;
     Ok(fs::remove_dir_all(&wheels)?)
@@ -71,16 +75,5 @@ fn succeed(mut command: Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("cannot run {program}"))?;
     ensure!(status.success(), "{program} ended with {status}");
-    Ok(())
-}
-
-#[cfg(unix)]
-fn make_executable(path: &Path) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
-}
-
-#[cfg(not(unix))]
-fn make_executable(_: &Path) -> Result<()> {
     Ok(())
 }

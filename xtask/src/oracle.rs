@@ -1,6 +1,5 @@
 //! `cargo xtask oracle`: compares fresh words with NVIDIA's disassembler.
 
-use std::process::ExitCode;
 use std::time::SystemTime;
 
 use anyhow::{Result, ensure};
@@ -9,6 +8,7 @@ use warpload_oracle::{Nvdisasm, TARGETS};
 
 use crate::metadata::Metadata;
 use crate::nvdisasm;
+use crate::step::Failed;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -20,8 +20,8 @@ pub(crate) struct Arguments {
     seed: Option<u64>,
 }
 
-/// Runs the comparison; returns a failure if a word differs.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+/// Runs the comparison, which fails if a word differs.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     ensure!(arguments.words >= TARGETS.len(), "--words: expected at least one word an instruction");
     let nvdisasm = match Nvdisasm::from_env() {
         Some(nvdisasm) => nvdisasm,
@@ -35,5 +35,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
     let report = warpload_oracle::run(&nvdisasm, arguments.words, seed)?;
     println!("{report}");
-    Ok(if report.differences == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    ensure!(report.differences == 0, Failed::SHOWN);
+    Ok(())
 }

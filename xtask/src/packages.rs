@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
-use crate::step::{cargo, command, exit_code, timed};
+use crate::step::{cargo, command, timed};
 
 /// The maximum size of a package, in bytes.
 const MAX_BYTES: u64 = 2_000_000;
@@ -16,9 +16,9 @@ const MAX_BYTES: u64 = 2_000_000;
 /// The files that each package must have.
 const FILES: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// Runs [`check`]; returns the exit status of the step that fails.
-pub(crate) fn run() -> Result<ExitCode> {
-    exit_code(Metadata::workspace().and_then(|workspace| check(&workspace)))
+/// Runs [`check`] on the workspace.
+pub(crate) fn run() -> Result<()> {
+    check(&Metadata::workspace()?)
 }
 
 /// Packages what would be published, and inspects it; compares the interfaces with those of the last

@@ -1,12 +1,12 @@
 //! Renewing generated files, whose bytes are always the same.
 
 use std::fs;
-use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::metadata::Metadata;
+use crate::step::Failed;
 
 #[derive(Args)]
 pub(crate) struct Renewal {
@@ -17,13 +17,9 @@ pub(crate) struct Renewal {
 
 impl Renewal {
     /// Writes named files to `folder` of the workspace, or compares them.
-    pub(crate) fn renew<B: AsRef<[u8]>>(
-        &self,
-        folder: &str,
-        files: &[(&str, B)],
-    ) -> Result<ExitCode> {
+    pub(crate) fn renew<B: AsRef<[u8]>>(&self, folder: &str, files: &[(&str, B)]) -> Result<()> {
         let folder = Metadata::workspace()?.root()?.join(folder);
-        let mut code = ExitCode::SUCCESS;
+        let mut is_equal = true;
         for (name, bytes) in files {
             let (path, bytes) = (folder.join(name), bytes.as_ref());
             if !self.check {
@@ -32,9 +28,10 @@ impl Renewal {
                 println!("{} written, {} bytes", path.display(), bytes.len());
             } else if fs::read(&path).ok().as_deref() != Some(bytes) {
                 println!("{} differs from what is generated", path.display());
-                code = ExitCode::FAILURE;
+                is_equal = false;
             }
         }
-        Ok(code)
+        ensure!(is_equal, Failed::SHOWN);
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -23,6 +23,17 @@ pub(crate) struct PassedOn {
 pub(crate) struct Failed(Option<u8>);
 
 impl Failed {
+    /// Exit status 1 of a task that has printed what is wrong.
+    pub(crate) const SHOWN: Self = Self(Some(1));
+
+    /// Returns an error if a program did not succeed.
+    pub(crate) fn check(status: ExitStatus) -> Result<()> {
+        if status.success() {
+            return Ok(());
+        }
+        Err(Self(status.code().map(|code| u8::try_from(code).unwrap_or(1))).into())
+    }
+
     /// Returns whether `error` is that of a step that a signal ended.
     pub(crate) fn is_signal(error: &anyhow::Error) -> bool {
         error.downcast_ref().is_some_and(|Self(code)| code.is_none())
@@ -40,7 +51,7 @@ impl fmt::Display for Failed {
 
 impl std::error::Error for Failed {}
 
-/// Returns the exit status of a series of steps: that of the one that failed, if any.
+/// Returns the exit status of a task: that of the step that failed, if any.
 ///
 /// # Errors
 /// Returns any other error, such as for a command that could not be started.
@@ -71,11 +82,7 @@ pub(crate) fn command(directory: &Path, mut command: Command) -> Result<()> {
             .current_dir(directory)
             .status()
             .with_context(|| format!("cannot run `{shown}`"))?;
-        if status.success() {
-            return Ok(());
-        }
-        let code = status.code().map(|code| u8::try_from(code).unwrap_or(1));
-        Err(Failed(code).into())
+        Failed::check(status)
     })
 }
 

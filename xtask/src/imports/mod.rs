@@ -11,7 +11,6 @@ mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
@@ -30,7 +29,7 @@ pub(crate) struct Arguments {
     root: Vec<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut roots = arguments.root.clone();
     if roots.is_empty() {
         let root = Metadata::workspace()?.root()?;
@@ -43,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             println!("  {}", circle.join(", "));
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Compares the imports of the published crates with what ARCHITECTURE.md allows, and their circles with

@@ -2,16 +2,13 @@
 
 mod family;
 
-use std::process::ExitCode;
-
 use anyhow::{Result, anyhow};
 
 use crate::renewal::Renewal;
 
 /// Writes the vectors, or compares them.
-pub(crate) fn run(renewal: &Renewal) -> Result<ExitCode> {
+pub(crate) fn run(renewal: &Renewal) -> Result<()> {
     let generated = family::generate().map_err(|error| anyhow!("{error}"))?;
-    let code = renewal.renew("tests/data", &[(family::FILE, generated.lines.concat())])?;
     println!("{} vectors of {} kinds", generated.lines.len(), generated.kinds.len());
-    Ok(code)
+    renewal.renew("tests/data", &[(family::FILE, generated.lines.concat())])
 }

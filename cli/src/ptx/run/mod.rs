@@ -207,29 +207,27 @@ impl<'f> File<'f> {
 
 /// Returns the option that supplies the value that a load needs.
 fn help(load: &Load, error: &RunErrorKind) -> Option<String> {
-    match error {
+    Some(match error {
         RunErrorKind::NoValue { register, is_predicate: true, .. } => {
-            Some(format!("`--set '{register}=0xffffffff'` makes it true in every lane"))
+            format!("`--set '{register}=0xffffffff'` makes it true in every lane")
         }
         RunErrorKind::NoValue { register, .. } if load.opcode != Opcode::Ld => {
-            Some(format!("`--set '{register}=0'` sets it: lane << 16 | column"))
+            format!("`--set '{register}=0'` sets it: lane << 16 | column")
         }
         RunErrorKind::NoValue { register, .. } => {
-            Some(format!("`--set '{register}=0x1000+4*lane'` sets it in every lane"))
+            format!("`--set '{register}=0x1000+4*lane'` sets it in every lane")
         }
         RunErrorKind::NoParameter { parameter } => {
-            Some(format!("`--parameter {parameter}=0x1000` sets it"))
+            format!("`--parameter {parameter}=0x1000` sets it")
         }
-        RunErrorKind::NoInitialValue { .. } => {
-            Some("`--image MANIFEST` may have its bytes".to_owned())
-        }
-        RunErrorKind::NoTensorMemory => Some(
+        RunErrorKind::NoInitialValue { .. } => "`--image MANIFEST` may have its bytes".to_owned(),
+        RunErrorKind::NoTensorMemory => {
             "`--tensor-memory FILE` says what it holds, or `--tensor-memory pattern:hash`"
-                .to_owned(),
-        ),
-        RunErrorKind::AddressesDiffer { register, first, .. } => {
-            Some(format!("`--set '{register}={first:#x}'` sets one address for all lanes"))
+                .to_owned()
         }
-        _ => None,
-    }
+        RunErrorKind::AddressesDiffer { register, first, .. } => {
+            format!("`--set '{register}={first:#x}'` sets one address for all lanes")
+        }
+        _ => return None,
+    })
 }
