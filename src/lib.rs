@@ -95,7 +95,6 @@
 //! ```
 
 #![deny(unsafe_code)]
-#![warn(clippy::must_use_candidate)]
 
 pub mod explain;
 pub mod file_kind;

@@ -107,7 +107,7 @@ pub(crate) fn in_source(file: &str, source: &str, lines: &Lines, label: Labelled
     let position = lines.position(label.span.start);
     let first = start + 1 - position.column as usize;
     // A line may be as long as the text: what is not drawn is not scanned either.
-    let window = source.floor_char_boundary_before(end.saturating_add(CONTEXT));
+    let window = floor_char_boundary(source, end.saturating_add(CONTEXT));
     let last = source[end..window].find('\n').map_or(window, |at| end + at);
     let mut title = Level::ERROR.primary_title(label.title);
     if let Some(rule) = label.rule {
@@ -127,25 +127,19 @@ const CONTEXT: usize = 200;
 
 /// The part of the text that is worth drawing, and the span in it.
 fn visible(text: &str, start: usize, end: usize) -> (&str, usize, usize) {
-    let from = text.floor_char_boundary_before(start.saturating_sub(CONTEXT));
-    let to = text.floor_char_boundary_before(text.len().min(start.saturating_add(CONTEXT)));
+    let from = floor_char_boundary(text, start.saturating_sub(CONTEXT));
+    let to = floor_char_boundary(text, start.saturating_add(CONTEXT));
     (&text[from..to], start - from, end.min(to) - from)
 }
 
-trait FloorCharBoundary {
-    /// The last character boundary at or before `at`.
-    fn floor_char_boundary_before(&self, at: usize) -> usize;
-}
-
-impl FloorCharBoundary for str {
-    fn floor_char_boundary_before(&self, at: usize) -> usize {
-        let mut at = at.min(self.len());
-        // 0 is one.
-        while !self.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
+/// Returns the last character boundary of `text` at or before `at`.
+fn floor_char_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    // 0 is one.
+    while !text.is_char_boundary(at) {
+        at -= 1;
     }
+    at
 }
 
 fn draw(report: Report<'_>) {

@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use warpload::encoding::control::{Bundle, Control};
 use warpload::encoding::{
-    Expected, Instruction, ParseErrorKind, ParsedLine, Reg, parse_control_prefix, parse_line,
+    Expected, Instruction, ParseErrorKind, Reg, parse_control_prefix, parse_line,
 };
 use warpload::explain::certain_fault;
-use warpload::lines::{LineError, Lines};
 use warpload::load::WarpFault;
 
 use super::diagnostic::{self, Origin};
@@ -36,7 +34,7 @@ pub(crate) struct Arguments {
     /// Every three instructions make a bundle; the last one is filled with NOP. If a line has an
     /// error, no bundle is written. Annotations
     /// after the operands (&req={0,2} &rd=N &wr=N ?NAME), or maxas's or CuAssembler's notation
-    /// in front, make the control word. Put `--` before texts that begin with `-`.
+    /// before the load, make the control word. Put `--` before texts that begin with `-`.
     #[arg(long)]
     bundle: bool,
 
@@ -67,24 +65,20 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     if arguments.text.is_empty() || arguments.text == ["-"] {
         let stdin = Path::new("-");
         let file = io::name(stdin);
-        let mut lines =
-            Lines::new(io::open_text(stdin, Progress::Never).with_context(|| file.clone())?);
-        while let Some(line) = lines.next_line() {
-            match line {
-                Ok(line) if is_blank(line.text) => {}
-                Ok(line) => {
-                    let origin = Origin { file: &file, line: line.number as usize, column: 1 };
-                    batch.line(origin, line.text, output)?;
+        io::each_line(stdin, Progress::Never, |line, text| {
+            match text {
+                Ok(text) if is_comment(text) => {}
+                Ok(text) => {
+                    let origin = Origin { file: &file, line: line as usize, column: 1 };
+                    batch.line(origin, text, output)?;
                 }
-                Err(error @ LineError::NotUtf8 { .. }) => {
-                    output.raise(Status::Failed);
-                    output.flush()?;
-                    diagnostic::error(format_args!("{file}: {error}"));
+                Err(error) => {
+                    output.fail(Status::Failed, format_args!("{file}: {error}"))?;
                     batch.error(None, output)?;
                 }
-                Err(error) => return Err(error).context(file),
             }
-        }
+            Ok(())
+        })?;
     } else {
         for (number, text) in (1..).zip(&arguments.text) {
             let file = match arguments.text.len() {
@@ -126,36 +120,25 @@ impl Batch {
             output.flush()?;
             warn_of(fault, &parsed.instruction, origin, text);
         }
-        Ok(self.instruction(text, &parsed, output)?)
-    }
-
-    fn instruction(
-        &mut self,
-        text: &str,
-        parsed: &ParsedLine,
-        output: &mut Output,
-    ) -> std::io::Result<()> {
         let word = parsed.instruction.encode();
-        if !self.bundle {
-            return match self.format {
-                Format::Text => output.line(hexadecimal(word)),
-                Format::Json => {
-                    let (text, word) = (Some(text), Some(hexadecimal(word)));
-                    output.json(&EncodedJson { text, word })
-                }
-            };
+        match self.format {
+            _ if self.bundle => {
+                self.instructions.push((word, parsed.control.unwrap_or_default()));
+            }
+            Format::Text => output.line(hexadecimal(word))?,
+            Format::Json => {
+                let (text, word) = (Some(text), Some(hexadecimal(word)));
+                output.json(&EncodedJson { text, word })?;
+            }
         }
-        self.instructions.push((word, parsed.control.unwrap_or_default()));
         Ok(())
     }
 
     /// Takes the place of a word.
     fn error(&mut self, text: Option<&str>, output: &mut Output) -> std::io::Result<()> {
         self.status = output.raise(Status::Failed);
-        if self.bundle {
-            return Ok(());
-        }
         match self.format {
+            _ if self.bundle => Ok(()),
             Format::Text => output.line(ERROR),
             Format::Json => output.json(&EncodedJson { text, word: None }),
         }
@@ -222,13 +205,12 @@ fn register_in(text: &str, name: &str, in_address: bool) -> Option<(usize, usize
 /// Takes the place of a word.
 pub(crate) const ERROR: &str = "error";
 
-/// Whether a line holds nothing but space and comments. A control notation without an instruction
-/// is not blank.
-fn is_blank(text: &str) -> bool {
+/// Whether a line holds comments alone. A control notation without an instruction is not a comment.
+fn is_comment(text: &str) -> bool {
     let text = text.trim_start();
-    let begins_blank = text.is_empty() || text.starts_with("//") || text.starts_with("/*");
     let missing = ParseErrorKind::Expected(Expected::Instruction);
-    begins_blank && parse_line(text).is_err_and(|error| error.kind == missing)
+    (text.starts_with("//") || text.starts_with("/*"))
+        && parse_line(text).is_err_and(|error| error.kind == missing)
 }
 
 pub(crate) fn hexadecimal(word: u64) -> String {

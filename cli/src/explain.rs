@@ -5,7 +5,6 @@ use std::path::Path;
 use anyhow::Context;
 use warpload::encoding::{FieldReading, Instruction, describe, parse_line};
 use warpload::explain::{effect, remarks};
-use warpload::lines::Lines;
 
 use super::diagnostic::{self, Origin};
 use super::encode::hexadecimal;
@@ -59,7 +58,12 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let Arguments { instruction: given, format } = arguments;
     let mut batch = Batch { format, has_written: false, status: Status::Done };
     if given == ["-"] {
-        batch.standard_input(output)?;
+        let stdin = Path::new("-");
+        let file = io::name(stdin);
+        io::each_line(stdin, Progress::Never, |line, text| {
+            let origin = Origin { file: &file, line: line as usize, column: 1 };
+            batch.one(origin, text.with_context(|| file.clone())?, output)
+        })?;
     } else if given.iter().all(|text| is_word(text)) {
         given.iter().try_for_each(|text| batch.one(ORIGIN, text, output))?;
     } else {
@@ -77,21 +81,6 @@ struct Batch {
 }
 
 impl Batch {
-    fn standard_input(&mut self, output: &mut Output) -> anyhow::Result<()> {
-        let stdin = Path::new("-");
-        let file = io::name(stdin);
-        let mut lines =
-            Lines::new(io::open_text(stdin, Progress::Never).with_context(|| file.clone())?);
-        while let Some(line) = lines.next_line() {
-            let line = line.with_context(|| file.clone())?;
-            if !line.text.trim().is_empty() {
-                let origin = Origin { file: &file, line: line.number as usize, column: 1 };
-                self.one(origin, line.text, output)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Reads a word or an instruction; reports what is wrong if it is neither.
     fn one(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
         // What was explained so far comes first on a terminal that shows both streams.

@@ -13,7 +13,7 @@ use super::trace::{self, Input};
 ///
 /// Reads Accel-Sim's traces (.trace, .traceg, either also .xz, or a kernelslist.g with all files
 /// that it lists) and the traces of NVBit's mem_trace tool, as a log or as JSON. The output
-/// appears under its name when it is whole; a file that has the name keeps its mode.
+/// appears under its name when it is complete; a file that it replaces passes on its mode.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:

@@ -9,11 +9,12 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use warpload::file_kind::FileKind;
+use warpload::lines::{LineError, Lines};
 
-use super::inputs;
 use super::name::visible;
 use super::options::Progress;
 use super::status::Status;
+use super::{diagnostic, inputs};
 
 /// Standard output, buffered; every write can fail because its reader has closed it.
 pub(crate) struct Output {
@@ -31,6 +32,22 @@ impl Output {
     pub(crate) fn raise(&mut self, status: Status) -> Status {
         self.status = self.status.max(status);
         status
+    }
+
+    /// Reports an error after what has been written so far, and notes how the command ends.
+    pub(crate) fn fail(&mut self, status: Status, message: impl Display) -> io::Result<Status> {
+        self.raise(status);
+        self.flush()?;
+        diagnostic::error(message);
+        Ok(status)
+    }
+
+    /// Reports the error of one of several inputs; returns it if it is standard output's.
+    pub(crate) fn fail_input(&mut self, error: anyhow::Error) -> anyhow::Result<Status> {
+        if is_output_error(&error) {
+            return Err(error);
+        }
+        Ok(self.fail(Status::Unreadable, format_args!("{error:#}"))?)
     }
 
     /// How the command ends if its reader has gone.
@@ -124,13 +141,33 @@ pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// Opens a text as [`open`] does; refuses a file of another kind by its name.
+/// Opens a text as [`open`] does; refuses a file of another kind. Errors name the file.
 pub(crate) fn open_text(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
-    let mut input = open(path, progress)?;
-    match FileKind::detect(input.fill_buf().context("cannot be read")?) {
-        Some(kind) => anyhow::bail!("{kind}"),
+    let failed = || name(path);
+    let mut input = open(path, progress).with_context(failed)?;
+    match FileKind::detect(input.fill_buf().context("cannot be read").with_context(failed)?) {
+        Some(kind) => anyhow::bail!("{}: {kind}", name(path)),
         None => Ok(input),
     }
+}
+
+/// Passes on each line of a text that is not blank, with its number; for a line that is not UTF-8,
+/// the error. After other errors nothing can be read; they name the file.
+pub(crate) fn each_line(
+    path: &Path,
+    progress: Progress,
+    mut each: impl FnMut(u64, Result<&str, LineError>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut lines = Lines::new(open_text(path, progress)?);
+    while let Some(line) = lines.next_line() {
+        match line {
+            Ok(line) if line.text.trim().is_empty() => {}
+            Ok(line) => each(line.number, Ok(line.text))?,
+            Err(error @ LineError::NotUtf8 { line, .. }) => each(line, Err(error))?,
+            Err(error) => return Err(error).with_context(|| name(path)),
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn is_stdin(path: &Path) -> bool {

@@ -34,8 +34,8 @@ pub(crate) fn completions(
     after_help = "Examples:\n  warpload man | man -l -\n  warpload man decode > warpload-decode.1\n  warpload man ptx check > warpload-ptx-check.1"
 )]
 pub(crate) struct ManArguments {
-    /// The subcommand that the page is about, as in `ptx check` or `ptx-check`; without one, the
-    /// whole command
+    /// The subcommand that the page is about, as in `ptx check` or `ptx-check`; the whole command if
+    /// omitted
     subcommand: Vec<String>,
 }
 

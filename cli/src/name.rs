@@ -1,6 +1,8 @@
-//! Names from inputs, fit for a terminal: they can hold any character and be of any length.
+//! What text output is made of: names from inputs, which can hold any character and be of any length,
+//! made fit for a terminal; and counts.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// How many characters of a name a table shows.
 const MAX_CELL: usize = 60;
@@ -41,6 +43,11 @@ pub(crate) fn cell(text: &str) -> String {
     let head = shown.chars().take(MAX_CELL - 1 - side);
     let tail = shown.chars().skip(length - side);
     head.chain(['…']).chain(tail).collect()
+}
+
+/// Returns the count with what is counted: `1 load`, `2 loads`.
+pub(crate) fn plural<N: Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
+    format!("{count} {one}{}", if count == N::from(1) { "" } else { "s" })
 }
 
 #[cfg(test)]

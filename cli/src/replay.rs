@@ -28,8 +28,8 @@ use super::{image, summary_text};
 /// A binary trace, and a file that holds all bytes of an image, are mapped: they must not change or
 /// become shorter while they are read.
 ///
-/// Misaligned addresses are faults (`"misaligned": "report"`; vectors and `ptx run` round them down
-/// without one).
+/// Misaligned addresses are rounded down and reported as faults, whatever the manifest's
+/// `misaligned` is.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = positive)]
     threads: Option<usize>,
 
-    /// Replay part I, from 0, of N parts; `merge` puts the results together
+    /// Replay part I, from 0, of N parts; `merge` merges the results
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     shard: Option<Shard>,
 
@@ -189,7 +189,7 @@ fn data_in_words(arguments: &Arguments) -> String {
     }
 }
 
-/// Put the JSON summaries of all shards of a replay together
+/// Merge the JSON summaries of all shards of a replay
 ///
 /// Prints, byte for byte, what a replay of the whole trace prints with `--format json`.
 #[derive(clap::Args)]
@@ -201,7 +201,7 @@ pub(crate) struct MergeArguments {
     #[arg(required = true)]
     summary: Vec<PathBuf>,
 
-    /// How the result is written; there is no other form
+    /// How the result is written; only JSON
     #[arg(long = "format", value_name = "FORMAT", value_parser = ["json"], default_value = "json")]
     _format: String,
 }
@@ -210,16 +210,12 @@ pub(crate) fn merge(arguments: MergeArguments, output: &mut Output) -> anyhow::R
     let mut summaries = Vec::new();
     for path in &arguments.summary {
         let name = || io::name(path);
-        let input = io::open_text(path, Progress::Never).with_context(name)?;
-        let input = skip_mark(input).with_context(name)?;
+        let input = skip_mark(io::open_text(path, Progress::Never)?).with_context(name)?;
         let summary: Summary = serde_json::from_reader(input)
             .with_context(|| format!("{}: not a summary of a replay", name()))?;
         summaries.push(summary);
     }
-    let whole = match Summary::merge(summaries) {
-        Ok(whole) => whole,
-        Err(error) => bail!(error),
-    };
+    let whole = Summary::merge(summaries)?;
     let status = status(&whole, output);
     output.json(&whole)?;
     Ok(status)

@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use serde::ser::{SerializeMap, Serializer};
-use warpload::lines::{LineError, Lines};
 use warpload::suite::json::JsonError;
 
-use super::diagnostic;
 use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Format, Progress};
@@ -47,6 +45,14 @@ impl serde::Serialize for Failure<'_> {
     }
 }
 
+/// Returns what is wrong with a line, and in which column.
+fn with_column(error: &JsonError) -> String {
+    match error.position {
+        Some((_, column)) => format!("column {column}: {error}"),
+        None => error.to_string(),
+    }
+}
+
 #[derive(serde::Serialize)]
 struct CountJson {
     passed: u64,
@@ -66,12 +72,7 @@ pub(super) fn test_files(
     let mut status = Status::Done;
     for path in files {
         if let Err(error) = suite.file(path, progress, output) {
-            if io::is_output_error(&error) {
-                return Err(error);
-            }
-            status = output.raise(Status::Unreadable);
-            output.flush()?;
-            diagnostic::error(format_args!("{}: {error:#}", io::name(path)));
+            status = output.fail_input(error)?;
             // `0 failed` always means that all is well.
             suite.failed += 1;
         }
@@ -95,41 +96,26 @@ struct Suite<Test> {
 impl<Test: FnMut(&str) -> Result<Option<Tested>, JsonError>> Suite<Test> {
     fn file(&mut self, path: &Path, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
         let file = io::name(path);
-        let mut lines = Lines::new(io::open_text(path, progress)?);
         let mut is_empty = true;
-        while let Some(line) = lines.next_line() {
-            let line = match line {
-                Ok(line) => line,
-                // A line that is not UTF-8 fails alone; after the other errors nothing can be read.
-                Err(error @ LineError::NotUtf8 { line, .. }) => {
-                    is_empty = false;
-                    self.fail(&file, line, None, &[error.to_string()], output)?;
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
-            };
-            if line.text.trim().is_empty() {
-                continue;
-            }
+        io::each_line(path, progress, |line, text| {
             is_empty = false;
-            let (name, differences) = match (self.test)(line.text) {
-                Ok(None) => continue,
+            let tested = text
+                .map_err(|error| error.to_string())
+                .and_then(|text| (self.test)(text).map_err(|error| with_column(&error)));
+            let (name, differences) = match tested {
+                Ok(None) => return Ok(()),
                 Ok(Some(Tested { name, differences })) => (Some(name), differences),
-                Err(error) => {
-                    let column = error
-                        .position
-                        .map_or(String::new(), |(_, column)| format!("column {column}: "));
-                    (None, vec![format!("{column}{error}")])
-                }
+                Err(error) => (None, vec![error]),
             };
             if differences.is_empty() {
                 self.passed += 1;
             } else {
-                self.fail(&file, line.number, name.as_deref(), &differences, output)?;
+                self.fail(&file, line, name.as_deref(), &differences, output)?;
             }
-        }
+            Ok(())
+        })?;
         if is_empty {
-            anyhow::bail!("no {}; expected one JSON object a line", self.kind.many);
+            anyhow::bail!("{file}: no {}; expected one JSON object a line", self.kind.many);
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! A replay's summary on a screen: the counts, then the program counters that waste most.
 
-use super::name::{cell, visible};
+use super::name::{cell, plural, visible};
 use warpload::trace::{Counts, Data, ProgramCounter, Replayed, Summary};
 
 /// How many program counters are shown: with the counts they fill a screen of 24 lines.
@@ -150,10 +150,6 @@ fn nonzero(counts: &[(&str, u64)]) -> String {
         .map(|(name, count)| format!("{} {count}", cell(name)))
         .collect();
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
-}
-
-fn plural(count: u64, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 fn ratio(ideal: u64, sectors: u64) -> String {

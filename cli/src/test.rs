@@ -15,12 +15,12 @@ use super::suite::{self, Kind, Tested};
 
 /// Check test vectors
 ///
-/// Executes each vector and compares with what it expects. Failures are shown as differences of
-/// expected and got; the last line counts. A line that is not a vector fails, a file that cannot be
-/// read counts as one failure; the others are checked all the same.
+/// Executes each vector and compares the result with what it expects. Failures are shown as
+/// differences of expected and got; the last line counts. A line that is not a vector fails, and a
+/// file that cannot be read counts as one failure; the rest is still checked.
 ///
 /// Misaligned addresses are rounded down without a fault unless a vector's `initial` has
-/// `"misaligned": "report"`; `replay` reports them by default.
+/// `"misaligned": "report"`; `replay` always reports them.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -2,12 +2,9 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
 use warpload::encoding::Instruction;
-use warpload::lines::{LineError, Lines};
 
 use super::decode::row::LoadJson;
-use super::diagnostic;
 use super::encode::{ERROR, hexadecimal};
 use super::io::{self, Output};
 use super::options::{Format, Progress};
@@ -20,14 +17,14 @@ struct ErrorJson<'e> {
 }
 
 /// Reads `0x…`, with or without the prefix, of at most 64 bits.
-pub(crate) fn read_word(text: &str) -> anyhow::Result<u64> {
+pub(crate) fn read_word(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
     let is_word =
         (1..=16).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     match u64::from_str_radix(digits, 16) {
         Ok(word) if is_word => Ok(word),
-        _ => bail!("{text:?} is not a word; expected 0x and up to 16 hexadecimal digits"),
+        _ => Err(format!("{text:?} is not a word; expected 0x and up to 16 hexadecimal digits")),
     }
 }
 
@@ -38,43 +35,33 @@ pub(crate) fn decode(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let mut status = Status::Done;
-    if words != ["-"] {
-        for text in words {
-            match read_word(text) {
-                Ok(word) => word_line(word, format, output)?,
-                Err(error) => status = bad_word(&error.to_string(), format, output)?,
-            }
+    let mut show = |word: Result<u64, String>| -> anyhow::Result<()> {
+        match word {
+            Ok(word) => word_line(word, format, output)?,
+            Err(message) => status = bad_word(&message, format, output)?,
         }
-        return Ok(status);
-    }
-    let stdin = Path::new("-");
-    let file = io::name(stdin);
-    let mut lines =
-        Lines::new(io::open_text(stdin, Progress::Never).with_context(|| file.clone())?);
-    while let Some(line) = lines.next_line() {
-        match line {
-            Ok(line) if line.text.trim().is_empty() => {}
-            Ok(line) => match read_word(line.text) {
-                Ok(word) => word_line(word, format, output)?,
-                Err(error) => {
-                    let message = format!("{file}: line {}: {error}", line.number);
-                    status = bad_word(&message, format, output)?;
+        Ok(())
+    };
+    if words == ["-"] {
+        let stdin = Path::new("-");
+        let file = io::name(stdin);
+        io::each_line(stdin, Progress::Never, |line, text| {
+            show(match text {
+                Ok(text) => {
+                    read_word(text).map_err(|error| format!("{file}: line {line}: {error}"))
                 }
-            },
-            Err(error @ LineError::NotUtf8 { .. }) => {
-                status = bad_word(&format!("{file}: {error}"), format, output)?;
-            }
-            Err(error) => return Err(error).context(file),
-        }
+                Err(error) => Err(format!("{file}: {error}")),
+            })
+        })?;
+    } else {
+        words.iter().try_for_each(|text| show(read_word(text)))?;
     }
     Ok(status)
 }
 
 /// Reports what is wrong with a word, in its place.
 fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Result<Status> {
-    let status = output.raise(Status::Failed);
-    output.flush()?;
-    diagnostic::error(message);
+    let status = output.fail(Status::Failed, message)?;
     match format {
         Format::Text => output.line(ERROR)?,
         Format::Json => output.json(&ErrorJson { error: message })?,
@@ -88,14 +75,9 @@ fn word_line(word: u64, format: Format, output: &mut Output) -> std::io::Result<
         (None, Format::Text) => output.line("-"),
         (None, Format::Json) => output.line("null"),
         (Some(load), Format::Json) => output.json(&LoadJson {
-            file: None,
-            function: None,
-            offset: None,
             word: Some(hexadecimal(word)),
             text: Some(load.text().as_str()),
-            control: None,
-            load: None,
-            relocated: false,
+            ..LoadJson::default()
         }),
     }
 }

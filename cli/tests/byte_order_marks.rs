@@ -1,5 +1,5 @@
-//! Texts that begin with a byte order mark: that of UTF-8 is skipped wherever text is read, and
-//! changes no result and no place; UTF-16 is refused by its name.
+//! Texts that begin with a byte order mark: that of UTF-8 is skipped, and changes neither results nor
+//! places in messages; UTF-16 is refused by name.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,25 +8,13 @@ mod common;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::Stdio;
+
+use common::{Ran, piped};
 
 const MARK: &str = "\u{feff}";
 
-/// What the command wrote and its exit status. `stdin` is its standard input.
-fn ran(folder: &Path, arguments: &[&str], stdin: &[u8]) -> (Option<i32>, String, String) {
-    let mut child = common::warpload()
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that refuses its input does not read all of it.
-    let _ = child.stdin.take().unwrap().write_all(stdin);
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
+fn ran(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Ran {
+    piped(common::warpload().args(arguments).current_dir(folder), stdin, 1 << 16)
 }
 
 fn data(name: &str) -> Vec<u8> {
@@ -39,7 +27,7 @@ fn xz(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A text, and what reads it as `FILE` or, for `-`, as standard input.
+/// What the text is, the text, the arguments that read it as `FILE` or `-`, and the exit status.
 type Read = (&'static str, Vec<u8>, &'static [&'static str], i32);
 
 fn texts() -> Vec<Read> {
@@ -95,7 +83,7 @@ fn the_mark_of_utf_8_changes_nothing() {
             (ran, fs::read(folder.path().join("out")).unwrap_or_default())
         };
         let plain = with(&text);
-        assert_eq!(plain.0.0, Some(status), "{what}, {arguments:?}: {plain:?}");
+        assert_eq!(plain.0.status, status, "{what}, {arguments:?}: {plain:?}");
         assert_eq!(with(&[MARK.as_bytes(), &text].concat()), plain, "{what}, {arguments:?}");
         if ["trace", "log", "list"].iter().any(|end| what.ends_with(end)) {
             let compressed = with(&xz(&text));
@@ -105,13 +93,13 @@ fn the_mark_of_utf_8_changes_nothing() {
     }
 }
 
-/// A mark elsewhere is a character like others.
+/// A mark elsewhere is an ordinary character.
 #[test]
 fn a_second_mark_is_not_skipped() {
     let folder = folder();
     let text = format!("{MARK}LD R0, [R1]\n{MARK}LD R0, [R1]\n");
-    let (status, stdout, stderr) = ran(folder.path(), &["encode", "-"], text.as_bytes());
-    assert_eq!((status, stdout.lines().nth(1)), (Some(1), Some("error")));
+    let Ran { status, stdout, stderr } = ran(folder.path(), &["encode", "-"], text.as_bytes());
+    assert_eq!((status, stdout.lines().nth(1)), (1, Some("error")));
     assert!(stderr.contains("standard input:2:1"), "{stderr}");
 }
 
@@ -123,8 +111,8 @@ fn utf_16_is_refused_by_its_name() {
         for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
             let wide: Vec<u8> = format!("{MARK}{text}").encode_utf16().flat_map(to_bytes).collect();
             fs::write(folder.path().join("FILE"), &wide).unwrap();
-            let (status, stdout, stderr) = ran(folder.path(), arguments, &wide);
-            assert_eq!(status, Some(2), "{what}, {arguments:?}: {stdout}{stderr}");
+            let Ran { status, stdout, stderr } = ran(folder.path(), arguments, &wide);
+            assert_eq!(status, 2, "{what}, {arguments:?}: {stdout}{stderr}");
             assert!(stderr.contains("a text in UTF-16; convert it"), "{what}: {stderr}");
         }
     }

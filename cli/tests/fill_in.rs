@@ -18,7 +18,7 @@ fn values(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What was expected is what is filled in: nothing of the recorded vectors changes.
+/// The recorded vectors do not change: what is filled in equals what they expected.
 #[test]
 fn filled_in_vectors_are_the_recorded_ones() {
     let recorded =
@@ -37,7 +37,7 @@ fn filled_in_vectors_are_the_recorded_ones() {
     assert_eq!(values(&filled), values(&recorded));
 }
 
-/// All but `final` stays as it was written, blanks and the order of the keys included.
+/// All but `final` stays as written, including blanks and the order of keys.
 #[test]
 fn the_rest_of_a_line_stays() {
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ fn the_rest_of_a_line_stays() {
     assert_eq!(fs::read_to_string(folder.path().join("out.jsonl")).unwrap(), expected);
 }
 
-/// `LDS.U` has no observable broadcast, so that nothing is said of one.
+/// A broadcast of `LDS.U` cannot be observed, so it has no key.
 #[test]
 fn lds_u_says_nothing_of_a_broadcast() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! The page that `replay --html` writes: its structure, and how a browser takes it.
+//! The page that `replay --html` writes: its structure, and how a browser shows it.
 //!
-//! The browser is `$CHROMIUM`, or `chromium`; without one those tests say that they were skipped.
+//! The browser is `$CHROMIUM`, or `chromium`; without one, these tests report that they are skipped.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
@@ -8,7 +8,7 @@ mod common;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -21,22 +21,20 @@ use warpload::trace::{
 const BTREE: &[&str] = &["traces/btree-v5-kernel-1.traceg"];
 const FAULTY: &[&str] = &["tests/data/report/faulty.g", "--image", "tests/data/report/faulty.json"];
 
-fn replay(arguments: &[&str], page: &Path) -> Output {
+fn replay(arguments: &[&str], page: &Path) -> Command {
     let mut command = common::warpload();
-    command.arg("replay").args(arguments).arg("--html").arg(page).output().unwrap()
+    command.arg("replay").args(arguments).arg("--html").arg(page);
+    command
 }
 
 fn page(arguments: &[&str]) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("page.html");
-    let output = replay(arguments, &path);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // Nothing else is left there.
+    let (folder, path) = written(arguments);
+    // No other file is left.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     fs::read_to_string(path).unwrap()
 }
 
-/// Every element that is opened is closed, in order.
+/// Asserts that all elements are closed in order.
 fn assert_balanced(html: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = html;
@@ -69,7 +67,7 @@ fn assert_self_contained(html: &str) {
     assert_eq!(html.matches("<script").count(), 1);
 }
 
-/// What the rows of the table of program counters sort by in the column `key`.
+/// Returns the values by which the table of program counters is sorted in the column `key`.
 fn column(html: &str, key: &str) -> Vec<f64> {
     let table = &html[html.find("id=\"program-counters\"").unwrap()..];
     let table = &table[..table.find("</table>").unwrap()];
@@ -102,7 +100,7 @@ fn a_real_trace() {
     assert_eq!(column(&html, "loads").len(), 142);
     assert!(column(&html, "waste").is_sorted_by(|one, next| one >= next));
     assert_eq!(column(&html, "loads").iter().sum::<f64>(), 10408.0);
-    // Sectors of LDL are not counted: a dash, sorted below zero, not a zero that reads as measured.
+    // Sectors of LDL are not counted: a dash, which sorts below zero; a zero would look measured.
     let rows = html.split("<tr>").filter(|row| row.contains("<td><code>LDL</code></td>"));
     let dashes = |row: &str| row.matches("data-v=\"-1\">-</td>").count();
     assert_eq!(rows.map(dashes).collect::<Vec<_>>(), [5; 9]);
@@ -139,10 +137,10 @@ fn faults_and_names_that_are_markup() {
 
 #[test]
 fn the_page_does_not_depend_on_the_threads() {
-    let one = page(&[FAULTY, &["--threads", "1"]].concat());
-    assert!(one == page(&[FAULTY, &["--threads", "2"]].concat()));
-    let one = page(&[BTREE, &["--threads", "1"]].concat());
-    assert!(one == page(&[BTREE, &["--threads", "2"]].concat()));
+    for trace in [FAULTY, BTREE] {
+        let one = page(&[trace, &["--threads", "1"]].concat());
+        assert!(one == page(&[trace, &["--threads", "2"]].concat()), "{trace:?}");
+    }
 }
 
 #[test]
@@ -157,13 +155,13 @@ fn a_shard_is_shown_as_one() {
 #[test]
 fn what_cannot_be_written_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let output = replay(BTREE, &folder.path().join("nowhere/page.html"));
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be written"));
-    assert!(output.stdout.is_empty());
+    let mut command = replay(BTREE, &folder.path().join("nowhere/page.html"));
+    let ran = common::Ran::from(command.output().unwrap());
+    assert_eq!((ran.status, &*ran.stdout), (2, ""));
+    assert!(ran.stderr.contains("cannot be written"));
 }
 
-/// Many kernels, many program counters, addresses all over memory, instruction words.
+/// Writes a trace with many kernels, program counters and addresses, and with instruction words.
 fn scattered(path: &Path) {
     let mut writer = TraceWriter::new(File::create(path).unwrap(), "a test".to_owned()).unwrap();
     let Class::Load(plain) = Class::of("LD.U.128") else { panic!("a load") };
@@ -278,7 +276,7 @@ fn is_done(child: &mut Child) -> bool {
 fn written(arguments: &[&str]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("page.html");
-    assert!(replay(arguments, &path).status.success());
+    common::succeeded(&mut replay(arguments, &path));
     (folder, path)
 }
 

@@ -1,16 +1,16 @@
-//! Replays compared with those of `independent/replay.py`, which was written from the
+//! Compares replays with those of `tests/independent/replay.py`, which was written from the
 //! specification alone and shares no code with this project; its outputs are in
-//! `independent/expected`. With `WARPLOAD_PYTHON=python3` the script itself runs again.
+//! `tests/independent/expected/`. With `WARPLOAD_PYTHON=python3` the script itself runs too.
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Input, and the name of the expected output.
+/// The inputs, and the names of the expected outputs.
 const CASES: [(&str, &str); 12] = [
     ("tests/independent/handwritten-1.traceg", "handwritten-1"),
     ("tests/independent/handwritten-2.traceg", "handwritten-2"),
@@ -26,18 +26,21 @@ const CASES: [(&str, &str); 12] = [
     ("traces/nvbit-mem_trace.json", "nvbit-mem_trace"),
 ];
 
-fn warpload(arguments: &[&str]) -> Vec<u8> {
-    let output = common::warpload().args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    output.stdout
+fn warpload(arguments: &[&str]) -> String {
+    common::succeeded(common::warpload().args(arguments))
 }
 
-fn json(bytes: &[u8]) -> Value {
-    serde_json::from_slice(bytes).unwrap()
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
 }
 
-/// Every key that the script prints, at every depth, has the value that the script prints. (It
-/// knows nothing of expected values, so that it has no `checked` and `mismatches`.)
+fn expected(name: &str) -> Value {
+    let path = common::file(&format!("tests/independent/expected/{name}.json"));
+    json(&std::fs::read_to_string(path).unwrap())
+}
+
+/// Asserts that every key that the script prints, at any depth, has the same value. (The script does not
+/// compare expected values, so it has no `checked` and `mismatches`.)
 fn assert_agrees(got: &Value, expected: &Value, at: &str) {
     match (got, expected) {
         (Value::Object(got), Value::Object(expected)) => {
@@ -58,25 +61,19 @@ fn assert_agrees(got: &Value, expected: &Value, at: &str) {
 #[test]
 fn replays_agree_with_the_independent_script() {
     for (input, name) in CASES {
-        let expected =
-            std::fs::read(common::file(&format!("tests/independent/expected/{name}.json")))
-                .unwrap();
         let arguments = ["replay", input, "--fill", "address", "--format", "json"];
         let got = json(&warpload(&arguments));
-        assert_agrees(&got, &json(&expected), name);
+        assert_agrees(&got, &expected(name), name);
         assert!(got["loads"].as_u64().unwrap() > 0);
     }
 }
 
 #[test]
 fn opcodes_are_all_there() {
-    // `assert_agrees` looks at the script's keys only; a further opcode would pass it.
+    // `assert_agrees` compares only the script's keys; a further opcode would pass it.
     for (input, name) in CASES {
-        let expected =
-            std::fs::read(common::file(&format!("tests/independent/expected/{name}.json")))
-                .unwrap();
         let got = json(&warpload(&["replay", input, "--format", "json"]));
-        assert_eq!(got["by_opcode"], json(&expected)["by_opcode"], "{name}");
+        assert_eq!(got["by_opcode"], expected(name)["by_opcode"], "{name}");
         assert_eq!(got["digest"], Value::Null, "without data there is no digest");
     }
 }
@@ -111,16 +108,9 @@ fn threads_and_shards_change_nothing() {
 fn the_script_still_prints_what_is_expected() {
     let Ok(python) = std::env::var("WARPLOAD_PYTHON") else { return };
     for (input, name) in CASES {
-        let expected =
-            std::fs::read(common::file(&format!("tests/independent/expected/{name}.json")))
-                .unwrap();
-        let output = Command::new(&python)
-            .current_dir(common::ROOT)
-            .args([Path::new("tests/independent/replay.py"), Path::new(input)])
-            .args(["--fill", "address"])
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(json(&output.stdout), json(&expected), "{name}");
+        let mut script = Command::new(&python);
+        script.current_dir(common::ROOT).arg("tests/independent/replay.py");
+        let printed = common::succeeded(script.args([input, "--fill", "address"]));
+        assert_eq!(json(&printed), expected(name), "{name}");
     }
 }

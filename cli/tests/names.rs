@@ -1,4 +1,4 @@
-//! Names from inputs in text output: shortened in tables, without a panic, and never more than text.
+//! Names from inputs in text output: shortened in tables, and never more than text.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -8,13 +8,10 @@ use std::fs;
 fn table(arguments: &[&str], file: &str, text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(file), text).unwrap();
-    let mut command = common::warpload();
-    let output = command.current_dir(folder.path()).args(arguments).arg(file).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    common::succeeded(common::warpload().current_dir(folder.path()).args(arguments).arg(file))
 }
 
-/// No line is forged, and nothing but text reaches a terminal.
+/// Names cannot forge lines, and only text reaches the terminal.
 #[test]
 fn names_are_only_text() {
     let evil = "\\n2000 passed, 0 failed\\n\\u001b[31m\\u0007\\u009b\\u202e";
@@ -64,7 +61,7 @@ fn registers_of_ptx() {
     assert_short(&rows);
 }
 
-/// Some readers take these as ends of lines, which JSON does not escape by itself.
+/// JSON need not escape these, but some readers take them for line ends.
 #[test]
 fn line_separators_in_json() {
     let vector = "{\"name\": \"a\u{2028}b\u{2029}c\", \"instruction\": \"LD R4, [R2]\"}";

@@ -20,10 +20,7 @@ const PICTURES: [(Shape, &str, bool); 6] = [
 ];
 
 fn map(arguments: &[&str]) -> String {
-    let mut command = common::warpload();
-    let output = command.args(["tmem", "map"]).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    common::succeeded(common::warpload().args(["tmem", "map"]).args(arguments))
 }
 
 fn svg(shape: Shape, num: &str, pack: bool) -> String {
@@ -31,7 +28,7 @@ fn svg(shape: Shape, num: &str, pack: bool) -> String {
     map(&[&[shape.name(), num, "--svg", "-"], pack].concat())
 }
 
-/// `WARPLOAD_DRAW=1 cargo test --test tensor_memory pictures` draws them again.
+/// `WARPLOAD_DRAW=1 cargo test -p warpload-cli --test pictures` redraws them.
 #[test]
 fn pictures_of_the_documentation_are_what_the_command_draws() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/tensor-memory");
@@ -44,7 +41,7 @@ fn pictures_of_the_documentation_are_what_the_command_draws() {
         if std::env::var_os("WARPLOAD_DRAW").is_some() {
             fs::write(&path, &drawn).unwrap();
         }
-        assert!(fs::read_to_string(&path).unwrap() == drawn, "{path} is not what is drawn now");
+        assert!(fs::read_to_string(&path).unwrap() == drawn, "{path} is out of date");
         assert!(page.contains(&format!("tensor-memory/{name}")), "{name} is not in the page");
         names.insert(name);
     }
@@ -54,7 +51,7 @@ fn pictures_of_the_documentation_are_what_the_command_draws() {
     assert_eq!(files, names);
 }
 
-/// The table of the page, row for row, is that of the code.
+/// The table of shapes in the documentation has the values of the code.
 #[test]
 fn the_table_of_the_documentation() {
     let page = include_str!("../../docs/tensor-memory.md");
@@ -69,7 +66,7 @@ fn the_table_of_the_documentation() {
 }
 
 #[test]
-fn svg_is_whole_and_stands_alone() {
+fn svg_is_well_formed_and_self_contained() {
     for (shape, num, pack) in [
         (Shape::S16x256b, "x32", true),
         (Shape::S32x32b, "1", false),
@@ -86,7 +83,7 @@ fn svg_is_whole_and_stands_alone() {
     }
 }
 
-/// Every cell of the text is at its lane and column.
+/// Every cell of the text drawing is at its lane and column.
 #[test]
 fn text_has_each_cell_in_its_place() {
     let text = map(&["16x128b", "x16"]);
@@ -113,7 +110,7 @@ fn text_has_each_cell_in_its_place() {
     assert_eq!(count, 16 * 64);
 }
 
-/// Without a terminal there is no colour.
+/// Output that is not to a terminal has no colour.
 #[test]
 fn colour_is_for_terminals() {
     assert!(!map(&["32x32b", "x2"]).contains('\x1b'));

@@ -1,5 +1,5 @@
-//! The samples in `traces/`: the generated one is as its generator makes it, and replays to what
-//! the literal executor found; those of other tools are read.
+//! The samples in `traces/`: the generated one is up to date, and its replay agrees with the literal
+//! executor; those of other tools can be read.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,6 @@ mod common;
 mod generic;
 
 use std::fs;
-use std::process::Output;
 
 use serde_json::Value;
 use warpload::machine::Machine;
@@ -23,16 +22,13 @@ fn sample(name: &str) -> std::path::PathBuf {
     common::file("traces").join(name)
 }
 
-fn warpload(arguments: &[&str]) -> Output {
-    common::warpload().args(arguments).output().unwrap()
-}
-
-/// The JSON of a replay by the command, and its exit status.
+/// Returns the JSON of a replay by the command, and the exit status.
 fn replay_by_command(arguments: &[&str]) -> (Value, i32) {
-    let output = warpload(&[&["replay", "--format", "json"], arguments].concat());
-    let errors = String::from_utf8_lossy(&output.stderr);
-    let summary = serde_json::from_slice(&output.stdout);
-    (summary.unwrap_or_else(|_| panic!("{errors}")), output.status.code().unwrap())
+    let mut command = common::warpload();
+    command.args(["replay", "--format", "json"]).args(arguments);
+    let ran = common::Ran::from(command.output().unwrap());
+    let summary = serde_json::from_str(&ran.stdout);
+    (summary.unwrap_or_else(|_| panic!("{}", ran.stderr)), ran.status)
 }
 
 fn summary(machine: &Machine) -> Summary {
@@ -135,18 +131,13 @@ fn one_changed_byte_of_the_image_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = folder.path().join(MANIFEST);
     fs::copy(sample(MANIFEST), &manifest).unwrap();
-    let mut bytes = fs::read(sample(BYTES)).unwrap();
-    let arguments =
-        [sample(TRACE).to_str().unwrap().to_owned(), manifest.to_str().unwrap().to_owned()];
-    let [trace, manifest] = &arguments;
-    let mut replay = |changed: Option<usize>| {
-        if let Some(at) = changed {
-            bytes[at] ^= 1;
-        }
-        fs::write(folder.path().join(BYTES), &bytes).unwrap();
-        if let Some(at) = changed {
-            bytes[at] ^= 1;
-        }
+    let bytes = fs::read(sample(BYTES)).unwrap();
+    let trace = sample(TRACE);
+    let (trace, manifest) = (trace.to_str().unwrap(), manifest.to_str().unwrap());
+    let replay = |changed: Option<usize>| {
+        let mut bytes = bytes.clone();
+        changed.iter().for_each(|at| bytes[*at] ^= 1);
+        fs::write(folder.path().join(BYTES), bytes).unwrap();
         replay_by_command(&[trace, "--image", manifest])
     };
     let (whole, status) = replay(None);
@@ -161,7 +152,7 @@ fn one_changed_byte_of_the_image_is_found() {
     }
 }
 
-/// Loads and instructions as counted in the texts with grep and awk.
+/// The numbers were counted in the texts with grep and awk.
 #[test]
 fn samples_of_other_tools_are_read() {
     for (name, instructions, loads) in [

@@ -34,10 +34,7 @@
 //! instruction adds.
 #![no_std]
 #![forbid(unsafe_code)]
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::must_use_candidate, clippy::expect_used, clippy::panic)
-)]
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::expect_used, clippy::panic))]
 
 #[cfg(test)]
 extern crate std;

@@ -1,4 +1,4 @@
-//! A folder of this process's own with a few files, for inputs that name files.
+//! A temporary folder with a few files, for inputs that name files.
 
 use std::io::Result;
 use std::path::Path;
@@ -27,10 +27,10 @@ fn make() -> Result<TempDir> {
     Ok(folder)
 }
 
-/// Returns what `work` returns, which is told a folder with files. Changes to it are seen later.
+/// Calls `work` with a folder of files, and returns its result. Changes to the folder persist.
 ///
 /// # Panics
-/// If no folder can be made: without one the target would hold nothing.
+/// Panics if the folder cannot be created: the target would then check nothing.
 pub(crate) fn with<T>(work: impl FnOnce(&Path) -> T) -> T {
     FOLDER.with(|folder| match folder {
         Ok(folder) => work(folder.path()),
@@ -41,7 +41,7 @@ pub(crate) fn with<T>(work: impl FnOnce(&Path) -> T) -> T {
 /// Writes a file of the folder.
 ///
 /// # Panics
-/// Returns an error if it cannot be written.
+/// Panics if it cannot be written.
 pub(crate) fn write(path: &Path, bytes: &[u8]) {
     if let Err(error) = std::fs::write(path, bytes) {
         panic!("{}: {error}", path.display());

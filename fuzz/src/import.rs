@@ -1,4 +1,4 @@
-//! What the targets of text traces share: an import, and the replay of what came of it.
+//! What the targets of text traces share: an import, and the replay of its result.
 
 use std::io::{Cursor, Error, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -34,11 +34,16 @@ impl Seek for Output {
     }
 }
 
-/// Returns whether `text` could be read as a list of kernels, which names files. What they hold is
-/// not the input's.
+/// Returns whether `text` could be read as a list of kernels, which names files whose contents are
+/// not part of the input.
 pub(crate) fn could_name_files(text: &[u8]) -> bool {
     let has = |part: &[u8]| text.windows(part.len()).any(|window| window == part);
     has(b".trace") || has(b"Memcpy") || has(b".xz")
+}
+
+/// Returns whether `text` is compressed, so that its contents cannot be inspected.
+pub(crate) fn is_xz(text: &[u8]) -> bool {
+    text.starts_with(b"\xfd7zXZ")
 }
 
 /// Imports `input`, called `name`, into a binary trace.
@@ -47,7 +52,7 @@ pub(crate) fn could_name_files(text: &[u8]) -> bool {
 /// Returns why it cannot be imported.
 ///
 /// # Panics
-/// If the binary trace cannot be written for another reason than its size.
+/// Panics if the binary trace cannot be written for a reason other than its size.
 pub(crate) fn import(input: &[u8], name: &Path, threads: usize) -> Result<Vec<u8>, String> {
     let mut output = Output(Cursor::new(Vec::new()));
     let full = |error: std::io::Error| {
@@ -66,20 +71,14 @@ pub(crate) fn import(input: &[u8], name: &Path, threads: usize) -> Result<Vec<u8
 /// Replays what an import wrote.
 ///
 /// # Panics
-/// If it is not a binary trace, or cannot be replayed.
+/// Panics if it is not a binary trace, or cannot be replayed.
 pub(crate) fn replay_import(bytes: Vec<u8>) {
     let trace = BinaryTrace::new(Arena::from(bytes));
     let trace = trace.unwrap_or_else(|error| panic!("what an import writes is a trace: {error}"));
-    let options = options(Data::Fill(Fill::Address));
-    match replay(&trace, &options) {
+    match replay(&trace, &ReplayOptions::new(Data::Fill(Fill::Address))) {
         Ok(found) => drop(found.summary()),
-        // A header can put the windows where they are invalid.
+        // A header can place the windows at invalid addresses.
         Err(ReplayError::Windows { .. }) => {}
         Err(error) => panic!("what an import writes can be replayed: {error}"),
     }
-}
-
-/// The command's own options.
-pub(crate) fn options(data: Data<'_>) -> ReplayOptions<'_> {
-    ReplayOptions::new(data)
 }

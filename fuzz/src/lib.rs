@@ -1,5 +1,5 @@
-//! Properties that hold for any input: [`targets`] are functions of bytes that panic if their
-//! property does not hold. libFuzzer calls them through `fuzz_targets/`; on the stable toolchain the
+//! Properties of any input: [`targets`] are functions of bytes that panic if their property does not
+//! hold. libFuzzer calls them through `fuzz_targets/`; on the stable toolchain the
 //! command of this package feeds them files and simple mutants.
 
 pub mod mutate;

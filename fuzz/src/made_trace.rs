@@ -1,7 +1,7 @@
-//! Binary traces made of any bytes: checksums are made to match, else no input would get past them.
+//! Binary traces from arbitrary bytes, with matching checksums: else no input would get past them.
 
-/// Returns the binary trace that the input is, or else one with these contents and the input's
-/// blocks. Checksums match as far as the parts can be found.
+/// Returns the input if it is a binary trace, else one with these contents and the input's blocks.
+/// Checksums match as far as the parts can be found.
 pub(crate) fn made_trace(contents: &[u8], input: &[u8]) -> Vec<u8> {
     let is_whole = input.starts_with(b"WARPLOAD");
     let mut bytes = if is_whole { input.to_vec() } else { put_together(contents, input) };
@@ -9,7 +9,7 @@ pub(crate) fn made_trace(contents: &[u8], input: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Kernels and operations of the traces that are put together here.
+/// The kernels and operations of traces that are assembled here.
 pub(crate) const CONTENTS: &[u8] =
     br#"{"source":"","kernels":[{"name":"a","grid":[1,1,1],"block":[1,1,1]},
 {"name":"b","grid":[1,1,1],"block":[1,1,1],"shared_base":4096,"local_base":67108864}],"operations":[
@@ -19,7 +19,7 @@ pub(crate) const CONTENTS: &[u8] =
 {"opcode":"LDS.64","space":"shared","bytes":8,"signed":false,"uniform":false},
 {"opcode":"LDC.U16","space":"constant","bytes":2,"signed":false,"uniform":false}]}"#;
 
-/// A number of the input, if it could be a place in it.
+/// Returns a number of the input, if it could be an offset in it.
 fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     let held = bytes.get(at..at + width)?;
     let number = held.iter().rev().try_fold(0usize, |number, byte| {
@@ -28,7 +28,7 @@ fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     (number <= bytes.len()).then_some(number)
 }
 
-/// Writes the checksum of `length` bytes from `from` on at `at`.
+/// Writes the checksum of the `length` bytes from `from` on to offset `at`.
 fn seal(bytes: &mut [u8], at: usize, from: usize, length: usize) -> Option<()> {
     let crc = crc32fast::hash(bytes.get(from..from + length)?);
     bytes.get_mut(at..at + 4)?.copy_from_slice(&crc.to_le_bytes());
@@ -53,7 +53,7 @@ fn repair(bytes: &mut [u8]) -> Option<()> {
     seal(bytes, 60, 0, 60)
 }
 
-/// A trace with up to four blocks, whose counts and bytes come from the input.
+/// Returns a trace with up to four blocks, whose counts and bytes come from the input.
 fn put_together(contents: &[u8], mut input: &[u8]) -> Vec<u8> {
     let (mut bytes, mut index) = (vec![0; 64], Vec::new());
     let (mut records, mut loads) = (0u64, 0u64);

@@ -9,31 +9,26 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use arguments::{Arguments, HELP};
+use arguments::Arguments;
+use clap::Parser;
 use warpload_fuzz::mutate::{Random, mutant};
 use warpload_fuzz::seeds::{Seed, read, seeds};
 use warpload_fuzz::targets::{TARGETS, Target};
 
 fn main() -> ExitCode {
-    match Arguments::read(std::env::args_os().skip(1)) {
-        Ok(Arguments { help: true, .. }) => print!("{HELP}"),
-        Ok(Arguments { list: true, .. }) => {
-            TARGETS.iter().for_each(|target| println!("{}", target.name));
-        }
-        Ok(arguments) => match run(&arguments) {
-            Ok(true) => {}
-            Ok(false) => return ExitCode::FAILURE,
-            Err(error) => {
-                eprintln!("error: {error}");
-                return ExitCode::from(2);
-            }
-        },
-        Err(message) => {
-            eprintln!("error: {message}; `--help` shows the usage");
-            return ExitCode::from(2);
+    let arguments = Arguments::parse();
+    if arguments.list {
+        TARGETS.iter().for_each(|target| println!("{}", target.name));
+        return ExitCode::SUCCESS;
+    }
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
         }
     }
-    ExitCode::SUCCESS
 }
 
 /// Returns whether each target held for each of its inputs.
@@ -42,10 +37,10 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let mut all_held = true;
     for target in TARGETS.iter().filter(is_asked) {
         let mut inputs = Vec::new();
-        for path in &arguments.paths {
+        for path in &arguments.path {
             inputs.extend(read(path)?);
         }
-        if arguments.paths.is_empty() {
+        if arguments.path.is_empty() {
             inputs = seeds(target)?;
         }
         if let Some(folder) = &arguments.write_seeds {
@@ -58,7 +53,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     Ok(all_held)
 }
 
-/// Writes inputs as files, as libFuzzer's corpora are.
+/// Writes inputs as the files of a libFuzzer corpus.
 fn write(folder: &Path, inputs: &[Seed]) -> Result<()> {
     fs::create_dir_all(folder)?;
     for (i, input) in inputs.iter().enumerate() {
@@ -68,7 +63,7 @@ fn write(folder: &Path, inputs: &[Seed]) -> Result<()> {
     Ok(())
 }
 
-/// A target, and the file for an input for which it does not hold.
+/// A target, and the file for an input that fails it.
 struct Runner<'t> {
     target: &'t Target,
     file: PathBuf,
@@ -80,7 +75,7 @@ impl<'t> Runner<'t> {
         Ok(Self { target, file: failures.join(target.name) })
     }
 
-    /// Runs all inputs and their mutants, up to the first for which the target does not hold.
+    /// Runs all inputs and their mutants, up to the first that fails.
     fn all(&self, inputs: &[Seed], arguments: &Arguments) -> Result<bool> {
         let start = Instant::now();
         if arguments.keep {
@@ -107,8 +102,8 @@ impl<'t> Runner<'t> {
         Ok(true)
     }
 
-    /// Runs an input, which is in the file afterwards if the target does not hold for it; with
-    /// `keep` also if the process ends meanwhile.
+    /// Runs an input, and writes it to the file if it fails; with `keep` before it runs, in case the
+    /// process ends.
     fn holds(&self, input: &[u8], name: &str, keep: bool) -> Result<bool> {
         if keep {
             fs::write(&self.file, input)?;
@@ -135,7 +130,7 @@ mod tests {
         Target { name: "refuses_zeroes", run: refuses_zeroes, seeds: &[] };
 
     fn arguments(mutations: u64) -> Arguments {
-        Arguments { mutations, keep: true, ..Arguments::default() }
+        Arguments { mutations, keep: true, ..Arguments::parse_from([""]) }
     }
 
     fn seed(bytes: &[u8]) -> Vec<Seed> {

@@ -1,14 +1,17 @@
 //! Simple mutants of an input: changed bits, bytes and numbers, and parts cut off, repeated or taken
-//! from another input. The same number makes the same mutant.
+//! from another input. The same numbers produce the same mutant.
+
+use warpload::memory::mix;
 
 use crate::seeds::Seed;
 
-/// Numbers drawn from a seed: splitmix64.
+/// Random numbers from a seed: splitmix64.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Begins with `seed` and what else tells a draw from others.
+    /// Creates the numbers of `seed` and of the further numbers that identify a draw.
+    #[must_use]
     pub fn new(seed: u64, others: &[u64]) -> Self {
         let mut random = Self(seed);
         for other in others {
@@ -19,18 +22,15 @@ impl Random {
 
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        mix(self.0)
     }
 
-    /// A number below `bound`; 0 if there is none.
+    /// Returns a number below `bound`; 0 if `bound` is 0.
     fn below(&mut self, bound: usize) -> usize {
         (self.next() % (bound as u64).max(1)) as usize
     }
 
-    /// A range of at most `most` of `length` places.
+    /// Returns a range of at most `most` places below `length`.
     fn range(&mut self, length: usize, most: usize) -> std::ops::Range<usize> {
         let start = self.below(length);
         start..start + self.below((length - start).min(most) + 1)
@@ -84,7 +84,7 @@ fn insert(bytes: &mut Vec<u8>, at: usize, part: &[u8]) {
     drop(bytes.splice(at..at, part.iter().copied()));
 }
 
-/// A number at a boundary of the types that numbers are kept in, or beside it.
+/// Returns a number at or beside a boundary of an integer type.
 fn boundary(random: &mut Random) -> u64 {
     let power = [0, 3, 4, 5, 7, 8, 12, 15, 16, 20, 24, 31, 32, 33, 40, 48, 63, 64];
     let power = power[random.below(power.len())];
@@ -101,7 +101,7 @@ fn set_number(bytes: &mut [u8], at: usize, random: &mut Random) {
     }
 }
 
-/// Replaces the next digits by those of a boundary, in one of its notations.
+/// Replaces the next digits by a boundary, in one of several notations.
 fn set_written_number(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let Some(start) = bytes[at..].iter().position(is_digit).map(|start| at + start) else { return };

@@ -1,4 +1,4 @@
-//! The inputs that a target begins with: files of the repository, and those of `fuzz/seeds/`.
+//! The seeds of a target: files of the repository, and those in `fuzz/seeds/`.
 
 use std::fs;
 use std::io::{Error, Result};
@@ -13,14 +13,13 @@ pub enum Source {
     File(&'static str),
     /// The files of a folder that have this extension.
     Files(&'static str, &'static str),
-    /// Lines of a file, an input each: the first, and those that are a multiple of so many lines
-    /// further down.
+    /// Lines of a file, each an input: the first one, and every n-th after it.
     Lines(&'static str, usize),
-    /// Files, one after the other, as one input.
+    /// The concatenation of files as one input.
     Joined(&'static [&'static str]),
 }
 
-/// An input, and where it is from.
+/// An input and its origin.
 #[derive(Clone, Debug)]
 pub struct Seed {
     /// The file, with the line's number if it is a line.
@@ -29,7 +28,8 @@ pub struct Seed {
     pub bytes: Vec<u8>,
 }
 
-/// The repository that this was built in.
+/// Returns the repository that this was built in.
+#[must_use]
 pub fn repository() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package)
@@ -38,7 +38,7 @@ pub fn repository() -> &'static Path {
 /// Reads all inputs of a target, always in the same order.
 ///
 /// # Errors
-/// Those of the system, with the file's name; a folder or file without any input is one too.
+/// Returns those of the system, with the file's name; and an error if a source has no inputs.
 pub fn seeds(target: &Target) -> Result<Vec<Seed>> {
     let own = repository().join("fuzz/seeds").join(target.name);
     let mut seeds = if own.is_dir() { read(&own)? } else { Vec::new() };
@@ -69,10 +69,10 @@ pub fn seeds(target: &Target) -> Result<Vec<Seed>> {
     Ok(seeds)
 }
 
-/// Reads a file, or all files in a folder and its folders.
+/// Reads a file, or recursively all files of a folder.
 ///
 /// # Errors
-/// Those of the system, with the file's name.
+/// Returns those of the system, with the file's name.
 pub fn read(path: &Path) -> Result<Vec<Seed>> {
     if !path.is_dir() {
         return Ok(vec![read_file(path)?]);

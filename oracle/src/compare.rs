@@ -1,4 +1,4 @@
-//! [`run`]: compares words with nvdisasm's text.
+//! [`run`]: compares the texts and words of both sides.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use anyhow::Result;
 use warpload_encoding::{Instruction, parse_line};
 
 use crate::nvdisasm::Nvdisasm;
-use crate::words::{Target, Words};
+use crate::words::{self, Target};
 
 /// How many differences a [`Report`] keeps.
 pub const SHOWN_DIFFERENCES: usize = 20;
 
-/// Words of one run of nvdisasm: 3,000 bundles.
+/// The number of words in one run of nvdisasm: 3,000 bundles.
 const BATCH: usize = 9_000;
 
-/// What nvdisasm prints inside a modifier that it has no name for; the assembler refuses it.
+/// What nvdisasm prints in a modifier for which it has no name; the assembler refuses it.
 const INVALID: &str = "INVALID";
 
 /// The result of a comparison. Displays as the differences, then `100000 words, 0 differences`.
@@ -37,7 +37,7 @@ pub struct Difference {
     pub word: u64,
     /// What nvdisasm prints for it.
     pub nvdisasm: String,
-    /// What this project does instead.
+    /// What this project does with it.
     pub problem: Problem,
 }
 
@@ -65,7 +65,7 @@ pub enum Problem {
 /// error.
 pub fn run(nvdisasm: &Nvdisasm, words: usize, seed: u64) -> Result<Report> {
     let mut report = Report::default();
-    let mut fresh = Words::new(seed);
+    let mut fresh = words::words(seed);
     while report.words < words {
         let batch: Vec<_> = fresh.by_ref().take(BATCH.min(words - report.words)).collect();
         let bare: Vec<u64> = batch.iter().map(|(_, word)| *word).collect();

@@ -1,6 +1,6 @@
-//! The differential test against NVIDIA's own disassembler: fresh words of the instructions
-//! in [`TARGETS`], disassembled by nvdisasm and by `warpload_encoding`, and nvdisasm's text
-//! assembled again.
+//! The differential test against NVIDIA's disassembler: [`run`] disassembles fresh words of the
+//! instructions in [`TARGETS`] with nvdisasm and with `warpload_encoding`, and assembles nvdisasm's
+//! text again.
 //!
 //! `cargo xtask oracle` fetches nvdisasm and runs this; `tests/oracle.rs` runs it with the
 //! nvdisasm that the environment names. Nothing here uses the network.
@@ -12,4 +12,4 @@ mod words;
 
 pub use compare::{Difference, Problem, Report, SHOWN_DIFFERENCES, run};
 pub use nvdisasm::{NVDISASM, Nvdisasm};
-pub use words::{TARGETS, Target, Words};
+pub use words::{TARGETS, Target};

@@ -1,7 +1,7 @@
 //! Running NVIDIA's disassembler on bare words.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -25,11 +25,6 @@ impl Nvdisasm {
     /// Returns the program that the environment names, if it names one.
     pub fn from_env() -> Option<Self> {
         std::env::var_os(NVDISASM).filter(|path| !path.is_empty()).map(Self::new)
-    }
-
-    /// Returns the path of the program.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Returns the release that it reports, such as `12.8, V12.8.55`.

@@ -47,29 +47,14 @@ impl Target {
     }
 }
 
-/// Endless words of the [`TARGETS`], in turn; the same seed produces the same words. Every other
-/// word of a target has many fields at an edge of their range.
-pub struct Words {
-    random: Random,
-    given: usize,
-}
-
-impl Words {
-    /// Creates the words of a seed.
-    pub fn new(seed: u64) -> Self {
-        Self { random: Random(seed), given: 0 }
-    }
-}
-
-impl Iterator for Words {
-    type Item = (&'static Target, u64);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let target = &TARGETS[self.given % TARGETS.len()];
-        let edges = self.given / TARGETS.len() % 2 == 1;
-        self.given += 1;
-        Some((target, target.word(&mut self.random, edges)))
-    }
+/// Returns endless words of the [`TARGETS`], in turn; the same seed produces the same words. Every
+/// other word of a target has many fields at an edge of their range.
+pub(crate) fn words(seed: u64) -> impl Iterator<Item = (&'static Target, u64)> {
+    let mut random = Random(seed);
+    (0..).zip(TARGETS.iter().cycle()).map(move |(given, target): (usize, _)| {
+        let edges = given / TARGETS.len() % 2 == 1;
+        (target, target.word(&mut random, edges))
+    })
 }
 
 /// splitmix64.
@@ -117,16 +102,16 @@ mod tests {
 
     #[test]
     fn words_are_of_their_target_and_of_their_seed() {
-        let words: Vec<u64> = Words::new(7).take(1000).map(|(_, word)| word).collect();
-        assert!(words.iter().all(|word| Instruction::decode(*word).is_some()));
-        assert!(Words::new(7).map(|(_, word)| word).take(1000).eq(words.iter().copied()));
-        assert_ne!(Words::new(8).next().map(|(_, word)| word), words.first().copied());
+        let seven: Vec<u64> = words(7).take(1000).map(|(_, word)| word).collect();
+        assert!(seven.iter().all(|word| Instruction::decode(*word).is_some()));
+        assert!(words(7).map(|(_, word)| word).take(1000).eq(seven.iter().copied()));
+        assert_ne!(words(8).next().map(|(_, word)| word), seven.first().copied());
     }
 
     #[test]
     fn every_field_meets_its_edges() {
         for target in TARGETS {
-            let words: Vec<u64> = Words::new(1)
+            let words: Vec<u64> = words(1)
                 .filter(|(of, _)| of.name == target.name)
                 .map(|(_, word)| word)
                 .take(4000)

@@ -1,8 +1,8 @@
-//! Importing Accel-Sim text, beside a scan that only finds its tokens.
+//! Importing Accel-Sim text, beside a scan that only splits it into tokens.
 
 use std::fs::File;
 use std::hint::black_box;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
@@ -12,7 +12,7 @@ use crate::measure::{Bench, Measure, Target, Unit};
 
 /// A real trace (traces/README.md).
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/btree-v5-kernel-1.traceg");
-/// Where its header ends: what follows can be repeated.
+/// The end of its header: what follows can be repeated.
 const FIRST_BLOCK: &str = "#BEGIN_TB";
 
 /// Runs the measures.
@@ -25,7 +25,7 @@ pub(crate) fn run(bench: &Bench) {
     let output = tempfile::tempfile().expect("a temporary file");
     let measure = |name, target| Measure {
         name,
-        unit: Unit::Lines,
+        unit: Unit::LINES,
         limit_name: "token scan of the same file",
         target,
     };
@@ -36,7 +36,7 @@ pub(crate) fn run(bench: &Bench) {
     bench.run(
         measure(names[0], Target::ratio(0.4)),
         || {
-            (&output).seek(SeekFrom::Start(0)).expect("a file can be rewound");
+            (&output).rewind().expect("a file can be rewound");
             imported(text.path(), BufWriter::new(&output));
             lines
         },
@@ -45,15 +45,15 @@ pub(crate) fn run(bench: &Bench) {
     bench.run(
         measure(names[1], Target::NONE),
         || {
-            imported(text.path(), Discard::default());
+            imported(text.path(), io::empty());
             lines
         },
         scan,
     );
 }
 
-/// The sample's thread blocks over and over, at least `bytes` of them, each with a number of its own
-/// in a larger grid; and how many lines.
+/// Writes the sample's thread blocks repeatedly, at least `bytes` of them, each with its own number in
+/// a larger grid; returns the file and the number of its lines.
 fn text(bytes: usize) -> (NamedTempFile, u64) {
     const GRID: &str = "-grid dim = ";
     const PLACE: &str = "thread block = ";
@@ -90,12 +90,12 @@ fn text(bytes: usize) -> (NamedTempFile, u64) {
 
 fn imported(text: &Path, output: impl Write + Seek) {
     let mut writer = TraceWriter::new(output, "roofline".to_owned()).expect("room for the output");
-    import(text, &mut writer, 1, &|_| ()).expect("a legal trace");
+    import(text, &mut writer, 1, &|_| ()).expect("a valid trace");
     writer.finish().expect("room for the output");
 }
 
-/// Splits at spaces and ends of lines; gives the tokens' number and length. A token at the border
-/// of two reads counts twice, which costs nothing.
+/// Splits at spaces and line ends; returns the number of tokens and their total length. A token at the
+/// border of two reads counts twice, which does not matter.
 fn tokens(text: &Path) -> (usize, usize) {
     let mut file = File::open(text).expect("it was written");
     let mut buffer = vec![0; 1 << 16];
@@ -110,31 +110,5 @@ fn tokens(text: &Path) -> (usize, usize) {
             count += 1;
             length += black_box(token).len();
         }
-    }
-}
-
-/// Takes everything and keeps nothing.
-#[derive(Default)]
-struct Discard {
-    position: u64,
-}
-
-impl Write for Discard {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.position += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Seek for Discard {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        if let SeekFrom::Start(position) = to {
-            self.position = position;
-        }
-        Ok(self.position)
     }
 }

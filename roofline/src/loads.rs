@@ -1,4 +1,4 @@
-//! Load operations and whole instructions, by where their lanes read.
+//! Load operations and whole instructions, coalesced and random, in cache and out of it.
 
 use std::hint::black_box;
 
@@ -18,9 +18,9 @@ const GIB: usize = 1 << 30;
 
 /// Warps whose addresses stay in the first-level cache.
 const FEW: usize = 64;
-/// Warps whose data are all of 1 MiB.
+/// Warps whose data cover 1 MiB.
 const SOME: usize = 512;
-/// Warps whose data, 64 bytes of cache for each lane, are more than caches hold.
+/// Warps whose data, 64 bytes of cache for each lane, exceed the caches.
 const MANY: usize = 1 << 16;
 
 /// Runs the measures.
@@ -30,7 +30,7 @@ pub(crate) fn run(bench: &Bench) {
     bench.run(
         Measure {
             name: "load, coalesced, in cache",
-            unit: Unit::Loads,
+            unit: Unit::LOADS,
             limit_name: "copy of 128 bytes, sum of 32 addresses",
             target: Target { rate: Some(100.0), ratio: Some(0.6) },
         },
@@ -41,7 +41,7 @@ pub(crate) fn run(bench: &Bench) {
     bench.run(
         Measure {
             name: "load, random in 1 MiB",
-            unit: Unit::Loads,
+            unit: Unit::LOADS,
             limit_name: "unchecked gather",
             target: Target::ratio(0.7),
         },
@@ -57,16 +57,16 @@ fn far(bench: &Bench) {
     if !bench.wants(name) {
         return;
     }
-    // Built out of a copy that lives as long as the building.
+    // The memory is built from a copy, which is freed only afterwards.
     if available_memory().is_some_and(|bytes| bytes < 3 * GIB as u64) {
-        return eprintln!("note: random in 1 GiB not measured: less than 3 GiB of memory are free");
+        return eprintln!("note: random in 1 GiB not measured: under 3 GiB of memory available");
     }
     let memory = memory(GIB);
     let far = spread(MANY, GIB);
     bench.run(
         Measure {
             name,
-            unit: Unit::Loads,
+            unit: Unit::LOADS,
             limit_name: "unchecked gather on the same pages",
             target: Target::ratio(0.9),
         },
@@ -75,7 +75,7 @@ fn far(bench: &Bench) {
     );
 }
 
-/// What Linux says could be used, in bytes; nothing elsewhere.
+/// Returns the available memory in bytes, as Linux reports it; `None` on other systems.
 fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -104,21 +104,21 @@ fn list(warp: &LaneAddresses) -> &[u64; LANES] {
     list
 }
 
-/// Each warp reads 128 bytes in a row, aligned to 4.
+/// Returns warps that each read 128 consecutive bytes, aligned to 4.
 fn coalesced() -> Vec<LaneAddresses> {
     let starts = random::numbers(FEW).map(|number| BASE + number % (MIB as u64 - 128) / 4 * 4);
     starts.map(|start| warp_of(std::array::from_fn(|lane| start + 4 * lane as u64))).collect()
 }
 
-/// Each lane reads 4 bytes anywhere.
+/// Returns warps whose lanes each read 4 bytes anywhere.
 fn spread(warps: usize, within: usize) -> Vec<LaneAddresses> {
     let addresses: Vec<u64> =
         random::numbers(warps * LANES).map(|n| BASE + n % within as u64 / 4 * 4).collect();
     addresses.as_chunks().0.iter().map(|addresses| warp_of(*addresses)).collect()
 }
 
-/// What callers look at, so that none of it goes uncomputed. A sum in a register: through memory
-/// it would cost a third of a load.
+/// Returns a sum of what callers inspect, so that all of it is computed. It stays in a register:
+/// passing it through memory would cost a third of a load.
 #[inline]
 pub(crate) fn used(loaded: &Loaded) -> u64 {
     u64::from(loaded.global.bits())
@@ -127,7 +127,7 @@ pub(crate) fn used(loaded: &Loaded) -> u64 {
 }
 
 fn loads(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
-    // What `LD.E` is; a replay does not know it either when it is compiled.
+    // As for `LD.E`. Opaque to the compiler, as it is in a replay.
     let space = AddressSpace::Generic;
     let op = black_box(LoadOp { space, width: Width::B4, signed: false, uniform: false });
     let mut rows = [[0u32; LANES]];
@@ -147,7 +147,7 @@ fn bytes(memory: &Memory) -> &[u8] {
     memory.allocations().first().map_or(&[], |one| memory.allocation_bytes(one))
 }
 
-/// The least that a coalesced load costs. Out of line, as the load is.
+/// The minimum cost of a coalesced load.
 fn copies(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
     let bytes = black_box(bytes(memory));
     let mut row: LaneValues = [0; LANES];
@@ -162,7 +162,7 @@ fn copies(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
 fn copy(bytes: &[u8], addresses: &[u64; LANES], row: &mut LaneValues) {
     let start = (addresses[0] - BASE) as usize;
     debug_assert!(start + 128 <= bytes.len());
-    // SAFETY: the addresses were made so that 128 bytes behind the first lie in `bytes`.
+    // SAFETY: the addresses were generated so that the 128 bytes from the first one on lie in `bytes`.
     let source: [u8; 128] = unsafe { bytes.as_ptr().add(start).cast::<[u8; 128]>().read() };
     for (value, word) in row.iter_mut().zip(source.as_chunks::<4>().0) {
         *value = u32::from_le_bytes(*word);
@@ -171,7 +171,7 @@ fn copy(bytes: &[u8], addresses: &[u64; LANES], row: &mut LaneValues) {
     black_box(addresses.iter().fold(0u64, |sum, address| sum.wrapping_add(*address)));
 }
 
-/// The least that a load of spread lanes costs.
+/// The minimum cost of a load whose lanes are spread.
 #[allow(unsafe_code)]
 fn gathers(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
     let bytes = black_box(bytes(memory));
@@ -180,7 +180,7 @@ fn gathers(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
         for (value, address) in row.iter_mut().zip(list(warp)) {
             let at = (address - BASE) as usize;
             debug_assert!(at + 4 <= bytes.len());
-            // SAFETY: the addresses were made so that the 4 bytes behind each lie in `bytes`.
+            // SAFETY: the addresses were generated so that the 4 bytes from each on lie in `bytes`.
             let word = unsafe { bytes.as_ptr().add(at).cast::<[u8; 4]>().read() };
             *value = u32::from_le_bytes(word);
         }
@@ -189,7 +189,7 @@ fn gathers(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
     warps.len() as u64
 }
 
-/// A whole instruction on a warp: guard, Plg and addresses out of registers, the values into one.
+/// Measures a whole instruction on a warp: guard, Plg and addresses from registers, values into one.
 fn execute(bench: &Bench, memory: Memory, warps: &[LaneAddresses]) {
     let addresses = *list(warps.first().expect("at least one warp"));
     let machine = Machine::new(memory);
@@ -200,7 +200,7 @@ fn execute(bench: &Bench, memory: Memory, warps: &[LaneAddresses]) {
     bench.run(
         Measure {
             name: "execute LD.E, coalesced, in cache",
-            unit: Unit::Loads,
+            unit: Unit::LOADS,
             limit_name: "copy of 128 bytes, sum of 32 addresses",
             target: Target::NONE,
         },

@@ -1,62 +1,48 @@
-//! The one timer: a subject and its limit, in turn.
+//! The timer: runs a subject and its limit alternately.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-/// How long is measured.
+/// How long to measure, and what.
 #[derive(Debug)]
 pub(crate) struct Bench {
-    /// How often subject and limit take turns.
+    /// How many turns subject and limit take each.
     rounds: usize,
-    /// How long a turn lasts at least.
+    /// The minimum length of a turn.
     turn: Duration,
-    /// Whether inputs are to be small, too.
+    /// Whether to use smaller inputs.
     pub(crate) is_quick: bool,
-    /// Measures whose names do not contain it are left out.
+    /// Only measures whose names contain it are run.
     only: String,
 }
 
-/// What a measure is called and what is asked of it.
+/// A measure: its name, its unit, and its target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measure {
     /// What is measured.
     pub(crate) name: &'static str,
     /// The unit of rates.
     pub(crate) unit: Unit,
-    /// What it is measured beside.
+    /// What it is compared with.
     pub(crate) limit_name: &'static str,
-    /// What is to be reached.
+    /// What it must reach.
     pub(crate) target: Target,
 }
 
-/// What rates count, per second.
+/// What rates count, per second: the name, and how many make one of the unit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Unit {
-    /// Instructions.
-    Instructions,
-    /// Warp loads.
-    Loads,
-    /// Lines of text.
-    Lines,
-    /// Bytes.
-    Bytes,
-}
+pub(crate) struct Unit(&'static str, f64);
 
 impl Unit {
-    /// The name, and how many things are one of the unit.
-    fn scale(self) -> (&'static str, f64) {
-        match self {
-            Self::Instructions => ("M instructions/s", 1e6),
-            Self::Loads => ("M warp loads/s", 1e6),
-            Self::Lines => ("M lines/s", 1e6),
-            Self::Bytes => ("GB/s", 1e9),
-        }
-    }
+    pub(crate) const INSTRUCTIONS: Self = Self("M instructions/s", 1e6);
+    pub(crate) const LOADS: Self = Self("M warp loads/s", 1e6);
+    pub(crate) const LINES: Self = Self("M lines/s", 1e6);
+    pub(crate) const BYTES: Self = Self("GB/s", 1e9);
 }
 
-/// What is to be reached; nothing where a measure is for information.
+/// What a measure must reach; both `None` for measures that are informational.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Target {
     /// In the measure's unit.
@@ -68,20 +54,20 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Measured for information.
+    /// No target: an informational measure.
     pub(crate) const NONE: Self = Self { rate: None, ratio: None };
 
-    /// A rate that does not depend on the limit's.
+    /// Creates a target for the rate, whatever the limit's is.
     pub(crate) const fn rate(rate: f64) -> Self {
         Self { rate: Some(rate), ratio: None }
     }
 
-    /// A part, or a multiple, of the limit.
+    /// Creates a target for the ratio to the limit.
     pub(crate) const fn ratio(ratio: f64) -> Self {
         Self { rate: None, ratio: Some(ratio) }
     }
 
-    /// Whether it is reached; nothing where there is none.
+    /// Returns whether it is reached; `None` for no target.
     fn is_reached(self, rate: f64, ratio: f64) -> Option<bool> {
         let reached = |target: Option<f64>, got| target.is_none_or(|target| got >= target);
         (self != Self::NONE).then(|| reached(self.rate, rate) && reached(self.ratio, ratio))
@@ -102,20 +88,20 @@ struct Line {
 }
 
 impl Bench {
-    /// Long enough to be quoted, or for a first impression; of the measures whose names contain
-    /// `only`.
+    /// Creates a timer with turns long enough to quote the results, or shorter if `is_quick`, for the
+    /// measures whose names contain `only`.
     pub(crate) fn new(is_quick: bool, only: String) -> Self {
         let (rounds, turn) = if is_quick { (7, 20) } else { (15, 50) };
         Self { rounds, turn: Duration::from_millis(turn), is_quick, only }
     }
 
-    /// Whether a measure of that name is to run; to be asked before a costly set-up.
+    /// Returns whether a measure of that name is run; for skipping a costly set-up.
     pub(crate) fn wants(&self, name: &str) -> bool {
         name.contains(self.only.as_str())
     }
 
-    /// Measures and prints one line of JSON. Both closures do a batch of work and give how many
-    /// things they did. Rates are of the time that the processor worked for them.
+    /// Measures, and prints one line of JSON. Both closures do a batch of work and return how many
+    /// items it had. Rates are per second of processor time.
     pub(crate) fn run(
         &self,
         measure: Measure,
@@ -125,17 +111,8 @@ impl Bench {
         self.run_by(cpu_time, measure, subject, limit);
     }
 
-    /// As [`Self::run`], by the clock on the wall: for work on several threads.
-    pub(crate) fn run_parallel(
-        &self,
-        measure: Measure,
-        subject: impl FnMut() -> u64,
-        limit: impl FnMut() -> u64,
-    ) {
-        self.run_by(wall_time, measure, subject, limit);
-    }
-
-    fn run_by(
+    /// As [`Self::run`], in the time of `clock`.
+    pub(crate) fn run_by(
         &self,
         clock: Clock,
         measure: Measure,
@@ -150,7 +127,7 @@ impl Bench {
         per_second(clock, warm_up, &mut limit);
         let (mut rates, mut limits, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for round in 0..self.rounds {
-            // Who is first changes, so that a drift favours nobody.
+            // The order alternates, so that a drift favours neither.
             let (rate, limit) = if round % 2 == 0 {
                 let rate = per_second(clock, self.turn, &mut subject);
                 (rate, per_second(clock, self.turn, &mut limit))
@@ -162,9 +139,8 @@ impl Bench {
             limits.push(limit);
             ratios.push(rate / limit);
         }
-        let Measure { name, unit, limit_name, target } = measure;
-        let (unit, scale) = unit.scale();
-        // The median of the ratios, not the ratio of the medians: neighbours in time are compared.
+        let Measure { name, unit: Unit(unit, scale), limit_name, target } = measure;
+        // The median of the ratios, not the ratio of the medians: adjacent turns are compared.
         let (rate, limit, ratio) = (median(rates) / scale, median(limits) / scale, median(ratios));
         let line = Line {
             name,
@@ -180,7 +156,7 @@ impl Bench {
     }
 }
 
-/// Does batches for at least that long.
+/// Runs batches for at least `turn`; returns the items per second.
 fn per_second(clock: Clock, turn: Duration, batch: &mut dyn FnMut() -> u64) -> f64 {
     let start = clock();
     let (mut done, mut batches) = (0, 1);
@@ -192,15 +168,15 @@ fn per_second(clock: Clock, turn: Duration, batch: &mut dyn FnMut() -> u64) -> f
         if elapsed >= turn {
             return done as f64 / elapsed.as_secs_f64();
         }
-        // Short batches must not measure the clock.
+        // Else short batches would measure the clock.
         batches *= 2;
     }
 }
 
-/// The time since some moment.
-type Clock = fn() -> Duration;
+/// Returns the time since an arbitrary fixed moment.
+pub(crate) type Clock = fn() -> Duration;
 
-/// What all threads of this process have computed: what others do on the same cores does not
+/// Returns the processor time of all threads of this process: other processes on the same cores do not
 /// count.
 #[cfg(unix)]
 fn cpu_time() -> Duration {
@@ -215,7 +191,8 @@ fn cpu_time() -> Duration {
     wall_time()
 }
 
-fn wall_time() -> Duration {
+/// Returns the time that has passed, for work on several threads.
+pub(crate) fn wall_time() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed()
 }
@@ -225,11 +202,11 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Three significant digits: more would be noise.
+/// Rounds to three significant digits: more would be noise.
 fn rounded(value: f64) -> f64 {
     let digits = 2 - value.abs().max(1e-9).log10().floor() as i32;
     let scale = 10f64.powi(digits);
-    // Dividing by a power of ten, not multiplying by its inverse, gives the shortest decimal.
+    // Dividing by a power of ten, not multiplying by its inverse, produces the shortest decimal.
     if digits < 0 {
         (value * scale).round() * 10f64.powi(-digits)
     } else {

@@ -14,13 +14,13 @@ use warpload::trace::{
 };
 
 use crate::loads::{BASE, memory, used};
-use crate::measure::{Bench, Measure, Target, Unit};
+use crate::measure::{Bench, Measure, Target, Unit, wall_time};
 
-/// Loads of the trace, 48 bytes each: more than caches hold.
+/// Loads of the trace, 48 bytes each: more than fits into caches.
 const LOADS: u64 = 1 << 20;
-/// The bytes that they read, again and again.
+/// The bytes that they read repeatedly.
 const BYTES: usize = 1 << 20;
-/// The instructions of the loop that they are from.
+/// The instructions of the loop that they belong to.
 const PROGRAM_COUNTERS: u64 = 32;
 
 /// Runs the measures.
@@ -57,7 +57,7 @@ fn trace_bytes() -> Vec<u8> {
     writer.finish().expect("memory takes writes").into_inner()
 }
 
-/// Blocks checked, records decoded, loads executed; nothing counted.
+/// Checks blocks, decodes records and executes loads, without counting anything.
 fn walk(trace: &BinaryTrace, memory: &Memory) -> u64 {
     let ops: Vec<LoadOp> = trace
         .contents()
@@ -102,7 +102,7 @@ fn without_statistics(bench: &Bench, trace: &BinaryTrace, memory: &Memory, bytes
     bench.run(
         Measure {
             name: "replay, stride 4, no statistics",
-            unit: Unit::Loads,
+            unit: Unit::LOADS,
             limit_name: "sum of the trace's words, copy of 128 bytes a load",
             target: Target::rate(20.0),
         },
@@ -141,7 +141,7 @@ fn with_statistics(bench: &Bench, trace: &BinaryTrace, memory: &Memory) {
         bench.run(
             Measure {
                 name,
-                unit: Unit::Loads,
+                unit: Unit::LOADS,
                 limit_name: "the same loads, no statistics",
                 target: Target::rate(5.0),
             },
@@ -157,10 +157,11 @@ fn two_threads(bench: &Bench, trace: &BinaryTrace) {
     }
     let (one, two) = (pool(1), pool(2));
     let options = ReplayOptions::new(Data::Fill(Fill::Address));
-    bench.run_parallel(
+    bench.run_by(
+        wall_time,
         Measure {
             name: "replay on two threads, fill address",
-            unit: Unit::Loads,
+            unit: Unit::LOADS,
             limit_name: "the same on one thread",
             target: Target::ratio(1.8),
         },
@@ -169,12 +170,12 @@ fn two_threads(bench: &Bench, trace: &BinaryTrace) {
     );
 }
 
-/// What every block costs before its first load: its checksum.
+/// Measures the checksum, which each block costs before its first load.
 fn checksum(bench: &Bench, bytes: &[u8]) {
     bench.run(
         Measure {
             name: "checksum of the trace, CRC-32",
-            unit: Unit::Bytes,
+            unit: Unit::BYTES,
             limit_name: "sum of its words",
             target: Target::NONE,
         },

@@ -11,7 +11,7 @@ use crate::measure::{Bench, Measure, Target, Unit};
 use crate::words::{COUNT, words};
 use crate::x86;
 
-/// What iced-x86's documentation names for the most speed.
+/// The options that iced-x86's documentation recommends for speed.
 struct Fastest;
 
 impl SpecializedFormatterTraitOptions for Fastest {
@@ -34,7 +34,7 @@ pub(crate) fn run(bench: &Bench) {
     });
 }
 
-/// Both append to one buffer that is emptied for each batch.
+/// Measures both, each appending to one buffer that is cleared for each batch.
 fn beside(
     bench: &Bench,
     limit_name: &'static str,
@@ -48,7 +48,7 @@ fn beside(
     bench.run(
         Measure {
             name: "decode and canonical text",
-            unit: Unit::Instructions,
+            unit: Unit::INSTRUCTIONS,
             limit_name,
             target: Target::ratio(1.0),
         },

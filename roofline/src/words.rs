@@ -8,10 +8,10 @@ use warpload::encoding::Instruction;
 use crate::measure::{Bench, Measure, Target, Unit};
 use crate::{random, x86};
 
-/// As many as stay in the first-level cache, words and instructions both.
+/// As many words as fit into the first-level cache together with their instructions.
 pub(crate) const COUNT: usize = 2048;
 
-/// Words of `LD` with random fields: every branch on one is as hard to predict as it can be.
+/// Returns words of `LD` with random fields: every branch on a field is as unpredictable as possible.
 pub(crate) fn words() -> Vec<u64> {
     random::numbers(COUNT).map(|number| number >> 3 | 1 << 63).collect()
 }
@@ -23,7 +23,7 @@ pub(crate) fn run(bench: &Bench) {
     encode(bench);
 }
 
-/// Every field takes part, so that none is left undecoded.
+/// Returns a sum over every field, so that each is decoded.
 fn sum_of_fields(instruction: Instruction) -> u64 {
     match instruction {
         Instruction::Ld(ld) => {
@@ -38,7 +38,7 @@ fn sum_of_fields(instruction: Instruction) -> u64 {
                 + u64::from(ld.base.number())
                 + u64::from(ld.destination.number())
         }
-        // The words are LD's.
+        // All words are `LD`.
         _ => 0,
     }
 }
@@ -52,7 +52,7 @@ fn decode(bench: &Bench) {
     bench.run(
         Measure {
             name: "decode, every field",
-            unit: Unit::Instructions,
+            unit: Unit::INSTRUCTIONS,
             limit_name: "sum of the words",
             target: Target::rate(300.0),
         },
@@ -68,10 +68,10 @@ fn decode(bench: &Bench) {
     );
 }
 
-/// Both into a caller's array, which is how either hands on what it decoded.
+/// Both decode into the caller's array, the usual way to use either.
 fn decode_beside_iced(bench: &Bench) {
     let Some(code) = x86::code(COUNT) else {
-        return eprintln!("note: not measured beside iced-x86: this executable is no ELF file");
+        return eprintln!("note: not measured beside iced-x86: this executable is not an ELF file");
     };
     let words = words();
     let mut ours: Vec<Instruction> =
@@ -80,7 +80,7 @@ fn decode_beside_iced(bench: &Bench) {
     bench.run(
         Measure {
             name: "decode beside iced-x86",
-            unit: Unit::Instructions,
+            unit: Unit::INSTRUCTIONS,
             limit_name: "iced-x86, decode of x86-64 code",
             target: Target::ratio(5.0),
         },
@@ -112,7 +112,7 @@ fn encode(bench: &Bench) {
     bench.run(
         Measure {
             name: "encode",
-            unit: Unit::Instructions,
+            unit: Unit::INSTRUCTIONS,
             limit_name: "sum of the words",
             target: Target::NONE,
         },

@@ -3,14 +3,14 @@
 use iced_x86::{Decoder, DecoderOptions};
 use object::{Object, ObjectSection};
 
-/// `count` instructions out of the middle of this executable's code; nothing where the
-/// executable is no ELF file.
+/// Returns `count` instructions from the middle of this executable's code; `None` if the executable
+/// is not an ELF file.
 pub(crate) fn code(count: usize) -> Option<Vec<u8>> {
     let path = std::env::current_exe().expect("the executable has a path");
     let file = std::fs::read(path).expect("the executable can be read");
     let elf = object::File::parse(&*file).ok()?;
     let text = elf.section_by_name(".text")?.data().ok()?;
-    // Decoded from the start, so that the part begins where an instruction does.
+    // Decoded from the start, so that the part begins at an instruction.
     let starts: Vec<usize> = Decoder::new(64, text, DecoderOptions::NONE)
         .into_iter()
         .map(|instruction| instruction.ip() as usize)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Independent reference for the trace replay of warpload.
 
-Written from descriptions of the formats and of loads alone, without a look at the project's code.
-Lane by lane and byte by byte, exact integers; slow and obvious on purpose.
+Written only from descriptions of the formats and of loads, without reading the project's code.
+Works lane by lane and byte by byte with exact integers; deliberately slow and obvious.
 
     replay.py TRACE [--fill address|zero|none] [--address-bits N]
 """
@@ -24,7 +24,7 @@ WINDOW_SIZE = 0x1000000
 
 
 class BadInput(Exception):
-    """The input is not what it says it is."""
+    """The input is invalid."""
 
 
 # --------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ def splitmix64(k):
 
 
 def fill_byte(fill, address, local_lane):
-    """The byte at a 64-bit address.  local_lane: the lane that owns it, None where it is not local."""
+    """Returns the byte at a 64-bit address.  local_lane: its lane, None if it is not in local memory."""
     if fill == "zero":
         return 0
     k = (address & M64) >> 3
@@ -91,7 +91,7 @@ class Opcode:
         return "other"
 
     def has_uniform_form(self):
-        # LDS.U decides nothing that can be observed.
+        # LDS.U has no observable effect.
         return self.base in ("LD", "LDG") and "U" in self.modifiers and "128" in self.modifiers
 
 
@@ -101,19 +101,19 @@ def opcode_of(text):
 
 
 # --------------------------------------------------------------------------------------------
-# What the readers hand on: ("kernel", Kernel) and ("record", Record), in file order
+# What the readers yield: ("kernel", Kernel) and ("record", Record), in file order
 # --------------------------------------------------------------------------------------------
 
 
 class Kernel:
     def __init__(self, name, shared_base=None, local_base=None):
         self.name = name
-        self.shared_base = shared_base  # None: not given by the trace
+        self.shared_base = shared_base  # None: not in the trace
         self.local_base = local_base
 
 
 class Record:
-    """One instruction.  width: None where the format has none; addresses: lane -> effective address."""
+    """One instruction.  width: None if the format has none; addresses: lane -> effective address."""
 
     def __init__(self, kernel, pc, opcode, has_memory_operand, width, addresses):
         self.kernel = kernel
@@ -140,7 +140,7 @@ class Tokens:
 
     def next(self, what):
         if self.at == len(self.items):
-            raise BadInput(f"line ends where {what} is expected")
+            raise BadInput(f"the line ends; expected {what}")
         self.at += 1
         return self.items[self.at - 1]
 
@@ -200,7 +200,7 @@ def accelsim_line(line, grouped, lineinfo, version, kernel):
             is_run = all(b == a + 1 for a, b in zip(active, active[1:]))
             if version == 3 and stride != 0 and active and (not is_run or len(active) == 1):
                 if active[0] != 0:
-                    raise BadInput("nobody knows which lanes a stride over gaps begins with")
+                    raise BadInput("a stride over gaps: its first lane is unknown")
                 for lane in active:
                     addresses[lane] = (base + lane * stride) & M64
             elif version > 3 and not is_run:
@@ -216,10 +216,10 @@ def accelsim_line(line, grouped, lineinfo, version, kernel):
                 addresses[lane] = address
         else:
             raise BadInput(f"address mode {mode} is not 0, 1 or 2")
-    # The immediate: from version 5 on always, in version 4 perhaps, before never.
+    # The immediate: always from version 5 on, sometimes in version 4, never before.
     allowed = (1,) if version >= 5 else (0, 1) if version == 4 else (0,)
     if t.left() not in allowed:
-        raise BadInput(f"{t.left()} tokens are left after the memory operand; {allowed} expected")
+        raise BadInput(f"{t.left()} tokens after the memory operand; expected {allowed}")
     if t.left():
         t.decimal("immediate")
     return Record(kernel, pc, opcode, width != 0, width, addresses)
@@ -230,7 +230,7 @@ def read_accelsim(name, lines):
     grouped = any(line.strip() == "#BEGIN_TB" for line in lines)
     kernel = None
     in_block = False
-    insts_left = None  # instructions that the current warp still owes
+    insts_left = None  # how many instructions of the current warp are still to come
     version = lineinfo = None
     for number, raw in enumerate(lines, 1):
         line = raw.strip()
@@ -287,7 +287,7 @@ def read_accelsim(name, lines):
             else:
                 if grouped:
                     if not in_block or not insts_left:
-                        raise BadInput("an instruction where none is expected")
+                        raise BadInput("unexpected instruction")
                     insts_left -= 1
                 yield "record", accelsim_line(line, grouped, lineinfo, version, kernel)
         except BadInput as error:
@@ -314,7 +314,7 @@ ACCESS = re.compile(
 
 def addresses_without_mask(values):
     if len(values) != 32:
-        raise BadInput(f"{len(values)} addresses, 32 expected")
+        raise BadInput(f"{len(values)} addresses; expected 32")
     return {lane: value for lane, value in enumerate(values) if value != 0}
 
 
@@ -384,7 +384,7 @@ def read_kernelslist(path, lines):
     for line in lines:
         line = line.strip()
         if not line or line.startswith("MemcpyHtoD"):
-            continue  # without an image every address is allocated: the rows change nothing
+            continue  # irrelevant: without an image every address is allocated
         yield from read_trace(os.path.join(folder, line))
 
 
@@ -420,7 +420,7 @@ class Windows:
         self.shared_base, self.shared_size = shared
         self.local_base, self.local_size = local
         self.top = 1 << options.address_bits
-        # A configuration error in ld.md; here only a remark, the rules below still say what happens.
+        # A configuration error in ld.md; only a remark here, since the rules below still apply.
         if max(sum(shared), sum(local)) > self.top:
             print(f"remark: {kernel.name}: a window lies above 2^address_bits", file=sys.stderr)
         if shared[0] < sum(local) and local[0] < sum(shared):
@@ -434,8 +434,8 @@ class Windows:
 
 
 class LaneResult:
-    """lane, effective address, rounded one, space (None: none), outside (None or the kind),
-    misaligned, fill_address: where the fill is asked."""
+    """lane, effective address, rounded address, space (or None), outside (None or the kind),
+    misaligned, fill_address: the address for the fill."""
 
 
 def resolve_lane(opcode, lane, effective, windows):
@@ -482,7 +482,7 @@ def resolve_lane(opcode, lane, effective, windows):
 
 
 def destination_words(opcode, result, fill):
-    """The 32-bit register values that the lane gets, lowest register first."""
+    """Returns the 32-bit register values of the lane, lowest register first."""
     words = max(1, opcode.size // 4)
     if result.outside is not None:
         return [0] * words
@@ -536,7 +536,7 @@ class Counts:
         self.ldgsts = {"records": 0, "lanes": 0}
 
     def add_other(self, record, opcode):
-        """What reads memory but is not replayed is counted by name, LDGSTS apart."""
+        """Counts what reads memory but is not replayed by name, LDGSTS separately."""
         if opcode.base == "LDGSTS":
             self.ldgsts["records"] += 1
             self.ldgsts["lanes"] += len(record.addresses)

@@ -1,28 +1,27 @@
-//! `cargo xtask ci`: everything that must hold besides the tests.
+//! `cargo xtask ci`: all checks besides the tests.
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
-use crate::step::{cargo, command, exit_code, timed};
+use crate::step::{cargo, command, timed};
 use crate::{fuzz, imports, msrv, packages};
 
 /// The folders of the packages that are published.
 const PUBLISHED: [&str; 4] = ["encoding", ".", "ptx", "cli"];
 
-/// Longer files are pointed out.
+/// Files with more lines are warned of.
 const MAX_LINES: usize = 400;
 
-/// Runs the checks, and ends with the exit status of the first that fails.
-pub(crate) fn run() -> Result<ExitCode> {
-    exit_code(steps())
-}
-
-fn steps() -> Result<()> {
+/// Runs the checks, up to the first that fails.
+///
+/// # Errors
+/// Returns that of the check that failed.
+pub(crate) fn run() -> Result<()> {
     // `--locked` everywhere: the first of these fails if Cargo.lock is not up to date.
     let workspace = Metadata::workspace()?;
     let root = workspace.root()?;
@@ -80,7 +79,7 @@ fn examples(workspace: &Metadata) -> Result<()> {
             if !features.is_empty() {
                 run.args(["--features", &features.join(",")]);
             }
-            // What an example prints is for people.
+            // Only whether it fails matters here.
             run.stdout(Stdio::null());
             command(&root, run)?;
         }
@@ -88,8 +87,8 @@ fn examples(workspace: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// The options for no feature and for each alone, or nothing if the package has no features. Clippy
-/// checks all of them together.
+/// Returns the options for no feature and for each one alone; none if the package has no features.
+/// Clippy checks all features together.
 fn feature_sets(package: &Value) -> Vec<String> {
     let features = package["features"].as_object().into_iter().flatten();
     let each = features.map(|(name, _)| format!("--no-default-features --features {name}"));

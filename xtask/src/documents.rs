@@ -1,20 +1,20 @@
-//! Whether the links of ARCHITECTURE.md lead to what they name.
+//! Checks that the links of ARCHITECTURE.md lead to what they name.
 
 use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-/// A link, `[text](path)`, and the identifier in backticks after it, if there is one.
+/// A link, `[text](path)`, and the identifier in backticks after it, if any.
 #[derive(Debug, PartialEq, Eq)]
 struct Link<'t> {
     path: &'t str,
     identifier: Option<&'t str>,
 }
 
-/// Follows the links of a document that lies in `folder`; returns how many name an identifier.
+/// Follows the links of a document in `folder`; returns how many name an identifier.
 ///
 /// # Errors
-/// Returns an error that names each link without a file, and each file without the identifier.
+/// Returns an error that names each link without a file, and each file that lacks the identifier.
 pub(crate) fn follow(folder: &Path, document: &str) -> Result<usize> {
     let mut wrong = Vec::new();
     let links = links(document);
@@ -48,7 +48,7 @@ fn links(document: &str) -> Vec<Link<'_>> {
     links
 }
 
-/// Returns whether `word` is in `text`, not as a part of a longer identifier.
+/// Returns whether `word` occurs in `text`, but not as part of a longer identifier.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(at, _)| {

@@ -1,16 +1,14 @@
-//! `cargo xtask goldens`: records the outputs of the command's tests again.
-
-use std::process::ExitCode;
+//! `cargo xtask goldens`: renews the recorded outputs of the command's tests.
 
 use anyhow::Result;
 
 use crate::metadata::Metadata;
-use crate::step::{cargo, command, exit_code};
+use crate::step::{cargo, command};
 
-/// Runs the tests of the command with the variables that make them write what they see.
-/// What changed is then for `git diff` to show and for a person to judge.
-pub(crate) fn run() -> Result<ExitCode> {
+/// Runs the tests of the command with the variables that make them record its outputs. The changes are
+/// then in `git diff`, for a person to judge.
+pub(crate) fn run() -> Result<()> {
     let mut test = cargo("test --locked -p warpload-cli --test command");
     test.envs([("SNAPSHOTS", "overwrite"), ("TRYCMD", "overwrite")]);
-    exit_code(command(&Metadata::workspace()?.root()?, test))
+    command(&Metadata::workspace()?.root()?, test)
 }

@@ -1,6 +1,6 @@
-//! Development tasks, `cargo xtask --help`: the entry point for CI and for people.
+//! Development tasks for CI and for people: `cargo xtask --help`.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command; it talks to a terminal")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints to the terminal")]
 
 mod ci;
 #[cfg(test)]
@@ -13,6 +13,7 @@ mod msrv;
 mod nvdisasm;
 mod oracle;
 mod packages;
+mod renewal;
 mod roofline;
 mod samples;
 mod step;
@@ -21,27 +22,29 @@ mod vectors;
 use std::process::ExitCode;
 
 use clap::Parser;
+use renewal::Renewal;
+use step::PassedOn;
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about = "Development tasks of warpload")]
 enum Task {
-    /// Runs every check that CI runs besides the tests; stops at the first failure
+    /// Runs all checks of CI besides the tests; stops at the first failure
     Ci,
-    /// Compares fresh words with NVIDIA's nvdisasm, which it fetches once
+    /// Compares fresh words with NVIDIA's nvdisasm, which is downloaded once
     Oracle(oracle::Arguments),
     /// Runs the fuzz targets on their seeds, without libFuzzer
-    Fuzz(fuzz::Arguments),
+    Fuzz(PassedOn),
     /// Renews the recorded outputs of the command's tests
     Goldens,
     Circles(imports::Arguments),
     /// Inspects the packages that would be published
     Packages,
     /// Measures each rate beside its limit: one line of JSON a measure
-    Roofline(roofline::Arguments),
-    /// Makes the generated samples in `traces/`
-    Samples(samples::Arguments),
-    /// Makes the generated vectors in `tests/data/`
-    Vectors(vectors::Arguments),
+    Roofline(PassedOn),
+    /// Regenerates the generated samples in `traces/`
+    Samples(Renewal),
+    /// Regenerates the generated vectors in `tests/data/`
+    Vectors(Renewal),
 }
 
 fn main() -> ExitCode {
@@ -56,7 +59,7 @@ fn main() -> ExitCode {
         Task::Samples(arguments) => samples::run(&arguments),
         Task::Vectors(arguments) => vectors::run(&arguments),
     };
-    done.unwrap_or_else(|error| {
+    step::exit_code(done).unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
         ExitCode::FAILURE
     })

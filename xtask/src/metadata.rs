@@ -7,21 +7,21 @@ use serde_json::Value;
 
 use crate::step::cargo;
 
-/// The answer of `cargo metadata`.
+/// The output of `cargo metadata`.
 pub(crate) struct Metadata {
     json: Value,
 }
 
 impl Metadata {
-    /// Asks for the workspace alone, dependencies left out.
+    /// Reads the metadata of the workspace, without dependencies.
     ///
     /// # Errors
-    /// Returns an error if cargo fails, also because Cargo.lock is not up to date.
+    /// Returns an error if cargo fails, such as for an outdated Cargo.lock.
     pub(crate) fn workspace() -> Result<Self> {
         Self::ask("metadata --format-version 1 --locked --no-deps")
     }
 
-    /// Asks for everything, the resolved graph of all features and platforms included.
+    /// Reads all metadata, including the resolved graph of all features and platforms.
     ///
     /// # Errors
     /// Returns an error if cargo fails.
@@ -41,12 +41,12 @@ impl Metadata {
         Self { json }
     }
 
-    /// The workspace's directory.
+    /// Returns the workspace's directory.
     pub(crate) fn root(&self) -> Result<PathBuf> {
         self.path("workspace_root")
     }
 
-    /// The directory that cargo builds in.
+    /// Returns the directory that cargo builds in.
     pub(crate) fn target(&self) -> Result<PathBuf> {
         self.path("target_directory")
     }
@@ -56,24 +56,24 @@ impl Metadata {
         Ok(path.with_context(|| format!("cargo metadata without {key}"))?.into())
     }
 
-    /// The packages: the workspace's, or those of the whole graph.
+    /// Returns the packages: the workspace's, or those of the whole graph.
     pub(crate) fn packages(&self) -> impl Iterator<Item = &Value> {
         array(&self.json["packages"])
     }
 
-    /// The package with that identifier.
+    /// Returns the package with that identifier.
     pub(crate) fn package(&self, id: &str) -> Result<&Value> {
         let package = self.packages().find(|package| package["id"] == id);
         package.with_context(|| format!("cargo metadata without package {id}"))
     }
 
-    /// The identifiers of the workspace's packages.
+    /// Returns the identifiers of the workspace's packages.
     pub(crate) fn members(&self) -> impl Iterator<Item = &str> {
         array(&self.json["workspace_members"]).filter_map(Value::as_str)
     }
 
-    /// The packages that package `id` needs to be built, those for its own tests and benches
-    /// left out.
+    /// Returns the packages that building package `id` needs, without those only for its tests and
+    /// benches.
     pub(crate) fn dependencies<'m>(&'m self, id: &str) -> impl Iterator<Item = &'m str> {
         let node = array(&self.json["resolve"]["nodes"]).find(|node| node["id"] == id);
         let dependencies = node.map(|node| array(&node["deps"])).into_iter().flatten();

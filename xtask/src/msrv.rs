@@ -1,5 +1,5 @@
-//! The minimum supported Rust version, checked without installing it: no package that the
-//! workspace is built from may ask for a newer one.
+//! Checks the minimum supported Rust version without installing it: no package that the workspace is
+//! built from may need a newer one.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::metadata::Metadata;
 /// Major, minor, patch.
 type Version = (u64, u64, u64);
 
-/// Checks the graph and says what it found.
+/// Checks the graph; returns a summary.
 ///
 /// # Errors
-/// Which packages ask for too much, or which member declares nothing.
+/// Returns an error that names the packages that need a newer version, or a member that declares none.
 pub(crate) fn check(metadata: &Metadata) -> Result<String> {
     let mut supported = None;
     for member in metadata.members() {
@@ -23,7 +23,7 @@ pub(crate) fn check(metadata: &Metadata) -> Result<String> {
         let declared =
             rust_version(package)?.with_context(|| format!("{name}: no rust-version"))?;
         if *supported.get_or_insert(declared) != declared {
-            bail!("{name}: another rust-version than the members before it");
+            bail!("{name}: not the rust-version of the members before it");
         }
     }
     let supported = supported.context("a workspace without members")?;
@@ -48,12 +48,12 @@ pub(crate) fn check(metadata: &Metadata) -> Result<String> {
         bail!("the workspace promises Rust {supported}, but\n  {}", newer.join("\n  "));
     }
     Ok(format!(
-        "{} packages, none asks for more than Rust {supported} ({undeclared} do not say)",
+        "{} packages, none needs more than Rust {supported} ({undeclared} do not declare it)",
         needed.len()
     ))
 }
 
-/// Everything that the members are built from, themselves included.
+/// Returns the packages that the members are built from, including the members.
 fn needed(metadata: &Metadata) -> BTreeSet<&str> {
     let mut needed = BTreeSet::new();
     let mut open: Vec<&str> = metadata.members().collect();
@@ -65,7 +65,7 @@ fn needed(metadata: &Metadata) -> BTreeSet<&str> {
     needed
 }
 
-/// What a package declares, a missing patch or minor number read as 0.
+/// Returns the version that a package declares; a missing minor or patch number is 0.
 fn rust_version(package: &Value) -> Result<Option<Version>> {
     let Some(text) = package["rust_version"].as_str() else {
         return Ok(None);
@@ -117,13 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn what_only_tests_need_is_not_looked_at() {
+    fn what_only_tests_need_is_ignored() {
         let fine = graph(&[
             ("same", json!(null), json!("1.88.0")),
             ("silent", json!(null), json!(null)),
             ("test", json!("dev"), json!("1.99")),
         ]);
-        let told = "3 packages, none asks for more than Rust 1.88 (1 do not say)";
+        let told = "3 packages, none needs more than Rust 1.88 (1 do not declare it)";
         assert_eq!(check(&fine).ok().as_deref(), Some(told));
     }
 }

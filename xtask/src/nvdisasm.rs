@@ -1,5 +1,5 @@
-//! Fetching nvdisasm 12.8. NVIDIA's program is not ours to pass on, so it is never part of this
-//! repository; the wheel of triton 3.3.1 carries it.
+//! Fetches nvdisasm 12.8. We may not distribute NVIDIA's program, so it is never part of this
+//! repository; the wheel of triton 3.3.1 contains it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,16 +9,14 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use warpload_oracle::{NVDISASM, Nvdisasm};
 
-/// The wheel for this platform and Python version, whatever runs pip: only a file is wanted
-/// from it.
+/// The wheel's platform and Python version, whichever ones run pip: only one file of it is needed.
 const WHEEL: &[&str] = &["--platform", "manylinux_2_28_x86_64", "--python-version", "3.11"];
 
-/// What pip must find: the version, and the hash of the wheel that [`WHEEL`] means, since a
-/// program out of it is run.
+/// The version, and the hash of the wheel that [`WHEEL`] selects, since a program from it is run.
 const REQUIREMENT: &str = "triton==3.3.1 \
     --hash=sha256:b31e3aa26f8cb3cc5bf4e187bf737cbacf17311e1112b781d4a059353dfd731b\n";
 
-/// Unpacks one member of a zip archive: archive, member, file to write.
+/// Unpacks one member of a zip archive. Arguments: the archive, the member, the file to write.
 const UNPACK: &str = "import shutil, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]).open(sys.argv[2]) as member, open(sys.argv[3], 'wb') as out:
     shutil.copyfileobj(member, out)
@@ -27,7 +25,7 @@ with zipfile.ZipFile(sys.argv[1]).open(sys.argv[2]) as member, open(sys.argv[3],
 /// The program inside the wheel.
 const MEMBER: &str = "triton/backends/nvidia/bin/nvdisasm";
 
-/// nvdisasm in `directory`; downloaded with pip if it is not there yet.
+/// Returns nvdisasm in `directory`; downloads it with pip if it is missing.
 pub(crate) fn fetch(directory: &Path) -> Result<Nvdisasm> {
     let program = directory.join("nvdisasm");
     if !program.exists() {
@@ -63,8 +61,12 @@ fn download(directory: &Path, program: &Path) -> Result<()> {
     let mut unpack = Command::new("python3");
     unpack.args(["-c", UNPACK]).arg(wheel.context("pip left no wheel")?).arg(MEMBER).arg(&partial);
     succeed(unpack)?;
-    make_executable(&partial)?;
-    // Last, so that the file at `program` is always whole.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&partial, fs::Permissions::from_mode(0o755))?;
+    }
+    // Last, so that the file at `program` is always complete.
     fs::rename(&partial, program)?;
     Ok(fs::remove_dir_all(&wheels)?)
 }
@@ -73,16 +75,5 @@ fn succeed(mut command: Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("cannot run {program}"))?;
     ensure!(status.success(), "{program} ended with {status}");
-    Ok(())
-}
-
-#[cfg(unix)]
-fn make_executable(path: &Path) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
-}
-
-#[cfg(not(unix))]
-fn make_executable(_: &Path) -> Result<()> {
     Ok(())
 }

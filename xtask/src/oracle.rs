@@ -1,6 +1,5 @@
-//! `cargo xtask oracle`: fresh words against NVIDIA's own disassembler.
+//! `cargo xtask oracle`: compares fresh words with NVIDIA's disassembler.
 
-use std::process::ExitCode;
 use std::time::SystemTime;
 
 use anyhow::{Result, ensure};
@@ -9,31 +8,33 @@ use warpload_oracle::{Nvdisasm, TARGETS};
 
 use crate::metadata::Metadata;
 use crate::nvdisasm;
+use crate::step::Failed;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// How many words to compare, all instructions together
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     words: usize,
-    /// The words to compare, as an earlier run printed it; another each time if left out
+    /// The seed of the words, as printed by an earlier run; a new one each time if omitted
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
 }
 
-/// Compares, and fails if a word differs.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    ensure!(arguments.words >= TARGETS.len(), "--words: at least one word an instruction");
+/// Runs the comparison, which fails if a word differs.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    ensure!(arguments.words >= TARGETS.len(), "--words: expected at least one word an instruction");
     let nvdisasm = match Nvdisasm::from_env() {
         Some(nvdisasm) => nvdisasm,
         None => nvdisasm::fetch(&Metadata::workspace()?.target()?.join("oracle"))?,
     };
     let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-    // Of the time, its lowest bits are what differs from run to run.
+    // The low bits of the time differ from run to run.
     let now = || SystemTime::UNIX_EPOCH.elapsed().map_or(0, |now| now.as_nanos() as u64);
     let seed = arguments.seed.unwrap_or_else(now);
     println!("nvdisasm {}, {}, --seed {seed}", nvdisasm.release()?, names.join(" "));
 
     let report = warpload_oracle::run(&nvdisasm, arguments.words, seed)?;
     println!("{report}");
-    Ok(if report.differences == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    ensure!(report.differences == 0, Failed::SHOWN);
+    Ok(())
 }

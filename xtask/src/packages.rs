@@ -1,28 +1,28 @@
-//! Whether the packages are fit to be published, without publishing them.
+//! Checks that the packages can be published, without publishing them.
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
-use crate::step::{cargo, command, exit_code, timed};
+use crate::step::{cargo, command, timed};
 
-/// No package is larger, in bytes.
+/// The maximum size of a package, in bytes.
 const MAX_BYTES: u64 = 2_000_000;
 
-/// What each package has besides its sources.
+/// The files that each package must have.
 const FILES: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// Runs [`check`], and ends with the exit status of the step that fails.
-pub(crate) fn run() -> Result<ExitCode> {
-    exit_code(Metadata::workspace().and_then(|workspace| check(&workspace)))
+/// Runs [`check`] on the workspace.
+pub(crate) fn run() -> Result<()> {
+    check(&Metadata::workspace()?)
 }
 
-/// Packages what would be published and inspects that; compares the interfaces with those of the last
-/// tag if there is one and cargo-semver-checks is installed.
+/// Packages what would be published, and inspects it; compares the interfaces with those of the last
+/// tag, if there is one and cargo-semver-checks is installed.
 ///
 /// # Errors
 /// Returns an error if a package is incomplete or too large, or breaks its interface.
@@ -79,7 +79,7 @@ fn semver(root: &Path) -> Result<()> {
     let mut describe = Command::new("git");
     describe.args(["describe", "--tags", "--abbrev=0"]);
     let Some(tag) = answer(describe) else {
-        println!("\nskipped: cargo semver-checks, as there is no tag to compare with");
+        println!("\nskipped: cargo semver-checks, because there is no tag to compare with");
         return Ok(());
     };
     command(root, cargo(&format!("semver-checks --baseline-rev {tag}")))

@@ -1,19 +1,40 @@
-//! One step: a command, shown with the time that it took.
+//! One step of a task: a command or a check, shown with the time that it took.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use clap::Args;
 
-/// A step that failed. It has printed why; what is left is the exit status, or `None` if a signal
-/// ended it.
+/// Arguments for the program that a task runs; `--help` is one of them.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct PassedOn {
+    /// Arguments for the program; `--help` lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+/// A step that failed, which has printed why: its exit status, or `None` if a signal ended it.
 #[derive(Debug)]
 pub(crate) struct Failed(Option<u8>);
 
 impl Failed {
-    /// Returns whether `error` is a step that a signal ended.
+    /// Exit status 1 of a task that has printed what is wrong.
+    pub(crate) const SHOWN: Self = Self(Some(1));
+
+    /// Returns an error if a program did not succeed.
+    pub(crate) fn check(status: ExitStatus) -> Result<()> {
+        if status.success() {
+            return Ok(());
+        }
+        Err(Self(status.code().map(|code| u8::try_from(code).unwrap_or(1))).into())
+    }
+
+    /// Returns whether `error` is that of a step that a signal ended.
     pub(crate) fn is_signal(error: &anyhow::Error) -> bool {
         error.downcast_ref().is_some_and(|Self(code)| code.is_none())
     }
@@ -30,10 +51,10 @@ impl fmt::Display for Failed {
 
 impl std::error::Error for Failed {}
 
-/// Returns the exit status of a run of steps: that of the one that failed, if one did.
+/// Returns the exit status of a task: that of the step that failed, if any.
 ///
 /// # Errors
-/// Returns any other error, such as that of a command that could not be started.
+/// Returns any other error, such as for a command that could not be started.
 pub(crate) fn exit_code(result: Result<()>) -> Result<ExitCode> {
     match result {
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -43,17 +64,17 @@ pub(crate) fn exit_code(result: Result<()>) -> Result<ExitCode> {
     }
 }
 
-/// Returns the cargo that runs this, with `arguments` separated by spaces.
+/// Returns a command of the cargo that runs this; `arguments` are separated by spaces.
 pub(crate) fn cargo(arguments: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(arguments.split_whitespace());
     command
 }
 
-/// Runs `command` in `directory`; prints it and how long it took.
+/// Runs `command` in `directory`; prints it and the time that it took.
 ///
 /// # Errors
-/// Returns [`Failed`], or why it could not be started.
+/// Returns [`Failed`] if it fails, and another error if it could not be started.
 pub(crate) fn command(directory: &Path, mut command: Command) -> Result<()> {
     let shown = shown(&command);
     timed(&shown, || {
@@ -61,15 +82,11 @@ pub(crate) fn command(directory: &Path, mut command: Command) -> Result<()> {
             .current_dir(directory)
             .status()
             .with_context(|| format!("cannot run `{shown}`"))?;
-        if status.success() {
-            return Ok(());
-        }
-        let code = status.code().map(|code| u8::try_from(code).unwrap_or(1));
-        Err(Failed(code).into())
+        Failed::check(status)
     })
 }
 
-/// Runs `check`, which is not a command, and prints how long it took.
+/// Runs `check`; prints its name and the time that it took.
 ///
 /// # Errors
 /// Returns those of `check`.
@@ -82,7 +99,7 @@ pub(crate) fn timed(name: &str, check: impl FnOnce() -> Result<()>) -> Result<()
     result
 }
 
-/// The command as one would type it, the variables set for it included.
+/// Returns the command as one would type it, including the variables set for it.
 fn shown(command: &Command) -> String {
     let mut shown = String::new();
     for (name, value) in command.get_envs() {

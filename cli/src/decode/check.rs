@@ -6,6 +6,7 @@ use warpload::encoding::{Instruction, Ld, Ldg, Ldl, Lds, parse_line};
 use warpload::sass::{SassInstruction, without_relocations};
 
 use super::find::{is_later_load, names_a_load};
+use crate::name::plural;
 
 /// What was compared so far.
 #[derive(Default, serde::Serialize)]
@@ -27,9 +28,7 @@ fn is_zero(count: &u64) -> bool {
 impl fmt::Display for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { loads, differences, relocated, unread } = self;
-        let plural = |count: &u64| if *count == 1 { "" } else { "s" };
-        write!(f, "{loads} load{} checked, ", plural(loads))?;
-        write!(f, "{differences} difference{}", plural(differences))?;
+        write!(f, "{} checked, {}", plural(*loads, "load"), plural(*differences, "difference"))?;
         if *relocated > 0 {
             write!(f, "; {relocated} relocated, not compared")?;
         }
@@ -100,11 +99,8 @@ impl Checked {
         }
         self.differences += 1;
         let meant = decoded.map_or("no load".to_owned(), |load| format!("`{load}`"));
-        let hint = if is_later_load(instruction) {
-            parse_line(text).err().and_then(|error| error.hint_in(text))
-        } else {
-            None
-        };
+        let error = parse_line(text).err().filter(|_| is_later_load(instruction));
+        let hint = error.and_then(|error| error.hint_in(text));
         let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
         Some(format!("the text says `{text}`, its word {word:#018x} is {meant}{hint}"))
     }

@@ -146,9 +146,8 @@ pub(crate) fn execute(
             Ok(()) => status = status.max(decoder.status),
             Err(error) if io::is_output_error(&error) => return Err(error),
             Err(error) => {
-                status = output.raise(Status::Unreadable);
-                output.flush()?;
-                diagnostic::error(format_args!("{}: {error:#}", io::name(path)));
+                let message = format_args!("{}: {error:#}", io::name(path));
+                status = output.fail(Status::Unreadable, message)?;
             }
         }
     }
@@ -358,9 +357,7 @@ impl Decoder<'_, '_> {
         let place = format!("{}{line}", io::name(self.path));
         match remark {
             Remark::Difference(difference) => {
-                self.status = output.raise(Status::Failed);
-                output.flush()?;
-                diagnostic::error(format_args!("{place}: {difference}"));
+                self.status = output.fail(Status::Failed, format_args!("{place}: {difference}"))?;
             }
             Remark::Unread(unread) => {
                 output.flush()?;

@@ -13,7 +13,7 @@ use crate::io::Output;
 use crate::name::visible;
 use crate::options::Format;
 
-#[derive(serde::Serialize)]
+#[derive(Default, serde::Serialize)]
 pub(crate) struct LoadJson<'l> {
     pub(crate) file: Option<&'l str>,
     pub(crate) function: Option<&'l str>,

@@ -1,17 +1,17 @@
 //! `ptx check`: which loads of a module are legal, and why others are not.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use warpload_ptx::rules::Unit;
 use warpload_ptx::{Verdict, check_as};
 
-use super::file::{File, with_file};
+use super::file::{File, Statement, each_file};
 use crate::diagnostic;
 use crate::io::Output;
 use crate::options::{Format, Progress};
 use crate::status::Status;
 
-/// Say of every load in PTX modules whether it is legal
+/// Check whether the loads in PTX modules are legal
 ///
 /// Judges `ld`, `ld.global.nc`, `tcgen05.ld` and `tcgen05.ld.red` for the module's `.version` and
 /// `.target`. One line a load on standard output; what is wrong is drawn on standard error.
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(serde::Serialize)]
-struct FileJson<'f> {
+struct CheckJson<'f> {
     file: &'f str,
     accept: bool,
     loads: Vec<LoadJson>,
@@ -51,9 +51,8 @@ struct FileJson<'f> {
 
 #[derive(serde::Serialize)]
 struct LoadJson {
-    line: u32,
-    column: u32,
-    text: String,
+    #[serde(flatten)]
+    statement: Statement,
     accept: bool,
     /// The first rule that is broken.
     rule: Option<&'static str>,
@@ -77,77 +76,41 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let mut status = Status::Done;
-    for path in &arguments.files {
-        status = status.max(check_file(arguments, path, progress, output)?);
-    }
-    Ok(status)
-}
-
-fn check_file(
-    arguments: &Arguments,
-    path: &Path,
-    progress: Progress,
-    output: &mut Output,
-) -> anyhow::Result<Status> {
-    let unit = if arguments.compile_only { Unit::Part } else { Unit::Program };
-    with_file(path, progress, output, |file, output| match arguments.format {
-        Format::Text => file.text(check_as(file.module, unit), output),
-        Format::Json => file.json(check_as(file.module, unit), arguments.every_rule, output),
-    })
+    each_file(&arguments.files, progress, output, |file, output| file.check(arguments, output))
 }
 
 impl File<'_> {
-    fn text(
-        &self,
-        verdicts: impl Iterator<Item = Verdict>,
-        output: &mut Output,
-    ) -> anyhow::Result<Status> {
-        let mut status = Status::Done;
-        let mut is_empty = true;
-        for verdict in verdicts {
+    fn check(&self, arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
+        let unit = if arguments.compile_only { Unit::Part } else { Unit::Program };
+        let (name, mut status) = (self.name, Status::Done);
+        let (mut loads, mut is_empty) = (Vec::new(), true);
+        for verdict in check_as(self.module, unit) {
             is_empty = false;
-            let at = self.lines.position(verdict.span.start);
-            let text = self.one_line(verdict.span);
-            let name = self.name;
-            let word = if verdict.is_legal() { "legal" } else { "illegal" };
-            if !verdict.is_legal() {
+            let is_legal = verdict.is_legal();
+            if !is_legal {
                 status = output.raise(Status::Failed);
             }
-            output.line(format_args!("{name}:{}:{}: {word}: {text}", at.line, at.column))?;
-            if !verdict.is_legal() {
-                self.draw_verdict(&verdict, output)?;
-            }
-        }
-        if is_empty {
-            output.flush()?;
-            diagnostic::note(format_args!("{}: no loads", self.name));
-        }
-        Ok(status)
-    }
-
-    fn json(
-        &self,
-        verdicts: impl Iterator<Item = Verdict>,
-        every_rule: bool,
-        output: &mut Output,
-    ) -> anyhow::Result<Status> {
-        let mut loads = Vec::new();
-        let mut status = Status::Done;
-        for verdict in verdicts {
-            if !verdict.is_legal() {
-                status = output.raise(Status::Failed);
+            let statement = self.statement(verdict.span);
+            match arguments.format {
+                Format::Text => {
+                    let Statement { line, column, text } = statement;
+                    let word = if is_legal { "legal" } else { "illegal" };
+                    output.line(format_args!("{name}:{line}:{column}: {word}: {text}"))?;
+                }
+                Format::Json => loads.push(self.load(statement, &verdict, arguments.every_rule)),
             }
             self.draw_verdict(&verdict, output)?;
-            loads.push(self.load(&verdict, every_rule));
         }
-        let accept = status == Status::Done;
-        output.json(&FileJson { file: self.name, accept, loads })?;
+        if arguments.format == Format::Json {
+            output.json(&CheckJson { file: name, accept: status == Status::Done, loads })?;
+        } else if is_empty {
+            output.flush()?;
+            diagnostic::note(format_args!("{name}: no loads"));
+        }
         Ok(status)
     }
 
-    fn load(&self, verdict: &Verdict, every_rule: bool) -> LoadJson {
-        let at = self.lines.position(verdict.span.start);
+    fn load(&self, statement: Statement, verdict: &Verdict, every_rule: bool) -> LoadJson {
         let first = verdict.violations.first();
         let violations = verdict.violations.iter().map(|violation| {
             let at = self.lines.position(violation.span.start);
@@ -160,9 +123,7 @@ impl File<'_> {
             }
         });
         LoadJson {
-            line: at.line,
-            column: at.column,
-            text: self.one_line(verdict.span),
+            statement,
             accept: verdict.is_legal(),
             rule: first.map(|violation| violation.rule.name()),
             error: first.map(|violation| violation.message.clone()),

@@ -1,10 +1,10 @@
 //! A module that was read from a file, and what every subcommand says about its places.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use warpload::lines::Lines as BoundedLines;
-use warpload_ptx::syntax::{Lexer, Lines, Span};
+use warpload_ptx::syntax::{Lexer, Lines, Position, Span};
 use warpload_ptx::{Module, Verdict, read};
 
 use crate::diagnostic::{self, Labelled};
@@ -19,23 +19,46 @@ pub(super) struct File<'f> {
     pub(super) lines: &'f Lines,
 }
 
-/// Reads a module and passes it on. Reports a file that is not a module.
-pub(super) fn with_file(
+/// Where a statement is, and its words in one line.
+#[derive(Default, serde::Serialize)]
+pub(super) struct Statement {
+    pub(super) line: u32,
+    pub(super) column: u32,
+    pub(super) text: String,
+}
+
+/// The loads of a module.
+#[derive(serde::Serialize)]
+pub(super) struct FileJson<'f, Load> {
+    pub(super) file: &'f str,
+    pub(super) loads: Vec<Load>,
+}
+
+/// Reads modules and passes each on; returns the worst outcome. Reports a file that is not a module.
+pub(super) fn each_file(
+    paths: &[PathBuf],
+    progress: Progress,
+    output: &mut Output,
+    mut use_file: impl FnMut(&File<'_>, &mut Output) -> anyhow::Result<Status>,
+) -> anyhow::Result<Status> {
+    let mut status = Status::Done;
+    for path in paths {
+        status = status.max(match with_file(path, progress, output, &mut use_file) {
+            Ok(status) => status,
+            Err(error) => output.fail_input(error)?,
+        });
+    }
+    Ok(status)
+}
+
+fn with_file(
     path: &Path,
     progress: Progress,
     output: &mut Output,
     use_file: impl FnOnce(&File<'_>, &mut Output) -> anyhow::Result<Status>,
 ) -> anyhow::Result<Status> {
     let name = io::name(path);
-    let source = match read_text(path, progress) {
-        Ok(source) => source,
-        Err(error) => {
-            let status = output.raise(Status::Unreadable);
-            output.flush()?;
-            diagnostic::error(format_args!("{error:#}"));
-            return Ok(status);
-        }
-    };
+    let source = read_text(path, progress)?;
     let lines = Lines::new(&source);
     match read(&source) {
         Ok(module) => use_file(&File { name: &name, module: &module, lines: &lines }, output),
@@ -56,7 +79,7 @@ const MAX_MODULE_BYTES: usize = u32::MAX as usize;
 /// The text of a module, its line ends as `\n`. Errors name the file.
 fn read_text(path: &Path, progress: Progress) -> anyhow::Result<String> {
     let name = || io::name(path);
-    let mut lines = BoundedLines::new(io::open_text(path, progress).with_context(name)?);
+    let mut lines = BoundedLines::new(io::open_text(path, progress)?);
     let mut text = String::new();
     while let Some(line) = lines.next_line() {
         let line = line.with_context(name)?;
@@ -98,8 +121,9 @@ impl File<'_> {
         Ok(())
     }
 
-    /// The words of a statement in one line, comments left out.
-    pub(super) fn one_line(&self, span: Span) -> String {
+    /// Returns the place of a statement, and its words in one line, comments left out.
+    pub(super) fn statement(&self, span: Span) -> Statement {
+        let Position { line, column } = self.lines.position(span.start);
         let mut text = String::new();
         let mut end = span.start;
         for token in Lexer::within(self.module.source(), span) {
@@ -109,6 +133,6 @@ impl File<'_> {
             text.push_str(self.module.text(token.span));
             end = token.span.end;
         }
-        text
+        Statement { line, column, text }
     }
 }

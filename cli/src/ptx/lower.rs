@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use warpload::encoding::Instruction;
-use warpload_ptx::lower::{Binding, LowerError, LoweredLoad, OptimizationLevel};
+use warpload_ptx::lower::{Binding, LoweredLoad, OptimizationLevel};
 use warpload_ptx::meaning::{Base, Place, Register};
 use warpload_ptx::rules::{Rule, Unit};
-use warpload_ptx::syntax::{Span, StateSpace};
+use warpload_ptx::syntax::StateSpace;
 use warpload_ptx::{Verdict, check_as, lower};
 
-use super::file::{File, with_file};
+use super::file::{File, FileJson, Statement, each_file};
 use crate::diagnostic::Labelled;
 use crate::encode::hexadecimal;
 use crate::io::Output;
@@ -33,49 +33,35 @@ pub(crate) struct Arguments {
     files: Vec<PathBuf>,
 
     /// How much the assembler optimizes
-    #[arg(short = 'O', value_enum, default_value_t, value_name = "LEVEL")]
-    level: Level,
+    #[arg(
+        short = 'O',
+        value_name = "LEVEL",
+        default_value = "3",
+        value_parser = PossibleValuesParser::new(LEVELS.map(|(name, _)| name)).try_map(read_level)
+    )]
+    level: OptimizationLevel,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
-#[derive(Clone, Copy, Default, ValueEnum)]
-enum Level {
-    #[value(name = "0")]
-    O0,
-    #[value(name = "1")]
-    O1,
-    #[value(name = "2")]
-    O2,
-    #[default]
-    #[value(name = "3")]
-    O3,
-}
+const LEVELS: [(&str, OptimizationLevel); 4] = [
+    ("0", OptimizationLevel::O0),
+    ("1", OptimizationLevel::O1),
+    ("2", OptimizationLevel::O2),
+    ("3", OptimizationLevel::O3),
+];
 
-impl From<Level> for OptimizationLevel {
-    fn from(level: Level) -> Self {
-        match level {
-            Level::O0 => Self::O0,
-            Level::O1 => Self::O1,
-            Level::O2 => Self::O2,
-            Level::O3 => Self::O3,
-        }
-    }
-}
-
-#[derive(serde::Serialize)]
-struct FileJson<'f> {
-    file: &'f str,
-    loads: Vec<LoadJson>,
+fn read_level(text: String) -> Result<OptimizationLevel, String> {
+    let level = LEVELS.iter().find(|(name, _)| *name == text);
+    level.map(|(_, level)| *level).ok_or(text)
 }
 
 #[derive(serde::Serialize)]
 struct LoadJson {
-    line: u32,
-    column: u32,
-    text: String,
+    #[serde(flatten)]
+    statement: Statement,
     sass: Vec<SassJson>,
     /// Why an instruction that is expected is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,17 +74,18 @@ struct SassJson {
     word: String,
 }
 
+impl From<&Instruction> for SassJson {
+    fn from(instruction: &Instruction) -> Self {
+        Self { text: instruction.to_string(), word: hexadecimal(instruction.encode()) }
+    }
+}
+
 pub(crate) fn execute(
     arguments: &Arguments,
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let mut status = Status::Done;
-    for path in &arguments.files {
-        let lower_file = |file: &File<'_>, output: &mut Output| file.lower(arguments, output);
-        status = status.max(with_file(path, progress, output, lower_file)?);
-    }
-    Ok(status)
+    each_file(&arguments.files, progress, output, |file, output| file.lower(arguments, output))
 }
 
 /// Without what only today's assemblers refuse: SM 5.x has loads with 32-bit addresses.
@@ -112,7 +99,7 @@ impl File<'_> {
     fn lower(&self, arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
         let mut status = Status::Done;
         let mut json = Vec::new();
-        let mut all_lowered = lower(self.module, arguments.level.into());
+        let mut all_lowered = lower(self.module, arguments.level);
         for verdict in check_as(self.module, Unit::Part) {
             // Statements that are not loads are judged as well.
             let Some(lowered) = verdict.load.as_ref().and_then(|_| all_lowered.next()) else {
@@ -120,10 +107,10 @@ impl File<'_> {
                 self.draw_verdict(&verdict, output)?;
                 continue;
             };
+            let statement = self.statement(verdict.span);
             if arguments.format == Format::Text {
-                let at = self.lines.position(verdict.span.start);
-                let text = self.one_line(verdict.span);
-                output.line(format_args!("{}:{}:{}: {text}", self.name, at.line, at.column))?;
+                let Statement { line, column, text } = &statement;
+                output.line(format_args!("{}:{line}:{column}: {text}", self.name))?;
             }
             let verdict = as_spa5(verdict);
             let error = match &lowered {
@@ -135,13 +122,19 @@ impl File<'_> {
                 Ok(_) => None,
                 Err(error) => {
                     status = output.raise(Status::Failed);
-                    self.draw_error(error, output)?;
-                    Some(error.to_string())
+                    let title = error.to_string();
+                    let span = error.span;
+                    self.draw(Labelled { title: &title, rule: None, help: None, span }, output)?;
+                    Some(title)
                 }
             };
             let lowered = lowered.ok().filter(|_| error.is_none());
             match arguments.format {
-                Format::Json => json.push(self.load_json(verdict.span, lowered.as_ref(), error)),
+                Format::Json => {
+                    let instructions = lowered.map_or(Vec::new(), |lowered| lowered.instructions);
+                    let sass = instructions.iter().map(SassJson::from).collect();
+                    json.push(LoadJson { statement, sass, error });
+                }
                 Format::Text => output.bytes(self.table(lowered.as_ref()).as_bytes())?,
             }
         }
@@ -149,32 +142,6 @@ impl File<'_> {
             output.json(&FileJson { file: self.name, loads: json })?;
         }
         Ok(status)
-    }
-
-    fn draw_error(&self, error: &LowerError, output: &mut Output) -> anyhow::Result<()> {
-        let title = error.to_string();
-        self.draw(Labelled { title: &title, rule: None, help: None, span: error.span }, output)
-    }
-
-    fn load_json(
-        &self,
-        span: Span,
-        lowered: Option<&LoweredLoad>,
-        error: Option<String>,
-    ) -> LoadJson {
-        let at = self.lines.position(span.start);
-        let instructions = lowered.map(|lowered| lowered.instructions.as_slice());
-        let sass = |instruction: &Instruction| SassJson {
-            text: instruction.to_string(),
-            word: hexadecimal(instruction.encode()),
-        };
-        LoadJson {
-            line: at.line,
-            column: at.column,
-            text: self.one_line(span),
-            sass: instructions.unwrap_or_default().iter().map(sass).collect(),
-            error,
-        }
     }
 
     /// The instructions, each with its word, and what the registers hold.

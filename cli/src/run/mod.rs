@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use serde::Serialize;
-use warpload::lines::{LineError, Lines};
-use warpload::load::{ExecuteError, Executor, LoadOp, Outcome};
+use warpload::lines::Lines;
+use warpload::load::{Executor, LoadOp, Outcome};
 use warpload::suite::vector::{Final, Vector};
 use warpload::warp::Warp;
 
@@ -25,9 +25,8 @@ const MAX_VECTOR_BYTES: usize = 64 << 20;
 /// Reads the instruction and the state before it from a test vector (the key `initial`) and
 /// shows the state after as a table of lanes, or as JSON in the form of the key `final`.
 ///
-/// Misaligned addresses are rounded down to the access size, and marked so. By default that is no
-/// fault (`"misaligned": "force"` of `initial`; `replay` has `"report"` as its default, with which
-/// it is one).
+/// Misaligned addresses are rounded down to the access size, and marked so. This is not a fault
+/// unless `initial` has `"misaligned": "report"`; `replay` always reports it as one.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -44,8 +43,8 @@ pub(crate) struct Arguments {
 
     /// Every vector of the file, one a line
     ///
-    /// JSON has the keys `name` and `line` besides; a line that cannot be executed is `line` and
-    /// `error`, and the exit status is then 1.
+    /// JSON also has the keys `name` and `line`; for a line that cannot be executed it has `line` and
+    /// `error`, and the exit status is 1.
     #[arg(long, conflicts_with = "line")]
     all: bool,
 
@@ -81,20 +80,19 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     }
     let name = io::name(&arguments.file);
     let text = read(&arguments.file, arguments.line)?;
+    let asked = arguments.line.map_or(String::new(), |line| format!(":{line}"));
     let vector = Vector::from_json(&text).map_err(|error| {
-        let place = match (error.position, arguments.line) {
-            (Some((line, column)), None) => format!(":{line}:{column}: {error}"),
-            (Some((_, column)), Some(line)) => format!(":{line}:{column}: {error}"),
-            (None, Some(line)) => format!(":{line}: {error}"),
-            (None, None) => format!(": {error}"),
+        let place = match error.position {
+            Some((line, column)) if asked.is_empty() => format!(":{line}:{column}"),
+            Some((_, column)) => format!("{asked}:{column}"),
+            None => asked.clone(),
         };
-        anyhow::anyhow!("{name}{place}")
+        anyhow::anyhow!("{name}{place}: {error}")
     })?;
     let executed = match Executed::new(vector, arguments.executor.executor()) {
         Ok(executed) => executed,
         Err(error) => {
-            let line = arguments.line.map(|line| format!(":{line}")).unwrap_or_default();
-            diagnostic::error(format_args!("{name}{line}: {error}"));
+            diagnostic::error(format_args!("{name}{asked}: {error}"));
             return Ok(Status::Failed);
         }
     };
@@ -113,25 +111,13 @@ struct Executed {
     outcome: Outcome,
 }
 
-/// An instruction that cannot be executed.
-#[derive(Debug, thiserror::Error)]
-#[error("{instruction}: {error}")]
-struct NotExecutable {
-    instruction: String,
-    error: ExecuteError,
-}
-
 impl Executed {
-    fn new(vector: Vector, executor: Executor) -> Result<Self, NotExecutable> {
-        let executed = LoadOp::try_from(&vector.instruction)
-            .and_then(|op| vector.run(executor).map(|(after, outcome)| (op, after, outcome)));
-        match executed {
-            Ok((op, after, outcome)) => Ok(Self { vector, op, after, outcome }),
-            Err(error) => {
-                let instruction = vector.instruction.to_string();
-                Err(NotExecutable { instruction, error })
-            }
-        }
+    /// Executes a vector; an error says why its instruction cannot be executed.
+    fn new(vector: Vector, executor: Executor) -> Result<Self, String> {
+        let failed = |error| format!("{}: {error}", vector.instruction);
+        let op = LoadOp::try_from(&vector.instruction).map_err(failed)?;
+        let (after, outcome) = vector.run(executor).map_err(failed)?;
+        Ok(Self { vector, op, after, outcome })
     }
 
     fn observed(&self) -> Final {
@@ -161,16 +147,12 @@ struct BadLine {
 
 fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let name = io::name(&arguments.file);
-    let mut lines =
-        Lines::new(io::open_text(&arguments.file, Progress::Never).with_context(|| name.clone())?);
     let executor = arguments.executor.executor();
     let (mut status, mut vectors) = (Status::Done, 0u64);
-    while let Some(line) = lines.next_line() {
-        let (number, executed) = match line {
-            Ok(line) if line.text.trim().is_empty() => continue,
-            Ok(line) => (line.number, execute_line(line.text, executor)),
-            Err(error @ LineError::NotUtf8 { line, .. }) => (line, Err((None, error.to_string()))),
-            Err(error) => return Err(error).with_context(|| name.clone()),
+    io::each_line(&arguments.file, Progress::Never, |number, text| {
+        let executed = match text {
+            Ok(text) => execute_line(text, executor),
+            Err(error) => Err((None, error.to_string())),
         };
         vectors += 1;
         match (executed, arguments.format) {
@@ -192,13 +174,13 @@ fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Sta
                 output.json(&BadLine { line: number, error: column + &error })?;
             }
             (Err((column, error)), Format::Text) => {
-                status = output.raise(Status::Failed);
-                output.flush()?;
                 let column = column.map_or(String::new(), |column| format!("{column}:"));
-                diagnostic::error(format_args!("{name}:{number}:{column} {error}"));
+                let message = format_args!("{name}:{number}:{column} {error}");
+                status = output.fail(Status::Failed, message)?;
             }
         }
-    }
+        Ok(())
+    })?;
     if vectors == 0 {
         bail!("{name}: no vectors; expected one JSON object a line");
     }
@@ -209,13 +191,13 @@ fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Sta
 fn execute_line(text: &str, executor: Executor) -> Result<Executed, (Option<usize>, String)> {
     let vector = Vector::from_json(text)
         .map_err(|error| (error.position.map(|(_, column)| column), error.to_string()))?;
-    Executed::new(vector, executor).map_err(|error| (None, error.to_string()))
+    Executed::new(vector, executor).map_err(|error| (None, error))
 }
 
 /// The text of the one vector that is asked for.
 fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<String> {
     let name = io::name(path);
-    let mut lines = Lines::new(io::open_text(path, Progress::Never).with_context(|| name.clone())?);
+    let mut lines = Lines::new(io::open_text(path, Progress::Never)?);
     let (mut text, mut count, mut vectors) = (String::new(), 0, 0);
     while let Some(line) = lines.next_line() {
         let line = line.with_context(|| name.clone())?;

@@ -57,12 +57,11 @@ pub(crate) fn faults(lane_faults: &LaneFaults) -> String {
 fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String {
     let instruction = &vector.instruction;
     let lanes = LaneAddresses::new(instruction, &vector.machine, &vector.warp);
-    let registers: Vec<Reg> = match outcome.destination {
-        Some(written) => {
-            (0..written.count).map(|i| Reg::new(written.first.number() + i as u8)).collect()
-        }
-        None => Vec::new(),
-    };
+    let registers = outcome
+        .destination
+        .iter()
+        .flat_map(|written| (0..written.count).map(|i| Reg::new(written.first.number() + i as u8)));
+    let registers: Vec<Reg> = registers.collect();
     let rounded = |lane: usize| GenericAddress(lanes.addresses.of(lane)).align_down(op.width);
     let is_rounded = |lane: usize| rounded(lane) != GenericAddress(lanes.addresses.of(lane));
     // The mark has a column of its own only if a lane needs it.

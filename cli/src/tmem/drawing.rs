@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use warpload_ptx::tensor::{CellOffset, Shape, Step, TensorLoad};
 
+use crate::name::plural;
+
 /// Returns the columns of Tensor Memory, from the base, that make this column of registers: one or two.
 pub(super) fn memory_columns(load: &TensorLoad, column: usize) -> Range<usize> {
     let width = width(load);
@@ -47,7 +49,6 @@ impl Panel {
 
 /// Returns the instruction and its size, in one line each.
 pub(super) fn headings(load: &TensorLoad) -> [String; 2] {
-    let plural = |count, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let size = format!(
         "{} lanes × {}, {} for each of 32 threads",
         load.shape().lanes(),

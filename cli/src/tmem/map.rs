@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
 
 fn read_shape(text: &str) -> Result<Shape, String> {
     let name = text.strip_prefix('.').unwrap_or(text);
-    name.parse().map_err(|_| format!("there are {}", Shape::ALL.map(Shape::name).join(", ")))
+    name.parse().map_err(|_| format!("expected one of {}", Shape::ALL.map(Shape::name).join(", ")))
 }
 
 fn read_num(text: &str) -> Result<u32, String> {

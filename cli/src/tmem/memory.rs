@@ -39,7 +39,7 @@ impl LaneModeName {
 pub(crate) fn read_contents(text: &str) -> Result<Contents, String> {
     let Some(name) = text.strip_prefix("pattern:") else { return Ok(Contents::File(text.into())) };
     name.parse().map(Contents::Pattern).map_err(|_| {
-        format!("no such pattern; there are {}", Pattern::ALL.map(Pattern::name).join(", "))
+        format!("unknown pattern; expected one of {}", Pattern::ALL.map(Pattern::name).join(", "))
     })
 }
 

@@ -11,7 +11,7 @@ use super::memory::{Contents, LaneModeName, read_contents};
 use super::table;
 use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
-use crate::options::Format;
+use crate::options::{Format, read_number};
 use crate::status::Status;
 
 /// Execute one load from Tensor Memory and show the registers of the 32 threads
@@ -67,11 +67,8 @@ pub(crate) struct Arguments {
 }
 
 fn read_address(text: &str) -> Result<TensorAddress, String> {
-    let value = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => text.parse(),
-    };
-    value.map(TensorAddress).map_err(|_| "expected 32 bits, decimal or 0x hexadecimal".to_owned())
+    let value = read_number(text).and_then(|value| u32::try_from(value).ok());
+    value.map(TensorAddress).ok_or_else(|| "expected 32 bits, decimal or 0x hexadecimal".to_owned())
 }
 
 /// The registers, in the words of test cases.
@@ -170,9 +167,7 @@ fn illegal(
 }
 
 fn refuse(fault: TensorFault, format: Format, output: &mut Output) -> anyhow::Result<Status> {
-    let status = output.raise(Status::Failed);
-    output.flush()?;
-    diagnostic::error(format_args!("{}: {fault}", fault.code()));
+    let status = output.fail(Status::Failed, format_args!("{}: {fault}", fault.code()))?;
     if let TensorFault::LaneSlab { .. } = fault {
         diagnostic::note("the option is `--lane-mode wrap`");
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::tensor::{Issue, TensorLoad};
 
-use crate::name::cell;
+use crate::name::{cell, plural};
 
 /// How many registers are side by side.
 const REGISTERS_A_ROW: usize = 8;
@@ -13,11 +13,9 @@ const REGISTERS_A_ROW: usize = 8;
 /// What a load reads, in one line.
 pub(crate) fn heading(load: &TensorLoad, issue: Issue) -> String {
     let Issue { warp, address, .. } = issue;
-    let columns = load.columns();
-    let plural = if columns == 1 { "" } else { "s" };
+    let columns = plural(load.columns(), "column");
     let lanes = load.shape().lanes();
-    let mut heading =
-        format!("warp {warp} reads {columns} column{plural} of {lanes} lanes from {address}");
+    let mut heading = format!("warp {warp} reads {columns} of {lanes} lanes from {address}");
     if let Some(split) = load.split() {
         heading += &format!(", for threads 16 to 31 from {split} further");
     }

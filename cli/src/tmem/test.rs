@@ -12,10 +12,10 @@ use crate::suite::{self, Kind, Tested};
 
 /// Check test cases of loads from Tensor Memory
 ///
-/// Executes each case and compares with what it expects: registers, a fault, or the rule that the
-/// assembler refuses it by. Failures are shown as expected and got; the last line counts. A line
-/// that is not a case fails, a file that cannot be read counts as one failure; the others are checked
-/// all the same. The format of cases is described in docs/tensor-memory.md.
+/// Executes each case and compares the result with what it expects: registers, a fault, or the rule
+/// by which the assembler refuses it. Failures are shown as expected and got; the last line counts. A
+/// line that is not a case fails, and a file that cannot be read counts as one failure; the rest is
+/// still checked. The format of cases is described in docs/tensor-memory.md.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(required = true)]
     file: Vec<PathBuf>,
 
-    /// Leave out cases that no source states, but that were inferred
+    /// Skip cases that were inferred, not stated by a source
     #[arg(long)]
     skip_inferred: bool,
 

@@ -1,18 +1,18 @@
-//! Files that are cut, changed, empty or of another kind: each with its name and the place.
+//! Files that are truncated, changed, empty or of another kind: messages name the file and the place.
 
 use std::fs;
 use std::path::Path;
 
 use crate::{CUBIN, LISTING, checked, data, patched, run};
 
-/// One bad file, what is done with it, and what is said.
+/// A bad file, the command that reads it, and the expected outcome.
 struct Bad<'b> {
     file: &'b str,
     content: Vec<u8>,
     /// `FILE` is replaced by the file.
     arguments: &'b [&'b str],
     status: i32,
-    /// In the message after the file's name.
+    /// What the message contains.
     message: &'b str,
     stdout: &'b str,
 }
@@ -26,13 +26,24 @@ fn bad<'b>(
     Bad { file, content: content.into(), arguments, status: 2, message, stdout: "" }
 }
 
+/// Writes a file; returns its path.
+fn written(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> String {
+    let path = folder.join(name);
+    fs::write(&path, content).expect("a file in a folder of our own");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+/// Returns the first vector of the repository.
+fn a_vector() -> serde_json::Value {
+    let vectors = String::from_utf8(data("tests/data/ld-vectors.jsonl")).expect("UTF-8");
+    serde_json::from_str(vectors.lines().next().expect("a vector")).expect("JSON")
+}
+
 impl Bad<'_> {
     fn check(&self, folder: &Path) {
-        let path = folder.join(self.file);
-        fs::write(&path, &self.content).expect("a file in a folder of our own");
-        let path = path.to_str().expect("UTF-8");
+        let path = written(folder, self.file, &self.content);
         let arguments: Vec<&str> =
-            self.arguments.iter().map(|a| if *a == "FILE" { path } else { a }).collect();
+            self.arguments.iter().map(|a| if *a == "FILE" { &path } else { *a }).collect();
         let (stdout, stderr) = checked(self.file, &run(&arguments), self.status);
         assert!(stderr.contains(&format!("{path}:")), "{}: no name in {stderr}", self.file);
         assert!(stderr.contains(self.message), "{}: {stderr}", self.file);
@@ -100,7 +111,7 @@ fn bad_binaries() {
     }
 }
 
-/// Every subcommand that reads a text names a file of another kind, in the same words.
+/// Every subcommand that reads text names the kind of another file in the same words.
 #[test]
 fn files_of_another_kind() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -146,7 +157,7 @@ fn bad_modules() {
         bad("cubin", data(CUBIN), CHECK, "an ELF file; `warpload decode` reads cubins"),
         bad("latin-1", b".version 8.8\n// \xe9", CHECK, "line 2, column 4 (byte offset 16)"),
         bad("long", long, CHECK, "line 2 (byte offset 13) is longer than 1048576 bytes"),
-        // Line ends are counted as written, also if they have two bytes.
+        // CRLF counts as one line end.
         bad("cut", ".version 8.8\r\n.target sm_90\r\n.entry", CHECK, "3:7"),
     ] {
         bad.check(folder.path());
@@ -195,9 +206,8 @@ fn bad_listings() {
 
     // Neither CRLF nor missing control words are errors.
     for (name, good) in [("crlf", text.replace('\n', "\r\n")), ("no-control", without_control)] {
-        let path = folder.path().join(name);
-        fs::write(&path, good).expect("a file");
-        let (decoded, stderr) = checked(name, &run(&["decode", path.to_str().expect("UTF-8")]), 0);
+        let path = written(folder.path(), name, good);
+        let (decoded, stderr) = checked(name, &run(&["decode", &path]), 0);
         assert_eq!(stderr, "", "{name}");
         let (expected, _) = checked(name, &run(&["decode", LISTING]), 0);
         assert_eq!(decoded, expected, "{name}");
@@ -240,17 +250,11 @@ fn bad_vectors() {
     ] {
         bad.check(folder.path());
     }
-    // What is wrong with one vector is a result; the others are checked all the same.
-    let path = folder.path().join("vectors.jsonl");
-    let good = r#"{"instruction": "@!PT LD R0, [R1]", "final": {}}"#;
-    let lines = [good, window, memory, "{\"name\": \"\u{e9}\"", good].join("\n");
-    fs::write(&path, lines.replace('\u{e9}', "?")).expect("a file");
-    let mut bytes = fs::read(&path).expect("the file");
-    let at = bytes.iter().rposition(|byte| *byte == b'?').expect("there is one");
-    bytes[at] = 0xe9;
-    fs::write(&path, bytes).expect("a file");
-    let path = path.to_str().expect("UTF-8");
-    let (stdout, _) = checked("vectors", &run(&["test", path]), 1);
+    // A bad vector is a failure; the others are still checked.
+    let good = r#"{"instruction": "@!PT LD R0, [R1]", "final": {}}"#.as_bytes();
+    let lines = [good, window.as_bytes(), memory.as_bytes(), b"{\"name\": \"\xe9\"", good];
+    let path = written(folder.path(), "vectors.jsonl", lines.join(&b'\n'));
+    let (stdout, _) = checked("vectors", &run(&["test", &path]), 1);
     for expected in [
         format!("FAIL {path}:2: not a vector\n  initial.windows: the shared window"),
         format!("FAIL {path}:3: not a vector\n  initial.memory: the allocations"),
@@ -297,7 +301,7 @@ fn files_that_cannot_be_read() {
     }
 }
 
-/// What cannot be written is named as it was asked for, without the temporary name.
+/// Messages have the name of the file that was asked for, not a temporary name.
 #[test]
 fn files_that_cannot_be_written() {
     const MAP: &[&str] = &["tmem", "map", "16x64b", "x1", "--svg", "no-such-folder/a.svg"];
@@ -310,13 +314,14 @@ fn files_that_cannot_be_written() {
         let (_, stderr) = checked(arguments[0], &run(arguments), 2);
         assert_eq!(stderr, "error: tests: is a folder; expected the name of the file to write\n");
     }
-    let (stdout, stderr) = checked("tmem map", &run(MAP), 2);
-    assert!(stderr.contains("no-such-folder/a.svg: cannot be written: "), "{stderr}");
-    assert!(!stderr.contains(".warpload-"), "{stderr}");
-    assert_eq!(stdout, "");
-    let (stdout, stderr) = checked("replay", &run(TO_STDOUT), 2);
-    assert!(stderr.contains("expected a file for the page, not `-`"), "{stderr}");
-    assert_eq!(stdout, "");
+    for (arguments, expected) in [
+        (MAP, "no-such-folder/a.svg: cannot be written: "),
+        (TO_STDOUT, "expected a file for the page, not `-`"),
+    ] {
+        let (stdout, stderr) = checked(arguments[0], &run(arguments), 2);
+        assert!(stderr.contains(expected) && !stderr.contains(".warpload-"), "{stderr}");
+        assert_eq!(stdout, "");
+    }
     assert!(!crate::common::file("-").exists());
 }
 
@@ -324,30 +329,22 @@ fn files_that_cannot_be_written() {
 #[test]
 fn a_vector_without_a_name() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("v.jsonl");
-    let vectors = String::from_utf8(data("tests/data/ld-vectors.jsonl")).expect("UTF-8");
-    let mut vector: serde_json::Value =
-        serde_json::from_str(vectors.lines().next().expect("a vector")).expect("JSON");
+    let mut vector = a_vector();
     vector["name"] = "".into();
     vector["final"]["fault"] = "misaligned_register".into();
-    fs::write(&path, format!("{vector}\n")).expect("a file");
-    let path = path.to_str().expect("UTF-8");
-    let (stdout, _) = checked("test", &run(&["test", path]), 1);
+    let path = written(folder.path(), "v.jsonl", format!("{vector}\n"));
+    let (stdout, _) = checked("test", &run(&["test", &path]), 1);
     assert!(stdout.starts_with(&format!("FAIL {path}:1: a vector without a name\n")), "{stdout}");
 }
 
-/// A vector whose instruction encodes no size: its line is named if it was asked for.
+/// A vector whose instruction has an invalid size: the message names the line that was asked for.
 #[test]
 fn a_vector_that_cannot_be_executed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("v.jsonl");
-    let vectors = String::from_utf8(data("tests/data/ld-vectors.jsonl")).expect("UTF-8");
-    let mut vector: serde_json::Value =
-        serde_json::from_str(vectors.lines().next().expect("a vector")).expect("JSON");
+    let mut vector = a_vector();
     vector["instruction"] = "0xef97000000070100".into();
-    fs::write(&path, format!("\n{vector}\n")).expect("a file");
-    let path = path.to_str().expect("UTF-8");
-    let (stdout, stderr) = checked("run", &run(&["run", path, "--line", "2"]), 1);
+    let path = written(folder.path(), "v.jsonl", format!("\n{vector}\n"));
+    let (stdout, stderr) = checked("run", &run(&["run", &path, "--line", "2"]), 1);
     assert!(stderr.contains(&format!("{path}:2: LDC.INVALIDSIZE7 ")), "{stderr}");
     assert_eq!(stdout, "");
 }
@@ -358,15 +355,13 @@ fn a_file_without_permission() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("secret.cubin");
-    fs::write(&path, data(CUBIN)).expect("a file");
+    let path = written(folder.path(), "secret.cubin", data(CUBIN));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("a mode");
-    // The superuser reads it all the same.
+    // The superuser can read it anyway.
     if fs::File::open(&path).is_ok() {
         return;
     }
-    let path = path.to_str().expect("UTF-8");
-    let (stdout, stderr) = checked("no permission", &run(&["decode", path]), 2);
+    let (stdout, stderr) = checked("no permission", &run(&["decode", &path]), 2);
     assert!(stderr.contains(&format!("{path}: cannot be read: ")), "{stderr}");
     assert_eq!(stdout, "");
 }
@@ -384,24 +379,20 @@ fn standard_input_is_named() {
         assert!(stderr.contains("standard input:"), "{case}: {stderr}");
         assert_eq!(out, stdout, "{case}");
     }
-    // No lines are no words, which is an empty batch.
+    // No lines are an empty batch, not an error.
     for arguments in [&["encode"][..], &["decode", "--word", "-"], &["encode", "--bundle", "-"]] {
         let case = arguments.join(" ");
         assert_eq!(checked(&case, &run(arguments), 0), Default::default(), "{case}");
     }
 }
 
-/// The one vector of a file can be laid out over lines.
+/// A single vector can span lines, up to a limit.
 #[test]
 fn a_vector_of_many_lines() {
-    let folder = tempfile::tempdir().expect("as it should be");
-    let path = folder.path().join("vector.json");
-    let mut line = vec![b' '; (1 << 20) - 1];
-    line.push(b'\n');
-    fs::write(&path, line.repeat(65)).expect("as it should be");
-    let output = crate::common::warpload().arg("run").arg(&path).output().expect("as it should be");
-    let message = String::from_utf8(output.stderr).expect("as it should be");
-    assert_eq!(output.status.code(), Some(2));
+    let folder = tempfile::tempdir().expect("a folder");
+    let line = [" ".repeat((1 << 20) - 1), "\n".to_owned()].concat();
+    let path = written(folder.path(), "vector.json", line.repeat(65));
+    let (_, message) = checked("run", &run(&["run", &path]), 2);
     let expected = "vector.json: line 65: longer than 67108864 bytes; expected one vector";
     assert!(message.contains(expected), "{message}");
 }

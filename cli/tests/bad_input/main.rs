@@ -1,5 +1,5 @@
-//! Bad inputs through the real command: the exit status, a message that names the file and the
-//! place, nothing on standard output that looks like success, never a panic.
+//! Bad inputs through the real command: the exit status is right, the message names the file and the
+//! place, standard output does not look like success, and nothing panics.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::fs;
@@ -34,7 +34,7 @@ fn patched(data: &[u8], at: usize, new: &[u8]) -> Vec<u8> {
     data
 }
 
-/// What the command wrote, with its exit status checked.
+/// Checks the exit status; returns standard output and standard error.
 fn checked(case: &str, output: &Output, status: i32) -> (String, String) {
     let stdout = String::from_utf8(output.stdout.clone()).expect("UTF-8");
     let stderr = String::from_utf8(output.stderr.clone()).expect("UTF-8");

@@ -1,4 +1,4 @@
-//! The streams: an endless standard input, an output that is not read, what goes to which of them.
+//! The streams: endless standard input, output that is not read, what goes to which stream.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, Stdio};
@@ -11,7 +11,7 @@ fn spawn(arguments: &[&str]) -> Child {
     command.spawn().expect("the command starts")
 }
 
-/// A line without end is refused after its first mebibyte, by whichever subcommand reads lines.
+/// Every subcommand that reads lines refuses an endless line after its first mebibyte.
 #[test]
 fn an_endless_line() {
     const OFFERED: usize = 2 << 30;
@@ -53,7 +53,7 @@ fn an_endless_line() {
     }
 }
 
-/// `decode … | head -1`: the reader has seen enough, which is not an error.
+/// `decode … | head -1`: a reader that stops early is not an error.
 #[test]
 fn a_closed_pipe_is_quiet() {
     let many = ["tests/data/listings/maxas-all-sm50.txt"; 400];
@@ -72,14 +72,14 @@ fn a_closed_pipe_is_quiet() {
         let (_, stderr) = checked(arguments[0], &output, 0);
         assert_eq!(stderr, "");
     }
-    // Nor is it one if no one ever listens.
+    // Nor is one that never reads.
     let mut child = spawn(&["man"]);
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("the command ends");
     assert_eq!(checked("man", &output, 0).1, "");
 }
 
-/// What was found before the reader had gone is still the exit status, without a word.
+/// A failure found before the reader closed the pipe is still the exit status, without a message.
 #[test]
 fn a_closed_pipe_hides_no_failure() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -114,7 +114,7 @@ fn a_closed_pipe_hides_no_failure() {
 const MODULE: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n\
     .reg .b64 %rd<2>;\n.reg .f32 %f<2>;\nld.global.nope.f32 %f1, [%rd1];\nret;\n}\n";
 
-/// A full disk is the output's fault, not the input's, and is said once.
+/// A full disk is an error of the output, not of the input, and is reported once.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk() {
@@ -144,7 +144,7 @@ fn no_colour_without_a_terminal() {
         let output = warpload(&arguments).env(name, value).output().expect("it starts");
         assert_eq!(checked(name, &output, 1), expected, "{name}");
     }
-    // Even if colour is asked for, NO_COLOR has the last word.
+    // NO_COLOR overrides CLICOLOR_FORCE.
     let mut forced = warpload(&arguments);
     forced.env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1");
     assert_eq!(checked("both", &forced.output().expect("it starts"), 1), expected);
@@ -160,7 +160,7 @@ fn progress_is_only_on_a_terminal() {
     }
 }
 
-/// Every line of `--format json` is JSON, on failure too.
+/// Every line of `--format json` is JSON, also on failure.
 #[test]
 fn json_is_json() {
     for (arguments, status) in [

@@ -1,17 +1,11 @@
-//! The command on traces: files it cannot write or read, shards through files, modes of files.
+//! The command on traces: files that it cannot read or write, shards in files, file modes.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::common::{Ran, piped};
 use crate::samples::{grouped, random_items, write};
-
-pub(crate) struct Ran {
-    pub(crate) status: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
 
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = crate::common::warpload();
@@ -20,15 +14,10 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
 }
 
 pub(crate) fn warpload(arguments: &[&str]) -> Ran {
-    let output = command(arguments).output().unwrap();
-    Ran {
-        status: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    command(arguments).output().unwrap().into()
 }
 
-/// What is in a folder.
+/// Returns the sorted names of a folder's files.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
@@ -38,7 +27,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn outputs_that_cannot_be() {
+fn outputs_that_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(at("trace"), grouped(5, "", &["0010 1 0 LDG 0 4 0 0x1 0"])).unwrap();
@@ -61,7 +50,7 @@ fn outputs_that_cannot_be() {
     assert_eq!(warpload(&["import", "-", "-o", &at("out.wlt")]).status, 2);
 }
 
-/// A pipe returns less at once than a file; what is in it is told by content all the same.
+/// A pipe returns less per read than a file; its kind is still detected by content.
 #[test]
 fn traces_on_standard_input() {
     let folder = tempfile::tempdir().unwrap();
@@ -72,35 +61,20 @@ fn traces_on_standard_input() {
     let binary = fs::read(at("out.wlt")).unwrap();
     let replay = ["--fill", "address", "--format", "json"];
     let expected = warpload(&[&["replay", &at("trace")], &replay[..]].concat()).stdout;
-    let piped = |arguments: &[&str], input: &[u8]| {
-        let mut child = command(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        // One that is refused at its beginning may not be read to its end.
-        let _ = input.chunks(5).try_for_each(|part| stdin.write_all(part));
-        drop(stdin);
-        let output = child.wait_with_output().unwrap();
-        let [stdout, stderr] =
-            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
-        (output.status.code(), stdout, stderr)
-    };
+    let piped = |arguments: &[&str], input: &[u8]| piped(&mut command(arguments), input, 5);
     for input in [text.as_bytes(), &binary] {
-        let (status, stdout, _) = piped(&[&["replay", "-"], &replay[..]].concat(), input);
-        assert_eq!((status, &*stdout), (Some(0), &*expected));
+        let ran = piped(&[&["replay", "-"], &replay[..]].concat(), input);
+        assert_eq!((ran.status, &ran.stdout), (0, &expected));
     }
-    let (status, _, stderr) = piped(&["replay", "-"], b"-kernel name = k\nwhat\n");
-    assert!(status == Some(2) && stderr.contains("standard input:2:1: "), "{stderr}");
-    assert_eq!(piped(&["import", "-", "-o", &at("piped.wlt")], text.as_bytes()).0, Some(0));
+    let ran = piped(&["replay", "-"], b"-kernel name = k\nwhat\n");
+    assert!(ran.status == 2 && ran.stderr.contains("standard input:2:1: "), "{}", ran.stderr);
+    assert_eq!(piped(&["import", "-", "-o", &at("piped.wlt")], text.as_bytes()).status, 0);
     let ran = warpload(&[&["replay", &at("piped.wlt")], &replay[..]].concat());
     assert_eq!(ran.stdout, expected);
-    let (status, stdout, _) = piped(&["info", "-"], &binary);
-    assert!(status == Some(0) && stdout.starts_with("binary trace by "), "{stdout}");
-    let (status, stdout, _) = piped(&["info", "-"], b"{}");
-    assert!(status == Some(0) && stdout.starts_with("memory image: 0 bytes"), "{stdout}");
+    for (input, expected) in [(&*binary, "binary trace by "), (b"{}", "memory image: 0 bytes")] {
+        let ran = piped(&["info", "-"], input);
+        assert!(ran.status == 0 && ran.stdout.starts_with(expected), "{}", ran.stdout);
+    }
 }
 
 #[cfg(unix)]
@@ -129,7 +103,7 @@ fn damage_is_reported_with_its_place() {
     assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }
 
-/// Shards and threads through files and the command, byte for byte; text traces too.
+/// Shards and threads do not change a byte of the result, for binary traces and text traces.
 #[test]
 fn shards_through_files() {
     let folder = tempfile::tempdir().unwrap();
@@ -141,7 +115,7 @@ fn shards_through_files() {
         let replay = |more: &[&str]| {
             let all = ["replay", &at(trace), "--fill", "address", "--format", "json"];
             let ran = warpload(&[&all, more].concat());
-            // Random expected values do not hold.
+            // Random expected values do not match.
             assert_eq!(ran.status, i32::from(trace == "binary"), "{}", ran.stderr);
             ran.stdout
         };

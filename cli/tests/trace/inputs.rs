@@ -1,71 +1,24 @@
-//! Inputs that are not files, or do not stay as they are: pipes, devices, files that are cut off.
+//! Inputs that are not regular files, or that change: pipes, devices, files that are truncated.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 use warpload::trace::{BinaryTrace, TraceError};
 
-use crate::command::{command, names, warpload};
-use crate::samples::{grouped, random_items, write};
+use crate::command::names;
+use crate::common::Ran;
+use crate::folder::Folder;
+use crate::samples::{random_items, write};
 
-/// A folder with a trace in both forms, and an image of one file.
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
-        fs::write(folder.at("a.traceg"), grouped(5, "", &["0010 1 1 R1 LDG.E 1 R2 4 0 0x1000 0"]))
-            .unwrap();
-        fs::write(folder.at("bytes"), [7; 0x2000]).unwrap();
-        let image = r#"{"memory": {"global": [{"base": "0x1000", "file": "bytes"}]}}"#;
-        fs::write(folder.at("image.json"), image).unwrap();
-        let ran = warpload(&["import", &folder.name("a.traceg"), "-o", &folder.name("b.wlt")]);
-        assert_eq!(ran.status, 0, "{}", ran.stderr);
-        folder
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn name(&self, name: &str) -> String {
-        self.at(name).to_str().unwrap().to_owned()
-    }
-
-    /// A command in this folder whose streams are pipes.
-    fn spawn(&self, arguments: &[&str]) -> Child {
-        command(arguments)
-            .current_dir(self.0.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
-    }
-
-    fn run(&self, arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
-        let mut child = self.spawn(arguments);
-        // What is refused at its beginning may not be read to its end.
-        let _ = child.stdin.take().unwrap().write_all(input);
-        shown(child.wait_with_output().unwrap())
-    }
-}
-
-fn shown(output: Output) -> (Option<i32>, String, String) {
-    let [stdout, stderr] =
-        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
-    (output.status.code(), stdout, stderr)
-}
-
-/// Traces of both kinds and manifests, each under the names that a pipe can have.
+/// Traces of both kinds, and manifests, under each name that a pipe can have.
 #[test]
 fn pipes_are_read_as_files_are() {
     let folder = Folder::new();
     let image = ["--image", "image.json", "--format", "json"];
     let expected = folder.run(&[&["replay", "b.wlt"], &image[..]].concat(), b"");
-    assert_eq!((expected.0, &*expected.2), (Some(0), ""));
+    assert_eq!((expected.status, &*expected.stderr), (0, ""));
     for name in ["a.traceg", "b.wlt"] {
         let bytes = fs::read(folder.at(name)).unwrap();
         for pipe in ["-", "/dev/stdin", "/dev/fd/0"] {
@@ -73,42 +26,41 @@ fn pipes_are_read_as_files_are() {
             assert_eq!(got, expected, "{name} as {pipe}");
         }
     }
-    // The files of the manifest are found from the working folder on.
+    // The files of the manifest are relative to the working folder.
     for name in ["b.wlt", "image.json"] {
         let bytes = fs::read(folder.at(name)).unwrap();
         let expected = folder.run(&["info", name], b"");
-        assert_eq!((expected.0, &*expected.2), (Some(0), ""));
+        assert_eq!((expected.status, &*expected.stderr), (0, ""));
         for pipe in ["-", "/dev/stdin", "/dev/fd/0"] {
             assert_eq!(folder.run(&["info", pipe], &bytes), expected, "{name} as {pipe}");
         }
     }
     let manifest = fs::read(folder.at("image.json")).unwrap();
     for pipe in ["-", "/dev/stdin", "/dev/fd/0"] {
-        let got = folder.run(&["replay", "b.wlt", "--image", pipe, "--format", "json"], &manifest);
-        assert_eq!(got, expected, "{pipe}");
         let arguments = ["replay", "b.wlt", "--image", pipe, "--format", "json"];
-        let mut redirected = command(&arguments);
-        redirected.current_dir(folder.0.path()).stdin(File::open(folder.at("image.json")).unwrap());
-        assert_eq!(shown(redirected.output().unwrap()), expected, "{pipe}, a file");
+        assert_eq!(folder.run(&arguments, &manifest), expected, "{pipe}");
+        let mut redirected = folder.command(&arguments);
+        redirected.stdin(File::open(folder.at("image.json")).unwrap());
+        assert_eq!(Ran::from(redirected.output().unwrap()), expected, "{pipe}, a file");
     }
-    let (status, _, stderr) = folder.run(&["replay", "-", "--image", "-"], &manifest);
-    assert_eq!(status, Some(2));
+    let Ran { status, stderr, .. } = folder.run(&["replay", "-", "--image", "-"], &manifest);
+    assert_eq!(status, 2);
     assert!(stderr.contains("standard input is either the trace or the image"), "{stderr}");
 }
 
-/// A damaged trace from a pipe has the message of a damaged file.
+/// A damaged trace in a pipe is reported like a damaged file.
 #[test]
 fn damage_in_a_pipe_is_named() {
     let folder = Folder::new();
     let mut bytes = write(&random_items(20, 100));
     bytes[70] ^= 1;
-    let (status, stdout, stderr) = folder.run(&["replay", "/dev/stdin"], &bytes);
-    assert_eq!((status, &*stdout), (Some(2), ""));
+    let Ran { status, stdout, stderr } = folder.run(&["replay", "/dev/stdin"], &bytes);
+    assert_eq!((status, &*stdout), (2, ""));
     let expected = "/dev/stdin: damaged: the block at byte offset 64 does not match its checksum";
     assert!(stderr.contains(expected), "{stderr}");
 }
 
-/// The library reads regular files only, and none that is larger than memory.
+/// The library reads only regular files, and none that are larger than memory.
 #[test]
 fn the_library_reads_regular_files() {
     let folder = Folder::new();
@@ -127,11 +79,11 @@ fn the_library_reads_regular_files() {
     assert_eq!(source.kind(), ErrorKind::OutOfMemory);
 }
 
-/// Neither what has no end nor what never begins is waited for.
+/// Neither endless inputs nor pipes without a writer block the command.
 #[test]
 fn manifests_are_bounded() {
     let folder = Folder::new();
-    let fifo = folder.name("pipe");
+    let fifo = folder.at("pipe");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     let inner = format!(r#"{{"memory": {{"shared": {{"file": {fifo:?}}}}}}}"#);
     fs::write(folder.at("inner.json"), inner).unwrap();
@@ -141,16 +93,17 @@ fn manifests_are_bounded() {
         ("inner.json", "pipe: is a pipe, a device or a socket; expected a regular file"),
         (".", ".: is a folder; expected a file"),
     ] {
-        let (status, stdout, stderr) = folder.run(&["replay", "b.wlt", "--image", image], b"");
-        assert_eq!((status, &*stdout), (Some(2), ""), "{image}");
+        let Ran { status, stdout, stderr } =
+            folder.run(&["replay", "b.wlt", "--image", image], b"");
+        assert_eq!((status, &*stdout), (2, ""), "{image}");
         assert!(stderr.contains(expected), "{stderr}");
     }
-    let (status, _, stderr) = folder.run(&["info", "inner.json"], b"");
-    assert_eq!(status, Some(2));
+    let Ran { status, stderr, .. } = folder.run(&["info", "inner.json"], b"");
+    assert_eq!(status, 2);
     assert!(stderr.contains("expected a regular file"), "{stderr}");
 }
 
-/// Two files of 96 MiB, which are holes: the file system need not hold them.
+/// Writes an image of two sparse files of 96 MiB.
 fn write_image_of_two_files(folder: &Folder) {
     for name in ["first", "second"] {
         File::create(folder.at(name)).unwrap().set_len(96 << 20).unwrap();
@@ -160,14 +113,14 @@ fn write_image_of_two_files(folder: &Folder) {
     fs::write(folder.at("two.json"), image).unwrap();
 }
 
-/// Runs the command with an address space of so many MiB.
+/// Runs the command with an address space of `mib` MiB.
 #[cfg(target_os = "linux")]
-fn limited(folder: &Folder, mib: u32, arguments: &str) -> (Option<i32>, String, String) {
+fn limited(folder: &Folder, mib: u32, arguments: &str) -> Ran {
     let warpload = env!("CARGO_BIN_EXE_warpload");
     let script = format!("ulimit -v {} && exec {warpload} {arguments}", mib << 10);
     let mut shell = Command::new("sh");
     shell.args(["-c", &script]).current_dir(folder.0.path()).env("RUST_BACKTRACE", "0");
-    shown(shell.output().unwrap())
+    shell.output().unwrap().into()
 }
 
 #[cfg(target_os = "linux")]
@@ -176,15 +129,15 @@ fn an_image_of_several_files_takes_its_memory_once() {
     let folder = Folder::new();
     write_image_of_two_files(&folder);
     let replay = "replay b.wlt --image two.json --threads 1";
-    let (status, _, stderr) = limited(&folder, 320, replay);
-    assert_eq!((status, &*stderr), (Some(0), ""));
-    // What does not fit is an error, and no abort.
-    let (status, _, stderr) = limited(&folder, 192, replay);
-    assert_eq!(status, Some(2), "{stderr}");
+    let Ran { status, stderr, .. } = limited(&folder, 320, replay);
+    assert_eq!((status, &*stderr), (0, ""));
+    // Too little memory is an error, not an abort.
+    let Ran { status, stderr, .. } = limited(&folder, 192, replay);
+    assert_eq!(status, 2, "{stderr}");
     assert!(stderr.contains("201326592 bytes of memory could not be allocated"), "{stderr}");
-    // Sizes alone need none of it.
-    let (status, stdout, stderr) = limited(&folder, 192, "info two.json");
-    assert_eq!((status, &*stderr), (Some(0), ""));
+    // The sizes alone do not need it.
+    let Ran { status, stdout, stderr } = limited(&folder, 192, "info two.json");
+    assert_eq!((status, &*stderr), (0, ""));
     assert!(stdout.starts_with("memory image: 201326592 bytes"), "{stdout}");
 }
 
@@ -198,7 +151,7 @@ fn wait_until_mapped(child: &mut Child, name: &str) {
     }
 }
 
-/// The command has mapped its first file and waits for the other input when the file is cut off.
+/// The command has mapped one file and waits for the other input when the file is truncated.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_mapped_file_that_becomes_shorter_is_named() {
@@ -212,36 +165,34 @@ fn a_mapped_file_that_becomes_shorter_is_named() {
         let ran = cut_off(&folder, &arguments, "long.wlt", &image);
         let message = "error: long.wlt: became shorter, or could not be read, while the command \
             was reading it\n";
-        assert_eq!(ran, (Some(2), String::new(), message.to_owned()));
+        assert_eq!((ran.status, &*ran.stdout, &*ran.stderr), (2, "", message));
 
         fs::write(folder.at("bytes"), [7; 0x2000]).unwrap();
         let trace = fs::read(folder.at("b.wlt")).unwrap();
         let arguments = [&["replay", "-", "--image", "image.json"], &page[..]].concat();
-        // More than tells the kind of a trace, so that the command goes on to the image.
+        // More than the command needs to detect the kind of trace, so that it goes on to the image.
         let trace = [trace, vec![0; 1 << 16]].concat();
         let ran = cut_off(&folder, &arguments, "bytes", &trace);
-        assert_eq!(ran, (Some(2), String::new(), message.replace("long.wlt", "bytes")));
-        let left = ["a.traceg", "b.wlt", "bytes", "image.json", "long.wlt"];
+        assert_eq!((ran.status, &*ran.stdout), (2, ""));
+        assert_eq!(ran.stderr, message.replace("long.wlt", "bytes"));
+        let left = ["a.traceg", "b.wlt", "bytes", "image.json", "kernelslist.g", "long.wlt"];
         assert_eq!(names(folder.0.path()), left);
     }
 }
 
-/// Runs a command; after it has mapped the file, empties that, and only then ends the input.
+/// Runs a command; when it has mapped the file, truncates that, and only then ends the input.
 #[cfg(target_os = "linux")]
-fn cut_off(
-    folder: &Folder,
-    arguments: &[&str],
-    file: &str,
-    input: &[u8],
-) -> (Option<i32>, String, String) {
-    let mut child = folder.spawn(arguments);
+fn cut_off(folder: &Folder, arguments: &[&str], file: &str, input: &[u8]) -> Ran {
+    let mut command = folder.command(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let (last, input) = input.split_last().unwrap();
     stdin.write_all(input).unwrap();
-    wait_until_mapped(&mut child, &folder.name(file));
+    wait_until_mapped(&mut child, folder.at(file).to_str().unwrap());
     File::options().write(true).open(folder.at(file)).unwrap().set_len(0).unwrap();
-    // It can have found that out already, by what it reads of every trace.
+    // The command may have noticed already, while reading the start of the trace.
     let _ = stdin.write_all(&[*last]);
     drop(stdin);
-    shown(child.wait_with_output().unwrap())
+    child.wait_with_output().unwrap().into()
 }

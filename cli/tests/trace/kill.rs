@@ -1,4 +1,4 @@
-//! A command that a signal ends leaves its output as it was, or whole, and nothing beside it.
+//! A command that is ended by a signal leaves its output unchanged or complete, and no other files.
 
 use std::fs;
 use std::io::Write;
@@ -14,16 +14,16 @@ use crate::samples::grouped;
 const INSTRUCTION: &str = "0010 ffffffff 1 R1 LDG.E 1 R2 4 2 0x7f0000000000 1 2 3 4 5 6 7 8 9 10 11 \
      12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 0";
 
-/// All that end a process by default and can be expected.
+/// Signals that end a process by default and are likely to occur.
 const SIGNALS: [&str; 6] = ["TERM", "INT", "HUP", "ABRT", "XFSZ", "KILL"];
 
 fn send(signal: &str, child: &Child) {
     let kill = format!("kill -{signal} {} 2> /dev/null", child.id());
-    // The child can have ended already, but is not waited for, so that its number is its own.
+    // The child may have ended already; it has not been waited for, so its id is still its own.
     Command::new("sh").args(["-c", &kill]).status().unwrap();
 }
 
-/// Imports that wait for their input when the signal comes.
+/// The commands wait for input when the signal arrives.
 #[cfg(unix)]
 #[test]
 fn a_signal_in_the_middle_leaves_nothing() {
@@ -44,11 +44,11 @@ fn a_signal_in_the_middle_leaves_nothing() {
                 .stderr(Stdio::null())
                 .spawn()
                 .unwrap();
-            // More than a pipe holds, so that blocks were written before all of it was taken.
+            // More than fits into a pipe, so that blocks have been written when all of it is taken.
             let mut stdin = child.stdin.take().unwrap();
             stdin.write_all(&text.as_bytes()[..text.len() / 2]).unwrap();
             send(signal, &child);
-            // A limit of size is an error of the write, and this signal alone is not.
+            // XFSZ alone does not end the command; the truncated input then does.
             drop(stdin);
             assert!(!child.wait().unwrap().success(), "{signal}: {arguments:?}");
             assert_eq!(names(folder.path()), ["old"], "{signal}: {arguments:?}");
@@ -77,7 +77,7 @@ fn a_signal_at_any_moment_leaves_no_part_of_an_output() {
                 let _ = fs::remove_file(at("out"));
                 before.iter().for_each(|text| fs::write(at("out"), text).unwrap());
                 let mut child = start("out");
-                // Up to somewhat after the end: the last steps are what matters most.
+                // Until shortly after the end: the last steps matter most.
                 let moment = undisturbed.as_micros() as u64 * 11 / 10;
                 sleep(Duration::from_micros(random.next() % moment));
                 send(signal, &child);
@@ -96,7 +96,7 @@ fn a_signal_at_any_moment_leaves_no_part_of_an_output() {
     }
 }
 
-/// Between two system calls an output has a temporary name; this signal alone cannot wait.
+/// Between two system calls an output has a temporary name, and KILL cannot be delayed.
 fn forget_what_a_kill_leaves(signal: &str, folder: &Path) {
     for name in names(folder) {
         if signal == "KILL" && name.starts_with(".warpload-") {

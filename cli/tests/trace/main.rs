@@ -1,10 +1,12 @@
-//! The command on traces: what it writes, where, and what is left when it is ended.
+//! The command on traces: what it reads and writes, and what it leaves when a signal ends it.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
 mod command;
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(unix)]
+mod folder;
 #[cfg(unix)]
 mod inputs;
 mod kill;

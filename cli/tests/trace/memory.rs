@@ -1,5 +1,4 @@
-//! How much memory a replay takes: what is mapped belongs to the system, what is counted must not
-//! grow with the trace.
+//! The memory of a replay must not grow with the trace, except for mapped files.
 
 #![cfg(target_os = "linux")]
 
@@ -16,10 +15,10 @@ use crate::command::command;
 use crate::random::Random;
 use crate::samples::operation;
 
-/// The bytes of a load with all addresses in full: a record and 32 addresses.
+/// The size of a load with all addresses in full: a record and 32 addresses.
 const BYTES_PER_LOAD: u64 = 32 + 8 * LANES as u64;
 
-/// Writes a trace of about `mib` MiB whose lanes read all over 1 GiB.
+/// Writes a trace of about `mib` MiB whose lanes read random addresses in 1 GiB.
 fn write(file: File, mib: u64) {
     let mut writer = TraceWriter::new(BufWriter::new(file), "a test".to_owned()).unwrap();
     let operation = writer.operation(&operation("LDG.E")).unwrap();
@@ -46,7 +45,7 @@ fn write(file: File, mib: u64) {
     writer.finish().unwrap();
 }
 
-/// The anonymous memory that a process has at the moment, in bytes.
+/// Returns the anonymous memory of a process, in bytes.
 fn rss_anon(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
@@ -55,7 +54,7 @@ fn rss_anon(process: u32) -> Option<u64> {
 
 /// Writes 256 MiB of temporary files, or as many MiB as `WARPLOAD_TRACE_MIB` says.
 #[test]
-#[ignore = "large; run it in release: cargo test --release --test trace memory -- --ignored"]
+#[ignore = "large; run it in release: cargo test --release -p warpload-cli --test trace memory -- --ignored"]
 fn a_large_trace_replays_in_bounded_memory() {
     let mib = std::env::var("WARPLOAD_TRACE_MIB").map_or(256, |mib| mib.parse().unwrap());
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -72,7 +71,7 @@ fn a_large_trace_replays_in_bounded_memory() {
         sleep(Duration::from_millis(5));
     };
     assert!(status.success());
-    #[allow(clippy::print_stdout, reason = "what the test is run for")]
+    #[allow(clippy::print_stdout, reason = "the result of the test")]
     {
         println!("{mib} MiB: RssAnon {} MiB at most, {:.1?}", most >> 20, begin.elapsed());
     }

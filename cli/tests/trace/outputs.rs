@@ -1,51 +1,22 @@
-//! What outputs replace: never an input, a device, a pipe, a link or a file that is read-only.
+//! What outputs replace: never an input, a device, a pipe, a link or a read-only file.
 
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::command::{Ran, command, warpload};
+use crate::command::names;
+use crate::common::Ran;
+use crate::folder::Folder;
 use crate::samples::grouped;
 
-/// A folder with a trace in each form, a list and an image.
-struct Folder(tempfile::TempDir);
-
 impl Folder {
-    fn new() -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
-        fs::write(folder.at("a.traceg"), grouped(5, "", &["0010 1 1 R1 LDG.E 1 R2 4 0 0x1000 0"]))
-            .unwrap();
-        fs::write(folder.at("kernelslist.g"), "a.traceg\n").unwrap();
-        fs::write(folder.at("bytes"), [7; 0x2000]).unwrap();
-        let image = r#"{"memory": {"global": [{"base": "0x1000", "file": "bytes"}]}}"#;
-        fs::write(folder.at("image.json"), image).unwrap();
-        assert_eq!(folder.import("a.traceg", "b.wlt").status, 0);
-        folder
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
     fn import(&self, input: &str, output: &str) -> Ran {
-        self.run(&["import", input, "-o", output])
+        self.run(&["import", input, "-o", output], b"")
     }
 
-    /// Arguments that name files of the folder become their paths.
-    fn run(&self, arguments: &[&str]) -> Ran {
-        let arguments: Vec<String> =
-            arguments.iter().map(|argument| self.argument(argument)).collect();
-        warpload(&arguments.iter().map(|argument| &**argument).collect::<Vec<_>>())
-    }
-
-    fn argument(&self, argument: &str) -> String {
-        let is_word = argument.starts_with('-') || !argument.contains('.');
-        if is_word { argument.to_owned() } else { self.at(argument).to_str().unwrap().to_owned() }
-    }
-
-    /// All files with their contents.
+    /// Returns all files with their contents.
     fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files: Vec<_> = fs::read_dir(self.0.path())
             .unwrap()
@@ -80,14 +51,14 @@ fn no_output_replaces_an_input() {
         &["replay", "b.wlt", "--image", "image.json", "--html", "bytes.link"],
         &["replay", "a.traceg", "--image", "image.json", "--html", "bytes.link"],
     ] {
-        let ran = folder.run(arguments);
+        let ran = folder.run(arguments, b"");
         assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?}: {}", ran.stderr);
-        let path = folder.argument(arguments[arguments.len() - 1]);
+        let path = arguments[arguments.len() - 1];
         let expected = format!("error: {path}: is one of the inputs; expected another file");
         assert!(ran.stderr.starts_with(&expected), "{arguments:?}: {}", ran.stderr);
         assert!(folder.contents() == before, "{arguments:?}");
     }
-    let ran = folder.run(&["replay", "b.wlt", "--image", "image.json", "--html", "new.html"]);
+    let ran = folder.run(&["replay", "b.wlt", "--image", "image.json", "--html", "new.html"], b"");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
 }
 
@@ -100,13 +71,9 @@ fn standard_input_is_not_replaced() {
         &["replay", "-", "--html", "a.traceg"],
         &["test", "-", "--fill-in", "-o", "a.traceg"],
     ] {
-        let arguments: Vec<String> =
-            arguments.iter().map(|argument| folder.argument(argument)).collect();
-        let output = command(&arguments.iter().map(|argument| &**argument).collect::<Vec<_>>())
-            .stdin(fs::File::open(folder.at("a.traceg")).unwrap())
-            .output()
-            .unwrap();
-        assert_ne!(output.status.code(), Some(0));
+        let mut command = folder.command(arguments);
+        let output = command.stdin(fs::File::open(folder.at("a.traceg")).unwrap()).output();
+        assert!(!output.unwrap().status.success(), "{arguments:?}");
         assert!(folder.contents() == before, "{arguments:?}");
     }
 }
@@ -116,7 +83,7 @@ fn vectors_are_not_replaced() {
     let folder = Folder::new();
     let vectors = fs::read(crate::common::file("tests/data/cmd/pass.jsonl")).unwrap();
     fs::write(folder.at("v.jsonl"), &vectors).unwrap();
-    let ran = folder.run(&["test", "v.jsonl", "--fill-in", "-o", "v.jsonl"]);
+    let ran = folder.run(&["test", "v.jsonl", "--fill-in", "-o", "v.jsonl"], b"");
     assert_eq!(ran.status, 2);
     assert!(ran.stderr.contains("v.jsonl: is one of the inputs"), "{}", ran.stderr);
     assert!(fs::read(folder.at("v.jsonl")).unwrap() == vectors);
@@ -163,7 +130,7 @@ fn modes_are_kept_and_read_only_files_are_refused() {
         assert_eq!(mode(), kept);
         assert!(fs::read(folder.at("out.wlt")).unwrap() == fs::read(folder.at("b.wlt")).unwrap());
     }
-    // Also for the superuser, who could.
+    // Also for the superuser, who could write them.
     for refused in [0o444, 0o000, 0o466] {
         set(refused);
         for arguments in [
@@ -171,7 +138,7 @@ fn modes_are_kept_and_read_only_files_are_refused() {
             &["replay", "b.wlt", "--html", "out.wlt"],
             &["tmem", "map", "16x64b", "x1", "--svg", "out.wlt"],
         ] {
-            let ran = folder.run(arguments);
+            let ran = folder.run(arguments, b"");
             assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?}");
             assert!(
                 ran.stderr.contains("out.wlt: cannot be written: is read-only"),
@@ -185,7 +152,7 @@ fn modes_are_kept_and_read_only_files_are_refused() {
     }
 }
 
-/// Only the superuser can give files away, so that only then there is something to see.
+/// Only the superuser can change a file's owner, so others skip this.
 #[test]
 fn owners_are_kept() {
     let folder = Folder::new();
@@ -213,7 +180,7 @@ fn pipes_and_devices_are_written_in_place() {
             let fifo = fifo.clone();
             move || fs::read(fifo).unwrap()
         });
-        let ran = folder.run(arguments);
+        let ran = folder.run(arguments, b"");
         assert_eq!(ran.status, 0, "{}", ran.stderr);
         let read = reader.join().unwrap();
         assert!(!read.is_empty());
@@ -241,29 +208,29 @@ fn pipes_and_devices_are_written_in_place() {
 fn standard_output_by_name() {
     let folder = Folder::new();
     let expected = fs::read(folder.at("b.wlt")).unwrap();
-    let input = folder.argument("a.traceg");
     for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
-        let mut child =
-            command(&["import", &input, "-o", name]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut import = folder.command(&["import", "a.traceg", "-o", name]);
+        let mut child = import.stdout(Stdio::piped()).spawn().unwrap();
         let mut read = Vec::new();
         child.stdout.take().unwrap().read_to_end(&mut read).unwrap();
         assert!(child.wait().unwrap().success());
         assert!(read == expected, "{name}");
         let file = fs::File::create(folder.at("file.wlt")).unwrap();
         let inode = file.metadata().unwrap().ino();
-        assert!(command(&["import", &input, "-o", name]).stdout(file).status().unwrap().success());
+        assert!(import.stdout(file).status().unwrap().success());
         assert!(fs::read(folder.at("file.wlt")).unwrap() == expected, "{name}");
         assert_eq!(fs::metadata(folder.at("file.wlt")).unwrap().ino(), inode);
     }
-    // It may be an input too.
+    // Standard output may also be an input.
     let both = fs::OpenOptions::new().append(true).open(folder.at("a.traceg")).unwrap();
     let before = folder.contents();
-    let status = command(&["import", &input, "-o", "/dev/stdout"]).stdout(both).status().unwrap();
+    let mut import = folder.command(&["import", "a.traceg", "-o", "/dev/stdout"]);
+    let status = import.stdout(both).status().unwrap();
     assert_eq!(status.code(), Some(2));
     assert!(folder.contents() == before);
 }
 
-/// A limit of the file's size fails like a full disk: by a message that names the file.
+/// A file size limit is reported like a full disk, with a message that names the file.
 #[test]
 fn what_does_not_fit_is_named() {
     let folder = Folder::new();
@@ -274,28 +241,22 @@ fn what_does_not_fit_is_named() {
     let limited = |arguments: &[&str]| {
         let mut shell = Command::new("sh");
         shell.args(["-c", "ulimit -f 1 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_warpload")]);
-        shell.args(arguments.iter().map(|argument| folder.argument(argument)));
-        let output = shell.output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let ran = Ran::from(shell.args(arguments).current_dir(folder.0.path()).output().unwrap());
+        assert_eq!(ran.status, 2, "{arguments:?}");
         assert!(folder.contents() == before, "{arguments:?}");
-        assert_eq!(names_of_all(folder.0.path()), before.len());
-        String::from_utf8(output.stderr).unwrap()
+        assert_eq!(names(folder.0.path()).len(), before.len());
+        ran.stderr
     };
-    let out = folder.argument("out.wlt");
     for arguments in [
         &["import", "a.traceg", "-o", "out.wlt"][..],
         &["replay", "b.wlt", "--html", "out.wlt"],
         &["tmem", "map", "16x64b", "x16", "--svg", "out.wlt"],
     ] {
         let stderr = limited(arguments);
-        assert!(stderr.starts_with(&format!("error: {out}: cannot be written: ")), "{stderr}");
+        assert!(stderr.starts_with("error: out.wlt: cannot be written: "), "{stderr}");
         assert!(!stderr.contains(".warpload-"), "{stderr}");
     }
     let stderr = limited(&["replay", "a.traceg"]);
     let expected = "error: a temporary file in ";
     assert!(stderr.starts_with(expected) && stderr.contains(": cannot be written: "), "{stderr}");
-}
-
-fn names_of_all(folder: &Path) -> usize {
-    fs::read_dir(folder).unwrap().count()
 }

@@ -1,4 +1,4 @@
-//! Replays that read values: images, expected values, faults. Through the real command.
+//! Replays with values, through the real command: images, expected values, faults.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,15 +8,16 @@ use tempfile::TempDir;
 use warpload::lane::LANES;
 use warpload::trace::Skipped;
 
-use crate::command::{Ran, warpload};
+use crate::command::warpload;
+use crate::common::Ran;
 use crate::samples::{Form, Item, Load, write};
 
 /// A folder with an image and a trace.
 struct Folder(TempDir);
 
 impl Folder {
-    /// The image has 256 bytes of global memory from 0x10000000 on, which count from 0, 64 of
-    /// shared memory and 16 of each lane's local memory.
+    /// The image has 256 bytes of global memory at 0x10000000, with the values 0 to 255, 64 bytes of
+    /// shared memory, and 16 bytes of local memory for each lane.
     fn new(items: &[Item]) -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
         let bytes: Vec<u8> = (0..=255).collect();
@@ -48,12 +49,12 @@ impl Folder {
     }
 }
 
-/// The addresses of all lanes of `LANES` if they lie side by side.
+/// Returns consecutive addresses for all lanes.
 fn side_by_side(base: u64, bytes: usize) -> Form {
     Form::List((0..LANES).map(|lane| base + (lane * bytes) as u64).collect())
 }
 
-/// The words that side-by-side lanes read from the start of the image.
+/// Returns the words that lanes with consecutive addresses read from the start of the image.
 fn counting_words() -> Vec<u32> {
     (0..32).map(|lane| u32::from_le_bytes([0, 1, 2, 3].map(|byte| 4 * lane + byte))).collect()
 }
@@ -70,7 +71,7 @@ fn a_changed_byte_that_is_read_changes_the_digest() {
     assert_eq!(before["digest"].as_str().unwrap().len(), 16);
     assert_eq!(before["by_space"]["shared"], 1);
     let mut bytes: Vec<u8> = (0..=255).collect();
-    // Nobody reads this one.
+    // This byte is not read.
     bytes[200] ^= 1;
     fs::write(folder.path("global.bin"), &bytes).unwrap();
     assert_eq!(folder.summary(), before);
@@ -169,7 +170,7 @@ fn faults_are_counted_and_shown() {
         plg(0, 0x1000_0000),
         plg(1, 0xfe00_0000),
         plg(1, 1 << 40),
-        // What works, in each memory.
+        // No faults, in each space.
         plg(0, 0xfe00_0000),
         plg(1, 0xff00_0000),
         plg(1, 0x1000_0000),
@@ -193,11 +194,11 @@ fn faults_are_counted_and_shown() {
                "kind": "misaligned_address", "address": "0x10000002"})
     );
     assert_eq!(first[8]["kind"], "outside_window");
-    // Only what was loaded counts as traffic.
+    // Only lanes that loaded count as traffic.
     assert_eq!((&summary["sectors"], &summary["footprint"]["pages"]), (&json!(2), &json!(1)));
 }
 
-/// No more than the first few are shown, however many there are.
+/// Only the first ten faults are listed.
 #[test]
 fn the_first_few_faults() {
     let load = Item::Load(Load::new("LDG.E", side_by_side(0x2000_0000, 4)));

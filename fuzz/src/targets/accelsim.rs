@@ -1,19 +1,19 @@
 use std::path::Path;
 
-use crate::import::{could_name_files, import, replay_import};
+use crate::import::{could_name_files, import, is_xz, replay_import};
 
-/// So much of a header that most inputs are read as Accel-Sim's; the input can bring its own.
+/// Enough of a header for most inputs to be read as Accel-Sim's; an input can have its own.
 const HEADER: &[u8] = b"-kernel name = k\n-shmem base_addr = 0x1000000\n#BEGIN_TB\n\
     thread block = 0,0,0\nwarp = 0\ninsts = 3\n";
 
-/// Any text is a trace of another tool, whose binary trace can be replayed, or an error.
+/// Any text is refused, or imported into a binary trace that can be replayed.
 pub fn accelsim_does_not_panic(input: &[u8]) {
     let text = match input.split_first() {
         Some((b'0', rest)) => [HEADER, rest].concat(),
         _ => input.to_vec(),
     };
     // Compressed files have a target of their own.
-    if could_name_files(&text) || text.starts_with(b"\xfd7zXZ") {
+    if could_name_files(&text) || is_xz(&text) {
         return;
     }
     if let Ok(trace) = import(&text, Path::new("text"), 1) {

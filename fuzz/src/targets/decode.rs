@@ -1,7 +1,7 @@
 use warpload::encoding::{Instruction, ParseErrorKind, parse_line};
 
 /// Each word that decodes encodes to itself. Its text parses to the same text, and to the same bits
-/// apart from those that are in no text; a text of `INVALIDSIZE` is refused as that. The input is
+/// except those that no text shows; a text with `INVALIDSIZE` is refused as such. The input is
 /// little-endian words.
 pub fn decode_then_encode_is_identity(input: &[u8]) {
     let words = input.chunks_exact(8).flat_map(<[u8; 8]>::try_from).map(u64::from_le_bytes);

@@ -3,8 +3,8 @@ use warpload::encoding::{Bits, Instruction, ParseErrorKind, parse_control_prefix
 use warpload::explain::{certain_fault, effect, remarks};
 use warpload::sass::{Format, read};
 
-/// Each line of any text is assembled or refused with a place in it. What is assembled decodes to
-/// the same, is read again with its schedule in each notation that can write it, and is found in its
+/// Each line of any text is assembled, or refused with a place in it. What is assembled decodes to the
+/// same, is read back with its control code in each notation that can write it, and is found in its
 /// bundles.
 pub fn encode_then_decode_is_identity(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
@@ -41,14 +41,14 @@ fn is_read_in_each_notation(load: Instruction, control: Control) {
         };
         let parsed = match parse_line(&line) {
             Ok(parsed) => parsed,
-            // Written as it is, but not read.
+            // It is written, but cannot be read.
             Err(error) if notation == Notation::Nvidia && has_barrier_6(control) => {
                 assert_eq!(error.kind, ParseErrorKind::BarrierTooHigh, "{line}");
                 continue;
             }
             Err(error) => panic!("{line}: {error}"),
         };
-        // No notation has the reuse flags.
+        // No notation includes the reuse flags.
         let expected = Control { reuse: Bits::default(), ..control };
         assert_eq!((parsed.instruction, parsed.control), (load, Some(expected)), "{line}");
     }

@@ -5,7 +5,7 @@ use warpload::machine::{Machine, Misaligned, RegisterLimit};
 use warpload::memory::{AddressMap, MemoryBuilder, Window};
 use warpload::warp::Warp;
 
-/// Takes numbers off the input; zeroes after its end.
+/// Takes numbers from the input; zeroes after its end.
 struct Input<'i>(&'i [u8]);
 
 impl Input<'_> {
@@ -30,7 +30,8 @@ impl Input<'_> {
     }
 }
 
-/// Everything lies in the first 64 KiB or so, so that addresses hit and miss often.
+/// Returns a machine with everything in about the first 64 KiB, so that addresses often hit and often
+/// miss.
 fn machine(input: &mut Input<'_>) -> Option<Machine> {
     let window =
         |at: u8, size: u8| Window { base: u64::from(at) * 256, size: (u64::from(size) + 1) * 16 };
@@ -57,7 +58,7 @@ fn machine(input: &mut Input<'_>) -> Option<Machine> {
     })
 }
 
-/// The two executors agree on machines and warps made of the input.
+/// The two executors agree on machines and warps built from the input.
 pub fn fast_equals_literal(input: &[u8]) {
     let mut input = Input(input);
     let Some(machine) = machine(&mut input) else { return };
@@ -83,18 +84,19 @@ pub fn fast_equals_literal(input: &[u8]) {
         base.wrapping_add(u32::from(stride) * lane as u32).wrapping_add(u32::from(spread[lane]))
     };
     warp.set_register(register, std::array::from_fn(value));
-    let mut other = warp.clone();
-    let fast = Executor::Fast.execute(&load, &machine, &mut warp);
-    let literal = Executor::Reference.execute(&load, &machine, &mut other);
-    assert_eq!(fast, literal);
-    assert!(warp == other);
-    // The register after an extended base decides whether 64-bit addresses are in reach.
+    let mut warp = executed_by_both(&load, &machine, warp);
+    // The register after an extended base decides whether 64-bit addresses are in range.
     if register != Reg::RZ && register.number() < 254 {
-        let mut warp = other.clone();
         warp.set_register(Reg::new(register.number() + 1), [input.word() & 1; LANES]);
-        let mut other = warp.clone();
-        let fast = Executor::Fast.execute(&load, &machine, &mut warp);
-        assert_eq!(fast, Executor::Reference.execute(&load, &machine, &mut other));
-        assert!(warp == other);
+        executed_by_both(&load, &machine, warp);
     }
+}
+
+/// Executes a load on both executors, which must agree; returns the warp after it.
+pub(super) fn executed_by_both(load: &Instruction, machine: &Machine, mut warp: Warp) -> Warp {
+    let mut other = warp.clone();
+    let fast = Executor::Fast.execute(load, machine, &mut warp);
+    assert_eq!(fast, Executor::Reference.execute(load, machine, &mut other));
+    assert!(warp == other);
+    warp
 }

@@ -1,7 +1,7 @@
 use warpload::trace::Summary;
 
-/// Any texts are summaries that merge to the same in any order, or are refused in any order. The
-/// input is summaries in JSON, one after the other.
+/// Summaries merge to the same in any order, or are refused in any order. The input is summaries in
+/// JSON, one after the other.
 pub fn summaries_merge_in_any_order(input: &[u8]) {
     let summaries = serde_json::Deserializer::from_slice(input).into_iter();
     let summaries: Result<Vec<Summary>, _> = summaries.collect();
@@ -17,6 +17,6 @@ pub fn summaries_merge_in_any_order(input: &[u8]) {
             assert_eq!(again.ok().as_ref(), Some(merged));
         }
         (Err(error), Err(_)) => assert!(!error.to_string().is_empty()),
-        (Err(error), Ok(_)) => panic!("refused in one order alone: {error}"),
+        (Err(error), Ok(_)) => panic!("refused in only one order: {error}"),
     }
 }

@@ -1,4 +1,4 @@
-//! The targets: **the list**, and one file each. The name of a target is the property that it holds.
+//! The targets: **the list**, and one file each. A target is named after the property that it checks.
 
 mod accelsim;
 mod decode;
@@ -34,14 +34,14 @@ pub use xz::xz_is_bounded;
 
 use crate::seeds::Source;
 
-/// A property, and inputs to begin with.
+/// A property, and its seeds.
 #[derive(Debug)]
 pub struct Target {
-    /// The name, that of the function.
+    /// The name of the function.
     pub name: &'static str,
     /// Panics if the property does not hold for this input.
     pub run: fn(&[u8]),
-    /// Inputs elsewhere in the repository; those of `fuzz/seeds/NAME/` are not listed.
+    /// Seeds elsewhere in the repository; those in `fuzz/seeds/NAME/` are not listed.
     pub seeds: &'static [Source],
 }
 
@@ -137,8 +137,8 @@ mod tests {
     use super::*;
     use crate::seeds::repository;
 
-    /// cargo-fuzz finds a target by its entry in Cargo.toml; a target without one would never
-    /// run, and no stable build compiles the files.
+    /// cargo-fuzz finds a target by its entry in Cargo.toml; without one it would never run, and no
+    /// stable build compiles these files.
     #[test]
     fn each_target_has_a_binary_of_libfuzzer() -> Result<(), Box<dyn std::error::Error>> {
         let package = repository().join("fuzz");

@@ -1,17 +1,15 @@
 use serde_json::json;
 use warpload::memory::{Arena, Fill};
 use warpload::report::{Page, html};
-use warpload::trace::{BinaryTrace, Data, Shard, Summary, replay};
+use warpload::trace::{BinaryTrace, Data, ReplayOptions, Shard, Summary, replay};
 
-use crate::import::options;
 use crate::made_trace::made_trace;
 
-/// The elements that the page of any trace consists of begin scripts and styles once.
+/// Tags that the page of any trace contains exactly once.
 const ONCE: [&str; 4] = ["<script", "</script", "<style", "</style"];
 
-/// The replay of any trace, its second walk and its page succeed or are refused; no name in the
-/// trace becomes markup, a control character or a change of direction, and the summary survives
-/// JSON.
+/// Any trace is refused, or replayed, surveyed and drawn as a page; no name in the trace becomes markup,
+/// a control character or a change of text direction, and the summary survives JSON.
 ///
 /// The input is a binary trace, or three bytes of options, the length of a name, the name and blocks.
 pub fn page_is_inert(input: &[u8]) {
@@ -24,7 +22,7 @@ pub fn page_is_inert(input: &[u8]) {
     let name = String::from_utf8_lossy(name);
     let bytes = made_trace(contents(&name).to_string().as_bytes(), blocks);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
-    let options = options(match data % 3 {
+    let options = ReplayOptions::new(match data % 3 {
         0 => Data::Fill(Fill::Address),
         1 => Data::Fill(Fill::Zero),
         _ => Data::Absent,
@@ -49,14 +47,14 @@ pub fn page_is_inert(input: &[u8]) {
     assert_eq!(again, summary);
 }
 
-/// Whether the character is a mark of the direction of writing, or a line break that is not a
-/// control character.
+/// Returns whether the character changes the text direction, or is a line break but not a control
+/// character.
 fn turns_direction(character: char) -> bool {
     matches!(character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Kernels and operations, with `name` wherever a trace holds a text.
+/// Returns kernels and operations with `name` wherever a trace contains text.
 fn contents(name: &str) -> serde_json::Value {
     let kernel = |shared: u64, local: u64| {
         json!({"name": name, "grid": [1, 2, 1], "block": [32, 1, 1], "shared_base": shared,

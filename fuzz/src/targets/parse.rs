@@ -1,6 +1,6 @@
 use warpload::encoding::parse_line;
 
-/// Any text parses or returns an error whose span lies in it; what parses is stable.
+/// Any text parses, or is refused with a span in it; the text of what parses parses to the same.
 pub fn parse_does_not_panic(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     match parse_line(text) {

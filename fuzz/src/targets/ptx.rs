@@ -5,11 +5,11 @@ use warpload_ptx::run::{Placement, Registers, WarpTensorMemory};
 use warpload_ptx::tensor::TensorMemory;
 use warpload_ptx::{check, lower, read, read_load};
 
-/// Any text is read as a module or refused with a place in it; its loads are judged, lowered and
-/// executed or refused.
+/// Any text is read as a module, or refused with a place in it; its loads are checked, lowered and
+/// executed, or refused.
 pub fn ptx_does_not_panic(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
-    // The text as one load alone.
+    // The text as a single load.
     if let Ok(load) = read_load(text)
         && let Err(error) = load.tensor_load(text)
     {

@@ -1,6 +1,6 @@
 use warpload::sass::{Format, read};
 
-/// Any bytes are SASS or an error, and there are not more instructions than bytes.
+/// Any bytes are SASS or an error, and have no more instructions than bytes.
 pub fn sass_does_not_panic(input: &[u8]) {
     for format in [Format::Detect, Format::Raw] {
         if let Ok(instructions) = read(input, format) {

@@ -1,15 +1,14 @@
 use warpload::memory::{Arena, Fill};
-use warpload::trace::{BinaryTrace, Data, Shard, Summary, replay};
+use warpload::trace::{BinaryTrace, Data, ReplayOptions, Shard, Summary, replay};
 
-use crate::import::options;
 use crate::made_trace::{CONTENTS, made_trace};
 
-/// Any bytes are a binary trace, whose loads are executed in parts and as a whole with the same
-/// result, or an error. Checksums are made to match.
+/// Any bytes are an error, or a binary trace whose replay in shards has the same result as the whole.
+/// Checksums are made to match.
 pub fn trace_does_not_panic(input: &[u8]) {
     let bytes = made_trace(CONTENTS, input);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
-    let options = options(Data::Fill(Fill::Address));
+    let options = ReplayOptions::new(Data::Fill(Fill::Address));
     let Ok(found) = replay(&trace, &options) else { return };
     let whole = found.summary();
     let shards = (0..3).map(|part| {

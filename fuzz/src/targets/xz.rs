@@ -5,30 +5,30 @@ use liblzma::bufread::XzDecoder;
 use liblzma::read::XzEncoder;
 use liblzma::stream::{CONCATENATED, Stream};
 
-use crate::import::{could_name_files, import, replay_import};
+use crate::import::{could_name_files, import, is_xz, replay_import};
 use crate::peak;
 
-/// What any import may allocate, whatever its compressed text would be. Decoding takes its memory
-/// from elsewhere, and has a bound of its own.
+/// How much any import may allocate, however long its decompressed text is. The decoder allocates
+/// separately, within its own bound.
 const MAX_BYTES: usize = 200 << 20;
 
-/// So much of a text tells whether it is a list of kernels, and more.
+/// Enough of a text to tell whether it is a list of kernels.
 const START: u64 = 2 << 20;
 
-/// Any `.xz` is imported in bounded memory, or refused. A text trace is imported from its compressed
-/// form as it is uncompressed, in one stream or in two, and a stream that is cut off is refused.
+/// Any `.xz` is imported in bounded memory, or refused. A compressed text trace, in one stream or two,
+/// imports like the text itself, and a truncated stream is refused.
 ///
 /// The input is an `.xz`, or a byte that says what to do with the text that follows: 0 and 1 for as
 /// many streams and one more, else how many bytes are cut off.
 pub fn xz_is_bounded(input: &[u8]) {
-    if input.starts_with(b"\xfd7zXZ") {
+    if is_xz(input) {
         if !could_name_files(&start(input)) {
             let _ = bounded(input);
         }
         return;
     }
     let Some((&how, text)) = input.split_first() else { return };
-    if could_name_files(text) || text.starts_with(b"\xfd7zXZ") {
+    if could_name_files(text) || is_xz(text) {
         return;
     }
     if how < 2 {
@@ -45,12 +45,12 @@ pub fn xz_is_bounded(input: &[u8]) {
     }
 }
 
-/// The first bytes of what is compressed, as far as they can be read.
+/// Returns the first decompressed bytes, as far as they can be read.
 fn start(input: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     if let Ok(stream) = Stream::new_stream_decoder(u64::MAX, CONCATENATED) {
         let mut decoder = XzDecoder::new_stream(input, stream).take(START);
-        // What comes before an error counts.
+        // What was read before an error counts.
         let _ = decoder.read_to_end(&mut text);
     }
     text

@@ -1,8 +1,8 @@
-//! Which module of a crate uses which other one, read from its sources.
+//! Reads from the sources of a crate which modules import which.
 //!
-//! A use is a `use` of something that the other module defines, or a path to it. Re-exports are
-//! followed to the definition and are no use themselves, so that a module may list the names of its
-//! children. Tests are left out.
+//! An import is a `use` of something that the other module defines, or a path to it. Re-exports are
+//! followed to the definition, and are not imports themselves, so that a module may list the names of
+//! its children. Tests are ignored.
 
 mod circles;
 mod rooms;
@@ -11,25 +11,25 @@ mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Args;
+use tree::Tree;
 
 use crate::metadata::Metadata;
 
-/// For each module of a crate the modules that it uses, all by their paths: `trace::import`; the root
-/// is the empty path.
+/// For each module of a crate, the modules that it imports, all by path, such as `trace::import`; the
+/// path of the root is empty.
 pub(crate) type Imports = BTreeMap<String, BTreeSet<String>>;
 
 /// Lists the circles of imports between the modules of each crate
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Roots of crates, such as `src/lib.rs`; left out, those of the published packages
+    /// Roots of crates, such as `src/lib.rs`; those of the published packages if omitted
     root: Vec<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut roots = arguments.root.clone();
     if roots.is_empty() {
         let root = Metadata::workspace()?.root()?;
@@ -42,11 +42,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             println!("  {}", circle.join(", "));
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Compares the imports of the published crates with what ARCHITECTURE.md allows, and their circles with
-/// those that may stay.
+/// the allowed ones.
 ///
 /// # Errors
 /// Returns an error that names each import and each circle that is not allowed.
@@ -64,7 +64,5 @@ pub(crate) const CRATES: [&str; 4] =
 /// # Errors
 /// Returns an error if a source cannot be read or is not Rust.
 pub(crate) fn of_crate(root: &Path) -> Result<Imports> {
-    let modules = tree::read(root)?;
-    ensure!(!modules.is_empty(), "{}: no modules", root.display());
-    Ok(modules.imports())
+    Ok(Tree::new(root)?.imports())
 }

@@ -1,4 +1,4 @@
-//! What ARCHITECTURE.md says about which modules may import which.
+//! Checks the table in ARCHITECTURE.md of which modules may import which.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use super::{CRATES, of_crate};
 /// The heading of the table in ARCHITECTURE.md.
 const HEADING: &str = "## What may import what";
 
-/// The crate that the table leaves out.
+/// The crate that is not in the table.
 const UNLISTED: &str = "cli/src/main.rs";
 
-/// One row: the modules, as `src/memory`, and what they and the modules below them may import.
+/// A row: the modules, such as `src/memory`, and what they and the modules below them may import.
 struct Row<'t> {
     modules: Vec<&'t str>,
     allowed: Vec<&'t str>,
@@ -36,7 +36,7 @@ pub(crate) fn check(workspace: &Path, architecture: &str) -> Result<()> {
             });
             lengths.max().map(|(_, i)| i)
         };
-        // The root only lists names; `trace` and `lib.rs` have no code of their own.
+        // Modules without a row may only list names.
         for (module, used) in of_crate(&workspace.join(root))? {
             let Some(row) = row_of(&module) else {
                 if !used.is_empty() {
@@ -75,7 +75,7 @@ fn rows(architecture: &str) -> Result<Vec<Row<'_>>> {
     Ok(rows)
 }
 
-/// Returns what is between backticks.
+/// Returns the texts between backticks.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }

@@ -1,28 +1,28 @@
-//! What one source file names: the modules and items that it defines, what it imports, and each path
-//! that it mentions.
+//! The names in a source file: the modules and items that it defines, what it imports, and all paths in
+//! it.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, File, Item, ItemMod, ItemUse, Macro, UseTree, Visibility};
 
-/// One `use` of one name.
+/// A `use` of one name.
 pub(crate) struct Import {
-    /// The name that it has here; `None` for `*`.
+    /// Its name in this file; `None` for `*`.
     pub(crate) name: Option<String>,
     pub(crate) path: Vec<String>,
     pub(crate) is_re_export: bool,
 }
 
-/// What a source file names.
+/// The names in a source file.
 #[derive(Default)]
 pub(crate) struct Source {
     /// Modules in files of their own.
     pub(crate) children: Vec<String>,
     pub(crate) items: Vec<String>,
     pub(crate) imports: Vec<Import>,
-    /// Paths outside `use`, macros' included.
+    /// Paths outside `use`, including those in macros.
     pub(crate) paths: Vec<Vec<String>>,
-    /// How many inline modules are around what is visited.
+    /// How many inline modules surround the current place.
     depth: usize,
 }
 
@@ -33,7 +33,7 @@ impl Source {
         Ok(source)
     }
 
-    /// Adds the path as seen from the file: `super` in an inline module may be the file itself.
+    /// Returns the path relative to the file: `super` in an inline module may be the file itself.
     fn relative(&self, path: Vec<String>) -> Vec<String> {
         let supers = path.iter().take_while(|segment| *segment == "super").count();
         if self.depth == 0 || supers == 0 {
@@ -74,7 +74,7 @@ impl Source {
         self.imports.push(Import { name, path, is_re_export });
     }
 
-    /// Adds the paths among the tokens of a macro.
+    /// Adds the paths in the tokens of a macro.
     fn add_tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;
@@ -155,7 +155,7 @@ impl Visit<'_> for Source {
     }
 }
 
-/// Returns whether `#[cfg(test)]` or `#[cfg(all(test, …))]` is among the attributes.
+/// Returns whether the attributes include `#[cfg(test)]` or `#[cfg(all(test, …))]`.
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let Ok(list) = attribute.meta.require_list() else { return false };

@@ -1,4 +1,4 @@
-//! The modules of a crate, and where the names that they use are defined.
+//! The modules of a crate, and the definitions of the names that they use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,36 +9,31 @@ use anyhow::{Context, Result};
 use super::Imports;
 use super::source::Source;
 
-/// Longer chains of re-exports go round.
+/// Longer chains of re-exports are circular.
 const MAX_STEPS: usize = 32;
 
-/// The modules of a crate by their paths; the root's is empty.
+/// The modules of a crate by path; the root's is empty.
 #[derive(Default)]
 pub(crate) struct Tree {
     modules: BTreeMap<Vec<String>, Source>,
 }
 
-/// Reads the crate whose root is the file `root`.
-///
-/// # Errors
-/// Returns an error if a source cannot be read or is not Rust.
-pub(crate) fn read(root: &Path) -> Result<Tree> {
-    let mut tree = Tree::default();
-    let folder = root.parent().unwrap_or(Path::new("")).to_owned();
-    tree.read(Vec::new(), root, &folder)?;
-    Ok(tree)
-}
-
-/// Where a path leads.
+/// What a path leads to.
 enum Found {
     Module(Vec<String>),
-    /// To something that this module defines.
+    /// Something that this module defines.
     Item(Vec<String>),
 }
 
 impl Tree {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.modules.is_empty()
+    /// Reads the crate whose root is the file `root`.
+    ///
+    /// # Errors
+    /// Returns an error if a source cannot be read or is not Rust.
+    pub(crate) fn new(root: &Path) -> Result<Self> {
+        let mut tree = Self::default();
+        tree.read(Vec::new(), root, root.parent().unwrap_or(Path::new("")))?;
+        Ok(tree)
     }
 
     #[cfg(test)]
@@ -66,7 +61,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns what each module uses of the others.
+    /// Returns the imports of each module.
     pub(crate) fn imports(&self) -> Imports {
         let uses = self.modules.iter().map(|(module, source)| {
             let uses_of_names = source.imports.iter().filter(|import| !import.is_re_export);
@@ -131,7 +126,7 @@ impl Tree {
         if path.is_empty() {
             return Some(Found::Module(module.to_vec()));
         }
-        // A path is followed from within only by names: `self` has been taken.
+        // Only names are left: `self` has been removed.
         self.find(module, path, steps + 1)
     }
 }
@@ -146,9 +141,9 @@ mod tests {
             ("", "mod shapes; mod draw; mod names; pub use shapes::round::Circle; use std::fmt;"),
             ("shapes", "pub(crate) mod round; pub use self::round::*; pub struct Square;"),
             ("shapes::round", "use super::Square; pub struct Circle(Square);"),
-            // By a name, by a module's name, by a re-export of the root, by a macro.
+            // By name, by a module's name, by a re-export of the root, in a macro.
             ("draw", "use crate::{Circle, shapes}; fn f(_: shapes::Square) { g!(names::N) } use crate::names;"),
-            // Not by its own, another crate's, or a test's.
+            // Neither its own name, nor another crate's, nor a test's.
             (
                 "names",
                 "pub const N: u8 = 0; use serde::Serialize; fn f() { std::mem::drop(N) }

@@ -15,9 +15,9 @@ use warpload_ptx::syntax::load::Opcode;
 use warpload_ptx::{Load, check_as};
 
 use self::show::Shown;
-use super::file::{File, with_file};
-use crate::diagnostic::{self, Labelled};
-use crate::io::{self, Output};
+use super::file::{File, each_file};
+use crate::diagnostic::Labelled;
+use crate::io::Output;
 use crate::options::{Format, Progress};
 use crate::status::Status;
 use crate::tmem::memory::{Contents, LaneModeName, read_contents};
@@ -31,8 +31,8 @@ use crate::tmem::memory::{Contents, LaneModeName, read_contents};
 /// Variables lie in the order of their declarations with their initial values, those of global
 /// memory from 0x80000000 on; the first parameter has the address 0, byte 0x140 of constant bank 0.
 ///
-/// Misaligned addresses are rounded down to the access size without a fault (`replay` reports them
-/// by default).
+/// Misaligned addresses are rounded down to the access size, without a fault unless the manifest has
+/// `"misaligned": "report"`; `replay` always reports them.
 ///
 /// Exit status 1 if a load is illegal or needs an unknown value; the other loads are executed
 /// nevertheless.
@@ -121,21 +121,7 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let mut status = Status::Done;
-    for path in &arguments.files {
-        let run = |file: &File<'_>, output: &mut Output| run_file(arguments, file, output);
-        status = status.max(match with_file(path, progress, output, run) {
-            Ok(status) => status,
-            Err(error) if io::is_output_error(&error) => return Err(error),
-            Err(error) => {
-                let status = output.raise(Status::Unreadable);
-                output.flush()?;
-                diagnostic::error(format_args!("{error:#}"));
-                status
-            }
-        });
-    }
-    Ok(status)
+    each_file(&arguments.files, progress, output, |file, output| run_file(arguments, file, output))
 }
 
 fn run_file(arguments: &Arguments, file: &File<'_>, output: &mut Output) -> anyhow::Result<Status> {
@@ -153,20 +139,19 @@ impl<'f> File<'f> {
     /// The function that is asked for, or the only one.
     fn function(&self, name: Option<&str>) -> anyhow::Result<&'f Function> {
         let Self { name: file, module, .. } = self;
-        let mut bodies = module.functions().iter().filter(|function| function.body.is_some());
+        let bodies = module.functions().iter().filter(|function| function.body.is_some());
+        let bodies: Vec<&Function> = bodies.collect();
         let names = || {
-            let bodies = module.functions().iter().filter(|function| function.body.is_some());
-            let names: Vec<&str> = bodies.map(|function| module.text(function.name)).collect();
+            let names: Vec<&str> = bodies.iter().map(|body| module.text(body.name)).collect();
             names.join(", ")
         };
-        if let Some(name) = name {
-            let found = module.function(name).filter(|function| function.body.is_some());
-            return found
-                .with_context(|| format!("{file}: no function {name}; it has {}", names()));
-        }
-        match (bodies.next(), bodies.next()) {
-            (Some(only), None) => Ok(only),
-            (None, _) => bail!("{file}: no function with a body"),
+        match (name, &bodies[..]) {
+            (Some(name), _) => {
+                let found = module.function(name).filter(|function| function.body.is_some());
+                found.with_context(|| format!("{file}: no function {name}; it has {}", names()))
+            }
+            (None, [only]) => Ok(only),
+            (None, []) => bail!("{file}: no function with a body"),
             _ => bail!("{file}: several functions: `--function` says which one: {}", names()),
         }
     }
@@ -222,29 +207,27 @@ impl<'f> File<'f> {
 
 /// Returns the option that supplies the value that a load needs.
 fn help(load: &Load, error: &RunErrorKind) -> Option<String> {
-    match error {
+    Some(match error {
         RunErrorKind::NoValue { register, is_predicate: true, .. } => {
-            Some(format!("`--set '{register}=0xffffffff'` makes it true in every lane"))
+            format!("`--set '{register}=0xffffffff'` makes it true in every lane")
         }
         RunErrorKind::NoValue { register, .. } if load.opcode != Opcode::Ld => {
-            Some(format!("`--set '{register}=0'` sets it: lane << 16 | column"))
+            format!("`--set '{register}=0'` sets it: lane << 16 | column")
         }
         RunErrorKind::NoValue { register, .. } => {
-            Some(format!("`--set '{register}=0x1000+4*lane'` sets it in every lane"))
+            format!("`--set '{register}=0x1000+4*lane'` sets it in every lane")
         }
         RunErrorKind::NoParameter { parameter } => {
-            Some(format!("`--parameter {parameter}=0x1000` sets it"))
+            format!("`--parameter {parameter}=0x1000` sets it")
         }
-        RunErrorKind::NoInitialValue { .. } => {
-            Some("`--image MANIFEST` may have its bytes".to_owned())
-        }
-        RunErrorKind::NoTensorMemory => Some(
+        RunErrorKind::NoInitialValue { .. } => "`--image MANIFEST` may have its bytes".to_owned(),
+        RunErrorKind::NoTensorMemory => {
             "`--tensor-memory FILE` says what it holds, or `--tensor-memory pattern:hash`"
-                .to_owned(),
-        ),
-        RunErrorKind::AddressesDiffer { register, first, .. } => {
-            Some(format!("`--set '{register}={first:#x}'` sets one address for all lanes"))
+                .to_owned()
         }
-        _ => None,
-    }
+        RunErrorKind::AddressesDiffer { register, first, .. } => {
+            format!("`--set '{register}={first:#x}'` sets one address for all lanes")
+        }
+        _ => return None,
+    })
 }

@@ -1,19 +1,18 @@
 //! What `ptx run` prints of each load.
 
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::ser::Serializer;
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::LaneFaults;
 use warpload_ptx::Load;
 use warpload_ptx::meaning::Register;
 use warpload_ptx::run::{Environment, Executed, RegisterValue, TensorExecuted};
-use warpload_ptx::syntax::Position;
 use warpload_ptx::syntax::load::Opcode;
 
 use crate::io::Output;
 use crate::name::cell;
 use crate::options::Format;
-use crate::ptx::file::File;
+use crate::ptx::file::{File, FileJson, Statement};
 use crate::run::table::faults;
 use crate::tmem::table;
 
@@ -25,17 +24,10 @@ pub(super) struct Shown<'s> {
     count: usize,
 }
 
-#[derive(Serialize)]
-struct FileJson<'f> {
-    file: &'f str,
-    loads: &'f [LoadJson],
-}
-
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct LoadJson {
-    line: u32,
-    column: u32,
-    text: String,
+    #[serde(flatten)]
+    statement: Statement,
     /// The lanes that executed.
     #[serde(skip_serializing_if = "Option::is_none")]
     executing: Option<String>,
@@ -63,12 +55,10 @@ struct Values(Vec<(String, RegisterValue)>);
 
 impl Serialize for Values {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, held) in &self.0 {
+        serializer.collect_map(self.0.iter().map(|(name, held)| {
             let lanes = (0..LANES).map(|lane| held.lane(lane).map(|value| format!("{value:#x}")));
-            map.serialize_entry(name, &lanes.collect::<Vec<_>>())?;
-        }
-        map.end()
+            (name, lanes.collect::<Vec<_>>())
+        }))
     }
 }
 
@@ -110,9 +100,8 @@ impl<'s> Shown<'s> {
     ) -> anyhow::Result<()> {
         if self.format == Format::Text {
             let heading = self.heading(load);
-            output.line(format_args!("{heading}"))?;
-            let lanes = executed.executing.count();
-            let active = environment.active;
+            let (lanes, active) = (executed.executing.count(), environment.active);
+            output.line(heading)?;
             output
                 .line(format_args!("{lanes} of {LANES} lanes execute (active {active:#010x})"))?;
             let table = match &executed.tensor {
@@ -125,21 +114,22 @@ impl<'s> Shown<'s> {
             output.bytes(faults(&executed.faults).as_bytes())?;
             return Ok(());
         }
-        let named = executed.written.iter();
-        let registers = named.map(|(register, held)| (self.name(*register), held.clone()));
-        let registers = Values(registers.collect());
-        let lane_faults = Masks::of(&executed.faults);
-        let executing = Some(format!("{:#x}", executed.executing));
+        let registers = executed.written.iter();
+        let registers = registers.map(|(register, held)| (self.name(*register), held.clone()));
         let fault = executed.tensor.and_then(|tensor| tensor.fault);
-        let tensor_fault =
-            fault.map(|fault| TensorFaultJson { code: fault.code(), message: fault.to_string() });
-        let named = executed.undefined.iter().map(|undefined| {
+        let undefined = executed.undefined.iter().map(|undefined| {
             (self.file.module.text(undefined.qualifier).to_owned(), undefined.lanes)
         });
-        let undefined = Masks(named.collect());
-        let executed =
-            |json| LoadJson { executing, registers, lane_faults, undefined, tensor_fault, ..json };
-        self.keep(load, executed);
+        self.loads.push(LoadJson {
+            statement: self.file.statement(load.span),
+            executing: Some(format!("{:#x}", executed.executing)),
+            registers: Values(registers.collect()),
+            lane_faults: Masks::of(&executed.faults),
+            undefined: Masks(undefined.collect()),
+            tensor_fault: fault
+                .map(|fault| TensorFaultJson { code: fault.code(), message: fault.to_string() }),
+            error: None,
+        });
         Ok(())
     }
 
@@ -155,41 +145,22 @@ impl<'s> Shown<'s> {
             output.line(format_args!("{heading}\nnot executed: {error}"))?;
             return Ok(());
         }
-        let error = Some(error.to_owned());
-        self.keep(load, |json| LoadJson { error, ..json });
+        let (statement, error) = (self.file.statement(load.span), Some(error.to_owned()));
+        self.loads.push(LoadJson { statement, error, ..LoadJson::default() });
         Ok(())
     }
 
     /// What follows the last load.
     pub(super) fn end(self, output: &mut Output) -> anyhow::Result<()> {
         if self.format == Format::Json {
-            output.json(&FileJson { file: self.file.name, loads: &self.loads })?;
+            output.json(&FileJson { file: self.file.name, loads: self.loads })?;
         }
         Ok(())
     }
 
-    fn keep(&mut self, load: &Load, with: impl FnOnce(LoadJson) -> LoadJson) {
-        let Position { line, column } = self.file.lines.position(load.span.start);
-        let text = self.file.one_line(load.span);
-        let (executing, tensor_fault, error) = (None, None, None);
-        let (registers, lane_faults) = (Values::default(), Masks::default());
-        self.loads.push(with(LoadJson {
-            line,
-            column,
-            text,
-            executing,
-            registers,
-            lane_faults,
-            undefined: Masks::default(),
-            tensor_fault,
-            error,
-        }));
-    }
-
     /// The place and the text of a load, a line apart from the load before it.
     fn heading(&mut self, load: &Load) -> String {
-        let Position { line, column } = self.file.lines.position(load.span.start);
-        let text = self.file.one_line(load.span);
+        let Statement { line, column, text } = self.file.statement(load.span);
         let apart = if self.count > 0 { "\n" } else { "" };
         self.count += 1;
         format!("{apart}{}:{line}:{column}: {text}", self.file.name)

@@ -1,4 +1,4 @@
-//! The memory of the sample: what is allocated, its bytes, and the manifest that says so.
+//! The memory of the sample: its allocations, their bytes, and the manifest that describes them.
 
 use anyhow::Result;
 use warpload::lane::LANES;
@@ -6,7 +6,7 @@ use warpload::memory::{AddressMap, Memory, MemoryBuilder, Space};
 
 use super::random::Random;
 
-/// Generic addresses under which something is allocated.
+/// An allocated range of generic addresses.
 #[derive(Clone, Copy)]
 pub(super) struct Region {
     pub(super) base: u64,
@@ -19,26 +19,26 @@ impl Region {
         Self { base, size, space }
     }
 
-    /// The Plg that reaches it.
+    /// Returns the Plg that selects its space.
     pub(super) fn plg(self) -> bool {
         self.space != Space::Shared
     }
 
-    /// The first address and the number of aligned accesses of `bytes` that lie in it.
+    /// Returns the first address and the number of the aligned accesses of `bytes` bytes within it.
     pub(super) fn slots(self, bytes: u64) -> (u64, u64) {
         let first = self.base.next_multiple_of(bytes);
         (first, (self.base + self.size - first) / bytes)
     }
 }
 
-/// Ends off a multiple of 8, so that aligned accesses run from it into [`NEXT`].
+/// Its end is not a multiple of 8, so that aligned accesses cross from it into [`NEXT`].
 pub(super) const FIRST: Region = Region::new(0x1000_0000, 0x3f4, Space::Global);
-/// Touches [`FIRST`].
+/// Adjacent to [`FIRST`].
 pub(super) const NEXT: Region = Region::new(0x1000_03f4, 0x40c, Space::Global);
-/// Out of the reach of 32-bit addresses, and of 32-bit deltas from the others.
+/// Out of range of 32-bit addresses, and of 32-bit deltas from the others.
 pub(super) const FAR: Region = Region::new(0x20_0000_0000, 0x400, Space::Global);
 pub(super) const SHARED: Region = Region::new(0xfe00_0000, 0x400, Space::Shared);
-/// This part and the next are not multiples of 16 bytes: an access of 16 can lie half in one.
+/// The sizes of both parts are not multiples of 16: an access of 16 bytes can lie half in one.
 pub(super) const LOCAL_LOW: Region = Region::new(0xff00_0000, 0x208, Space::Local);
 /// Ends with the local window.
 pub(super) const LOCAL_HIGH: Region = Region::new(0xffff_fdf8, 0x208, Space::Local);
@@ -46,14 +46,14 @@ pub(super) const LOCAL_HIGH: Region = Region::new(0xffff_fdf8, 0x208, Space::Loc
 pub(super) const GLOBAL: [Region; 3] = [FIRST, NEXT, FAR];
 pub(super) const ALL: [Region; 6] = [FIRST, NEXT, FAR, SHARED, LOCAL_LOW, LOCAL_HIGH];
 
-/// The image: the memory that it describes, and the two files that describe it.
+/// The image: the memory, and its two files.
 pub(super) struct Image {
     pub(super) memory: Memory,
     pub(super) manifest: String,
     pub(super) bytes: Vec<u8>,
 }
 
-/// An image of random bytes.
+/// Creates an image of random bytes.
 pub(super) fn image(file: &str, random: &mut Random) -> Result<Image> {
     let local = LANES * LOCAL_LOW.size as usize;
     let sizes = GLOBAL.map(|region| region.size as usize);
@@ -81,7 +81,8 @@ pub(super) fn image(file: &str, random: &mut Random) -> Result<Image> {
     Ok(Image { memory, manifest: manifest(&entries), bytes })
 }
 
-/// `entries` are the files of the three allocations, of shared, low and high local memory.
+/// Returns the manifest. `entries` are the files of the three allocations, of shared memory, and of low
+/// and high local memory.
 fn manifest(entries: &[String]) -> String {
     let map = AddressMap::default();
     let (shared, local) = (map.shared(), map.local());

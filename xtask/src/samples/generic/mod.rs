@@ -1,9 +1,9 @@
 //! The sample of generic loads: a binary trace with expected values, and its memory image.
-//! No public trace holds an `LD`, so this one is made up, from a seed.
+//! No public trace contains an `LD`, so this one is generated from a seed.
 //!
 //! Every load is a real `LD` word, executed on a warp whose registers form the addresses. The
-//! expected values are what the literal executor, [`warpload::load::reference()`], leaves in the
-//! registers, and the counts are what it says; the fast executor, which replays, has no part.
+//! expected values and the counts come from the literal executor, [`warpload::load::reference()`], not
+//! from the fast executor, which replays.
 //!
 //! `tests/samples.rs` includes these files too.
 
@@ -26,14 +26,14 @@ use warpload::warp::Warp;
 use plan::{Case, Form, Place, Plan, plans};
 use random::Random;
 
-/// Another seed makes another sample.
+/// Another seed generates another sample.
 const SEED: u64 = 0x5350_4135;
 
 pub(crate) const TRACE: &str = "generic.wlt";
 pub(crate) const MANIFEST: &str = "generic.image.json";
 pub(crate) const BYTES: &str = "generic.image.bin";
 
-/// The sample's files by name, and what is in the trace.
+/// The sample's files by name, and what the trace contains.
 pub(crate) struct Sample {
     pub(crate) files: [(&'static str, Vec<u8>); 3],
     pub(crate) counts: Counts,
@@ -51,14 +51,14 @@ pub(crate) struct Counts {
     pub(crate) lane_faults: [u64; 3],
     pub(crate) broadcast: u64,
     pub(crate) divergent: u64,
-    /// Every kind of thing that occurs.
+    /// What occurs in it, such as `Uniform U.128`.
     pub(crate) kinds: BTreeSet<String>,
 }
 
-/// Makes the sample; always the same bytes.
+/// Generates the sample; always the same bytes.
 ///
 /// # Errors
-/// Returns an error if the plan above does not make a trace.
+/// Returns an error if the plan does not produce a valid trace.
 pub(crate) fn generate() -> Result<Sample> {
     let mut random = Random(SEED);
     let image = image::image(BYTES, &mut random)?;
@@ -90,7 +90,7 @@ struct Generator {
 }
 
 impl Generator {
-    /// A kernel of one block: every warp executes all instructions.
+    /// Writes a kernel of one block: every warp executes all instructions.
     fn kernel(&mut self, plan: &Plan) -> Result<()> {
         let map = self.machine.memory.map();
         self.writer.kernel(Kernel {
@@ -123,13 +123,13 @@ impl Generator {
         Ok(())
     }
 
-    /// A word that can form the addresses of a case.
+    /// Draws an instruction that can form the addresses of a case.
     fn instruction(&mut self, case: &Case) -> Result<Ld> {
         let random = &mut self.random;
         let reg = |random: &mut Random, count: u32| {
             Reg::new((random.below(u64::from(248 / count)) * u64::from(count)) as u8)
         };
-        // Half of the loads have no guard; once in a while no lane passes it.
+        // Half of the loads have no guard; now and then a guard is false in all lanes.
         let guard = match random.below(16) {
             0..8 => Pred::PT,
             number => Pred::try_from(1 + number as u8 % 6)?,
@@ -151,13 +151,13 @@ impl Generator {
             extended: case.place.is_far() || random.one_in(2),
             immediate: immediate.context("32 bits")?,
             guard_negated: match guard {
-                // That no path is taken is not what the uniform loads are for.
+                // Uniform loads must execute to take a path.
                 Pred::PT => case.size != Size::U128 && random.one_in(32),
                 _ => random.one_in(2),
             },
             guard,
             base,
-            // A load into RZ is made too, and has no value to expect.
+            // Some loads are into RZ; they have no expected values.
             destination: match random.one_in(32) {
                 true => Reg::RZ,
                 false => reg(random, case.size.registers()),
@@ -165,7 +165,7 @@ impl Generator {
         })
     }
 
-    /// One warp executes one load.
+    /// Executes one load on one warp, and writes its record.
     fn load(&mut self, pc: u32, case: &Case, ld: Ld) -> Result<()> {
         let random = &mut self.random;
         let mask = case.mask.unwrap_or_else(|| draw_mask(random));
@@ -174,7 +174,7 @@ impl Generator {
         let mut warp = Warp::new();
         warp.active = mask;
 
-        // Lanes that are not active have whatever it is in their registers.
+        // Inactive lanes have random values in their registers.
         let mut bases: [u64; LANES] = std::array::from_fn(|_| random.next());
         let mut plg = LaneMask::from_bits(random.next() as u32);
         for (lane, (address, lane_plg)) in mask.lanes().zip(active) {
@@ -203,7 +203,7 @@ impl Generator {
         let list: Vec<u64> = active.iter().map(|(address, _)| *address).collect();
         let mut deltas = Vec::new();
         let addresses = in_form(case.form, &list, &mut deltas)?;
-        // The replay then finds Plg itself.
+        // The replay then computes Plg itself.
         let is_left_out = case.place.is_compiled() && self.random.one_in(8);
         let operation = self.operation(&instruction, word)?;
         self.writer.load(&NewLoad {
@@ -269,7 +269,7 @@ impl Generator {
     }
 }
 
-/// Bundles have 32 bytes, and the control word comes first.
+/// Returns the offset of an instruction: bundles have 32 bytes, the control word first.
 fn program_counter(index: u32) -> u32 {
     32 * (index / 3) + 8 * (index % 3 + 1)
 }
@@ -284,8 +284,8 @@ fn draw_mask(random: &mut Random) -> LaneMask {
     })
 }
 
-/// What the load left in its destination: for each register, one value for each active lane; 0
-/// if the lane did not execute, which no replay compares.
+/// Returns what the load left in its destination: for each register, one value for each active lane; 0
+/// for lanes that did not execute, which replays do not compare.
 fn expected(mask: LaneMask, outcome: &Outcome, warp: &Warp) -> Vec<u32> {
     let Some(destination) = outcome.destination else { return Vec::new() };
     let mut values = Vec::new();
@@ -297,7 +297,7 @@ fn expected(mask: LaneMask, outcome: &Outcome, warp: &Warp) -> Vec<u32> {
     values
 }
 
-/// The addresses in that form, whatever their shortest is; `deltas` is room for the result.
+/// Returns the addresses in that form, even if another one is shorter; `deltas` is a buffer for it.
 fn in_form<'a>(form: Form, list: &'a [u64], deltas: &'a mut Vec<i32>) -> Result<Addresses<'a>> {
     let base = list.first().copied().unwrap_or_default();
     let step = |i: usize| list[i + 1].wrapping_sub(list[i]) as i64;

@@ -1,4 +1,4 @@
-//! What the sample covers: its kernels, load by load.
+//! The contents of the sample: its kernels, load by load.
 
 use warpload::encoding::Size;
 use warpload::lane::{LANES, LaneMask};
@@ -6,41 +6,41 @@ use warpload::lane::{LANES, LaneMask};
 use super::image::{ALL, FAR, FIRST, GLOBAL, LOCAL_HIGH, LOCAL_LOW, NEXT, Region, SHARED};
 use super::random::Random;
 
-/// The form in which a record holds its addresses.
+/// The form in which a record stores its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Uniform,
     Stride,
     Deltas,
     List,
-    /// The shortest that holds them.
+    /// The shortest possible one.
     Shortest,
 }
 
-/// Where the lanes of a load go.
+/// Which addresses the lanes of a load read.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    /// Into one region, aligned, in the way that the form needs.
+    /// In one region, aligned, as the form requires.
     Region(Region),
-    /// Lane by lane into any of those, aligned.
+    /// In a random one of these regions for each lane, aligned.
     Regions(&'static [Region]),
-    /// Into one region, off alignment.
+    /// In one region, misaligned.
     Misaligned(Region),
-    /// Into one region, all off the same aligned address.
+    /// In one region, all rounded down to the same aligned address.
     OneRounded(Region),
-    /// Every lane to one address with one Plg, by an instruction without a base register.
+    /// One address with one Plg for all lanes, by an instruction without a base register.
     Absolute(u32, bool),
-    /// Every third lane to one address with one Plg, the others into [`NEXT`].
+    /// One address with one Plg for every third lane; the others in [`NEXT`].
     Third(u64, bool),
-    /// Every lane to one address, Plg true in every other lane.
+    /// One address for all lanes; Plg is true in every other lane.
     Both(u64),
 }
 
-/// An address and the Plg with which it is asked for.
+/// An address and its Plg.
 type Lane = (u64, bool);
 
 impl Place {
-    /// Whether it takes 64-bit addresses.
+    /// Returns whether it needs 64-bit addresses.
     pub(super) fn is_far(self) -> bool {
         match self {
             Self::Region(region) | Self::Misaligned(region) | Self::OneRounded(region) => {
@@ -52,12 +52,12 @@ impl Place {
         }
     }
 
-    /// Whether Plg is what a compiled `LEA` makes of the address: false in the shared window.
+    /// Returns whether Plg is what a compiled `LEA` computes: false in the shared window.
     pub(super) fn is_compiled(self) -> bool {
         !matches!(self, Self::Absolute(..) | Self::Third(..) | Self::Both(_))
     }
 
-    /// Draws the lanes of one load of `bytes`; the `i`-th is that of the `i`-th active lane.
+    /// Draws the lanes of one load of `bytes` bytes; the `i`-th is for the `i`-th active lane.
     pub(super) fn draw(self, random: &mut Random, bytes: u64, form: Form) -> [Lane; LANES] {
         let slot = |random: &mut Random, region: Region| {
             let (first, count) = region.slots(bytes);
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// Evenly spaced, up or down, as far apart as a random stride that fits.
+/// Draws evenly spaced addresses, ascending or descending, with a random stride that fits.
 fn strided(random: &mut Random, region: Region, bytes: u64) -> [Lane; LANES] {
     let (first, count) = region.slots(bytes);
     let steps = LANES as u64 - 1;
@@ -123,7 +123,7 @@ impl Case {
     }
 }
 
-/// One kernel: its loads, executed by each of `warps`.
+/// One kernel: its loads, which each of `warps` warps executes.
 pub(super) struct Plan {
     pub(super) name: &'static str,
     pub(super) warps: u32,
@@ -138,13 +138,13 @@ pub(super) fn plans() -> [Plan; 3] {
     ]
 }
 
-/// Every size in every space in every form; an empty mask now and then.
+/// Every size in every space in every form; and empty masks.
 fn sizes_spaces_and_forms() -> Vec<Case> {
     let mut cases = Vec::new();
     for (i, size) in Size::ALL.into_iter().enumerate() {
         for form in [Form::Uniform, Form::Stride, Form::Deltas, Form::List] {
             let global = match form {
-                // Too far apart for deltas.
+                // Too far apart to be deltas.
                 Form::List => Place::Regions(&GLOBAL),
                 _ => Place::Region(GLOBAL[i % GLOBAL.len()]),
             };
@@ -161,12 +161,12 @@ fn sizes_spaces_and_forms() -> Vec<Case> {
     cases
 }
 
-/// Every fault of a lane, in every memory where it occurs.
+/// Every fault of a lane, in every space in which it occurs.
 fn faults() -> Vec<Case> {
     const BEYOND: u64 = 1 << 40;
     let mut cases = Vec::new();
     let outside = [
-        // outside_window: Plg says otherwise, or the address is too high.
+        // outside_window: the wrong Plg, or an address that is too high.
         (SHARED.base, true),
         (SHARED.base + 0xff_fff0, true),
         (FIRST.base, false),
@@ -187,10 +187,10 @@ fn faults() -> Vec<Case> {
     for (i, (address, plg)) in outside.into_iter().enumerate() {
         let size = Size::ALL[i % Size::ALL.len()];
         cases.push(Case::new(size, Place::Third(address, plg), Form::Shortest));
-        // Misaligned as well.
+        // Also misaligned.
         cases.push(Case::new(Size::B64, Place::Third(address + 3, plg), Form::Shortest));
     }
-    // Half in one allocation, half in its neighbour or in nothing.
+    // Half in one allocation, half in its neighbour or outside.
     for (address, size) in [
         (FIRST.base + 0x3f0, Size::B64),
         (FIRST.base + 0x3f0, Size::B128),
@@ -207,7 +207,7 @@ fn faults() -> Vec<Case> {
     cases
 }
 
-/// `.U.128` in every way that decides its path, and loads whose lanes go everywhere.
+/// `.U.128` in every way that decides its path, and loads whose lanes read from all regions.
 fn uniform_and_mixed() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut uniform = |place, form| cases.push(Case::new(Size::U128, place, form));

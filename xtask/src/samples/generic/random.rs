@@ -1,4 +1,4 @@
-//! Random numbers that are the same for everybody: splitmix64.
+//! Reproducible random numbers: splitmix64.
 
 use warpload::memory::mix;
 
@@ -10,7 +10,7 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number below `limit`, which is not 0. The bias does not matter here.
+    /// Returns a number below `limit`, which must not be 0. The bias does not matter here.
     pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }

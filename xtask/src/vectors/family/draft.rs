@@ -1,4 +1,4 @@
-//! A vector before it is executed.
+//! Vectors before they are executed.
 
 use std::error::Error;
 
@@ -16,14 +16,14 @@ pub(super) enum Opcode {
     Ldc,
 }
 
-/// One vector without what it expects.
+/// A vector without its expected result.
 #[derive(Clone)]
 pub(super) struct Draft {
-    /// What it is about.
+    /// What it tests.
     pub(super) topic: String,
     /// The instruction.
     pub(super) text: String,
-    /// Set in the word besides.
+    /// Bits that are also set in the word.
     pub(super) unread_bits: u64,
     /// The bytes, by key of `initial.memory`.
     pub(super) memory: Value,
@@ -35,15 +35,15 @@ pub(super) struct Draft {
     pub(super) active: u32,
     /// P1.
     pub(super) predicate: u32,
-    /// What {R3, R2} holds, or other registers if the instruction has another base.
+    /// The value of {R3, R2}, or of the instruction's base registers.
     pub(super) base: [u64; LANES],
 }
 
-/// What registers that are to be loaded hold before, so that zeroes are seen.
+/// The value of destination registers before the load, so that loaded zeroes are visible.
 const BEFORE: u32 = 7;
 
 impl Draft {
-    /// All lanes execute `text`, with 0 in the base.
+    /// Creates a draft in which all lanes execute `text`, with 0 in the base.
     pub(super) fn new(topic: &str, text: String, memory: Value) -> Self {
         Self {
             topic: topic.to_owned(),
@@ -72,7 +72,7 @@ impl Draft {
         Ok(parse_line(&self.text).map_err(|error| error.to_string())?.instruction)
     }
 
-    /// `initial`, without what is the default.
+    /// Returns `initial`, without the defaults.
     pub(super) fn initial(&self) -> Result<Value, Box<dyn Error>> {
         let mut initial = Map::new();
         let mut add = |is_needed: bool, key: &str, value: Value| {
@@ -92,7 +92,7 @@ impl Draft {
         Ok(Value::Object(initial))
     }
 
-    /// The destination, and over it the base.
+    /// Returns the values of the destination; those of the base override them.
     fn registers(&self) -> Result<Map<String, Value>, Box<dyn Error>> {
         let instruction = self.instruction()?;
         let mut registers = Map::new();
@@ -123,16 +123,16 @@ pub(super) fn hex(number: u64) -> Value {
     json!(format!("{number:#x}"))
 }
 
-/// `count` bytes in hexadecimal; other ones for another seed.
+/// Returns `count` bytes in hexadecimal, which depend on the seed.
 pub(super) fn bytes(seed: u64, count: u64) -> Value {
     json!((0..count).map(|i| format!("{:02x}", mix(seed << 32 | i) as u8)).collect::<String>())
 }
 
-/// `initial.memory` with at least `size` bytes for the instruction, and some for the others.
+/// Returns `initial.memory` with at least `size` bytes for the instruction, and some in other spaces.
 pub(super) fn memory(opcode: Opcode, size: u64) -> Value {
     let lanes = LANES as u64;
     match opcode {
-        // A second allocation touches the first.
+        // The second allocation is adjacent to the first.
         Opcode::Ldg => json!({
             "global": [
                 {"base": hex(GLOBAL), "hex": bytes(1, size)},
@@ -163,5 +163,5 @@ pub(super) fn memory(opcode: Opcode, size: u64) -> Value {
     }
 }
 
-/// Where the first global allocation begins; other memory begins at offset 0.
+/// The address of the first global allocation; other memory begins at offset 0.
 pub(super) const GLOBAL: u64 = 0x1000;

@@ -1,5 +1,5 @@
-//! The vectors of LDG, LDL, LDS and LDC. What they expect is what the literal executor,
-//! [`warpload::load::reference()`], does; the fast one has no part.
+//! The vectors of LDG, LDL, LDS and LDC. Their expected results come from the literal executor,
+//! [`warpload::load::reference()`], not from the fast one.
 //!
 //! `tests/generated_vectors.rs` includes these files too.
 
@@ -19,15 +19,15 @@ use draft::Draft;
 
 pub(crate) const FILE: &str = "load-family-vectors.jsonl";
 
-/// The vectors, and what occurs in them.
+/// The vectors, and what they cover.
 pub(crate) struct Generated {
-    /// One vector each, with the line end.
+    /// The vectors, one a line, with line ends.
     pub(crate) lines: Vec<String>,
-    /// Every kind of thing that occurs.
+    /// What occurs in them, such as `LDG: broadcast`.
     pub(crate) kinds: BTreeSet<String>,
 }
 
-/// Makes the vectors; always the same bytes.
+/// Generates the vectors; always the same bytes.
 ///
 /// # Errors
 /// Returns an error if a draft is not a vector.
@@ -55,54 +55,48 @@ impl Generated {
     }
 }
 
-/// The kinds that a vector is of, each after the mnemonic.
+/// Returns what a vector covers, each after the mnemonic.
 fn kinds(vector: &Vector, outcome: &Outcome) -> Result<Vec<String>, Box<dyn Error>> {
     let instruction = &vector.instruction;
     let machine = &vector.machine;
-    let mut kinds = vec![instruction.size().map_err(|size| size.to_string())?.name().to_owned()];
-    let guard = instruction.guard();
-    kinds.push(
-        match (outcome.executing.count(), vector.warp.active.count()) {
-            (0, _) => "no lane executes",
-            (32, _) => "all lanes execute",
-            (executing, active) if executing < active => "the guard keeps lanes off",
-            _ => "not all lanes are active",
-        }
-        .to_owned(),
-    );
-    if guard.negated {
-        kinds.push("negated guard".to_owned());
-    }
-    kinds.extend(outcome.warp_fault.map(|fault| fault.name().to_owned()));
-    for fault in &outcome.lane_faults {
-        kinds.push(fault.kind().name().to_owned());
-    }
-    if outcome.warp_fault.is_none() && outcome.executing.count() == 32 {
-        kinds.extend(outcome.lane_faults.is_empty().then(|| "all lanes load".to_owned()));
-    }
+    let size = instruction.size().map_err(|size| size.to_string())?;
+    let lanes = match (outcome.executing.count(), vector.warp.active.count()) {
+        (0, _) => "no lane executes",
+        (32, _) => "all lanes execute",
+        (executing, active) if executing < active => "the guard keeps lanes off",
+        _ => "not all lanes are active",
+    };
+    let mut kinds = vec![size.name(), lanes];
+    kinds.extend(instruction.guard().negated.then_some("negated guard"));
+    kinds.extend(outcome.warp_fault.map(|fault| fault.name()));
+    kinds.extend(outcome.lane_faults.iter().map(|fault| fault.kind().name()));
+    let all_load = outcome.executing.count() == 32
+        && outcome.warp_fault.is_none()
+        && outcome.lane_faults.is_empty();
+    kinds.extend(all_load.then_some("all lanes load"));
     if machine.misaligned == Misaligned::Force {
         let lanes = warpload::load::LaneAddresses::new(instruction, machine, &vector.warp);
-        let low_bits = instruction.size().map_or(0, |size| u64::from(size.bytes()) - 1);
+        let low_bits = u64::from(size.bytes()) - 1;
         let is_forced =
             outcome.executing.lanes().any(|lane| lanes.addresses.of(lane) & low_bits != 0);
-        kinds.extend(is_forced.then(|| "forced alignment".to_owned()));
+        kinds.extend(is_forced.then_some("forced alignment"));
     }
     kinds.extend(outcome.uniform.map(|path| match path {
-        UniformPath::Broadcast => "broadcast".to_owned(),
-        UniformPath::Divergent => "divergent".to_owned(),
+        UniformPath::Broadcast => "broadcast",
+        UniformPath::Divergent => "divergent",
     }));
     let address = instruction.address();
-    kinds.extend(address.extended.then(|| "extended address".to_owned()));
+    kinds.extend(address.extended.then_some("extended address"));
     let base = address.base;
     if base.is_zero() {
-        kinds.push("no base".to_owned());
+        kinds.push("no base");
     } else if base.number() >= machine.register_limit.get() {
-        kinds.push("base at or above the limit".to_owned());
+        kinds.push("base at or above the limit");
     }
-    kinds.extend(instruction.destination().is_zero().then(|| "Rd = RZ".to_owned()));
+    kinds.extend(instruction.destination().is_zero().then_some("Rd = RZ"));
     if let MemorySpace::Constant { bank, .. } = instruction.space() {
         let is_there = machine.memory.constant_bytes(bank.get()).is_some();
-        kinds.push(if is_there { "a bank" } else { "no such bank" }.to_owned());
+        kinds.push(if is_there { "a bank" } else { "no such bank" });
     }
     let name = |kind| format!("{}: {kind}", instruction.mnemonic());
     Ok(kinds.into_iter().map(name).collect())

@@ -1,10 +1,10 @@
-//! Vectors about registers: alignment, the shader's limit, bits that are not read.
+//! Vectors about registers: alignment, the register limit; and about bits that no field covers.
 
 use warpload::lane::LANES;
 
 use super::draft::{Draft, GLOBAL, Opcode, memory};
 
-/// Instructions, the register limit they execute with, and what that is about.
+/// The instructions, the register limit that they execute with, and what they test.
 const CASES: &[(Opcode, &str, u64, &str)] = &[
     (Opcode::Ldg, "LDG.64 R5, [R2]", 255, "Rd must be even"),
     (Opcode::Ldg, "LDG.128 R6, [R2]", 255, "Rd must be a multiple of four"),
@@ -40,7 +40,7 @@ const CASES: &[(Opcode, &str, u64, &str)] = &[
     (Opcode::Ldc, "LDC R4, c[0x3][R8-0x8]", 8, "R8 is no base, the offset wraps"),
 ];
 
-/// Every bit of the words that no field covers.
+/// The bits of the words that no field covers.
 const UNREAD: &[(Opcode, &str, u64)] = &[
     (Opcode::Ldg, "LDG.64 R4, [R2]", 0x1000_0000_0000),
     (Opcode::Ldl, "LDL.64 R4, [R2]", 0xc000_0000_0000),

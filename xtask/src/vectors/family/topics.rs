@@ -1,4 +1,4 @@
-//! What the vectors are about, for every size of every instruction.
+//! The topics of the vectors, for every size of every instruction.
 
 use serde_json::json;
 use warpload::encoding::Size;
@@ -26,7 +26,8 @@ impl Load {
         self.size.bytes().into()
     }
 
-    /// How many bytes there are: of a ragged number, so that the last access is cut.
+    /// Returns how much memory there is, in bytes: not a multiple of the size, so that the last access
+    /// crosses the end.
     fn room(&self) -> u64 {
         match self.opcode {
             Opcode::Ldl => self.bytes() + self.bytes().div_ceil(2),
@@ -34,12 +35,12 @@ impl Load {
         }
     }
 
-    /// The first byte's address.
+    /// Returns the address of the first byte.
     fn first(&self) -> u64 {
         if self.opcode == Opcode::Ldg { GLOBAL } else { 0 }
     }
 
-    /// The instruction with a destination and an address, R2 and so on without brackets.
+    /// Returns the instruction with a destination and an address, such as `R2`, without brackets.
     fn text(&self, destination: &str, address: &str) -> String {
         let size = self.size.name();
         match self.opcode {
@@ -52,12 +53,12 @@ impl Load {
         }
     }
 
-    /// A draft with those effective addresses.
+    /// Creates a draft with those effective addresses.
     fn at(&self, topic: &str, addresses: impl Fn(u64) -> u64) -> Draft {
         self.with(topic, "R4", 0, addresses)
     }
 
-    /// The same into another destination and with an offset.
+    /// Creates a draft with another destination and an offset.
     fn with(
         &self,
         topic: &str,
@@ -77,7 +78,7 @@ impl Load {
         Draft { base: std::array::from_fn(base), ..Draft::new(topic, text, memory) }
     }
 
-    /// Addresses of which nothing is allocated: the windows' own, high ones, ones near by.
+    /// Returns addresses that are not allocated: those of the windows, high ones, nearby ones.
     fn nowhere(&self) -> Lanes {
         let near = self.first() + 64 * self.bytes();
         let all: [u64; 8] = match self.opcode {
@@ -100,13 +101,13 @@ impl Load {
     }
 }
 
-/// Every vector but those about registers.
+/// Returns all drafts but those about registers.
 pub(super) fn drafts() -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (opcode, sizes) in [(Opcode::Ldg, 8), (Opcode::Ldl, 7), (Opcode::Lds, 7), (Opcode::Ldc, 6)]
     {
         for (i, &size) in Size::ALL[..sizes].iter().enumerate() {
-            // Every topic with and without .E, in turn.
+            // Topics alternate between addresses with and without .E.
             let load = Load { opcode, size, uniform: false, extended: i % 2 == 0 };
             let load = Load { extended: load.extended && opcode == Opcode::Ldg, ..load };
             let other = Load { extended: !load.extended && opcode == Opcode::Ldg, ..load };
@@ -165,18 +166,19 @@ fn outside(load: &Load, other: &Load) -> Vec<Draft> {
     vec![
         load.at("lanes before and behind the end", at_the_end),
         other.at("nothing is allocated", |lane| other.nowhere()[lane as usize]),
-        load.with(
-            "zeroes of one lane",
-            "R8",
+        load.with("zeroes of one lane", "R8", 0, except(9, load.nowhere()[0], first)),
+        other.with(
+            "values dropped, one lane outside",
+            "RZ",
             0,
-            |lane| {
-                if lane == 9 { load.nowhere()[0] } else { first }
-            },
+            except(9, other.nowhere()[1], first),
         ),
-        other.with("values dropped, one lane outside", "RZ", 0, |lane| {
-            if lane == 9 { other.nowhere()[1] } else { first }
-        }),
     ]
+}
+
+/// Returns `address` for every lane but `lane`, which has `other`.
+fn except(lane: u64, other: u64, address: u64) -> impl Fn(u64) -> u64 {
+    move |at| if at == lane { other } else { address }
 }
 
 fn offsets(load: &Load, is_even: bool) -> Vec<Draft> {
@@ -215,7 +217,7 @@ fn masks(load: &Load) -> Vec<Draft> {
     ]
 }
 
-/// The high part, which ends with the window; parts that touch in a window of their own.
+/// The high part, which ends with the window; adjacent parts in a small window.
 fn local_parts(load: &Load) -> Vec<Draft> {
     let bytes = load.bytes();
     let high = load.at("lanes in the low and the high part", |lane| {
@@ -254,7 +256,7 @@ fn banks(load: &Load) -> Vec<Draft> {
     ]
 }
 
-/// Loads with the hint that all lanes share one address.
+/// Loads with the hint that all lanes have one address.
 fn uniform(load: &Load) -> Vec<Draft> {
     let (first, bytes) = (load.first(), load.bytes());
     let second = first + bytes;
@@ -264,37 +266,27 @@ fn uniform(load: &Load) -> Vec<Draft> {
             is_reporting: true,
             ..load.at("one rounded address is broadcast", |lane| second + lane % bytes)
         },
-        load.at("one lane elsewhere diverges", |lane| if lane == 9 { first } else { second }),
-        load.at(
-            "one lane outside diverges",
-            |lane| {
-                if lane == 31 { load.nowhere()[1] } else { second }
-            },
-        ),
+        load.at("one lane elsewhere diverges", except(9, first, second)),
+        load.at("one lane outside diverges", except(31, load.nowhere()[1], second)),
         load.at("one address that is not allocated diverges", |_| load.nowhere()[1]),
         Draft {
             active: 1 << 9,
-            ..load.at("one active lane is broadcast", |lane| {
-                if lane == 9 { second } else { load.nowhere()[1] }
-            })
+            ..load.at("one active lane is broadcast", except(9, second, load.nowhere()[1]))
         },
     ]
 }
 
-/// `LDS.U` has no observable effect, whether the lanes agree on the address or not.
+/// `LDS.U`: the hint has no observable effect, whether the lanes have one address or not.
 fn hinted(load: &Load) -> Vec<Draft> {
-    let (first, bytes) = (load.first(), load.bytes());
+    let first = load.first();
+    let second = first + load.bytes();
     vec![
-        load.at("one address with .U", |_| first + bytes),
-        load.at("two addresses with .U", |lane| if lane == 9 { first } else { first + bytes }),
-        load.at("one lane outside with .U", |lane| {
-            if lane == 31 { load.nowhere()[1] } else { first + bytes }
-        }),
+        load.at("one address with .U", |_| second),
+        load.at("two addresses with .U", except(9, first, second)),
+        load.at("one lane outside with .U", except(31, load.nowhere()[1], second)),
         Draft {
             active: 1 << 9,
-            ..load.at("one active lane with .U", |lane| {
-                if lane == 9 { first + bytes } else { load.nowhere()[1] }
-            })
+            ..load.at("one active lane with .U", except(9, second, load.nowhere()[1]))
         },
     ]
 }
@@ -313,7 +305,7 @@ fn cache_operators() -> Vec<Draft> {
     drafts
 }
 
-/// The last bytes of the address space, and what is above: not allocated, not outside of a window.
+/// The last bytes of the address space, and those above: not allocated, but not outside a window.
 fn address_bits() -> Vec<Draft> {
     [32, 40, 49, 63]
         .into_iter()

@@ -1,0 +1,37 @@
+//! Renewing generated files, whose bytes are always the same.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::metadata::Metadata;
+use crate::step::Failed;
+
+#[derive(Args)]
+pub(crate) struct Renewal {
+    /// Write nothing; fail if a file differs from what would be written
+    #[arg(long)]
+    check: bool,
+}
+
+impl Renewal {
+    /// Writes named files to `folder` of the workspace, or compares them.
+    pub(crate) fn renew<B: AsRef<[u8]>>(&self, folder: &str, files: &[(&str, B)]) -> Result<()> {
+        let folder = Metadata::workspace()?.root()?.join(folder);
+        let mut is_equal = true;
+        for (name, bytes) in files {
+            let (path, bytes) = (folder.join(name), bytes.as_ref());
+            if !self.check {
+                fs::write(&path, bytes)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+                println!("{} written, {} bytes", path.display(), bytes.len());
+            } else if fs::read(&path).ok().as_deref() != Some(bytes) {
+                println!("{} differs from what is generated", path.display());
+                is_equal = false;
+            }
+        }
+        ensure!(is_equal, Failed::SHOWN);
+        Ok(())
+    }
+}
