@@ -213,8 +213,8 @@ fn broken_listings() {
     assert!(endless.next().is_none());
 }
 
-/// A listing cut within an instruction is an error; one cut between lines cannot be told from a
-/// short one, and gives the instructions up to there.
+/// A listing cut within an instruction is an error; one cut between lines looks like a
+/// short one, and has the instructions up to there.
 #[test]
 fn a_listing_cut_in_the_middle() {
     for name in ["gather.sm_61.nvdisasm.txt", "chase.sm_50.cuobjdump.txt"] {

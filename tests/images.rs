@@ -77,7 +77,7 @@ fn allocated(machine: &Machine) -> &[u8] {
     machine.memory.allocation_bytes(allocation)
 }
 
-/// An error and what is behind it, as it is shown to people.
+/// Returns an error and its sources, as they are shown to people.
 fn shown(error: &dyn Error) -> String {
     match error.source() {
         Some(source) => format!("{error}: {}", shown(source)),
@@ -270,7 +270,7 @@ fn a_file_shorter_than_the_manifest_says() {
             }
         }
     }
-    // Without a length, an offset behind the end is an error too.
+    // Without a length, an offset past the end is an error too.
     let memory = r#"{"shared": {"file": "bytes.bin", "offset": 257}}"#;
     assert_eq!(failure(folder.open(memory, Mapping::ReadOnly)).0, "memory.shared");
 }
@@ -342,7 +342,7 @@ fn a_manifest_that_cannot_be_read() {
     assert!(matches!(&error, ImageError::Io { path, .. } if *path == missing));
     let expected = format!("{} could not be read: ", missing.display());
     assert!(shown(&error).starts_with(&expected));
-    // Bytes are no text.
+    // Bytes are not text.
     assert!(matches!(
         open(&folder.0.path().join("bytes.bin"), Mapping::ReadOnly),
         Err(ImageError::Io { .. })

@@ -1,4 +1,4 @@
-//! Cubins and the listings of them agree: every source gives the same instructions.
+//! Cubins and the listings of them agree: every source has the same instructions.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::fs;
@@ -137,7 +137,7 @@ fn the_text_of_loads_is_the_listings_text() {
     }
 }
 
-/// What the samples were made for, as it stands in the listings.
+/// What the samples were made for, as the listings have it.
 #[test]
 fn pairs_labels_and_slots() {
     let text = |name| String::from_utf8(bytes(name)).expect("UTF-8");

@@ -63,7 +63,7 @@ fn a_raw_stream_that_begins_elsewhere() {
                 let shifted = &code[shift..shift + whole];
                 let error = raw_error(shifted, 0);
                 assert!(error.contains("is not a control word"), "{name} by {shift}: {error}");
-                // With the bytes in front of it the code is found again.
+                // If the bytes before it are skipped, the code is found again.
                 let prefixed = [&[1; 8].repeat(shift / 8), &code[..]].concat();
                 let again = read_raw(&prefixed[..], shift as u64).expect("code");
                 assert_eq!(again.count(), code.len() / 32 * 3, "{name}");
@@ -135,7 +135,7 @@ fn control_words_that_name_barrier_6() {
     }
 }
 
-/// Zeroes may be code that nobody has scheduled; it is the caller's to say.
+/// Zeroes may be code without a schedule; the caller decides.
 #[test]
 fn control_words_of_zeroes() {
     let unscheduled = [[0; 8], [1; 8], [1; 8], [1; 8]].concat();

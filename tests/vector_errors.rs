@@ -156,7 +156,7 @@ fn values() {
     }
 }
 
-/// An array of an object's values in their order is no object.
+/// An array of an object's values in their order is not an object.
 #[test]
 fn arrays_are_no_objects() {
     for (initial, key) in [

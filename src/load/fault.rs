@@ -151,9 +151,9 @@ impl ByFaultKind<u64> {
     #[cfg(feature = "trace")]
     #[inline]
     pub(crate) fn add(&mut self, other: &Self) {
-        for (kind, count) in other.iter() {
-            self[kind] = self[kind].saturating_add(*count);
-        }
+        self.outside_window = self.outside_window.saturating_add(other.outside_window);
+        self.outside_allocation = self.outside_allocation.saturating_add(other.outside_allocation);
+        self.misaligned_address = self.misaligned_address.saturating_add(other.misaligned_address);
     }
 }
 
@@ -277,6 +277,8 @@ impl fmt::Display for LaneFault {
 pub struct LaneFaults(Option<Box<Vec<LaneFault>>>);
 
 impl LaneFaults {
+    pub(crate) const NONE: LaneFaults = LaneFaults(Vec::new());
+
     /// Returns whether no lane has a fault.
     #[must_use]
     pub fn is_empty(&self) -> bool {

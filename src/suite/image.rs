@@ -113,7 +113,7 @@ impl Manifest {
     }
 
     /// Lets `map` make the memory if one file holds all bytes, as [`Arena::map_read_only`] does;
-    /// more files are read, each into its place. `opened` is told each file.
+    /// more files are read, each into its place. `opened` is called with each file.
     ///
     /// # Errors
     /// Those of [`open`], and those of `map`.

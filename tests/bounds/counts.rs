@@ -1,4 +1,4 @@
-//! What inputs may have many of, and what is said of one too many.
+//! What inputs may have many of, and the error for one too many.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! What a machine cannot be, told by the library and by vectors, and what it just can be.
+//! Invalid machines, refused by the library and in vectors, and those that are just valid.
 
 #![cfg(feature = "json")]
 #![allow(clippy::unwrap_used)]
@@ -16,7 +16,7 @@ fn window(base: u64, size: u64) -> Window {
     Window { base, size }
 }
 
-/// The key and the message of the error that a vector with that `initial` gives.
+/// Returns the key and the message of the error for a vector with that `initial`.
 fn vector_error(initial: &str) -> (String, String) {
     let text = format!(r#"{{"instruction": "LD R0, [R2]", "initial": {initial}}}"#);
     let error = Vector::from_json(&text).unwrap_err();

@@ -66,7 +66,7 @@ fn edges(machine: &Machine, space: AddressSpace, places: &[(u64, u64)]) -> Vec<u
 }
 
 trait End {
-    /// The address behind the last one.
+    /// The address after the last one.
     fn end(&self) -> u64;
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn addresses(
 ) -> [u64; LANES] {
     let places = places(machine, space);
     let edges = edges(machine, space, &places);
-    // Somewhere in what is allocated, or a few bytes before or behind where something ends.
+    // Somewhere in what is allocated, or a few bytes before or after an end.
     let point = |choices: &mut Choices<'_>| {
         if !places.is_empty() && !choices.one_in(3) {
             let (base, size) = choices.pick(&places);

@@ -1,5 +1,5 @@
 //! Random decisions out of a list of numbers, so that proptest can make a failing case smaller:
-//! a smaller number decides for something plainer, and behind the end every number is 0.
+//! a smaller number decides for something plainer, and past the end every number is 0.
 
 /// The decisions that are left.
 pub(crate) struct Choices<'n>(std::slice::Iter<'n, u64>);

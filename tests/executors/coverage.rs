@@ -189,7 +189,7 @@ fn place_kinds(case: &Case, loading: LaneMask, is_broadcast: bool) -> Vec<String
     kinds
 }
 
-/// The effective address of a lane, told from the registers once more.
+/// Returns the effective address of a lane, computed from the registers once more.
 fn address(case: &Case, lane: usize) -> GenericAddress {
     let lanes = warpload::load::LaneAddresses::new(&case.instruction, &case.machine, &case.warp);
     GenericAddress(lanes.addresses.of(lane))

@@ -1,4 +1,4 @@
-//! The fast executor gives what the literal one gives: the whole warp and the whole outcome.
+//! The fast executor agrees with the literal one: the whole warp and the whole outcome.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 

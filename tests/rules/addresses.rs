@@ -8,7 +8,7 @@ use warpload::memory::{AddressMap, MemoryBuilder};
 
 use crate::{Loaded, at, limited, load, machine, reporting, word};
 
-/// A lane's effective address, told by the fault of a load that finds nothing there.
+/// Returns a lane's effective address, taken from the fault of a load that finds nothing there.
 fn address(loaded: &Loaded, lane: usize) -> u64 {
     loaded.faults(lane)[0].address.0
 }
@@ -87,7 +87,7 @@ fn an_extended_address_has_64_bits() {
     assert_eq!(address(&loaded, 9), 0x2_0000_0010);
 }
 
-/// 0x1_00000000 - 4 = 0xfffffffc: a zero-extended -4 would give 0x1_fffffffc.
+/// 0x1_00000000 - 4 = 0xfffffffc: a zero-extended -4 would make it 0x1_fffffffc.
 #[test]
 fn an_extended_address_adds_a_sign_extended_immediate() {
     let loaded = load("LD.E R4, [R2-0x4]", &machine(), at(|_| 0x1_0000_0000));

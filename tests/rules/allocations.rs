@@ -32,7 +32,7 @@ fn a_global_access_must_lie_in_an_allocation() {
     }
 }
 
-/// 0x1120 is the last byte of the second allocation, 0x1121 the first behind it.
+/// 0x1120 is the last byte of the second allocation, 0x1121 the first after it.
 #[test]
 fn nothing_behind_the_last_byte() {
     assert!(holds(&machine(), "U8", 0x1120));

@@ -47,7 +47,7 @@ fn lanes_that_do_not_execute_do_not_fault() {
     assert!(loaded.is_clean());
 }
 
-/// @!PT lets nobody through; R5 is misaligned for 128 bits, R9 for an address, and 0 is not
+/// @!PT predicates all lanes off; R5 is misaligned for 128 bits, R9 for an address, and 0 is not
 /// allocated: none of it is a fault.
 #[test]
 fn nothing_faults_where_no_lane_executes() {

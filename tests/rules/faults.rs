@@ -84,7 +84,7 @@ fn a_lane_can_be_misaligned_and_outside() {
     assert_eq!(loaded.causes(3), [outside]);
 }
 
-/// Clause 7: the kinds that give zeroes, and the one that does not.
+/// Clause 7: the kinds that zero the lane, and the one that does not.
 #[test]
 fn a_misaligned_lane_is_not_zeroed() {
     assert!(BY_PLG.kind().zeroes() && FaultCause::OutsideAllocation.kind().zeroes());

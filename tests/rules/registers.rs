@@ -87,7 +87,7 @@ fn the_high_word_of_an_extended_base_must_be_below_the_limit() {
     assert_eq!(fault("LD.E R4, [R254]", 255), out_of_range(254));
 }
 
-/// What is no base needs no pair.
+/// A register that is not a base needs no pair.
 #[test]
 fn no_base_is_exempt_from_the_base_rules() {
     assert_eq!(fault("LD.E R4, [RZ+0x1000]", 5), None);
@@ -96,7 +96,7 @@ fn no_base_is_exempt_from_the_base_rules() {
     }
 }
 
-/// Rd alignment, Rd range, Ra alignment, Ra+1 range: of two that are broken the first is said.
+/// Rd alignment, Rd range, Ra alignment, Ra+1 range: of two that are broken the first is reported.
 #[test]
 fn the_checks_have_an_order() {
     // R9 is odd, and beyond the limit.
@@ -107,7 +107,7 @@ fn the_checks_have_an_order() {
     assert_eq!(fault("LD.E R8, [R3]", 8), out_of_range(8));
     // R8 is beyond the limit, and R6 has no R7.
     assert_eq!(fault("LD.E R8, [R6]", 7), out_of_range(8));
-    // R7 is odd, and there is no R8.
+    // R7 is odd, and R8 does not exist.
     assert_eq!(fault("LD.E R4, [R7]", 8), misaligned(7));
 }
 

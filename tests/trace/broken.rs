@@ -119,7 +119,7 @@ fn taking_apart_changes_nothing() {
 fn instructions_that_are_not_replayed_agree() {
     let row = |parts: &mut Parts, i: usize| parts.index[0].offset as usize + 64 + 8 * i;
     let changes: &[fn(&mut Parts, usize, usize)] = &[
-        // The first one is not before the second, the second is behind the block's end.
+        // The first one is not before the second, the second is past the block's end.
         |parts, first, second| parts.bytes[first] = parts.bytes[second],
         |parts, _, second| parts.bytes[second] = 5,
         |parts, first, _| parts.bytes[first + 3] = 0xff,

@@ -242,7 +242,7 @@ fn compressed_traces() {
     let plain = import_bytes(&text).unwrap();
     let whole = xz(text.as_bytes());
     assert!(import_bytes(&whole).unwrap() == plain);
-    // One behind the other, as `cat` puts them together.
+    // One after the other, as `cat` puts them together.
     let (start, end) = text.as_bytes().split_at(text.len() / 3);
     assert!(import_bytes([xz(start), xz(end)].concat()).unwrap() == plain);
 

@@ -125,7 +125,7 @@ pub(crate) fn write(items: &[Item]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A load as a trace gives it.
+/// A load as it is in a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) record: u64,

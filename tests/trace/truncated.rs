@@ -1,4 +1,4 @@
-//! Text traces that are cut off: refused, or their notes say that it cannot be told.
+//! Text traces that are cut off: refused, or their notes say that it is unknown.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::import::{import_bytes, import_file};
 use crate::random::Random;
 use crate::samples::open;
 
-/// Cuts a trace at random places. Returns how many of the cuts could not be told.
+/// Cuts a trace at random places. Returns how many of the cuts went unnoticed.
 fn cut(name: &str, cuts: u32) -> u32 {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
     let whole = std::fs::read(&path).unwrap();
@@ -32,7 +32,7 @@ fn a_grouped_trace_is_never_cut_silently() {
     assert_eq!(cut("traces/bfs-v3-kernel-14.traceg", 500), 0);
 }
 
-/// What follows a thread block may be missing: that is told by the grid.
+/// What follows a thread block may be missing: the grid shows it.
 #[test]
 fn a_grouped_trace_between_thread_blocks() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/bfs-v3-kernel-14.traceg");

@@ -75,7 +75,7 @@ fn what_follows_a_stream() {
     let message = refused(&with(&whole[..5]));
     let end = whole.len() + 5;
     assert!(message.contains(&format!("it ends at byte offset {end},")), "{message}");
-    // Padding, and a text in several streams, are no damage.
+    // Padding, and a text in several streams, are valid.
     let expected = import_bytes(&text).unwrap();
     assert!(import_bytes(with(&[0; 8])).unwrap() == expected);
     let (one, other) = text.split_at(text.len() / 3);

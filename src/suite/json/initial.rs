@@ -130,7 +130,7 @@ impl Initial {
         }
     }
 
-    /// The machine alone, for a manifest.
+    /// Returns the machine alone, for a manifest.
     pub(crate) fn machine(self, files: Files<'_>) -> Result<Machine, JsonError> {
         self.refuse_warp()?;
         Ok(self.machine_and_warp(files)?.0)
@@ -184,8 +184,8 @@ impl Initial {
         Memory::new(map, arena, regions).map_err(|error| JsonError::at("memory", error))
     }
 
-    /// Where the memories of a manifest lie, and in how many bytes. Of files only the sizes are
-    /// read.
+    /// Returns where the memories of a manifest lie, and in how many bytes. Of files only the sizes
+    /// are read.
     pub(crate) fn layout(self, files: Files<'_>) -> Result<(AddressMap, Regions, u64), JsonError> {
         self.refuse_warp()?;
         let map = self.map()?;

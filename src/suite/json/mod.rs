@@ -33,7 +33,7 @@ impl JsonError {
 /// Reads a value out of a whole JSON text.
 ///
 /// # Errors
-/// [`JsonError`] with the key and the place if the text is not JSON or not such a value.
+/// Returns [`JsonError`] with the key and the place if the text is not JSON or not such a value.
 pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     let mut json = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {

@@ -40,7 +40,7 @@ pub(crate) enum Files<'p> {
         /// Maps a file that holds all bytes; without it, and if there are more files, they are
         /// read.
         map: Option<Map<'p>>,
-        /// Is told each file that is opened.
+        /// Is called with each file that is opened.
         opened: &'p dyn Fn(&Path, &File),
     },
 }

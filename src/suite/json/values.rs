@@ -56,7 +56,7 @@ pub(crate) struct Hex64(pub(crate) u64);
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Hex32(pub(crate) u32);
 
-/// The number that `0x` and hexadecimal digits spell.
+/// Returns the number that `0x` and hexadecimal digits spell.
 pub(crate) fn hexadecimal(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
     // `from_str_radix` takes a sign too.
@@ -209,7 +209,7 @@ where
 /// not a value.
 ///
 /// # Errors
-/// Those of the value.
+/// Returns those of the value.
 pub fn present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de>,

@@ -1,5 +1,6 @@
 //! [`replay`]: every load of a trace executed, counted, checked and digested.
 
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use super::error::ReplayError;
@@ -76,18 +77,20 @@ impl Visitor for Part {
         loads: Range<usize>,
         memory: &M,
     ) -> Result<(), TraceError> {
-        let kernel = block.raw().kernel;
-        let name = &walk.trace.contents().kernels[kernel as usize].name;
-        let counts =
-            Worker::new(block, name, walk.options.has_data(), self).loads(loads, memory)?;
-        self.add_kernel(kernel, counts);
+        let name = &walk.trace.contents().kernels[block.raw().kernel as usize].name;
+        let mut worker = Worker::new(block, name, walk.options.has_data());
+        worker.loads(loads, memory)?;
+        self.add(worker.found);
         walk.options.report_progress(u64::from(block.raw().length));
         Ok(())
     }
 
     fn add(&mut self, later: Self) {
         for (kernel, counts) in later.kernels {
-            self.add_kernel(kernel, counts);
+            match self.kernels.entry(kernel) {
+                Entry::Vacant(place) => drop(place.insert(counts)),
+                Entry::Occupied(mut place) => place.get_mut().add(&counts),
+            }
         }
         self.digest = self.digest.wrapping_add(later.digest);
         self.faults.extend(later.faults);

@@ -79,11 +79,12 @@ impl<'a> Walk<'a> {
     ) -> Result<(), TraceError> {
         let block = self.trace.block(raw)?;
         let map = self.maps[raw.kernel as usize];
-        let fill = match self.options.get_data() {
-            Data::Image(memory) => return visitor.visit(self, &block, loads, memory),
-            Data::Fill(fill) => fill,
-            Data::Absent => Fill::Zero,
-        };
-        visitor.visit(self, &block, loads, &FilledMemory { map, fill })
+        let filled = |fill| FilledMemory { map, fill };
+        match self.options.get_data() {
+            Data::Image(memory) => visitor.visit(self, &block, loads, memory),
+            Data::Fill(fill) => visitor.visit(self, &block, loads, &filled(fill)),
+            // Apart, so that the compiler knows that all values are zero.
+            Data::Absent => visitor.visit(self, &block, loads, &filled(Fill::Zero)),
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! [`Worker`]: replays a block, load by load: executes, digests, checks and counts.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,15 +24,6 @@ pub(super) struct Part {
     pub(super) mismatches: Vec<Mismatch>,
 }
 
-impl Part {
-    pub(super) fn add_kernel(&mut self, kernel: u32, counts: KernelCounts) {
-        match self.kernels.entry(kernel) {
-            Entry::Vacant(place) => drop(place.insert(counts)),
-            Entry::Occupied(mut place) => place.get_mut().add(&counts),
-        }
-    }
-}
-
 /// Replays some loads of a block.
 pub(super) struct Worker<'b, 't> {
     block: &'b Block<'t>,
@@ -46,17 +36,12 @@ pub(super) struct Worker<'b, 't> {
     /// The registers that loads fill.
     values: [LaneValues; 4],
     counts: KernelCounts,
-    /// Takes what is not counted by kernel.
-    found: &'b mut Part,
+    /// What is not counted by kernel.
+    pub(super) found: Part,
 }
 
 impl<'b, 't> Worker<'b, 't> {
-    pub(super) fn new(
-        block: &'b Block<'t>,
-        kernel: &'b Arc<str>,
-        has_data: bool,
-        found: &'b mut Part,
-    ) -> Self {
+    pub(super) fn new(block: &'b Block<'t>, kernel: &'b Arc<str>, has_data: bool) -> Self {
         Self {
             block,
             kernel,
@@ -65,23 +50,26 @@ impl<'b, 't> Worker<'b, 't> {
             per_pc: FxHashMap::default(),
             values: [[0; LANES]; 4],
             counts: KernelCounts::default(),
-            found,
+            found: Part::default(),
         }
     }
 
-    /// Replays a part of the loads, and returns its counts.
+    /// Replays a part of the loads.
     pub(super) fn loads<M: LoadMemory>(
-        mut self,
+        &mut self,
         part: Range<usize>,
         memory: &M,
-    ) -> Result<KernelCounts, TraceError> {
+    ) -> Result<(), TraceError> {
         self.pass(&part)?;
         for i in part {
             let traced = self.block.load(i)?;
             self.load(&traced, memory);
         }
-        let (footprint, per_pc) = (self.traffic.footprint(), self.per_pc.into_iter().collect());
-        Ok(KernelCounts { footprint, per_pc, ..self.counts })
+        let mut counts = std::mem::take(&mut self.counts);
+        counts.footprint = std::mem::take(&mut self.traffic).footprint();
+        counts.per_pc = std::mem::take(&mut self.per_pc).into_iter().collect();
+        self.found.kernels.insert(self.block.raw().kernel, counts);
+        Ok(())
     }
 
     /// Counts the instructions of a part: from its first load, or from the start of the block if it
@@ -127,15 +115,13 @@ impl<'b, 't> Worker<'b, 't> {
 
     #[inline]
     fn digest(&mut self, record: u64, op: LoadOp, executing: LaneMask) {
-        let mut digest = self.found.digest;
         for (i, row) in (0u64..).zip(&self.values).take(op.registers() as usize) {
             for lane in executing.lanes() {
                 let place = (record << 13).wrapping_add((lane as u64) << 8).wrapping_add(i);
                 let term = mix(mix(place).wrapping_add(u64::from(row[lane])));
-                digest = digest.wrapping_add(term);
+                self.found.digest = self.found.digest.wrapping_add(term);
             }
         }
-        self.found.digest = digest;
     }
 
     /// Compares the values with the expected ones, if the trace has them. Lanes whose guard is false

@@ -25,7 +25,7 @@ fn one_address_is_broadcast() {
     assert_eq!(plain.outcome.uniform, None);
 }
 
-/// Lane n is n modulo 16 bytes further on: one rounded address. Misalignment is no obstacle, even if
+/// Lane n is n modulo 16 bytes further on: one rounded address. Misalignment is allowed, even if
 /// it is reported.
 #[test]
 fn addresses_are_compared_after_rounding() {
@@ -38,7 +38,7 @@ fn addresses_are_compared_after_rounding() {
     assert_eq!(path(&reported), Broadcast);
 }
 
-/// One lane is one access before the others, which is no error.
+/// One lane is one access before the others, which is not an error.
 #[test]
 fn two_addresses_diverge() {
     for other in [0, 17, 31] {

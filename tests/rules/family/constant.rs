@@ -124,7 +124,7 @@ fn a_register_at_or_above_the_limit_is_no_base() {
     assert_eq!(loaded.register(4, 0), word(0x10));
 }
 
-/// Lane n reads 4n: every lane an offset of its own, those from 18 on behind bank 0's 0x48 bytes.
+/// Lane n reads 4n: every lane an offset of its own, those from 18 on past bank 0's 0x48 bytes.
 #[test]
 fn every_lane_has_an_offset_of_its_own() {
     let loaded = load("LDC R4, c[0x0][R2]", &machine(), at(|lane| 4 * lane as u64));

@@ -28,7 +28,7 @@ fn fault(sibling: Sibling, cause: FaultCause, address: u64, rounded: u64) -> Lan
 }
 
 /// The effective address as it was, the rounded one, the size and the instruction's own memory;
-/// the misalignment comes first. 5 behind a multiple of 16 is no multiple of 8 or 16.
+/// the misalignment comes first. 5 after a multiple of 16 is not a multiple of 8 or 16.
 #[test]
 fn a_fault_names_the_address_and_the_memory() {
     for sibling in SIBLINGS {
@@ -41,7 +41,7 @@ fn a_fault_names_the_address_and_the_memory() {
     }
 }
 
-/// Without the report only what gives zeroes is left.
+/// Without the report only faults that zero the lane are left.
 #[test]
 fn a_forced_alignment_is_no_fault() {
     for sibling in SIBLINGS {

@@ -169,7 +169,7 @@ fn the_whole_access_lies_in_one_allocation() {
 }
 
 /// 0x10f0 + 4 * 4 = 0x1100: lanes 0..4 in the first allocation, the others in the second, and from
-/// lane 12 on, 0x1120, behind it.
+/// lane 12 on, 0x1120, past it.
 #[test]
 fn each_lane_finds_its_allocation() {
     let loaded = load("LDG R4, [R2]", &machine(), at(|lane| 0x10f0 + 4 * lane as u64));

@@ -46,7 +46,7 @@ fn lanes_find_their_parts() {
     assert_eq!(loaded.registers(4, 7), [own(7, 0x18), own(7, 0x1c)]);
 }
 
-/// 0x22 bytes from 0 on, 0x14 up to the window's end 0x1000000, nothing between and behind.
+/// 0x22 bytes from 0 on, 0x14 up to the window's end 0x1000000, nothing between or after them.
 #[test]
 fn the_whole_access_lies_in_a_part() {
     let outside = |size: &str, from: u64| {
@@ -127,7 +127,7 @@ fn an_access_may_cross_parts_that_touch() {
     // With one byte less in either part, one byte between them is missing.
     assert_eq!(LDL.outside_lanes(&cross(22, 25, 16)), u32::MAX);
     assert_eq!(LDL.outside_lanes(&cross(23, 24, 16)), u32::MAX);
-    // The last offset of the window is 47; and its generic address is no offset.
+    // The last offset of the window is 47; its generic address is not an offset.
     assert_eq!(LDL.outside_lanes(&cross(23, 25, 48)), u32::MAX);
     assert_eq!(LDL.outside_lanes(&cross(23, 25, 0x4010)), u32::MAX);
     // 0x10010 and 0x80000010 are 16 in their low bits.
@@ -135,7 +135,7 @@ fn an_access_may_cross_parts_that_touch() {
     assert_eq!(LDL.outside_lanes(&cross(23, 25, 0x8000_0010)), u32::MAX);
 }
 
-/// Lane 3 crosses, lanes 0 and 1 do not, lane 2 is behind the window.
+/// Lane 3 crosses, lanes 0 and 1 do not, lane 2 is past the window.
 #[test]
 fn one_lane_may_cross_and_others_not() {
     let local = Window { base: 0, size: 48 };

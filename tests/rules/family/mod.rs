@@ -24,7 +24,7 @@ use crate::{Loaded, word};
 #[derive(Clone, Copy, Debug)]
 struct Sibling {
     mnemonic: &'static str,
-    /// What stands in front of `[R2]`.
+    /// What comes before `[R2]`.
     bank: &'static str,
     /// How many of the sizes it has, in the order of their encoding.
     sizes: usize,
@@ -84,7 +84,7 @@ impl Sibling {
         &Size::ALL[..self.sizes]
     }
 
-    /// The widest size that is no hint: 128, or 64 for LDC.
+    /// Returns the widest size that is not a hint: 128, or 64 for LDC.
     fn widest(&self) -> Size {
         if self.sizes > 6 { Size::B128 } else { Size::B64 }
     }
@@ -111,7 +111,7 @@ impl Sibling {
     }
 }
 
-/// A lane's effective address, told by its fault.
+/// Returns a lane's effective address, taken from its fault.
 fn address(loaded: &Loaded, lane: usize) -> u64 {
     loaded.faults(lane)[0].address.0
 }

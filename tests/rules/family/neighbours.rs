@@ -24,7 +24,7 @@ fn all_lanes_load() {
     }
 }
 
-/// 0x1102 + 31 = 0x1121, 9 + 31 = 0x28 and 0xffe1 + 31 = 0x10000 are the first bytes behind.
+/// 0x1102 + 31 = 0x1121, 9 + 31 = 0x28 and 0xffe1 + 31 = 0x10000 are the first bytes after it.
 #[test]
 fn the_last_lane_may_be_the_only_one_outside() {
     for (sibling, from, first) in [(LDG, 0x1102, 0xa2), (LDS, 9, 0x49), (LDC, 0xffe1, 0xe1)] {
@@ -35,8 +35,8 @@ fn the_last_lane_may_be_the_only_one_outside() {
     }
 }
 
-/// One byte behind multiples of 2, every lane is rounded down: lane n loads the n-th half, the
-/// bytes 2n and 2n + 1 behind the first.
+/// One byte after multiples of 2, every lane is rounded down: lane n loads the n-th half, the
+/// bytes 2n and 2n + 1 after the first.
 #[test]
 fn all_lanes_may_be_misaligned_alike() {
     for (sibling, from, first) in [(LDG, 0x1000, 0), (LDC, 0x0, 0)] {

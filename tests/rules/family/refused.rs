@@ -93,7 +93,7 @@ fn a_refusal_comes_before_the_registers() {
     assert_eq!(error(&instruction, &warp), ExecuteError::ConstantMode(ConstantMode::Il));
 }
 
-/// Of a word that has neither a size nor a known mode, the size is said.
+/// For a word that has neither a size nor a known mode, the size is reported.
 #[test]
 fn the_size_is_checked_first() {
     for instruction in with_size("LDC.IS R4, c[0x3][R2]", 6) {

@@ -93,7 +93,7 @@ fn the_base_of_the_others_is_no_pair() {
     }
 }
 
-/// What is no base needs no pair and is not looked at.
+/// A register that is not a base needs no pair and is not checked.
 #[test]
 fn no_base_is_exempt_from_the_base_rules() {
     assert_eq!(fault("LDG.E R4, [RZ+0x1000]", 5), None);
@@ -106,7 +106,7 @@ fn no_base_is_exempt_from_the_base_rules() {
     }
 }
 
-/// Rd alignment, Rd range, Ra alignment, Ra+1 range: of two that are broken the first is said.
+/// Rd alignment, Rd range, Ra alignment, Ra+1 range: of two that are broken the first is reported.
 #[test]
 fn the_checks_have_an_order() {
     for sibling in SIBLINGS {
@@ -117,6 +117,6 @@ fn the_checks_have_an_order() {
     assert_eq!(fault("LDG.E.64 R5, [R3]", 8), misaligned(5));
     // R8 is beyond the limit, R3 is odd.
     assert_eq!(fault("LDG.E R8, [R3]", 8), out_of_range(8));
-    // R7 is odd, and there is no R8.
+    // R7 is odd, and R8 does not exist.
     assert_eq!(fault("LDG.E R4, [R7]", 8), misaligned(7));
 }

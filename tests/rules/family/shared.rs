@@ -33,7 +33,7 @@ fn the_whole_access_lies_in_shared_memory() {
     }
 }
 
-/// Lane n at 2n: 0x26 + 2 are the last bytes, lanes 20 and up are behind them.
+/// Lane n at 2n: 0x26 + 2 are the last bytes, lanes 20 and up are past them.
 #[test]
 fn some_lanes_may_be_behind_the_end() {
     let loaded = load("LDS.U16 R4, [R2]", &machine(), at(|lane| 2 * lane as u64));
@@ -50,7 +50,7 @@ fn a_generic_address_is_no_offset() {
     }
 }
 
-/// Wherever the window lies: offset 0x10 of 0x20 bytes that fill it, and 0x20 is behind it.
+/// Wherever the window lies: offset 0x10 of 0x20 bytes that fill it, and 0x20 is past it.
 #[test]
 fn the_window_does_not_move_the_offsets() {
     for base in [0, 0x10, 0x8000, 0xff_ffff_ffe0] {

@@ -23,7 +23,7 @@ fn loaded(sibling: Sibling, size: Size) -> [u32; 5] {
     loaded.registers(4, 17)
 }
 
-/// Little-endian, extended to 32 bits, upwards from Rd; the registers behind are unchanged.
+/// Little-endian, extended to 32 bits, upwards from Rd; the registers after them are unchanged.
 #[test]
 fn every_size_fills_its_registers() {
     let narrow = |value| [value, BEFORE, BEFORE, BEFORE, BEFORE];
@@ -44,7 +44,7 @@ fn every_size_fills_its_registers() {
     }
 }
 
-/// 15 bytes behind a multiple of 16, rounded down to a multiple of 1, 2, 4, 8 and 16.
+/// 15 bytes after a multiple of 16, rounded down to a multiple of 1, 2, 4, 8 and 16.
 #[test]
 fn addresses_are_rounded_down_to_the_access_size() {
     for sibling in SIBLINGS {
@@ -59,7 +59,7 @@ fn addresses_are_rounded_down_to_the_access_size() {
     }
 }
 
-/// Lane n is n bytes behind a multiple of 16; those that are no multiple of the size are said.
+/// Lane n is n bytes after a multiple of 16; those that are not multiples of the size are reported.
 #[test]
 fn rounding_is_reported_where_the_machine_is_set_so() {
     for sibling in SIBLINGS {
@@ -83,7 +83,7 @@ fn rounding_is_reported_where_the_machine_is_set_so() {
     }
 }
 
-/// It is the sum that is rounded, not the base: 0x2 behind a multiple + 0x2.
+/// It is the sum that is rounded, not the base: 0x2 after a multiple, plus 0x2.
 #[test]
 fn the_offset_is_added_before_rounding() {
     for sibling in SIBLINGS {
