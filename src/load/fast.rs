@@ -26,7 +26,7 @@ use crate::memory::{
 };
 
 /// What loading did, apart from the values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Loaded {
     /// The faults of single lanes.
     pub faults: LaneFaults,
@@ -41,16 +41,6 @@ pub struct Loaded {
     pub is_consecutive: bool,
 }
 
-impl Loaded {
-    const NOTHING: Loaded = Loaded {
-        faults: LaneFaults::NONE,
-        global: LaneMask::NONE,
-        first_space: None,
-        is_broadcast: false,
-        is_consecutive: false,
-    };
-}
-
 /// Loads the executing lanes' values into `rows`, one row for each destination register. Lanes
 /// that are outside get zeroes; lanes that do not execute keep what the rows hold. Values of
 /// missing rows are dropped; rows beyond the operation's registers keep theirs.
@@ -62,7 +52,7 @@ pub fn load<M: LoadMemory>(
     misaligned: Misaligned,
     rows: &mut [LaneValues],
 ) -> Loaded {
-    let Some(first) = lanes.executing.first() else { return Loaded::NOTHING };
+    let Some(first) = lanes.executing.first() else { return Loaded::default() };
     let count = rows.len().min(op.registers() as usize);
     let rows = &mut rows[..count];
     if let Some(region) = common_region(op, lanes, first, memory)
@@ -200,7 +190,7 @@ fn load_lanes<M: LoadMemory>(
         Misaligned::Force => LaneMask::NONE,
     };
     // Lanes that share no region cannot be broadcast to: see `common_region`.
-    let mut loaded = Loaded::NOTHING;
+    let mut loaded = Loaded::default();
     for (i, lane) in lanes.executing.lanes().enumerate() {
         // Forced alignment: clause 4.4.
         let rounded = op.rounded(lanes.addresses.of(lane));

@@ -277,8 +277,6 @@ impl fmt::Display for LaneFault {
 pub struct LaneFaults(Option<Box<Vec<LaneFault>>>);
 
 impl LaneFaults {
-    pub(crate) const NONE: LaneFaults = LaneFaults(Vec::new());
-
     /// Returns whether no lane has a fault.
     #[must_use]
     pub fn is_empty(&self) -> bool {
