@@ -109,6 +109,7 @@ mod regular_file;
 #[cfg(feature = "trace")]
 pub mod report;
 pub mod sass;
+mod simd;
 #[cfg(feature = "json")]
 pub mod suite;
 #[cfg(feature = "trace")]

@@ -36,9 +36,6 @@ pub struct Loaded {
     pub first_space: Option<Space>,
     /// Whether one fetch served all lanes of a load that may be broadcast.
     pub is_broadcast: bool,
-    /// Whether all 32 lanes loaded side by side, each access right after that of the lane before.
-    /// May be false for a load to which that applies.
-    pub is_consecutive: bool,
 }
 
 /// Loads the executing lanes' values into `rows`, one row for each destination register. Lanes
@@ -67,7 +64,6 @@ pub fn load<M: LoadMemory>(
             is_broadcast: op.uniform
                 && path == Path::OneAddress
                 && matches!(space, Space::Global | Space::Shared),
-            is_consecutive: path == Path::Consecutive,
         };
         // Misalignment is reported: clause 4.4. Consecutive lanes are aligned.
         if misaligned == Misaligned::Report && path != Path::Consecutive {

@@ -20,6 +20,13 @@ pub struct LaneAddresses {
 }
 
 impl LaneAddresses {
+    /// No lane.
+    pub const NONE: Self = Self {
+        executing: LaneMask::NONE,
+        plg: LaneMask::NONE,
+        addresses: Addresses::Stride { base: 0, stride: 0 },
+    };
+
     /// Returns the executing lanes of `instruction` on that warp, and the addresses that it forms.
     /// These are meaningless if the load faults as a whole.
     #[must_use]

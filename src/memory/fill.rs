@@ -1,11 +1,12 @@
 //! [`Fill`]: memory contents that are a pure function of the address (docs/traces.md).
 
-use super::fetch::{Access, put};
+use super::fetch::{self, Access};
 use super::width::{Width, Words};
-use crate::lane::{LaneMask, LaneValues};
+use crate::lane::{LANES, LaneMask, LaneValues};
+use crate::simd::vectorized;
 
 /// Returns what splitmix64 makes of a value: the mixing function of fills and digests.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub const fn mix(value: u64) -> u64 {
     let z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -49,6 +50,24 @@ impl Fill {
         access.extend(self.words(address, access.width, lane))
     }
 
+    /// Loads the values of all 32 lanes, whose accesses follow one another from `first` on, lane 0's
+    /// first; `first` is a multiple of the width. Missing rows drop their values.
+    #[inline]
+    pub(super) fn copy(self, access: Access, first: u64, rows: &mut [LaneValues]) {
+        match (self, access.width) {
+            (Self::Zero, width) => {
+                rows.iter_mut().take(width.registers() as usize).for_each(|row| row.fill(0));
+            }
+            // As many times eight bytes as hold all lanes' bytes, wherever these begin.
+            (Self::Address, Width::B1) => copy_mixed::<8>(access, first, rows),
+            (Self::Address, Width::B2) => copy_mixed::<16>(access, first, rows),
+            (Self::Address, Width::B4) => copy_mixed::<24>(access, first, rows),
+            (Self::Address, Width::B8) => copy_mixed::<40>(access, first, rows),
+            (Self::Address, Width::B16) => copy_mixed::<72>(access, first, rows),
+            (Self::Address, Width::B32) => copy_mixed::<136>(access, first, rows),
+        }
+    }
+
     /// Sets the values of the executing lanes, each from its address in the fill; lanes have bytes
     /// of their own if `is_per_lane`. Missing rows drop their values.
     #[inline]
@@ -60,21 +79,31 @@ impl Fill {
         is_per_lane: bool,
         rows: &mut [LaneValues],
     ) {
-        let memory_of = |lane: usize| if is_per_lane { lane as u64 } else { 0 };
-        if let ([row], true) = (&mut *rows, access.width <= Width::B4) {
-            let word = |lane: usize| {
-                let word = self.word(address(lane), access.width, memory_of(lane));
-                access.extend_word(word)
-            };
-            if executing == LaneMask::ALL {
-                *row = std::array::from_fn(word);
-            } else {
-                executing.lanes().for_each(|lane| row[lane] = word(lane));
-            }
+        let rows = rows.iter_mut().take(access.width.registers() as usize);
+        if self == Self::Zero {
+            rows.for_each(|row| set(row, executing, |_| 0));
             return;
         }
-        for lane in executing {
-            put(rows, lane, self.value(access, address(lane), memory_of(lane)));
+        let mut addresses = [0; LANES];
+        for (lane, place) in addresses.iter_mut().enumerate() {
+            *place = address(lane);
+        }
+        let mut eights = [0; LANES];
+        for (i, row) in rows.enumerate() {
+            if i % 2 == 0 {
+                let from = 4 * i as u64;
+                vectorized!(mix_each(&addresses, from, is_per_lane, &mut eights));
+            }
+            match access.width {
+                Width::B1 => {
+                    set(row, executing, |lane| access.extend_word((eights[lane] as u8).into()))
+                }
+                Width::B2 => {
+                    set(row, executing, |lane| access.extend_word((eights[lane] as u16).into()))
+                }
+                _ if i % 2 == 0 => set(row, executing, |lane| eights[lane] as u32),
+                _ => set(row, executing, |lane| (eights[lane] >> 32) as u32),
+            }
         }
     }
 
@@ -99,8 +128,49 @@ impl Fill {
     }
 }
 
+/// Sets the executing lanes' values.
+#[inline(always)]
+fn set(row: &mut LaneValues, executing: LaneMask, value: impl Fn(usize) -> u32) {
+    if executing == LaneMask::ALL {
+        for (lane, place) in row.iter_mut().enumerate() {
+            *place = value(lane);
+        }
+    } else {
+        executing.lanes().for_each(|lane| row[lane] = value(lane));
+    }
+}
+
+/// Does what [`Fill::copy`] does for [`Fill::Address`].
+#[inline]
+fn copy_mixed<const EIGHTS: usize>(access: Access, first: u64, rows: &mut [LaneValues]) {
+    let mut eights = [[0; 8]; EIGHTS];
+    vectorized!(mix_from(first >> 3, &mut eights));
+    fetch::copy(&eights.as_flattened()[(first & 7) as usize..], access, rows);
+}
+
+/// Sets what the fill has from `8 * first` on.
+#[inline(always)]
+fn mix_from(first: u64, eights: &mut [[u8; 8]]) {
+    for (k, eight) in eights.iter_mut().enumerate() {
+        *eight = mix(first.wrapping_add(k as u64)).to_le_bytes();
+    }
+}
+
+/// Sets each lane's bytes `from` bytes after its address, to the next multiple of 8.
+#[inline(always)]
+fn mix_each(addresses: &[u64; LANES], from: u64, is_per_lane: bool, eights: &mut [u64; LANES]) {
+    let shift = if is_per_lane { 56 } else { 64 };
+    for lane in 0..LANES {
+        let address = addresses[lane].wrapping_add(from);
+        let own = (lane as u64).unbounded_shl(shift);
+        eights[lane] = mix((address >> 3).wrapping_add(own)) >> (8 * (address & 7));
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// The first outputs of splitmix64 seeded with 0, as its author publishes them.
@@ -125,5 +195,57 @@ mod tests {
         }
         assert_ne!(Fill::Address.words(0x40, Width::B32, 1), wide);
         assert_eq!(Fill::Zero.words(0x40, Width::B32, 1), [0; 8]);
+    }
+
+    proptest! {
+        #[test]
+        fn vectors_mix_as_the_portable_loop_does(
+            addresses in any::<[u64; LANES]>(),
+            from in 0..32u64,
+            is_per_lane: bool,
+        ) {
+            let (mut portable, mut vectors) = ([0; LANES], [0; LANES]);
+            mix_each(&addresses, from, is_per_lane, &mut portable);
+            vectorized!(mix_each(&addresses, from, is_per_lane, &mut vectors));
+            prop_assert_eq!(vectors, portable);
+            let (mut portable, mut vectors) = ([[0; 8]; 24], [[0; 8]; 24]);
+            mix_from(addresses[0], &mut portable);
+            vectorized!(mix_from(addresses[0], &mut vectors));
+            prop_assert_eq!(vectors, portable);
+        }
+
+        /// The values of all lanes at once are those of each.
+        #[test]
+        fn lanes_read_what_one_lane_reads(
+            start in prop_oneof![Just(0x100u64), any::<u64>()],
+            executing in prop_oneof![Just(u32::MAX), any::<u32>()],
+            width in prop::sample::select(&Width::ALL[..]),
+            signed: bool,
+            is_per_lane: bool,
+        ) {
+            let (access, executing) = (Access { width, signed }, LaneMask::from_bits(executing));
+            let bytes = u64::from(width.bytes());
+            let address = |lane: usize| (start & !(bytes - 1)).wrapping_add(bytes * lane as u64);
+            for fill in [Fill::Address, Fill::Zero] {
+                let expected = |lane: usize, own| fill.value(access, address(lane), own);
+                let mut rows = [[7; LANES]; Width::MAX_REGISTERS];
+                let rows = &mut rows[..width.registers() as usize];
+                fill.set_rows(access, executing, address, is_per_lane, rows);
+                for lane in 0..LANES {
+                    let own = if is_per_lane { lane as u64 } else { 0 };
+                    for (row, value) in rows.iter().zip(expected(lane, own)) {
+                        prop_assert_eq!(row[lane], if executing.contains(lane) { value } else { 7 });
+                    }
+                }
+                if address(LANES - 1) > address(0) {
+                    fill.copy(access, address(0), rows);
+                    for lane in 0..LANES {
+                        for (row, value) in rows.iter().zip(expected(lane, 0)) {
+                            prop_assert_eq!(row[lane], value);
+                        }
+                    }
+                }
+            }
+        }
     }
 }

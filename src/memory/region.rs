@@ -157,7 +157,8 @@ impl<'m> Region<'m> {
 
     /// Loads the values of all 32 lanes, whose accesses follow one another from `first` on, lane
     /// 0's first; drops those of missing rows. Returns false, without changing a row, if the region
-    /// does not hold them all or if each lane has bytes of its own.
+    /// does not hold them all, if each lane has bytes of its own, or if the fill's addresses are
+    /// misaligned.
     #[inline]
     #[must_use]
     pub fn copy(&self, access: Access, first: GenericAddress, rows: &mut [LaneValues]) -> bool {
@@ -176,9 +177,12 @@ impl<'m> Region<'m> {
             Content::Fill(_) if self.is_per_lane() => false,
             Content::Fill(fill) => {
                 let from = self.start.wrapping_add(offset);
-                let address = |lane: usize| from.wrapping_add(each * lane as u64);
-                fill.set_rows(access, LaneMask::ALL, address, false, rows);
-                true
+                let is_run =
+                    from.is_multiple_of(each) && from.checked_add(each * LANES as u64).is_some();
+                if is_run {
+                    fill.copy(access, from, rows);
+                }
+                is_run
             }
         }
     }

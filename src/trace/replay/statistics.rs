@@ -7,7 +7,9 @@ use roaring::RoaringTreemap;
 
 use super::summary::{Counts, FaultCounts, LdgstsCounts};
 use crate::impossible::OrImpossible;
-use crate::lane::LANES;
+use crate::lane::{LANES, LaneMask};
+use crate::memory::{Addresses, GenericAddress, Width};
+use crate::simd::vectorized;
 
 /// Bytes of a sector, a line and a page of global memory.
 pub(super) const SECTOR: u64 = 32;
@@ -84,21 +86,101 @@ impl KernelCounts {
 
 /// Counts the distinct sectors and lines of each load, and collects the lines of all for the
 /// footprint.
-#[derive(Debug, Default)]
+///
+/// All accesses of a load have one size and are aligned to it, so that two of them are equal or
+/// disjoint: distinct addresses have distinct bytes, and none crosses a sector.
+#[derive(Debug)]
 pub(super) struct TrafficCounter {
     lines: Vec<u64>,
+    /// The line that was added last of those that share a place, plus 1: loops that touch the same
+    /// lines again do not grow `lines`.
+    recent: Box<[u64; RECENT]>,
+}
+
+/// As many lines as 1 MiB has.
+const RECENT: usize = 1 << 13;
+
+impl Default for TrafficCounter {
+    fn default() -> Self {
+        Self { lines: Vec::new(), recent: Box::new([0; RECENT]) }
+    }
 }
 
 impl TrafficCounter {
-    /// Adds the rounded addresses of one load's lanes in global memory. They are sorted in place.
-    ///
-    /// All accesses of a load have one size and are aligned to it, so that two of them are equal
-    /// or disjoint: distinct addresses have distinct bytes, and none crosses a sector.
+    /// Adds the accesses of `count` lanes in global memory, each `stride` bytes after the one before
+    /// and then rounded down. Returns `None`, and adds nothing, if an address passes 2^64.
     #[inline]
-    pub(super) fn load(&mut self, addresses: &mut [u64], bytes: u32) -> Traffic {
-        if !addresses.is_sorted() {
-            addresses.sort_unstable();
+    pub(super) fn stride(
+        &mut self,
+        first: u64,
+        stride: u64,
+        count: u64,
+        width: Width,
+    ) -> Option<Traffic> {
+        let end = first.checked_add(stride.checked_mul(count.checked_sub(1)?)?)?;
+        let bytes = u64::from(width.bytes());
+        let (start, last) = (first & !(bytes - 1), end & !(bytes - 1));
+        // Rounding moves neighbours apart by less than their size: with a stride up to that of a
+        // block no block between is left out, and with a longer one each has its own.
+        let touched = |block: u64| {
+            if stride <= block { last / block - start / block + 1 } else { count }
+        };
+        if stride <= LINE {
+            (start / LINE..=last / LINE).for_each(|line| self.add_line(line));
+        } else {
+            (0..count).for_each(|i| self.add_line((first + i * stride) / LINE));
         }
+        let distinct = if stride < bytes { (last - start) / bytes + 1 } else { count };
+        Some(Traffic {
+            sectors: touched(SECTOR),
+            lines: touched(LINE),
+            ideal_sectors: (distinct * bytes).div_ceil(SECTOR),
+        })
+    }
+
+    /// Adds the accesses of the lanes in `global`, rounded down to the width.
+    #[inline]
+    pub(super) fn each(
+        &mut self,
+        addresses: &Addresses,
+        global: LaneMask,
+        width: Width,
+    ) -> Traffic {
+        let mut rounded = [0; LANES];
+        let mut count = 0;
+        for lane in global.lanes() {
+            rounded[count] = GenericAddress(addresses.of(lane)).align_down(width).0;
+            count += 1;
+        }
+        let rounded = &mut rounded[..count];
+        let base = rounded.iter().copied().min().unwrap_or(0) & !(LINE - 1);
+        let span = rounded.iter().fold(0, |bits, address| bits | (address - base));
+        if span > MAX_SPAN.into() {
+            return self.sorted(rounded, width);
+        }
+        let mut offsets = [BEFORE; 2 * LANES];
+        for (offset, address) in offsets[LANES..].iter_mut().zip(rounded.iter()) {
+            *offset = (address - base) as u32;
+        }
+        let mut nearest = [u32::MAX; LANES];
+        vectorized!(nearest_before(&offsets, &mut nearest));
+        let (mut distinct, mut traffic) = (0, Traffic::default());
+        for (nearest, address) in nearest.iter().zip(rounded.iter()) {
+            distinct += u64::from(*nearest > 0);
+            traffic.sectors += u64::from(*nearest >= SECTOR as u32);
+            if *nearest >= LINE as u32 {
+                traffic.lines += 1;
+                self.add_line(address / LINE);
+            }
+        }
+        traffic.ideal_sectors = (distinct * u64::from(width.bytes())).div_ceil(SECTOR);
+        traffic
+    }
+
+    /// Adds addresses that are far from each other. They are sorted in place.
+    #[cold]
+    fn sorted(&mut self, addresses: &mut [u64], width: Width) -> Traffic {
+        addresses.sort_unstable();
         let mut distinct = 0;
         let mut traffic = Traffic::default();
         let (mut last, mut last_sector, mut last_line) = (None, None, None);
@@ -114,30 +196,22 @@ impl TrafficCounter {
             if last_line != Some(line) {
                 last_line = Some(line);
                 traffic.lines += 1;
-                self.lines.push(line);
+                self.add_line(line);
             }
         }
-        traffic.ideal_sectors = (distinct * u64::from(bytes)).div_ceil(SECTOR);
-        if self.lines.len() > MAX_COLLECTED {
-            self.compact();
-        }
+        traffic.ideal_sectors = (distinct * u64::from(width.bytes())).div_ceil(SECTOR);
         traffic
     }
 
-    /// Adds a load of 32 consecutive accesses, the first at `address`.
     #[inline]
-    pub(super) fn run(&mut self, address: u64, bytes: u32) -> Traffic {
-        let all_bytes = u64::from(bytes) * LANES as u64;
-        let last = address + (all_bytes - 1);
-        let (first_line, last_line) = (address / LINE, last / LINE);
-        self.lines.extend(first_line..=last_line);
-        if self.lines.len() > MAX_COLLECTED {
-            self.compact();
-        }
-        Traffic {
-            sectors: last / SECTOR - address / SECTOR + 1,
-            lines: last_line - first_line + 1,
-            ideal_sectors: all_bytes.div_ceil(SECTOR),
+    fn add_line(&mut self, line: u64) {
+        let recent = &mut self.recent[line as usize % RECENT];
+        if *recent != line + 1 {
+            *recent = line + 1;
+            self.lines.push(line);
+            if self.lines.len() > MAX_COLLECTED {
+                self.compact();
+            }
         }
     }
 
@@ -155,6 +229,23 @@ impl TrafficCounter {
     }
 }
 
+/// The greatest distance of addresses that are compared as 32-bit offsets.
+const MAX_SPAN: u32 = i32::MAX as u32;
+/// What comes before the first offset: differs from each by more than a line.
+const BEFORE: u32 = !MAX_SPAN;
+
+/// Sets, for each of the last 32 offsets, the least bits in which it differs from one before it: 0
+/// if that is the same, below 32 if it is in the same sector, below 128 if it is in the same line.
+#[inline(always)]
+fn nearest_before(offsets: &[u32; 2 * LANES], nearest: &mut [u32; LANES]) {
+    for distance in 1..LANES {
+        for lane in 0..LANES {
+            let different = offsets[LANES + lane] ^ offsets[LANES + lane - distance];
+            nearest[lane] = nearest[lane].min(different);
+        }
+    }
+}
+
 /// Returns the set of ascending numbers.
 fn set(ascending: Vec<u64>) -> RoaringTreemap {
     let set = RoaringTreemap::from_sorted_iter(ascending).ok();
@@ -166,37 +257,89 @@ const MAX_COLLECTED: usize = 1 << 18;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    fn traffic(mut addresses: Vec<u64>, bytes: u32) -> (u64, u64, u64) {
-        let traffic = TrafficCounter::default().load(&mut addresses, bytes);
+    fn width(bytes: u32) -> Width {
+        Width::from_bytes(bytes).unwrap()
+    }
+
+    fn traffic(addresses: &[u64], bytes: u32) -> (u64, u64, u64) {
+        let mut list = [0; LANES];
+        list[..addresses.len()].copy_from_slice(addresses);
+        let global = LaneMask::from_fn(|lane| lane < addresses.len());
+        let mut counter = TrafficCounter::default();
+        let traffic = counter.each(&Addresses::Each(list), global, width(bytes));
+        let mut other = TrafficCounter::default();
+        assert_eq!(other.sorted(&mut addresses.to_vec(), width(bytes)), traffic);
+        assert_eq!(other.footprint(), counter.footprint());
         (traffic.sectors, traffic.lines, traffic.ideal_sectors)
     }
 
     #[test]
     fn sectors_lines_and_the_ideal() {
+        let all = |of: fn(u64) -> u64| -> Vec<u64> { (0..32).map(of).collect() };
         // 32 lanes of 4 bytes side by side: 128 bytes, 4 sectors, 1 line.
-        assert_eq!(traffic((0..32).map(|lane| 4 * lane).collect(), 4), (4, 1, 4));
+        assert_eq!(traffic(&all(|lane| 4 * lane), 4), (4, 1, 4));
         // The same, 16 bytes further: 5 sectors of 2 lines hold 128 bytes.
-        assert_eq!(traffic((0..32).map(|lane| 16 + 4 * lane).collect(), 4), (5, 2, 4));
+        assert_eq!(traffic(&all(|lane| 16 + 4 * lane), 4), (5, 2, 4));
         // One address for all: 4 bytes need one sector.
-        assert_eq!(traffic(vec![64; 32], 4), (1, 1, 1));
+        assert_eq!(traffic(&[64; 32], 4), (1, 1, 1));
         // Backwards, a line apart: 32 sectors, 32 lines, 128 bytes.
-        assert_eq!(traffic((0..32).rev().map(|lane| 128 * lane).collect(), 4), (32, 32, 4));
-        assert_eq!(traffic(vec![], 4), (0, 0, 0));
+        assert_eq!(traffic(&all(|lane| 128 * (31 - lane)), 4), (32, 32, 4));
+        assert_eq!(traffic(&[], 4), (0, 0, 0));
         // 16 bytes each, two lanes in one sector.
-        assert_eq!(traffic(vec![0, 16, 32], 16), (2, 1, 2));
+        assert_eq!(traffic(&[0, 16, 32], 16), (2, 1, 2));
+        // Far from each other.
+        assert_eq!(traffic(&[0, 1 << 31, 1 << 40, (1 << 40) + 4], 4), (3, 3, 1));
+        assert_eq!(traffic(&[u64::MAX - 3, 0, u64::MAX - 3], 4), (2, 2, 1));
     }
 
     #[test]
-    fn a_run_counts_as_its_lanes_do() {
-        for (address, bytes) in
-            [(0, 4), (16, 4), (96, 4), (5, 1), (31, 1), (126, 2), (8, 8), (48, 16)]
-        {
-            let mut lanes: Vec<u64> = (0..32).map(|lane| address + lane * bytes).collect();
-            let (mut one, mut other) = (TrafficCounter::default(), TrafficCounter::default());
-            assert_eq!(one.run(address, bytes as u32), other.load(&mut lanes, bytes as u32));
-            assert_eq!(one.footprint(), other.footprint());
+    fn a_stride_counts_as_its_lanes_do() {
+        for bytes in [1, 2, 4, 8, 16, 32] {
+            for stride in (0..=40).chain([63, 64, 65, 96, 127, 128, 129, 255, 256, 4096]) {
+                for (first, count) in [(0, 32), (5, 32), (100, 31), (127, 2), (4095, 1)] {
+                    let mut lanes: Vec<u64> = (0..count)
+                        .map(|lane| (first + lane * stride) & !(u64::from(bytes) - 1))
+                        .collect();
+                    let (mut one, mut other) =
+                        (TrafficCounter::default(), TrafficCounter::default());
+                    let traffic = one.stride(first, stride, count, width(bytes));
+                    let expected = other.sorted(&mut lanes, width(bytes));
+                    assert_eq!(traffic, Some(expected), "{first} {stride} {count} {bytes}");
+                    assert_eq!(one.footprint(), other.footprint());
+                }
+            }
+        }
+        let mut counter = TrafficCounter::default();
+        assert_eq!(counter.stride(8, u64::MAX, 2, Width::B4), None);
+        assert_eq!(counter.stride(u64::MAX - 3, 4, 2, Width::B4), None);
+        assert_eq!(counter.footprint(), Footprint::default());
+    }
+
+    proptest! {
+        #[test]
+        fn vectors_compare_as_the_portable_loop_does(list in any::<[[u32; LANES]; 2]>()) {
+            let offsets: &[u32; 2 * LANES] = list.as_flattened().try_into().unwrap();
+            let (mut portable, mut vectors) = ([u32::MAX; LANES], [u32::MAX; LANES]);
+            nearest_before(offsets, &mut portable);
+            vectorized!(nearest_before(offsets, &mut vectors));
+            prop_assert_eq!(vectors, portable);
+        }
+
+        #[test]
+        fn lanes_count_as_if_they_were_sorted(
+            list in prop::collection::vec(
+                prop_oneof![0..4096u64, 0..0x2_0000_0000u64, any::<u64>()],
+                0..=32,
+            ),
+            shift in 0..6u32,
+        ) {
+            let bytes = 1 << shift;
+            let rounded: Vec<u64> = list.iter().map(|at| at & !(u64::from(bytes) - 1)).collect();
+            traffic(&rounded, bytes);
         }
     }
 }

@@ -11,9 +11,9 @@ use super::heat::HeatMap;
 use super::replayed::Replayed;
 use super::statistics::SECTOR;
 use super::walk::{Visitor, Walk};
-use super::worker::lane_addresses;
+use super::worker::read_lanes;
 use crate::lane::{LANES, LaneMask};
-use crate::load::{ByFaultKind, load};
+use crate::load::{ByFaultKind, LaneAddresses, load};
 use crate::machine::Misaligned;
 use crate::memory::{GenericAddress, LoadMemory};
 use crate::trace::binary::{BinaryTrace, Block, RawBlock, TraceError};
@@ -158,10 +158,11 @@ impl Visitor for Survey {
         let kernel = block.raw().kernel as usize;
         let own = self.kernels.iter().position(|(of, _)| *of == kernel);
         let mut seen: BTreeSet<_> = self.faulty.iter().map(FaultyLoad::place).collect();
+        let mut lanes = LaneAddresses::NONE;
         for i in loads {
             let traced = block.load(i)?;
             let op = traced.operation().load_op();
-            let lanes = lane_addresses(&traced, memory.map());
+            read_lanes(&traced, memory.map(), &mut lanes);
             let mut values = [[0; LANES]; 4];
             let loaded = load(op, &lanes, memory, Misaligned::Report, &mut values);
             let record = block.raw().first_record + u64::from(traced.index);

@@ -12,6 +12,7 @@ use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{LaneAddresses, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
 use crate::memory::{AddressMap, AddressSpace, Addresses, GenericAddress, LoadMemory, Space, mix};
+use crate::simd::vectorized;
 use crate::trace::binary::{Block, TraceError, TracedLoad};
 
 /// What was found in some of the blocks. It grows with the kernels that these belong to, not with
@@ -33,6 +34,8 @@ pub(super) struct Worker<'b, 't> {
     has_data: bool,
     traffic: TrafficCounter,
     per_pc: FxHashMap<(u32, u16), PcCounts>,
+    /// Those of the load at hand.
+    lanes: LaneAddresses,
     /// The registers that loads fill.
     values: [LaneValues; 4],
     counts: KernelCounts,
@@ -48,6 +51,7 @@ impl<'b, 't> Worker<'b, 't> {
             has_data,
             traffic: TrafficCounter::default(),
             per_pc: FxHashMap::default(),
+            lanes: LaneAddresses::NONE,
             values: [[0; LANES]; 4],
             counts: KernelCounts::default(),
             found: Part::default(),
@@ -103,30 +107,28 @@ impl<'b, 't> Worker<'b, 't> {
     #[inline]
     fn load<M: LoadMemory>(&mut self, traced: &TracedLoad<'_>, memory: &M) {
         let op = traced.operation().load_op();
-        let lanes = lane_addresses(traced, memory.map());
-        let loaded = load(op, &lanes, memory, Misaligned::Report, &mut self.values);
+        read_lanes(traced, memory.map(), &mut self.lanes);
+        let loaded = load(op, &self.lanes, memory, Misaligned::Report, &mut self.values);
         let record = self.block.raw().first_record + u64::from(traced.index);
         if self.has_data {
-            self.digest(record, op, lanes.executing);
-            self.check(record, traced, op, lanes.executing);
+            self.digest(record, op);
+            self.check(record, traced, op);
         }
-        self.count(record, traced, op, &lanes, &loaded);
+        self.count(record, traced, op, &loaded);
     }
 
     #[inline]
-    fn digest(&mut self, record: u64, op: LoadOp, executing: LaneMask) {
+    fn digest(&mut self, record: u64, op: LoadOp) {
         for (i, row) in (0u64..).zip(&self.values).take(op.registers() as usize) {
-            for lane in executing.lanes() {
-                let place = (record << 13).wrapping_add((lane as u64) << 8).wrapping_add(i);
-                let term = mix(mix(place).wrapping_add(u64::from(row[lane])));
-                self.found.digest = self.found.digest.wrapping_add(term);
-            }
+            let place = (record << 13).wrapping_add(i);
+            let terms = vectorized!(digest(row, place, self.lanes.executing));
+            self.found.digest = self.found.digest.wrapping_add(terms);
         }
     }
 
     /// Compares the values with the expected ones, if the trace has them. Lanes whose guard is false
     /// keep their previous values, which are unknown.
-    fn check(&mut self, record: u64, traced: &TracedLoad<'_>, op: LoadOp, executing: LaneMask) {
+    fn check(&mut self, record: u64, traced: &TracedLoad<'_>, op: LoadOp) {
         let mut is_checked = false;
         let mut is_equal = true;
         for (register, row) in self.values.iter().enumerate().take(op.registers() as usize) {
@@ -134,7 +136,7 @@ impl<'b, 't> Worker<'b, 't> {
             is_checked = true;
             for (lane, expected) in traced.mask.lanes().zip(expected) {
                 let got = row[lane];
-                if got == expected || !executing.contains(lane) {
+                if got == expected || !self.lanes.executing.contains(lane) {
                     continue;
                 }
                 is_equal = false;
@@ -156,14 +158,7 @@ impl<'b, 't> Worker<'b, 't> {
     }
 
     #[inline]
-    fn count(
-        &mut self,
-        record: u64,
-        traced: &TracedLoad<'_>,
-        op: LoadOp,
-        lanes: &LaneAddresses,
-        loaded: &Loaded,
-    ) {
+    fn count(&mut self, record: u64, traced: &TracedLoad<'_>, op: LoadOp, loaded: &Loaded) {
         let mut lane_faults = FaultCounts::default();
         for fault in &loaded.faults {
             lane_faults[fault.kind()] += 1;
@@ -178,10 +173,10 @@ impl<'b, 't> Worker<'b, 't> {
                 });
             }
         }
-        let traffic = self.traffic(op, lanes, loaded);
+        let traffic = self.traffic(op, loaded);
         let one = PcCounts {
             loads: 1,
-            lanes: u64::from(lanes.executing.count()),
+            lanes: u64::from(self.lanes.executing.count()),
             sectors: traffic.sectors,
             fewest_sectors: traffic.sectors,
             most_sectors: traffic.sectors,
@@ -214,38 +209,75 @@ impl<'b, 't> Worker<'b, 't> {
     }
 
     #[inline]
-    fn traffic(&mut self, op: LoadOp, lanes: &LaneAddresses, loaded: &Loaded) -> Traffic {
-        let global = loaded.global;
+    fn traffic(&mut self, op: LoadOp, loaded: &Loaded) -> Traffic {
+        let (lanes, global) = (&self.lanes, loaded.global);
         if global.is_empty() {
             return Traffic::default();
         }
-        if loaded.is_consecutive {
-            return self.traffic.run(lanes.addresses.of(0), op.width.bytes());
+        if let (Addresses::Stride { stride, .. }, Some(range)) = (&lanes.addresses, global.range())
+        {
+            let (first, count) = (lanes.addresses.of(range.start), range.len() as u64);
+            if let Some(traffic) = self.traffic.stride(first, *stride, count, op.width) {
+                return traffic;
+            }
         }
-        let mut rounded = [0; LANES];
-        let mut count = 0;
-        for lane in global.lanes() {
-            rounded[count] = GenericAddress(lanes.addresses.of(lane)).align_down(op.width).0;
-            count += 1;
-        }
-        self.traffic.load(&mut rounded[..count], op.width.bytes())
+        self.traffic.each(&lanes.addresses, global, op.width)
     }
 }
 
-/// Returns executing lanes, Plg and addresses. If the record has no Plg, the windows decide it.
+/// Sets `lanes` to the executing lanes, Plg and addresses. If the record has no Plg, the windows
+/// decide it.
 #[inline]
-pub(super) fn lane_addresses(traced: &TracedLoad<'_>, map: &AddressMap) -> LaneAddresses {
-    let executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
-    let addresses = traced.addresses();
-    let plg = match (traced.operation().space, traced.plg) {
+pub(super) fn read_lanes(traced: &TracedLoad<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
+    lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
+    traced.read_addresses(&mut lanes.addresses);
+    lanes.plg = match (traced.operation().space, traced.plg) {
         (_, Some(plg)) => plg,
-        (AddressSpace::Generic, None) => compiled_plg(&addresses, map),
+        (AddressSpace::Generic, None) => compiled_plg(&lanes.addresses, map),
         _ => LaneMask::ALL,
     };
-    LaneAddresses { executing, plg, addresses }
+}
+
+/// Returns the sum of one term for each executing lane's value. `place` is the record's and the
+/// register's (docs/traces.md).
+#[inline(always)]
+fn digest(row: &LaneValues, place: u64, executing: LaneMask) -> u64 {
+    let mut digest = 0u64;
+    for (lane, value) in row.iter().enumerate() {
+        let place = place.wrapping_add((lane as u64) << 8);
+        let term = mix(mix(place).wrapping_add(u64::from(*value)));
+        let is_counted = u64::from(executing.bits() >> lane & 1);
+        digest = digest.wrapping_add(term & is_counted.wrapping_neg());
+    }
+    digest
 }
 
 /// Returns Plg as the compiled `LEA` forms it: true if the address is not in the shared window.
 fn compiled_plg(addresses: &Addresses, map: &AddressMap) -> LaneMask {
     LaneMask::from_fn(|lane| map.shared().offset_of(GenericAddress(addresses.of(lane))).is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn vectors_digest_as_the_portable_loop_does(
+            row in any::<LaneValues>(),
+            place: u64,
+            executing in prop_oneof![Just(u32::MAX), any::<u32>()],
+        ) {
+            let executing = LaneMask::from_bits(executing);
+            // docs/traces.md: one term for each lane.
+            let expected = executing.lanes().fold(0u64, |sum, lane| {
+                let place = place.wrapping_add((lane as u64) << 8);
+                sum.wrapping_add(mix(mix(place).wrapping_add(row[lane].into())))
+            });
+            prop_assert_eq!(digest(&row, place, executing), expected);
+            prop_assert_eq!(vectorized!(digest(&row, place, executing)), expected);
+        }
+    }
 }

@@ -7,7 +7,7 @@ use warpload::machine::Misaligned;
 use warpload::memory::Space;
 use warpload::warp::Warp;
 
-use super::{LDG, LDL, LDS, SIBLINGS};
+use super::{LDS, SIBLINGS};
 use crate::{active, at, machine};
 
 fn loaded(text: &str, warp: &Warp) -> Loaded {
@@ -47,21 +47,4 @@ fn only_a_load_with_the_hint_is_broadcast() {
         }
     }
     assert!(!loaded("LDS.U.U8 R4, [R2]", &at(|_| LDS.allocated)).is_broadcast);
-}
-
-/// 32 bytes side by side, of memory that lanes share; in local memory each lane's byte is in
-/// another place.
-#[test]
-fn lanes_side_by_side() {
-    for sibling in SIBLINGS {
-        let from = sibling.allocated - 0x10;
-        let side_by_side = at(|lane| from + lane as u64);
-        let text = sibling.text(Size::U8, "R4", "[R2]");
-        let all = loaded(&text, &side_by_side).is_consecutive;
-        assert_eq!(all, sibling.mnemonic != LDL.mnemonic, "{text}");
-        assert!(!loaded(&text, &active(side_by_side, !1)).is_consecutive, "{text}");
-    }
-    // Lane 31 alone is one byte further on.
-    let lane_off = at(|lane| LDG.allocated + 2 * lane as u64 + u64::from(lane == 31));
-    assert!(!loaded("LDG.U16 R4, [R2]", &lane_off).is_consecutive);
 }

@@ -187,19 +187,31 @@ impl<'t> TracedLoad<'t> {
     }
 
     /// Returns the lanes' addresses; meaningless for lanes that are not active.
-    #[inline]
     #[must_use]
     pub fn addresses(&self) -> Addresses {
+        let mut addresses = Addresses::Each([0; LANES]);
+        self.read_addresses(&mut addresses);
+        addresses
+    }
+
+    /// Sets `addresses` to what [`Self::addresses`] returns: for load after load, without a copy of
+    /// those that are no list.
+    #[inline]
+    pub(crate) fn read_addresses(&self, addresses: &mut Addresses) {
         let base = word(self.addresses, 0);
         let mut lanes = [0; LANES];
         match self.form {
-            form::UNIFORM => return Addresses::Stride { base, stride: 0 },
+            form::UNIFORM => {
+                *addresses = Addresses::Stride { base, stride: 0 };
+                return;
+            }
             form::STRIDE => {
                 let stride = word(self.addresses, 8);
                 // Strides are from active lane to active lane.
                 if let Some(Range { start, .. }) = self.mask.range() {
                     let base = base.wrapping_sub(stride.wrapping_mul(start as u64));
-                    return Addresses::Stride { base, stride };
+                    *addresses = Addresses::Stride { base, stride };
+                    return;
                 }
                 for (i, lane) in (0u64..).zip(self.mask.lanes()) {
                     lanes[lane] = base.wrapping_add(stride.wrapping_mul(i));
@@ -221,7 +233,7 @@ impl<'t> TracedLoad<'t> {
                 }
             }
         }
-        Addresses::Each(lanes)
+        *addresses = Addresses::Each(lanes);
     }
 
     /// Returns the expected values of destination register `register`, one per active lane; `None`

@@ -1,0 +1,32 @@
+//! Loops that are compiled for several instruction sets. Which one runs is chosen when it is called:
+//! the best that the processor has with the feature `simd`, and what the build is for without.
+//!
+//! What depends on the architecture is in this file and its dependency. A loop is an
+//! `#[inline(always)]` function without closures, or the compiler leaves it out of the choice.
+
+/// Evaluates a call of an `#[inline(always)]` function with the processor's vectors. The choice takes
+/// about as long as a call: one per row of 32 lanes is little, one per lane is too much.
+#[cfg(feature = "simd")]
+macro_rules! vectorized {
+    ($call:expr) => {
+        fearless_simd::dispatch!($crate::simd::level(), _simd => $call)
+    };
+}
+
+#[cfg(not(feature = "simd"))]
+macro_rules! vectorized {
+    ($call:expr) => {
+        $call
+    };
+}
+
+pub(crate) use vectorized;
+
+/// Returns the processor's instruction set.
+#[cfg(feature = "simd")]
+#[inline]
+pub(crate) fn level() -> fearless_simd::Level {
+    static LEVEL: std::sync::LazyLock<fearless_simd::Level> =
+        std::sync::LazyLock::new(fearless_simd::Level::new);
+    *LEVEL
+}
