@@ -20,13 +20,13 @@ pub(crate) struct Bench {
 
 /// A measure: its name, its unit, and its target.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Measure {
+pub(crate) struct Measure<'n> {
     /// What is measured.
-    pub(crate) name: &'static str,
+    pub(crate) name: &'n str,
     /// The unit of rates.
     pub(crate) unit: Unit,
     /// What it is compared with.
-    pub(crate) limit_name: &'static str,
+    pub(crate) limit_name: &'n str,
     /// What it must reach.
     pub(crate) target: Target,
 }
@@ -76,12 +76,12 @@ impl Target {
 
 /// A line of the output.
 #[derive(Serialize)]
-struct Line {
-    name: &'static str,
+struct Line<'n> {
+    name: &'n str,
     rate: f64,
     unit: &'static str,
     limit: f64,
-    limit_name: &'static str,
+    limit_name: &'n str,
     ratio: f64,
     target: Option<Target>,
     reached: Option<bool>,
@@ -104,7 +104,7 @@ impl Bench {
     /// items it had. Rates are per second of processor time.
     pub(crate) fn run(
         &self,
-        measure: Measure,
+        measure: Measure<'_>,
         subject: impl FnMut() -> u64,
         limit: impl FnMut() -> u64,
     ) {
@@ -115,7 +115,7 @@ impl Bench {
     pub(crate) fn run_by(
         &self,
         clock: Clock,
-        measure: Measure,
+        measure: Measure<'_>,
         mut subject: impl FnMut() -> u64,
         mut limit: impl FnMut() -> u64,
     ) {

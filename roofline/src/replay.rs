@@ -1,5 +1,5 @@
-//! Replaying a binary trace whose records have stride 4: without statistics, with all of them,
-//! on two threads; and its checksums.
+//! Replaying binary traces, by the pattern of their addresses: without statistics, with all of them,
+//! on two threads; and their checksums.
 
 use std::hint::black_box;
 use std::io::Cursor;
@@ -15,46 +15,150 @@ use warpload::trace::{
 
 use crate::loads::{BASE, memory, used};
 use crate::measure::{Bench, Measure, Target, Unit, wall_time};
+use crate::random;
 
-/// Loads of the trace, 48 bytes each: more than fits into caches.
+/// Loads of a trace, at least 48 bytes each: more than fits into caches.
 const LOADS: u64 = 1 << 20;
 /// The bytes that they read repeatedly.
 const BYTES: usize = 1 << 20;
-/// The instructions of the loop that they belong to.
-const PROGRAM_COUNTERS: u64 = 32;
+
+/// What the loads of a trace have in common.
+struct Pattern {
+    name: &'static str,
+    /// Take turns.
+    opcodes: &'static [&'static str],
+    /// Take turns.
+    program_counters: u64,
+    mask: LaneMask,
+    /// The distance of neighbouring active lanes; `None` if each lane is anywhere.
+    stride: Option<i64>,
+    /// Warp loads replayed with all statistics, in millions a second.
+    no_data: Option<f64>,
+    fill_address: f64,
+}
+
+const STRIDE_4: Pattern = Pattern {
+    name: "stride 4",
+    opcodes: &["LDG.E"],
+    program_counters: 32,
+    mask: LaneMask::ALL,
+    stride: Some(4),
+    no_data: Some(24.0),
+    fill_address: 15.0,
+};
+
+const OTHERS: [Pattern; 5] = [
+    Pattern {
+        name: "random deltas in 1 MiB",
+        stride: None,
+        no_data: Some(5.0),
+        fill_address: 4.0,
+        ..STRIDE_4
+    },
+    Pattern {
+        name: "8-byte strides",
+        opcodes: &["LDG.E.64"],
+        stride: Some(8),
+        no_data: None,
+        fill_address: 4.0,
+        ..STRIDE_4
+    },
+    Pattern {
+        name: "half-empty masks",
+        mask: LaneMask::from_bits(0x5555_5555),
+        stride: Some(8),
+        no_data: None,
+        fill_address: 4.0,
+        ..STRIDE_4
+    },
+    Pattern {
+        name: "mixed opcodes",
+        opcodes: &["LDG.E", "LDG.E.64", "LDG.E.128", "LDG.E.U8", "LDG.E.S16", "LD.E"],
+        stride: Some(16),
+        no_data: None,
+        fill_address: 4.0,
+        ..STRIDE_4
+    },
+    Pattern {
+        name: "1,000 program counters",
+        program_counters: 1000,
+        no_data: None,
+        fill_address: 4.0,
+        ..STRIDE_4
+    },
+];
 
 /// Runs the measures.
 pub(crate) fn run(bench: &Bench) {
-    let bytes = trace_bytes();
+    let bytes = STRIDE_4.trace_bytes();
     let trace = BinaryTrace::new(Arena::from(bytes.clone())).expect("as it was written");
     let memory = memory(BYTES);
     without_statistics(bench, &trace, &memory, &bytes);
-    with_statistics(bench, &trace, &memory);
+    with_statistics(
+        bench,
+        &STRIDE_4,
+        &trace,
+        &memory,
+        &[("fill zero", Data::Fill(Fill::Zero), 17.0), ("image", Data::Image(&memory), 17.0)],
+    );
     two_threads(bench, &trace);
     checksum(bench, &bytes);
+    drop((trace, bytes));
+    for pattern in OTHERS {
+        if bench.wants(&pattern.title("no data")) || bench.wants(&pattern.title("fill address")) {
+            let trace = BinaryTrace::new(Arena::from(pattern.trace_bytes()));
+            with_statistics(bench, &pattern, &trace.expect("as it was written"), &memory, &[]);
+        }
+    }
 }
 
-fn trace_bytes() -> Vec<u8> {
-    let room = Cursor::new(Vec::new());
-    let mut writer = TraceWriter::new(room, "roofline".to_owned()).expect("memory takes writes");
-    writer.kernel(Kernel { name: "stride".into(), ..Kernel::default() }).expect("as above");
-    let Class::Load(operation) = Class::of("LDG.E") else { unreachable!("LDG is a load") };
-    let operation = writer.operation(&operation).expect("the first one");
-    for i in 0..LOADS {
-        let base = BASE + 128 * i % BYTES as u64;
-        let load = NewLoad {
-            pc: 16 * (i % PROGRAM_COUNTERS) as u32,
-            mask: LaneMask::ALL,
-            operation,
-            addresses: Addresses::Stride { base, stride: 4 },
-            plg: None,
-            guard: None,
-            expected: &[],
-            width_disagrees: false,
-        };
-        writer.load(&load).expect("the operation is numbered, the addresses are a stride");
+impl Pattern {
+    fn title(&self, data: &str) -> String {
+        format!("replay, {}, all statistics, {data}", self.name)
     }
-    writer.finish().expect("memory takes writes").into_inner()
+
+    fn trace_bytes(&self) -> Vec<u8> {
+        let room = Cursor::new(Vec::new());
+        let writer = TraceWriter::new(room, "roofline".to_owned());
+        let mut writer = writer.expect("memory takes writes");
+        writer.kernel(Kernel { name: self.name.into(), ..Kernel::default() }).expect("as above");
+        let operations: Vec<u16> = self
+            .opcodes
+            .iter()
+            .map(|opcode| {
+                let Class::Load(operation) = Class::of(opcode) else { unreachable!("all load") };
+                writer.operation(&operation).expect("there is room")
+            })
+            .collect();
+        let mut random = random::numbers(usize::MAX).map(|number| number % BYTES as u64 / 16 * 16);
+        let mut deltas = Vec::new();
+        for i in 0..LOADS {
+            let addresses = match self.stride {
+                Some(stride) => {
+                    let base = BASE + 128 * i % (BYTES as u64 - 4096);
+                    Addresses::Stride { base, stride }
+                }
+                None => {
+                    let lanes: Vec<u64> = random.by_ref().take(LANES).collect();
+                    deltas.clear();
+                    deltas.extend(lanes.windows(2).map(|pair| pair[1] as i32 - pair[0] as i32));
+                    Addresses::Deltas { base: BASE + lanes[0], deltas: &deltas }
+                }
+            };
+            let load = NewLoad {
+                pc: 16 * (i % self.program_counters) as u32,
+                mask: self.mask,
+                operation: operations[i as usize % operations.len()],
+                addresses,
+                plg: None,
+                guard: None,
+                expected: &[],
+                width_disagrees: false,
+            };
+            writer.load(&load).expect("the operation is numbered, the addresses fit the mask");
+        }
+        writer.finish().expect("memory takes writes").into_inner()
+    }
 }
 
 /// Checks blocks, decodes records and executes loads, without counting anything.
@@ -129,21 +233,25 @@ fn replayed(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> u64 {
     trace.loads()
 }
 
-fn with_statistics(bench: &Bench, trace: &BinaryTrace, memory: &Memory) {
+/// Measures a pattern without data and with the fill that costs most, and with `others`.
+fn with_statistics(
+    bench: &Bench,
+    pattern: &Pattern,
+    trace: &BinaryTrace,
+    memory: &Memory,
+    others: &[(&str, Data<'_>, f64)],
+) {
     let one = pool(1);
-    for (name, data) in [
-        ("replay, all statistics, no data", Data::Absent),
-        ("replay, all statistics, fill zero", Data::Fill(Fill::Zero)),
-        ("replay, all statistics, fill address", Data::Fill(Fill::Address)),
-        ("replay, all statistics, image", Data::Image(memory)),
-    ] {
+    let no_data = pattern.no_data.map(|rate| ("no data", Data::Absent, rate));
+    let fill = ("fill address", Data::Fill(Fill::Address), pattern.fill_address);
+    for (title, data, rate) in no_data.into_iter().chain([fill]).chain(others.iter().copied()) {
         let options = ReplayOptions::new(data);
         bench.run(
             Measure {
-                name,
+                name: &pattern.title(title),
                 unit: Unit::LOADS,
                 limit_name: "the same loads, no statistics",
-                target: Target::rate(5.0),
+                target: Target::rate(rate),
             },
             || one.install(|| replayed(trace, &options)),
             || walk(trace, memory),

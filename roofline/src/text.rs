@@ -5,7 +5,7 @@ use std::hint::black_box;
 use iced_x86::{
     Decoder, DecoderOptions, FastFormatter, SpecializedFormatter, SpecializedFormatterTraitOptions,
 };
-use warpload::encoding::Instruction;
+use warpload::encoding::{Instruction, parse_line};
 
 use crate::measure::{Bench, Measure, Target, Unit};
 use crate::words::{COUNT, words};
@@ -25,6 +25,7 @@ impl SpecializedFormatterTraitOptions for Fastest {
 
 /// Runs the measures.
 pub(crate) fn run(bench: &Bench) {
+    parse(bench);
     let Some(code) = x86::code(COUNT) else { return };
     let mut fast = FastFormatter::new();
     beside(bench, "iced-x86, decode and FastFormatter", &code, |one, out| fast.format(one, out));
@@ -69,6 +70,38 @@ fn beside(
             }
             black_box(&theirs);
             COUNT as u64
+        },
+    );
+}
+
+/// Measures reading lines back; the least that can be done with them is to look at each byte.
+fn parse(bench: &Bench) {
+    let instructions = words().into_iter().filter_map(Instruction::decode);
+    let lines: Vec<String> = instructions.map(|instruction| instruction.to_string()).collect();
+    bench.run(
+        Measure {
+            name: "parse a canonical line",
+            unit: Unit::LINES,
+            limit_name: "end of each word found, byte by byte",
+            target: Target::rate(8.3),
+        },
+        || {
+            for line in black_box(&lines) {
+                black_box(parse_line(line).is_ok());
+            }
+            lines.len() as u64
+        },
+        || {
+            for line in black_box(&lines) {
+                let ends = line.as_bytes().windows(2);
+                black_box(
+                    ends.filter(|two| {
+                        two[0].is_ascii_alphanumeric() && !two[1].is_ascii_alphanumeric()
+                    })
+                    .count(),
+                );
+            }
+            lines.len() as u64
         },
     );
 }

@@ -153,28 +153,28 @@ impl TrafficCounter {
             count += 1;
         }
         let rounded = &mut rounded[..count];
-        let base = rounded.iter().copied().min().unwrap_or(0) & !(LINE - 1);
+        let Some(lowest) = rounded.iter().copied().min() else { return Traffic::default() };
+        let base = lowest & !(LINE - 1);
         let span = rounded.iter().fold(0, |bits, address| bits | (address - base));
         if span > MAX_SPAN.into() {
             return self.sorted(rounded, width);
         }
-        let mut offsets = [BEFORE; 2 * LANES];
+        // The lanes left over are as the first one, and count for nothing.
+        let mut offsets = [(rounded[0] - base) as u32; 2 * LANES];
+        offsets[..LANES].fill(BEFORE);
         for (offset, address) in offsets[LANES..].iter_mut().zip(rounded.iter()) {
             *offset = (address - base) as u32;
         }
         let mut nearest = [u32::MAX; LANES];
         vectorized!(nearest_before(&offsets, &mut nearest));
-        let (mut distinct, mut traffic) = (0, Traffic::default());
+        let [distinct, sectors, lines] = vectorized!(count_new(&nearest));
         for (nearest, address) in nearest.iter().zip(rounded.iter()) {
-            distinct += u64::from(*nearest > 0);
-            traffic.sectors += u64::from(*nearest >= SECTOR as u32);
             if *nearest >= LINE as u32 {
-                traffic.lines += 1;
                 self.add_line(address / LINE);
             }
         }
-        traffic.ideal_sectors = (distinct * u64::from(width.bytes())).div_ceil(SECTOR);
-        traffic
+        let ideal_sectors = (u64::from(distinct) * u64::from(width.bytes())).div_ceil(SECTOR);
+        Traffic { sectors: sectors.into(), lines: lines.into(), ideal_sectors }
     }
 
     /// Adds addresses that are far from each other. They are sorted in place.
@@ -244,6 +244,18 @@ fn nearest_before(offsets: &[u32; 2 * LANES], nearest: &mut [u32; LANES]) {
             nearest[lane] = nearest[lane].min(different);
         }
     }
+}
+
+/// Returns how many lanes have an address, a sector and a line that no lane before has.
+#[inline(always)]
+fn count_new(nearest: &[u32; LANES]) -> [u32; 3] {
+    let mut counts = [0; 3];
+    for one in nearest {
+        counts[0] += u32::from(*one > 0);
+        counts[1] += u32::from(*one >= SECTOR as u32);
+        counts[2] += u32::from(*one >= LINE as u32);
+    }
+    counts
 }
 
 /// Returns the set of ascending numbers.
@@ -327,6 +339,7 @@ mod tests {
             nearest_before(offsets, &mut portable);
             vectorized!(nearest_before(offsets, &mut vectors));
             prop_assert_eq!(vectors, portable);
+            prop_assert_eq!(vectorized!(count_new(&vectors)), count_new(&portable));
         }
 
         #[test]

@@ -194,33 +194,38 @@ impl<'t> TracedLoad<'t> {
         addresses
     }
 
-    /// Sets `addresses` to what [`Self::addresses`] returns: for load after load, without a copy of
-    /// those that are no list.
+    /// Sets `addresses` to what [`Self::addresses`] returns: in place, for load after load.
     #[inline]
     pub(crate) fn read_addresses(&self, addresses: &mut Addresses) {
         let base = word(self.addresses, 0);
-        let mut lanes = [0; LANES];
-        match self.form {
-            form::UNIFORM => {
-                *addresses = Addresses::Stride { base, stride: 0 };
+        let stride = if self.form == form::STRIDE { word(self.addresses, 8) } else { 0 };
+        // Strides are from active lane to active lane.
+        match (self.form, self.mask.range()) {
+            (form::UNIFORM, _) => {
+                *addresses = Addresses::Stride { base, stride };
                 return;
             }
+            (form::STRIDE, Some(Range { start, .. })) => {
+                let base = base.wrapping_sub(stride.wrapping_mul(start as u64));
+                *addresses = Addresses::Stride { base, stride };
+                return;
+            }
+            _ => {}
+        }
+        if let Addresses::Stride { .. } = addresses {
+            *addresses = Addresses::Each([0; LANES]);
+        }
+        let Addresses::Each(lanes) = addresses else { return };
+        match self.form {
             form::STRIDE => {
-                let stride = word(self.addresses, 8);
-                // Strides are from active lane to active lane.
-                if let Some(Range { start, .. }) = self.mask.range() {
-                    let base = base.wrapping_sub(stride.wrapping_mul(start as u64));
-                    *addresses = Addresses::Stride { base, stride };
-                    return;
-                }
                 for (i, lane) in (0u64..).zip(self.mask.lanes()) {
                     lanes[lane] = base.wrapping_add(stride.wrapping_mul(i));
                 }
             }
             form::DELTAS => {
-                let mut address = base;
                 let (deltas, _) = self.addresses.get(8..).unwrap_or_default().as_chunks();
                 let mut deltas = deltas.iter().map(|delta| i32::from_le_bytes(*delta));
+                let mut address = base;
                 for lane in self.mask.lanes() {
                     lanes[lane] = address;
                     address = address.wrapping_add_signed(deltas.next().unwrap_or(0).into());
@@ -233,7 +238,6 @@ impl<'t> TracedLoad<'t> {
                 }
             }
         }
-        *addresses = Addresses::Each(lanes);
     }
 
     /// Returns the expected values of destination register `register`, one per active lane; `None`
