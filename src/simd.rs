@@ -30,3 +30,19 @@ pub(crate) fn level() -> fearless_simd::Level {
         std::sync::LazyLock::new(fearless_simd::Level::new);
     *LEVEL
 }
+
+/// Asks the processor to have the bytes around `byte` at hand soon. Has no effect on any result, and
+/// none at all on processors other than x86-64.
+#[inline(always)]
+#[allow(unsafe_code)]
+pub(crate) fn prefetch(byte: &u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch neither reads nor faults, whatever the address; its instruction is part of
+        // every x86-64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = byte;
+}

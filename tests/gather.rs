@@ -108,8 +108,8 @@ fn what_a_region_does_not_hold_is_not_gathered() {
         let region = region.unwrap();
         for width in Width::ALL {
             let access = Access { width, signed: false };
-            let (behind, front) = (base + BYTES as u64, base.wrapping_sub(1));
-            for outside in [behind, front, 1 << 63, base.wrapping_add(1 << 63), u64::MAX] {
+            let (after, before) = (base + BYTES as u64, base.wrapping_sub(1));
+            for outside in [after, before, 1 << 63, base.wrapping_add(1 << 63), u64::MAX] {
                 for lane in [0, 1, LANES - 1] {
                     let mut addresses = [base; LANES];
                     addresses[lane] = outside;

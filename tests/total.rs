@@ -6,7 +6,7 @@
 use proptest::prelude::*;
 use warpload::encoding::Reg;
 use warpload::lane::{LANES, LaneMask, LaneValues};
-use warpload::load::{LaneAddresses, LoadOp, load};
+use warpload::load::{LaneAddresses, LoadOp, load, load_many};
 use warpload::machine::Misaligned;
 use warpload::memory::{
     Access, AddressMap, AddressSpace, Addresses, Allocation, Arena, ConstantBank, Fill,
@@ -205,6 +205,20 @@ proptest! {
         for region_there in [None, Some(region)] {
             use_memory(&Foreign(map, region_there), op, &lanes, &region, offset, count);
         }
+    }
+
+    #[test]
+    fn many_warps_load_as_each_does(op in op(), warps in prop::collection::vec(lanes(), 0..5)) {
+        let memory = memory();
+        let (mut one, mut many) = ([[7; LANES]; 8], [[7; LANES]; 8]);
+        let mut each = warps.iter().enumerate();
+        load_many(op, &warps, &memory, Misaligned::Report, &mut many, |i, loaded, rows| {
+            let (expected, lanes) = each.next().unwrap();
+            assert_eq!(i, expected);
+            assert_eq!(*loaded, load(op, lanes, &memory, Misaligned::Report, &mut one));
+            assert_eq!(rows, one);
+        });
+        prop_assert!(each.next().is_none());
     }
 
     #[test]

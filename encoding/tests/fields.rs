@@ -208,7 +208,7 @@ fn other_opcodes_are_not_loads() {
 /// Reads the slot back from its text before or after an instruction.
 fn reread(control: Control, notation: Notation) -> Control {
     let shown = control.display(notation);
-    let text = if notation.is_behind() {
+    let text = if notation.is_trailing() {
         format!("LD R0, [R1] {shown} ;")
     } else {
         format!("{shown} LD R0, [R1] ;")

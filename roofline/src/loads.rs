@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use warpload::encoding::{Instruction, Reg, parse_line};
 use warpload::lane::{LANES, LaneMask, LaneValues};
-use warpload::load::{Executor, LaneAddresses, LoadOp, Loaded, Prepared, load};
+use warpload::load::{Executor, LaneAddresses, LoadOp, Loaded, Prepared, load, load_many};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, AddressSpace, Addresses, Memory, MemoryBuilder, Width};
 use warpload::warp::Warp;
@@ -46,7 +46,7 @@ pub(crate) fn run(bench: &Bench) {
             target: Target::ratio(0.65),
         },
         || loads(&memory, &near),
-        || gathers(&memory, &near),
+        || gathers(&memory, &near, 0),
     );
     execute(bench, memory, &coalesced);
     far(bench);
@@ -71,8 +71,23 @@ fn far(bench: &Bench) {
             target: Target::ratio(0.7),
         },
         || loads(&memory, &far),
-        || gathers(&memory, &far),
+        || gathers(&memory, &far, 0),
     );
+    for (limit_name, ahead, target) in [
+        ("unchecked gather on the same pages", 0, Target::ratio(1.1)),
+        ("unchecked gather that prefetches two warps ahead", 2, Target::NONE),
+    ] {
+        bench.run(
+            Measure {
+                name: "load, random in 1 GiB, many at a time",
+                unit: Unit::LOADS,
+                limit_name,
+                target,
+            },
+            || loads_of_many(&memory, &far),
+            || gathers(&memory, &far, ahead),
+        );
+    }
 }
 
 /// Returns the available memory in bytes, as Linux reports it; `None` on other systems.
@@ -126,10 +141,14 @@ pub(crate) fn used(loaded: &Loaded) -> u64 {
         + u64::from(loaded.is_broadcast)
 }
 
-fn loads(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
-    // As for `LD.E`. Opaque to the compiler, as it is in a replay.
+/// Returns what `LD.E` is; a replay does not know it when it is compiled either.
+fn load_e() -> LoadOp {
     let space = AddressSpace::Generic;
-    let op = black_box(LoadOp { space, width: Width::B4, signed: false, uniform: false });
+    black_box(LoadOp { space, width: Width::B4, signed: false, uniform: false })
+}
+
+fn loads(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
+    let op = load_e();
     let mut rows = [[0u32; LANES]];
     let (mut read, mut faults) = (0, 0);
     for warp in warps {
@@ -140,6 +159,17 @@ fn loads(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
     }
     black_box(read);
     assert_eq!(faults, 0, "every address lies in the allocation");
+    warps.len() as u64
+}
+
+fn loads_of_many(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
+    let mut rows = [[0u32; LANES]];
+    let mut read = 0;
+    load_many(load_e(), warps, memory, Misaligned::Force, &mut rows, |_, loaded, rows| {
+        black_box(rows);
+        read += used(loaded);
+    });
+    black_box(read);
     warps.len() as u64
 }
 
@@ -171,18 +201,32 @@ fn copy(bytes: &[u8], addresses: &[u64; LANES], row: &mut LaneValues) {
     black_box(addresses.iter().fold(0u64, |sum, address| sum.wrapping_add(*address)));
 }
 
-/// The minimum cost of a load whose lanes are spread.
+/// The minimum cost of loads whose lanes are spread; asks for the bytes of the warp that is `ahead`, if
+/// that is not 0.
 #[allow(unsafe_code)]
-fn gathers(memory: &Memory, warps: &[LaneAddresses]) -> u64 {
+fn gathers(memory: &Memory, warps: &[LaneAddresses], ahead: usize) -> u64 {
     let bytes = black_box(bytes(memory));
+    let place = |address: &u64| {
+        let at = (address - BASE) as usize;
+        debug_assert!(at + 4 <= bytes.len());
+        // SAFETY: the addresses were generated so that the 4 bytes from each on lie in `bytes`.
+        unsafe { bytes.as_ptr().add(at).cast::<[u8; 4]>() }
+    };
     let mut row: LaneValues = [0; LANES];
-    for warp in warps {
+    for (i, warp) in warps.iter().enumerate() {
+        #[cfg(target_arch = "x86_64")]
+        if ahead > 0
+            && let Some(next) = warps.get(i + ahead)
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            for address in list(next) {
+                // SAFETY: a prefetch neither reads nor faults.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(place(address).cast()) }
+            }
+        }
         for (value, address) in row.iter_mut().zip(list(warp)) {
-            let at = (address - BASE) as usize;
-            debug_assert!(at + 4 <= bytes.len());
-            // SAFETY: the addresses were generated so that the 4 bytes from each on lie in `bytes`.
-            let word = unsafe { bytes.as_ptr().add(at).cast::<[u8; 4]>().read() };
-            *value = u32::from_le_bytes(word);
+            // SAFETY: see `place`.
+            *value = u32::from_le_bytes(unsafe { place(address).read() });
         }
         black_box(&mut row);
     }

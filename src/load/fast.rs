@@ -7,8 +7,9 @@
 //! 1. The region of the first executing lane is looked up. If the lanes agree on Plg it may serve
 //!    them all.
 //! 2. Consecutive: lane n's address is the first one plus n accesses. Then the first and the last
-//!    byte decide, and the load is one copy.
-//! 3. One address, if the load may be broadcast: one fetch.
+//!    byte decide, and the load is one copy. Addresses that are a stride say so themselves; a list is
+//!    compared with a run.
+//! 3. One address, if the addresses say so or if the load may be broadcast: one fetch.
 //! 4. Else a gather out of the region's bytes, which stops at the first lane that is outside.
 //! 5. Only what is left goes lane by lane, each with a look-up of its own; it writes the values of
 //!    all executing lanes again.
@@ -72,6 +73,57 @@ pub fn load<M: LoadMemory>(
         return loaded;
     }
     load_lanes(op, lanes, misaligned, memory, rows)
+}
+
+/// Executes one operation for warp after warp, as [`load`] does for each. `each` gets the warp's number,
+/// what loading did, and the rows, which are the same for all warps: lanes that do not execute keep what
+/// the warp before left there.
+///
+/// Asks the processor for the bytes of the warps that come next. For lanes spread over more memory than
+/// caches hold this is several times as fast as one load after the other.
+///
+/// ```
+/// use warpload::lane::LaneMask;
+/// use warpload::load::{LaneAddresses, LoadOp, load_many};
+/// use warpload::machine::Misaligned;
+/// use warpload::memory::{AddressSpace, Addresses, Memory, Width};
+///
+/// let bytes: Vec<u8> = (0..=255).collect();
+/// let memory = Memory::builder().global(0x1000, &bytes).build()?;
+/// let space = AddressSpace::Global;
+/// let op = LoadOp { space, width: Width::B4, signed: false, uniform: false };
+/// let warps = [0x1000, 0x1080].map(|base| LaneAddresses {
+///     executing: LaneMask::ALL,
+///     plg: LaneMask::ALL,
+///     addresses: Addresses::Stride { base, stride: 4 },
+/// });
+/// let (mut rows, mut first) = ([[0; 32]], Vec::new());
+/// load_many(op, &warps, &memory, Misaligned::Force, &mut rows, |_, _, rows| {
+///     first.push(rows[0][0]);
+/// });
+/// assert_eq!(first, [0x0302_0100, 0x8382_8180]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load_many<M: LoadMemory>(
+    op: LoadOp,
+    warps: &[LaneAddresses],
+    memory: &M,
+    misaligned: Misaligned,
+    rows: &mut [LaneValues],
+    mut each: impl FnMut(usize, &Loaded, &[LaneValues]),
+) {
+    /// Warps whose bytes are asked for before they load.
+    const AHEAD: usize = 2;
+    for (i, lanes) in warps.iter().enumerate() {
+        if let Some(next) = warps.get(i + AHEAD)
+            && let Some(first) = next.executing.first()
+            && let Some(region) = common_region(op, next, first, memory)
+        {
+            region.prefetch(&next.addresses, next.executing);
+        }
+        let loaded = load(op, lanes, memory, misaligned, rows);
+        each(i, &loaded, rows);
+    }
 }
 
 /// How one region served all executing lanes.

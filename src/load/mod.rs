@@ -13,7 +13,7 @@ mod outcome;
 mod prepared;
 mod reference;
 
-pub use fast::{Loaded, load};
+pub use fast::{Loaded, load, load_many};
 pub use fault::{
     ByFaultKind, FaultCause, LaneFault, LaneFaultKind, LaneFaults, WarpError, WarpFault,
 };

@@ -10,6 +10,7 @@ use super::fill::Fill;
 use super::space::Space;
 use super::width::Words;
 use crate::lane::{LANES, LaneMask, LaneValues};
+use crate::simd::prefetch;
 
 /// A run of allocated addresses, and the values there. It is never empty, and its last address
 /// fits 64 bits.
@@ -205,6 +206,16 @@ impl<'m> Region<'m> {
                 self.gather_from(access, address, executing, rows)
             }
             Addresses::Each(list) => self.gather_from(access, |lane| list[lane], executing, rows),
+        }
+    }
+
+    /// Asks the processor to have the lanes' bytes at hand soon. Changes no result.
+    #[inline]
+    pub fn prefetch(&self, addresses: &Addresses, executing: LaneMask) {
+        if let Content::Bytes = self.content {
+            let offset = |lane: usize| addresses.of(lane).wrapping_sub(self.base);
+            let byte = |lane: usize| self.bytes.get(usize::try_from(offset(lane)).ok()?);
+            executing.lanes().filter_map(byte).for_each(prefetch);
         }
     }
 

@@ -251,8 +251,8 @@ fn aim(fields: &mut Fields, warp: &mut Warp, machine: &Machine, addresses: &[u64
     let bases = addresses.map(|address| address.wrapping_sub(offset));
     warp.set_register(fields.base, bases.map(|base| base as u32));
     if fields.extended && !fields.base.is_zero() {
-        let behind = Reg::new(fields.base.number() + 1);
-        warp.set_register(behind, bases.map(|base| (base >> 32) as u32));
+        let high = Reg::new(fields.base.number() + 1);
+        warp.set_register(high, bases.map(|base| (base >> 32) as u32));
     }
 }
 

@@ -34,7 +34,7 @@ fn a_global_access_must_lie_in_an_allocation() {
 
 /// 0x1120 is the last byte of the second allocation, 0x1121 the first after it.
 #[test]
-fn nothing_behind_the_last_byte() {
+fn nothing_after_the_last_byte() {
     assert!(holds(&machine(), "U8", 0x1120));
     assert!(!holds(&machine(), "U8", 0x1121));
     assert!(!holds(&machine(), "U16", 0x1120));

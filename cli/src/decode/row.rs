@@ -138,7 +138,7 @@ impl Row<'_> {
         let text = text.map_or(String::new(), |text| format!("  {text}"));
         match notation.and_then(|notation| Some((notation, instruction.control?))) {
             None => text,
-            Some((notation, control)) if notation.is_behind() => {
+            Some((notation, control)) if notation.is_trailing() => {
                 format!("{text} {}", control.display(notation))
             }
             Some((notation, control)) => format!("  {}{text}", control.display(notation)),

@@ -23,7 +23,7 @@ pub enum Notation {
 impl Notation {
     /// Returns whether the notation comes after the instruction instead of before it.
     #[must_use]
-    pub const fn is_behind(self) -> bool {
+    pub const fn is_trailing(self) -> bool {
         matches!(self, Self::Nvidia)
     }
 }

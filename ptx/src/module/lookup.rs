@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn declarations_behind_inner_scopes_are_found() {
+    fn declarations_after_inner_scopes_are_found() {
         let body = "{ .reg .b32 a; { .reg .b64 a; } } .reg .b16 a;";
         assert_eq!(found(body, &["a"]), [Some(("b16".to_owned(), None))]);
     }

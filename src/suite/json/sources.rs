@@ -134,10 +134,10 @@ impl<'p> Sources<'p> {
         let mut arena = Arena::zeroed(size).map_err(|error| JsonError::at("memory", error))?;
         let mut rest = arena.bytes_mut().unwrap_or_default();
         for ((key, _, source), place) in self.sources.iter().zip(&places) {
-            let Some((bytes, behind)) = rest.split_at_mut_checked(place.len()) else {
+            let Some((bytes, after)) = rest.split_at_mut_checked(place.len()) else {
                 return Err(JsonError::at(key, "lies outside of the memory that was allocated"));
             };
-            rest = behind;
+            rest = after;
             match source {
                 Source::Bytes(held) => bytes.copy_from_slice(held),
                 Source::File { path, offset, .. } => {

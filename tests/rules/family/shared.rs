@@ -35,7 +35,7 @@ fn the_whole_access_lies_in_shared_memory() {
 
 /// Lane n at 2n: 0x26 + 2 are the last bytes, lanes 20 and up are past them.
 #[test]
-fn some_lanes_may_be_behind_the_end() {
+fn some_lanes_may_be_after_the_end() {
     let loaded = load("LDS.U16 R4, [R2]", &machine(), at(|lane| 2 * lane as u64));
     assert_eq!(LDS.outside_lanes(&loaded), 0xfff0_0000);
     assert_eq!(loaded.register(4, 19), 0x6766);
