@@ -132,7 +132,7 @@ def main():
             text, trace = os.path.join(folder, "loads.traceg"), os.path.join(folder, "loads.wlt")
             write_trace(text, pattern, offsets)
             subprocess.run(
-                [warpload, "import", text, "-o", trace], check=True, stderr=subprocess.DEVNULL
+                [warpload, "import", text, "-o", trace], check=True, stdout=subprocess.DEVNULL
             )
             peers = {
                 "warpload": lambda: with_warpload(warpload, trace),

@@ -106,7 +106,7 @@ impl Prepared {
 fn register_fault(destination: Destination, base: Base, limit: RegisterLimit) -> Option<WarpFault> {
     let check = |register: Reg, count: u32| {
         let number = u32::from(register.number());
-        if number % count != 0 {
+        if number & (count - 1) != 0 {
             Some(WarpFault::MisalignedRegister(register))
         } else if number + count > u32::from(limit.get()) {
             Some(WarpFault::OutOfRangeRegister(register))

@@ -47,11 +47,11 @@ impl Addresses {
     pub fn is_run(&self, width: Width) -> bool {
         let bytes = u64::from(width.bytes());
         match self {
-            Self::Stride { base, stride } => *stride == bytes && base % bytes == 0,
+            Self::Stride { base, stride } => *stride == bytes && base & (bytes - 1) == 0,
             // The last one shows first that addresses are spread.
             Self::Each(list) => {
                 let last = list[0].wrapping_add(bytes * (LANES as u64 - 1));
-                list[LANES - 1] == last && list[0] % bytes == 0 && different(list, bytes) == 0
+                list[LANES - 1] == last && list[0] & (bytes - 1) == 0 && different(list, bytes) == 0
             }
         }
     }

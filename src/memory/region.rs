@@ -179,7 +179,7 @@ impl<'m> Region<'m> {
             Content::Fill(fill) => {
                 let from = self.start.wrapping_add(offset);
                 let is_run =
-                    from.is_multiple_of(each) && from.checked_add(each * LANES as u64).is_some();
+                    from & (each - 1) == 0 && from.checked_add(each * LANES as u64).is_some();
                 if is_run {
                     fill.copy(access, from, rows);
                 }
