@@ -23,7 +23,7 @@ use measure::Bench;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask roofline")]
 struct Arguments {
-    /// Shorter turns and smaller inputs: under 40 s
+    /// Shorter turns and smaller inputs: under 60 s
     #[arg(long)]
     quick: bool,
     /// Only measures whose names contain it

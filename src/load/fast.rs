@@ -75,6 +75,27 @@ pub fn load<M: LoadMemory>(
     load_lanes(op, lanes, misaligned, memory, rows)
 }
 
+/// Loads a run, an access side by side for all lanes whose addresses are a stride, if one region holds
+/// it: the second point above alone. Returns whether it did.
+#[inline(always)]
+pub(super) fn load_run<M: LoadMemory>(
+    op: LoadOp,
+    lanes: &LaneAddresses,
+    memory: &M,
+    rows: &mut [LaneValues],
+) -> bool {
+    let Addresses::Stride { base, .. } = lanes.addresses else { return false };
+    let first = GenericAddress(base);
+    let plg = lanes.plg == LaneMask::ALL;
+    lanes.executing == LaneMask::ALL
+        && (plg || lanes.plg == LaneMask::NONE)
+        && lanes.addresses.is_run(op.width)
+        && matches!(
+            memory.region(op.space, first, plg),
+            Ok((_, Some(region))) if region.copy(op.access(), first, rows)
+        )
+}
+
 /// Executes one operation for warp after warp, as [`load`] does for each. `each` gets the warp's number,
 /// what loading did, and the rows, which are the same for all warps: lanes that do not execute keep what
 /// the warp before left there.
