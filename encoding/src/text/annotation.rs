@@ -151,7 +151,7 @@ pub fn parse_control_prefix(text: &str) -> Result<(Option<Control>, usize), Pars
         .map_err(|span| ParseError { kind: ParseErrorKind::UnclosedComment, span })?;
     let rest = &text[start..];
     // Most lines begin with a guard or a load, which no notation does.
-    if rest.starts_with(['@', 'L', 'l']) {
+    if let [b'@' | b'L' | b'l', ..] = rest.as_bytes() {
         return Ok((None, start));
     }
     let (length, control) = if rest.starts_with('[') {

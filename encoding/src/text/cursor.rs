@@ -44,6 +44,7 @@ impl<'t> Word<'t> {
     }
 
     /// Reads this as a number; `None` if it has more than 64 bits.
+    #[inline]
     pub(crate) fn number(self) -> Result<Option<u64>, ParseError> {
         let (digits, radix) = match self.text.split_at_checked(2) {
             Some(("0x" | "0X", digits)) => (digits, 16),
@@ -84,6 +85,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes the token that is here.
+    #[inline(always)]
     pub(crate) fn advance(&mut self) {
         self.position = self.here.span.end;
         self.here = self.lexer.token(self.position);
@@ -114,6 +116,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes the character if it is here; returns whether it was.
+    #[inline]
     pub(crate) fn eat(&mut self, character: u8) -> bool {
         let found = self.here.kind == TokenKind::Punctuation(character);
         if found {
@@ -131,7 +134,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes a word, which must be here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn word(&mut self, expected: Expected) -> Result<Word<'t>, ParseError> {
         let word = self.peek_word();
         let word = word.ok_or_else(|| self.error(ParseErrorKind::Expected(expected)))?;

@@ -83,8 +83,9 @@ impl<'t> Lexer<'t> {
         end + after.iter().take_while(|byte| is_word(**byte)).count()
     }
 
-    /// Returns the token that starts at or after byte `from`.
-    #[inline]
+    /// Returns the token that starts at or after byte `from`. Inlined into every reader, which knows
+    /// better than a common copy what comes next: a third of the time of a line.
+    #[inline(always)]
     pub(crate) fn token(&self, from: usize) -> Token {
         let bytes = self.text.as_bytes();
         let start = match skip_blank(bytes, from) {
