@@ -38,6 +38,7 @@ mod memory;
 mod pattern;
 mod reduction;
 mod rules;
+mod vectors;
 mod shape;
 mod written;
 

@@ -1,16 +1,19 @@
 //! The minimum and maximum of `tcgen05.ld.red`.
 //!
 //! # One order for all types
-//! Every value becomes a signed number in whose order the type's order is: `u32` by inverting the
-//! highest bit, `f32` by inverting all but the sign if the sign is set, so that -0 is
-//! below +0 and subnormal numbers keep their place. Then a reduction is one comparison for each
-//! value, the same for each type. NaNs become the number that never wins; if it has won, all values
-//! were NaNs.
+//! Every value becomes a number without sign, its place, in whose order the type's order is: `s32` by
+//! inverting the highest bit, `f32` by inverting all bits if the sign is set, and else the sign, so
+//! that -0 is below +0 and subnormal numbers keep their place. For a minimum all bits are inverted
+//! once more. Then a reduction is one maximum, the same for each type. NaNs have the lowest places; if
+//! one has won, all values were NaNs.
 
 use std::fmt;
 
 use crate::syntax::ScalarType;
+use super::vectors::{level, load, store};
 use crate::syntax::named::named;
+use fearless_simd::prelude::*;
+use fearless_simd::{dispatch, i32x16, u32x16};
 use warpload::lane::{LANES, LaneValues};
 
 named! {
@@ -53,6 +56,15 @@ pub struct Reduction {
 /// The NaN that results, that of PTX's `min` and `max`.
 const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
+const SIGN: u32 = 0x8000_0000;
+
+/// What is added to places of `f32`: NaNs of one sign, which are above all numbers, wrap around to
+/// those of the other sign, which are below.
+const NANS: u32 = 0x007f_ffff;
+
+/// The place of an infinity, the number that wins against NaNs alone.
+const LEAST_NUMBER: u32 = (turned(0xff80_0000) ^ SIGN) + NANS;
+
 impl ReductionType {
     /// Returns the type as PTX writes it.
     pub(super) const fn scalar(self) -> ScalarType {
@@ -81,55 +93,86 @@ impl Reduction {
     #[must_use]
     pub fn fold(self, rows: &[LaneValues]) -> LaneValues {
         match self.kind {
-            ReductionType::U32 => self.integers(rows, 0x8000_0000),
-            ReductionType::S32 => self.integers(rows, 0),
-            ReductionType::F32 if self.propagates_nan => self.numbers::<true>(rows),
-            ReductionType::F32 => self.numbers::<false>(rows),
+            ReductionType::U32 => self.integers(rows, 0),
+            ReductionType::S32 => self.integers(rows, SIGN),
+            ReductionType::F32 => self.numbers(rows),
         }
     }
 
     fn integers(self, rows: &[LaneValues], turn: u32) -> LaneValues {
-        let mut best = [self.loser(); LANES];
-        for row in rows {
-            for (best, value) in best.iter_mut().zip(row) {
-                *best = self.better(*best, (value ^ turn) as i32);
-            }
-        }
-        best.map(|best| best as u32 ^ turn)
+        let turn = turn ^ self.reversed();
+        let order = Order { turned_if_signed: 0, turned: turn, added: 0 };
+        let (best, _) = dispatch!(level(), simd => extremes::<false, _>(simd, rows, order));
+        best.map(|best| best ^ turn)
     }
 
-    fn numbers<const NAN: bool>(self, rows: &[LaneValues]) -> LaneValues {
-        let kept = if self.absolute { 0x7fff_ffff } else { u32::MAX };
-        let mut best = [self.loser(); LANES];
-        let mut has_nan = [false; LANES];
-        for row in rows {
-            for ((best, has_nan), value) in best.iter_mut().zip(&mut has_nan).zip(row) {
-                let is_nan = value & 0x7fff_ffff > 0x7f80_0000;
-                *has_nan |= NAN && is_nan;
-                let ordered = if is_nan { self.loser() } else { turned(value & kept) as i32 };
-                *best = self.better(*best, ordered);
-            }
-        }
+    fn numbers(self, rows: &[LaneValues]) -> LaneValues {
+        let order = Order {
+            // With its sign inverted, a negative number is its magnitude.
+            turned_if_signed: if self.absolute { SIGN } else { !SIGN },
+            turned: SIGN ^ self.reversed(),
+            added: NANS,
+        };
+        let (best, least) = if self.propagates_nan {
+            dispatch!(level(), simd => extremes::<true, _>(simd, rows, order))
+        } else {
+            dispatch!(level(), simd => extremes::<false, _>(simd, rows, order))
+        };
+        let deciding = if self.propagates_nan { least } else { best };
         std::array::from_fn(|thread| {
-            let is_nan = best[thread] == self.loser() || NAN && has_nan[thread];
-            if is_nan { CANONICAL_NAN } else { turned(best[thread] as u32) }
+            let number = turned(best[thread].wrapping_sub(NANS) ^ order.turned);
+            if deciding[thread] < LEAST_NUMBER { CANONICAL_NAN } else { number }
         })
     }
 
-    /// Returns what every other value wins against. No number of `f32` has this place in the order.
-    const fn loser(self) -> i32 {
+    /// Returns what turns the order around if the smallest value is wanted.
+    const fn reversed(self) -> u32 {
         match self.operation {
-            Operation::Min => i32::MAX,
-            Operation::Max => i32::MIN,
+            Operation::Min => u32::MAX,
+            Operation::Max => 0,
         }
     }
+}
 
-    fn better(self, one: i32, other: i32) -> i32 {
-        match self.operation {
-            Operation::Min => one.min(other),
-            Operation::Max => one.max(other),
+/// How values become places.
+#[derive(Clone, Copy)]
+struct Order {
+    /// The bits that are inverted if the highest is set.
+    turned_if_signed: u32,
+    /// The bits that are inverted.
+    turned: u32,
+    /// What is added after that.
+    added: u32,
+}
+
+/// Returns the highest place of each thread and, if `LEAST`, the lowest.
+#[inline(always)]
+fn extremes<const LEAST: bool, S: Simd>(
+    simd: S,
+    rows: &[LaneValues],
+    order: Order,
+) -> (LaneValues, LaneValues) {
+    let mut best = [u32x16::splat(simd, 0); 2];
+    let mut least = [u32x16::splat(simd, u32::MAX); 2];
+    for row in rows {
+        let [low, high] = load(simd, row);
+        let (low, high) = (places(low, order), places(high, order));
+        best = [best[0].max(low), best[1].max(high)];
+        if LEAST {
+            least = [least[0].min(low), least[1].min(high)];
         }
     }
+    let mut found = ([0; LANES], [0; LANES]);
+    store(best, &mut found.0);
+    store(least, &mut found.1);
+    found
+}
+
+#[inline(always)]
+fn places<S: Simd>(values: u32x16<S>, order: Order) -> u32x16<S> {
+    let signed: i32x16<S> = values.bitcast();
+    let signs: u32x16<S> = (signed >> 31).bitcast();
+    (values ^ (signs & order.turned_if_signed) ^ order.turned) + order.added
 }
 
 /// Inverts the bits below the sign if the sign is set; it is its own inverse.
