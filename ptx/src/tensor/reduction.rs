@@ -63,7 +63,7 @@ const SIGN: u32 = 0x8000_0000;
 const NANS: u32 = 0x007f_ffff;
 
 /// The place of an infinity, the number that wins against NaNs alone.
-const LEAST_NUMBER: u32 = (turned(0xff80_0000) ^ SIGN) + NANS;
+const LEAST_NUMBER: u32 = (!0xff80_0000) + NANS;
 
 impl ReductionType {
     /// Returns the type as PTX writes it.
@@ -92,92 +92,78 @@ impl Reduction {
     /// registers, each with the values of 32 threads.
     #[must_use]
     pub fn fold(self, rows: &[LaneValues]) -> LaneValues {
+        // What is inverted so that the wanted value is the highest.
+        let turn = if self.operation == Operation::Min { !0 } else { 0 };
         match self.kind {
-            ReductionType::U32 => self.integers(rows, 0),
-            ReductionType::S32 => self.integers(rows, SIGN),
-            ReductionType::F32 => self.numbers(rows),
-        }
-    }
-
-    fn integers(self, rows: &[LaneValues], turn: u32) -> LaneValues {
-        let turn = turn ^ self.reversed();
-        let order = Order { turned_if_signed: 0, turned: turn, added: 0 };
-        let (best, _) = dispatch!(level(), simd => extremes::<false, _>(simd, rows, order));
-        best.map(|best| best ^ turn)
-    }
-
-    fn numbers(self, rows: &[LaneValues]) -> LaneValues {
-        let order = Order {
-            // With its sign inverted, a negative number is its magnitude.
-            turned_if_signed: if self.absolute { SIGN } else { !SIGN },
-            turned: SIGN ^ self.reversed(),
-            added: NANS,
-        };
-        let (best, least) = if self.propagates_nan {
-            dispatch!(level(), simd => extremes::<true, _>(simd, rows, order))
-        } else {
-            dispatch!(level(), simd => extremes::<false, _>(simd, rows, order))
-        };
-        let deciding = if self.propagates_nan { least } else { best };
-        std::array::from_fn(|thread| {
-            let number = turned(best[thread].wrapping_sub(NANS) ^ order.turned);
-            if deciding[thread] < LEAST_NUMBER { CANONICAL_NAN } else { number }
-        })
-    }
-
-    /// Returns what turns the order around if the smallest value is wanted.
-    const fn reversed(self) -> u32 {
-        match self.operation {
-            Operation::Min => u32::MAX,
-            Operation::Max => 0,
+            ReductionType::U32 => dispatch!(level(), simd => integers(simd, rows, turn)),
+            ReductionType::S32 => dispatch!(level(), simd => integers(simd, rows, turn ^ SIGN)),
+            ReductionType::F32 => {
+                let (is_absolute, turn) = (self.absolute, turn ^ SIGN);
+                if self.propagates_nan {
+                    dispatch!(level(), simd => numbers::<true, _>(simd, rows, is_absolute, turn))
+                } else {
+                    dispatch!(level(), simd => numbers::<false, _>(simd, rows, is_absolute, turn))
+                }
+            }
         }
     }
 }
 
-/// How values become places.
-#[derive(Clone, Copy)]
-struct Order {
-    /// The bits that are inverted if the highest is set.
-    turned_if_signed: u32,
-    /// The bits that are inverted.
-    turned: u32,
-    /// What is added after that.
-    added: u32,
-}
-
-/// Returns the highest place of each thread and, if `LEAST`, the lowest.
 #[inline(always)]
-fn extremes<const LEAST: bool, S: Simd>(
+fn integers<S: Simd>(simd: S, rows: &[LaneValues], turn: u32) -> LaneValues {
+    let mut best = [u32x16::splat(simd, 0); 2];
+    for row in rows {
+        let [low, high] = load(simd, row);
+        best = [best[0].max(low ^ turn), best[1].max(high ^ turn)];
+    }
+    let mut results = [0; LANES];
+    store([best[0] ^ turn, best[1] ^ turn], &mut results);
+    results
+}
+
+#[inline(always)]
+fn numbers<const NAN: bool, S: Simd>(
     simd: S,
     rows: &[LaneValues],
-    order: Order,
-) -> (LaneValues, LaneValues) {
+    is_absolute: bool,
+    turn: u32,
+) -> LaneValues {
+    // Without its sign, which is one bit more to turn, a number is its magnitude.
+    let turn_if_signed = if is_absolute { SIGN } else { !SIGN };
     let mut best = [u32x16::splat(simd, 0); 2];
     let mut least = [u32x16::splat(simd, u32::MAX); 2];
     for row in rows {
         let [low, high] = load(simd, row);
-        let (low, high) = (places(low, order), places(high, order));
+        let low = (turned(low, turn_if_signed) ^ turn) + NANS;
+        let high = (turned(high, turn_if_signed) ^ turn) + NANS;
         best = [best[0].max(low), best[1].max(high)];
-        if LEAST {
+        if NAN {
             least = [least[0].min(low), least[1].min(high)];
         }
     }
-    let mut found = ([0; LANES], [0; LANES]);
-    store(best, &mut found.0);
-    store(least, &mut found.1);
-    found
+    let [low, high] = if NAN { least } else { best };
+    let values = [
+        number_or_nan(simd, low, turned((best[0] - NANS) ^ turn, !SIGN)),
+        number_or_nan(simd, high, turned((best[1] - NANS) ^ turn, !SIGN)),
+    ];
+    let mut results = [0; LANES];
+    store(values, &mut results);
+    results
 }
 
+/// Returns values, or NaN where the place that decides is that of a NaN.
 #[inline(always)]
-fn places<S: Simd>(values: u32x16<S>, order: Order) -> u32x16<S> {
+fn number_or_nan<S: Simd>(simd: S, deciding: u32x16<S>, values: u32x16<S>) -> u32x16<S> {
+    let nan = u32x16::splat(simd, CANONICAL_NAN);
+    deciding.simd_lt(LEAST_NUMBER).select(nan, values)
+}
+
+/// Inverts bits of the values whose sign is set.
+#[inline(always)]
+fn turned<S: Simd>(values: u32x16<S>, bits: u32) -> u32x16<S> {
     let signed: i32x16<S> = values.bitcast();
     let signs: u32x16<S> = (signed >> 31).bitcast();
-    (values ^ (signs & order.turned_if_signed) ^ order.turned) + order.added
-}
-
-/// Inverts the bits below the sign if the sign is set; it is its own inverse.
-const fn turned(bits: u32) -> u32 {
-    bits ^ ((bits as i32 >> 31) as u32 >> 1)
+    values ^ (signs & bits)
 }
 
 impl fmt::Display for Reduction {
