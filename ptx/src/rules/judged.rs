@@ -1,5 +1,6 @@
 //! [`Judged`], a load with what the rules look up around it, and [`Findings`], what they report.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use super::violation::{Rule, Unit, Violation};
@@ -104,6 +105,8 @@ pub(super) struct Judged<'j> {
     pub(super) function: Option<&'j Function>,
     pub(super) returned: &'j HashSet<DeclarationId>,
     pub(super) findings: Findings,
+    /// The names that were looked up last, which the next rule asks for again.
+    pub(super) recent: Cell<[(Span, Option<Symbol<'j>>); 2]>,
 }
 
 impl<'j> Judged<'j> {
@@ -122,7 +125,17 @@ impl<'j> Judged<'j> {
     }
 
     pub(super) fn symbol(&self, name: Span) -> Option<Symbol<'j>> {
-        self.module.find_at(self.load.scope, name)
+        let [last, earlier] = self.recent.get();
+        if last.0 == name {
+            return last.1;
+        }
+        let found = if earlier.0 == name {
+            earlier
+        } else {
+            (name, self.module.find_at(self.load.scope, name))
+        };
+        self.recent.set([found, last]);
+        found.1
     }
 
     /// Returns the declaration of a name, if it is a register.

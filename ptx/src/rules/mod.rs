@@ -16,6 +16,7 @@ mod qualifiers;
 mod tensor;
 mod violation;
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use self::judged::{Findings, Judged};
@@ -117,7 +118,9 @@ fn judge(
         return Some(verdict).filter(|verdict| !verdict.is_legal());
     };
     let function = module.function_of(load.scope);
-    let mut judged = Judged { module, unit, load: &load, function, returned, findings };
+    // Before the first, no name is at the empty span.
+    let recent = Cell::default();
+    let mut judged = Judged { module, unit, load: &load, function, returned, findings, recent };
     let mut span = statement.span;
     match load.fault {
         // What follows the place at fault was not read: no rule can be held to it.

@@ -86,7 +86,7 @@ impl<'s> Reader<'s> {
             functions: Vec::new(),
             statements: Vec::new(),
             names: Names::default(),
-            function_names: std::collections::HashMap::new(),
+            function_names: Default::default(),
         };
         let scope = ScopeId::MODULE;
         Self { words, module, header: Header::default(), scope, function: None }

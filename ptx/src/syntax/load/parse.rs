@@ -42,6 +42,9 @@ impl<'s> Module<'s> {
 
 /// Reads a statement as a load; `None` if it is another instruction.
 pub(super) fn load(source: &str, statement: &Statement, instruction: &Instruction) -> Option<Load> {
+    if !matches!(instruction.mnemonic.text(source), "ld" | "tcgen05") {
+        return None;
+    }
     let mut words = Words::new(source, instruction.tail);
     let (opcode, opcode_span) = opcode(source, instruction.mnemonic, &mut words)?;
     let mut load = Load {
