@@ -59,6 +59,10 @@ impl Module<'_> {
         for (text, number) in std::iter::once((name, None)).chain(of_run) {
             #[cfg(test)]
             tests::count_step();
+            if best.as_ref().is_some_and(|best| best.0 == scope) {
+                // No scope is further inside.
+                break;
+            }
             let Some(places) = self.names.places(function, text) else { continue };
             let is_meant = |declared: &Declaration| {
                 let is_one = match (number, declared.count) {

@@ -15,12 +15,11 @@ use crate::syntax::{
     Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, Token, TokenKind, Version,
 };
 
+pub(crate) use self::hash::{NameHash, NameMap};
 pub use self::initial::{InitialValue, Initializer, PlacedValue};
 pub(crate) use self::layout::initial_bytes;
 pub use self::layout::{Layout, LayoutError, MAX_SPACE};
 pub use self::reader::{MAX_DEPTH, ReadError, ReadErrorKind, read};
-pub(crate) use self::hash::NameHash;
-use self::hash::NameMap;
 use self::scopes::Names;
 pub use self::scopes::{DeclarationId, FunctionId, Scope, ScopeId};
 

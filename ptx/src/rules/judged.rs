@@ -124,6 +124,7 @@ impl<'j> Judged<'j> {
         self.module.text(span)
     }
 
+    #[inline]
     pub(super) fn symbol(&self, name: Span) -> Option<Symbol<'j>> {
         let [last, earlier] = self.recent.get();
         if last.0 == name {
@@ -193,6 +194,11 @@ impl<'j> Judged<'j> {
         self.load.qualifiers.iter().find(|qualifier| which(qualifier.kind)).map(|found| found.span)
     }
 
+    /// Whether all qualifiers are plain ones, as those of nearly all loads.
+    pub(super) fn is_plain(&self) -> bool {
+        self.load.qualifiers.iter().all(|qualifier| is_plain(qualifier.kind))
+    }
+
     /// Whether the load has this state space.
     pub(super) fn is_of(&self, space: StateSpace) -> bool {
         self.load.space().is_some_and(|written| written.0 == space)
@@ -219,6 +225,12 @@ impl<'j> Judged<'j> {
         let space = self.finds(|kind| matches!(kind, QualifierKind::Space(..)));
         space.map_or("generic addressing", |span| self.text(span))
     }
+}
+
+/// Whether a qualifier goes with all others, from the first version on.
+pub(super) fn is_plain(qualifier: QualifierKind) -> bool {
+    use QualifierKind::{Space, Type, Vector};
+    matches!(qualifier, Space(_, None) | Vector(_) | Type(_))
 }
 
 /// Returns the names that an operand is or that it has in braces.

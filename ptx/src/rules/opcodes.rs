@@ -24,6 +24,12 @@ static OPCODES: LazyLock<HashSet<&str, NameHash>> = LazyLock::new(|| {
         .collect()
 });
 
+/// Whether it is known by its first word alone that nothing is wrong.
+pub(super) fn is_plain(module: &Module<'_>, instruction: &Instruction) -> bool {
+    let name = module.text(instruction.mnemonic);
+    instruction.fault.is_none() && !matches!(name, "cvta" | "tcgen05") && OPCODES.contains(name)
+}
+
 /// Judges an instruction that is not a load: whether it is one that is misspelled, and what makes a
 /// generic address of a constant.
 pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &mut Findings) {

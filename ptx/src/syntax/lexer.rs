@@ -69,6 +69,9 @@ const NAME: u8 = 2;
 const LETTER: u8 = 4;
 const DIGIT: u8 = 8;
 const MARK: u8 = 16;
+/// Neither ends a statement nor decides what is read of one: no brace, comment, text or directive, and
+/// no `-`, which may be wrong.
+const PLAIN: u8 = 32;
 
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
@@ -76,12 +79,12 @@ const CLASSES: [u8; 256] = {
     while byte < 256 {
         classes[byte] = match byte as u8 {
             // The vertical tab is not among them, form feed and substitute are: as for ptxas.
-            b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x1a => BLANK,
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => NAME | LETTER,
-            b'0'..=b'9' => NAME | DIGIT,
-            b'!' | b'#' | b'%' | b'&' | b'(' | b')' | b'*' | b'+' | b',' | b'-' | b'.' | b'/'
-            | b':' | b';' | b'<' | b'=' | b'>' | b'?' | b'@' | b'[' | b']' | b'^' | b'{' | b'|'
-            | b'}' | b'~' => MARK,
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x1a => BLANK | PLAIN,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => NAME | LETTER | PLAIN,
+            b'0'..=b'9' => NAME | DIGIT | PLAIN,
+            b'!' | b'%' | b'&' | b'(' | b')' | b'*' | b'+' | b',' | b'.' | b':' | b'<' | b'='
+            | b'>' | b'?' | b'@' | b'[' | b']' | b'^' | b'|' | b'~' => MARK | PLAIN,
+            b'#' | b'-' | b'/' | b';' | b'{' | b'}' => MARK,
             _ => 0,
         };
         byte += 1;
@@ -129,6 +132,32 @@ impl<'s> Lexer<'s> {
     pub(crate) fn skip_line(&mut self) {
         let rest = self.rest(self.position);
         self.position += memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+    }
+
+    /// Passes over words up to a semicolon, and over that, if none of them has to be looked at; returns
+    /// the end of the last one. Stays where it is if one has to.
+    pub(crate) fn pass_plain(&mut self) -> Option<u32> {
+        let mut at = self.position;
+        while let Some(chunk) = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let mut common = PLAIN;
+            for byte in chunk {
+                common &= CLASSES[usize::from(*byte)];
+            }
+            if common == 0 {
+                break;
+            }
+            at += 8;
+        }
+        at = self.after(at, PLAIN);
+        if self.bytes.get(at) != Some(&b';') {
+            return None;
+        }
+        let mut end = at;
+        while end > self.position && is(self.bytes.get(end - 1), BLANK) {
+            end -= 1;
+        }
+        self.position = at + 1;
+        Some(end as u32)
     }
 
     /// Reads the next word; [`TokenKind::End`] at the end of the text and ever after.

@@ -38,8 +38,8 @@ mod memory;
 mod pattern;
 mod reduction;
 mod rules;
-mod vectors;
 mod shape;
+mod vectors;
 mod written;
 
 pub use address::TensorAddress;

@@ -9,8 +9,8 @@
 
 use std::fmt;
 
-use crate::syntax::ScalarType;
 use super::vectors::{level, load, store};
+use crate::syntax::ScalarType;
 use crate::syntax::named::named;
 use fearless_simd::prelude::*;
 use fearless_simd::{dispatch, i32x16, u32x16};

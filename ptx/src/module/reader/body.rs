@@ -132,6 +132,11 @@ impl Reader<'_> {
     /// the enclosing scope.
     fn pass_statement(&mut self) -> Step<Passed> {
         let first = self.words.span();
+        // Nearly all statements: words that nothing is to be said about.
+        let is_plain = matches!(self.words.kind(), TokenKind::Dotted | TokenKind::Word);
+        if is_plain && let Some(tail) = self.words.pass_plain() {
+            return Ok(Passed { tail, fault: None });
+        }
         let mut tail = Span { start: first.start, end: first.start };
         let mut fault = None;
         let mut depth = 0_usize;

@@ -152,13 +152,9 @@ fn constant_operand(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
 
 /// A constant expression with its place.
 fn expression(words: &mut Words<'_>) -> Result<Offset, SyntaxError> {
-    let mut span = words.span();
-    let mut from = words.clone();
+    let start = words.span();
     let value = constant(words)?;
-    // The last word of the expression is the one before the current.
-    while from.span().start < words.span().start && from.kind() != TokenKind::End {
-        span = span.to(from.advance().span);
-    }
+    let span = start.to(Span { start: start.start, end: words.taken() });
     Ok(Offset { value, span })
 }
 
