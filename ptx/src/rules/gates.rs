@@ -131,30 +131,33 @@ fn window(kind: Q) -> Option<SubQualifier> {
     }
 }
 
-/// The machines that are targets from a version on. [PTX ISA, Release Notes; `sm_107` from an
-/// assembler's verdicts]
-const TARGETS: [((u8, u8), &[u32]); 20] = [
-    ((1, 2), &[12, 13]),
-    ((2, 0), &[20]),
-    ((3, 0), &[30]),
-    ((3, 1), &[35]),
-    ((4, 0), &[32, 50]),
-    ((4, 1), &[37, 52]),
-    ((4, 2), &[53]),
-    ((5, 0), &[60, 61, 62]),
-    ((6, 0), &[70]),
-    ((6, 1), &[72]),
-    ((6, 3), &[75]),
-    ((7, 0), &[80]),
-    ((7, 1), &[86]),
-    ((7, 4), &[87]),
-    ((7, 8), &[89, 90]),
-    ((8, 6), &[100, 101]),
-    ((8, 7), &[120]),
-    ((8, 8), &[103, 121]),
-    ((9, 0), &[88, 110]),
-    ((9, 4), &[107]),
-];
+/// Returns the version from which on a machine is a target; `None` for one that is not known. [PTX
+/// ISA, Release Notes; `sm_107` from an assembler's verdicts]
+const fn first_version(sm: u32) -> Option<(u8, u8)> {
+    Some(match sm {
+        12 | 13 => (1, 2),
+        20 => (2, 0),
+        30 => (3, 0),
+        35 => (3, 1),
+        32 | 50 => (4, 0),
+        37 | 52 => (4, 1),
+        53 => (4, 2),
+        60..=62 => (5, 0),
+        70 => (6, 0),
+        72 => (6, 1),
+        75 => (6, 3),
+        80 => (7, 0),
+        86 => (7, 1),
+        87 => (7, 4),
+        89 | 90 => (7, 8),
+        100 | 101 => (8, 6),
+        120 => (8, 7),
+        103 | 121 => (8, 8),
+        88 | 110 => (9, 0),
+        107 => (9, 4),
+        _ => return None,
+    })
+}
 
 /// The first version with targets for one machine alone, and with those for a family.
 const ALONE: Version = Version::new(8, 0);
@@ -182,11 +185,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
 /// What `.target` names is a target of the module's version.
 fn target_version(judged: &mut Judged<'_>) {
     let target = judged.findings.target;
-    // The rows are in the order of their versions: only those that the module does not have count.
-    let version_of = |row: &((u8, u8), &[u32])| Version::new(row.0.0, row.0.1);
-    let later = TARGETS.partition_point(|row| version_of(row) <= judged.module.version);
-    let row = TARGETS[later..].iter().find(|row| row.1.contains(&target.sm));
-    let machine = row.map(version_of);
+    let machine = first_version(target.sm).map(|(major, minor)| Version::new(major, minor));
     let suffix = match target.reach {
         Reach::Onward => None,
         Reach::ArchitectureSpecific => Some(ALONE),
@@ -231,11 +230,6 @@ pub(super) fn check_tensor(judged: &mut Judged<'_>) {
 mod tests {
     use super::*;
     use crate::rules::judged::is_plain;
-
-    #[test]
-    fn targets_are_in_the_order_of_their_versions() {
-        assert!(TARGETS.is_sorted_by_key(|row| row.0));
-    }
 
     #[test]
     fn no_gate_is_for_a_plain_qualifier() {

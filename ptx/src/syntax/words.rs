@@ -89,13 +89,21 @@ impl<'s> Words<'s> {
         if is_word { Ok(self.advance().span) } else { Err(self.expected(expected)) }
     }
 
-    /// Passes over words up to a semicolon, and over that, if none after the current one has to be
-    /// looked at; returns the place of all of them.
+    /// Passes over what follows the current word, and over the semicolon after it, if it begins with a
+    /// dot and nothing in it has to be looked at; returns its place.
+    #[inline]
     pub(crate) fn pass_plain(&mut self) -> Option<Span> {
-        let start = self.current.span;
-        let end = self.lexer.pass_plain()?;
+        let tail = self.lexer.pass_plain()?;
         self.advance();
-        Some(start.to(Span { start: end, end }))
+        Some(tail)
+    }
+
+    /// Passes over numbers.
+    pub(crate) fn pass_numbers(&mut self) {
+        while self.kind() == TokenKind::Number {
+            self.lexer.pass_decimals();
+            self.advance();
+        }
     }
 
     /// Lets [`Self::advance`] pass the current word, a character that begins none.

@@ -89,6 +89,12 @@ impl Reader<'_> {
     /// `start`.
     fn word_statement(&mut self, start: Span, guard: Option<Guard>) -> Step {
         let mnemonic = self.words.span();
+        // Nearly all instructions: nothing is to be said of them here.
+        if let Some(tail) = self.words.pass_plain() {
+            let instruction = Instruction { guard, mnemonic, tail, fault: None };
+            self.push(start.to(tail), StatementKind::Instruction(instruction));
+            return Ok(());
+        }
         self.words.advance();
         if self.words.is_mark(b':') {
             if guard.is_some() {
@@ -132,11 +138,6 @@ impl Reader<'_> {
     /// the enclosing scope.
     fn pass_statement(&mut self) -> Step<Passed> {
         let first = self.words.span();
-        // Nearly all statements: words that nothing is to be said about.
-        let is_plain = matches!(self.words.kind(), TokenKind::Dotted | TokenKind::Word);
-        if is_plain && let Some(tail) = self.words.pass_plain() {
-            return Ok(Passed { tail, fault: None });
-        }
         let mut tail = Span { start: first.start, end: first.start };
         let mut fault = None;
         let mut depth = 0_usize;

@@ -1,0 +1,74 @@
+//! Loads from Tensor Memory, every shape at its largest number of repeats, beside a copy of as many
+//! bytes as the registers take.
+
+use std::hint::black_box;
+
+use warpload::lane::{LANES, LaneValues};
+use warpload_ptx::tensor::{
+    Form, Issue, MAX_REGISTERS, Operation, Pattern, Reduction, ReductionType, Registers, Rules,
+    Shape, TensorAddress, TensorLoad, TensorMemory, execute,
+};
+
+use crate::measure::{Bench, Measure, Target, Unit};
+
+/// Loads that a turn of the clock is too short for one by one.
+const BATCH: u64 = 64;
+
+/// Runs the measures.
+pub(crate) fn run(bench: &Bench) {
+    let float = Reduction::new(Operation::Max, ReductionType::F32);
+    let plain = |shape| {
+        let num = (MAX_REGISTERS / Shape::registers_per_repeat(shape)) as u32;
+        Form { split: (shape == Shape::S16x32bx2).then_some(256), ..Form::plain(shape, num) }
+    };
+    let packed = |shape| Form { pack: true, ..plain(shape) };
+    let reduced = Form { reduction: Some(float), ..plain(Shape::S32x32b) };
+    for (name, form, ratio) in [
+        ("tcgen05.ld 32x32b", plain(Shape::S32x32b), 0.8),
+        ("tcgen05.ld 16x128b", plain(Shape::S16x128b), 0.8),
+        ("tcgen05.ld 16x256b", plain(Shape::S16x256b), 0.8),
+        ("tcgen05.ld 16x32bx2", plain(Shape::S16x32bx2), 0.45),
+        ("tcgen05.ld 16x64b", plain(Shape::S16x64b), 0.45),
+        ("tcgen05.ld 16x64b, packed", packed(Shape::S16x64b), 0.45),
+        ("tcgen05.ld 16x128b, packed", packed(Shape::S16x128b), 0.45),
+        ("tcgen05.ld 16x256b, packed", packed(Shape::S16x256b), 0.45),
+        ("tcgen05.ld 32x32b, packed", packed(Shape::S32x32b), 0.45),
+        ("tcgen05.ld.red 32x32b, f32", reduced, 0.45),
+    ] {
+        measure(bench, name, form, Target::ratio(ratio));
+    }
+}
+
+/// Every warp loads from its own slab in turn, so that subject and limit read from four places.
+fn measure(bench: &Bench, name: &'static str, form: Form, target: Target) {
+    if !bench.wants(name) {
+        return;
+    }
+    let memory = TensorMemory::filled(Pattern::F32Random);
+    let source: Vec<LaneValues> = (0..4 * 512).map(|i| [i; LANES]).collect();
+    let load = TensorLoad::new(form).expect("a legal load");
+    let rules = Rules::default();
+    let mut registers = Registers::new();
+    let mut rows = [[0; LANES]; MAX_REGISTERS];
+    bench.run(
+        Measure { name, unit: Unit::LOADS, limit_name: "copy of the registers' 16 KiB", target },
+        || {
+            for turn in 0..BATCH as u32 {
+                let warp = turn % 4;
+                let issue = Issue::new(warp, TensorAddress::new(32 * warp as u16, 0));
+                let load = black_box(&load);
+                execute(load, issue, &memory, &rules, &mut registers).expect("a legal load");
+                black_box(&mut registers);
+            }
+            BATCH
+        },
+        || {
+            for turn in 0..BATCH as usize {
+                let first = turn % 4 * 512;
+                rows.copy_from_slice(&black_box(&source)[first..first + MAX_REGISTERS]);
+                black_box(&mut rows);
+            }
+            BATCH
+        },
+    );
+}
