@@ -39,17 +39,22 @@ pub(crate) fn run(bench: &Bench) {
     }
 }
 
+/// What a copy of is not slowed by its place.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Aligned<const N: usize>([LaneValues; N]);
+
 /// Every warp loads from its own slab in turn, so that subject and limit read from four places.
 fn measure(bench: &Bench, name: &'static str, form: Form, target: Target) {
     if !bench.wants(name) {
         return;
     }
     let memory = TensorMemory::filled(Pattern::F32Random);
-    let source: Vec<LaneValues> = (0..4 * 512).map(|i| [i; LANES]).collect();
+    let source = vec![Aligned([[1; LANES]; 512]); 4];
     let load = TensorLoad::new(form).expect("a legal load");
     let rules = Rules::default();
     let mut registers = Registers::new();
-    let mut rows = [[0; LANES]; MAX_REGISTERS];
+    let mut rows = Aligned([[0; LANES]; MAX_REGISTERS]);
     bench.run(
         Measure { name, unit: Unit::LOADS, limit_name: "copy of the registers' 16 KiB", target },
         || {
@@ -64,8 +69,8 @@ fn measure(bench: &Bench, name: &'static str, form: Form, target: Target) {
         },
         || {
             for turn in 0..BATCH as usize {
-                let first = turn % 4 * 512;
-                rows.copy_from_slice(&black_box(&source)[first..first + MAX_REGISTERS]);
+                let Aligned(columns) = &black_box(&source)[turn % 4];
+                rows.0.copy_from_slice(&columns[..MAX_REGISTERS]);
                 black_box(&mut rows);
             }
             BATCH

@@ -161,24 +161,25 @@ fn shuffle<const WIDTH: usize, S: Simd>(
     [first, second]: [Base; 2],
     rows: &mut [LaneValues],
 ) {
-    let repeat = WIDTH * shape.layout().repeat_columns;
-    let repeats = slab[first.column..].chunks_exact(repeat);
-    let lane = first.lane;
+    let (lane, columns) = (first.lane, &slab[first.column..]);
     match shape {
         Shape::S32x32b => {
+            let repeats = columns.chunks_exact(WIDTH);
             for (row, columns) in rows.iter_mut().zip(repeats) {
                 let low = cells::<WIDTH, S>(simd, columns, 0, 0);
                 store([low, cells::<WIDTH, S>(simd, columns, 0, 16)], row);
             }
         }
         Shape::S16x32bx2 => {
-            let others = slab[second.column..].chunks_exact(repeat);
+            let repeats = columns.chunks_exact(WIDTH);
+            let others = slab[second.column..].chunks_exact(WIDTH);
             for ((row, columns), other) in rows.iter_mut().zip(repeats).zip(others) {
                 let low = cells::<WIDTH, S>(simd, columns, 0, lane);
                 store([low, cells::<WIDTH, S>(simd, other, 0, second.lane)], row);
             }
         }
         Shape::S16x64b => {
+            let repeats = columns.chunks_exact(const { repeat_columns(WIDTH, Shape::S16x64b) });
             for (row, columns) in rows.iter_mut().zip(repeats) {
                 let even = cells::<WIDTH, S>(simd, columns, 0, lane);
                 let odd = cells::<WIDTH, S>(simd, columns, 1, lane);
@@ -187,6 +188,7 @@ fn shuffle<const WIDTH: usize, S: Simd>(
             }
         }
         Shape::S16x128b => {
+            let repeats = columns.chunks_exact(const { repeat_columns(WIDTH, Shape::S16x128b) });
             for (rows, columns) in rows.as_chunks_mut::<2>().0.iter_mut().zip(repeats) {
                 let [upper, lower] = fours::<WIDTH, S>(simd, columns, [0, 1, 2, 3], lane);
                 store(upper, &mut rows[0]);
@@ -194,6 +196,7 @@ fn shuffle<const WIDTH: usize, S: Simd>(
             }
         }
         Shape::S16x256b => {
+            let repeats = columns.chunks_exact(const { repeat_columns(WIDTH, Shape::S16x256b) });
             for (rows, columns) in rows.as_chunks_mut::<4>().0.iter_mut().zip(repeats) {
                 let [upper, lower] = fours::<WIDTH, S>(simd, columns, [0, 2, 4, 6], lane);
                 store(upper, &mut rows[0]);
@@ -204,6 +207,11 @@ fn shuffle<const WIDTH: usize, S: Simd>(
             }
         }
     }
+}
+
+/// Returns the columns of a repeat, constants of the compiler: no column is out of them.
+const fn repeat_columns(width: usize, shape: Shape) -> usize {
+    width * shape.layout().repeat_columns
 }
 
 /// Four columns, four threads a lane: the registers of lanes 0 to 7 and of lanes 8 to 15.

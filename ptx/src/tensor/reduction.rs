@@ -1,11 +1,13 @@
 //! The minimum and maximum of `tcgen05.ld.red`.
 //!
-//! # One order for all types
-//! Every value becomes a number without sign, its place, in whose order the type's order is: `s32` by
-//! inverting the highest bit, `f32` by inverting all bits if the sign is set, and else the sign, so
-//! that -0 is below +0 and subnormal numbers keep their place. For a minimum all bits are inverted
-//! once more. Then a reduction is one maximum, the same for each type. NaNs have the lowest places; if
-//! one has won, all values were NaNs.
+//! # Three comparisons for all types
+//! Whole numbers are compared as numbers without a sign: of `s32` the highest bit is inverted, and for a
+//! minimum all bits. The bits of an `f32` are a sign and a magnitude: in the order of signed integers
+//! numbers without a sign come as they are, those with one turned around. So the maximum is the
+//! highest of the former, or if there is none the lowest of the latter, in which -0 is below +0 and
+//! subnormal numbers keep their place. For a minimum all signs are inverted. NaNs have larger
+//! magnitudes than numbers: they never are the lowest, and if a number is added with which they
+//! overflow, they never are the highest.
 
 use std::fmt;
 
@@ -58,12 +60,16 @@ const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
 const SIGN: u32 = 0x8000_0000;
 
-/// What is added to places of `f32`: NaNs of one sign, which are above all numbers, wrap around to
-/// those of the other sign, which are below.
-const NANS: u32 = 0x007f_ffff;
+/// The bits of the infinity of `f32`, the largest magnitude of a number; those of NaNs are above.
+const INFINITY: i32 = 0x7f80_0000;
 
-/// The place of an infinity, the number that wins against NaNs alone.
-const LEAST_NUMBER: u32 = (!0xff80_0000) + NANS;
+/// The bits of the negative infinity: of the numbers with a sign the highest in the order of signed
+/// integers, which is their order turned around.
+const NEGATIVE_INFINITY: i32 = INFINITY | i32::MIN;
+
+/// What makes the bits of NaNs less than those of the least number without a sign, 0, in the order of
+/// signed numbers: added to them it is more than the highest of these.
+const NANS: u32 = i32::MAX as u32 - INFINITY as u32;
 
 impl ReductionType {
     /// Returns the type as PTX writes it.
@@ -92,23 +98,25 @@ impl Reduction {
     /// registers, each with the values of 32 threads.
     #[must_use]
     pub fn fold(self, rows: &[LaneValues]) -> LaneValues {
-        // What is inverted so that the wanted value is the highest.
-        let turn = if self.operation == Operation::Min { !0 } else { 0 };
+        let is_min = self.operation == Operation::Min;
+        let turn = if is_min { u32::MAX } else { 0 };
         match self.kind {
             ReductionType::U32 => dispatch!(level(), simd => integers(simd, rows, turn)),
             ReductionType::S32 => dispatch!(level(), simd => integers(simd, rows, turn ^ SIGN)),
             ReductionType::F32 => {
-                let (is_absolute, turn) = (self.absolute, turn ^ SIGN);
+                let kept = if self.absolute { !SIGN } else { u32::MAX };
+                let sign = if is_min { SIGN } else { 0 };
                 if self.propagates_nan {
-                    dispatch!(level(), simd => numbers::<true, _>(simd, rows, is_absolute, turn))
+                    dispatch!(level(), simd => numbers::<true, _>(simd, rows, kept, sign))
                 } else {
-                    dispatch!(level(), simd => numbers::<false, _>(simd, rows, is_absolute, turn))
+                    dispatch!(level(), simd => numbers::<false, _>(simd, rows, kept, sign))
                 }
             }
         }
     }
 }
 
+/// The highest of the values after the bits of `turn` were inverted.
 #[inline(always)]
 fn integers<S: Simd>(simd: S, rows: &[LaneValues], turn: u32) -> LaneValues {
     let mut best = [u32x16::splat(simd, 0); 2];
@@ -121,49 +129,56 @@ fn integers<S: Simd>(simd: S, rows: &[LaneValues], turn: u32) -> LaneValues {
     results
 }
 
+/// The highest number of the bits `kept` after those of `sign` were inverted.
 #[inline(always)]
 fn numbers<const NAN: bool, S: Simd>(
     simd: S,
     rows: &[LaneValues],
-    is_absolute: bool,
-    turn: u32,
+    kept: u32,
+    sign: u32,
 ) -> LaneValues {
-    // Without its sign, which is one bit more to turn, a number is its magnitude.
-    let turn_if_signed = if is_absolute { SIGN } else { !SIGN };
-    let mut best = [u32x16::splat(simd, 0); 2];
-    let mut least = [u32x16::splat(simd, u32::MAX); 2];
+    let mut highest = [i32x16::splat(simd, i32::MIN); 2];
+    let mut lowest = [i32x16::splat(simd, i32::MAX); 2];
+    let mut largest = [u32x16::splat(simd, 0); 2];
     for row in rows {
         let [low, high] = load(simd, row);
-        let low = (turned(low, turn_if_signed) ^ turn) + NANS;
-        let high = (turned(high, turn_if_signed) ^ turn) + NANS;
-        best = [best[0].max(low), best[1].max(high)];
+        let values = [(low & kept) ^ sign, (high & kept) ^ sign];
+        let raised = [signed(values[0] + NANS), signed(values[1] + NANS)];
+        highest = [highest[0].max(raised[0]), highest[1].max(raised[1])];
+        lowest = [lowest[0].min(signed(values[0])), lowest[1].min(signed(values[1]))];
         if NAN {
-            least = [least[0].min(low), least[1].min(high)];
+            largest = [largest[0].max(low & !SIGN), largest[1].max(high & !SIGN)];
         }
     }
-    let [low, high] = if NAN { least } else { best };
     let values = [
-        number_or_nan(simd, low, turned((best[0] - NANS) ^ turn, !SIGN)),
-        number_or_nan(simd, high, turned((best[1] - NANS) ^ turn, !SIGN)),
+        number(simd, highest[0], lowest[0], largest[0], sign),
+        number(simd, highest[1], lowest[1], largest[1], sign),
     ];
     let mut results = [0; LANES];
     store(values, &mut results);
     results
 }
 
-/// Returns values, or NaN where the place that decides is that of a NaN.
 #[inline(always)]
-fn number_or_nan<S: Simd>(simd: S, deciding: u32x16<S>, values: u32x16<S>) -> u32x16<S> {
-    let nan = u32x16::splat(simd, CANONICAL_NAN);
-    deciding.simd_lt(LEAST_NUMBER).select(nan, values)
+fn signed<S: Simd>(values: u32x16<S>) -> i32x16<S> {
+    values.bitcast()
 }
 
-/// Inverts bits of the values whose sign is set.
+/// Returns the number that has won, or NaN.
 #[inline(always)]
-fn turned<S: Simd>(values: u32x16<S>, bits: u32) -> u32x16<S> {
-    let signed: i32x16<S> = values.bitcast();
-    let signs: u32x16<S> = (signed >> 31).bitcast();
-    values ^ (signs & bits)
+fn number<S: Simd>(
+    simd: S,
+    highest: i32x16<S>,
+    lowest: i32x16<S>,
+    largest: u32x16<S>,
+    sign: u32,
+) -> u32x16<S> {
+    let nan = u32x16::splat(simd, CANONICAL_NAN);
+    let positive: u32x16<S> = (highest - NANS as i32).bitcast();
+    let negative: u32x16<S> = lowest.bitcast();
+    let negative = lowest.simd_le(NEGATIVE_INFINITY).select(negative ^ sign, nan);
+    let found = highest.simd_ge(NANS as i32).select(positive ^ sign, negative);
+    largest.simd_gt(INFINITY as u32).select(nan, found)
 }
 
 impl fmt::Display for Reduction {
