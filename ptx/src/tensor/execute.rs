@@ -246,3 +246,28 @@ fn cells<const WIDTH: usize, S: Simd>(
     }
     low & 0xffff | half(simd, &columns[WIDTH * column + 1], lane) << 16
 }
+
+#[cfg(test)]
+mod tests {
+    use fearless_simd::Level;
+
+    use super::*;
+    use crate::tensor::Pattern;
+
+    /// The processor's vectors and those of the build make the same registers.
+    #[test]
+    fn all_instruction_sets_shuffle_alike() {
+        let memory = TensorMemory::filled(Pattern::LaneColumn);
+        let slab = memory.slab(1);
+        let bases = [Base { lane: 0, column: 3 }, Base { lane: 16, column: 200 }];
+        for shape in Shape::ALL {
+            let shuffled = |level| {
+                let (mut one, mut two) = ([[0; LANES]; 32], [[0; LANES]; 32]);
+                dispatch!(level, simd => shuffle::<1, _>(simd, shape, slab, bases, &mut one));
+                dispatch!(level, simd => shuffle::<2, _>(simd, shape, slab, bases, &mut two));
+                (one, two)
+            };
+            assert_eq!(shuffled(Level::new()), shuffled(Level::baseline()), "{shape}");
+        }
+    }
+}
