@@ -10,8 +10,10 @@
 mod import;
 mod loads;
 mod measure;
+mod ptx;
 mod random;
 mod replay;
+mod tensor;
 mod text;
 mod words;
 mod x86;
@@ -39,4 +41,6 @@ fn main() {
     loads::run(&bench);
     replay::run(&bench);
     import::run(&bench);
+    ptx::run(&bench);
+    tensor::run(&bench);
 }

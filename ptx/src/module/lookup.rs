@@ -3,7 +3,7 @@
 //! Declarations are found by their text and function: a name is looked up in the scopes that
 //! declare it and in no other, however many braces enclose it.
 
-use super::scopes::{DeclarationId, FunctionId, ScopeId};
+use super::scopes::{DeclarationId, FunctionId, Place, ScopeId};
 use crate::module::{Declaration, Module, Symbol};
 use crate::syntax::Span;
 
@@ -59,7 +59,11 @@ impl Module<'_> {
         for (text, number) in std::iter::once((name, None)).chain(of_run) {
             #[cfg(test)]
             tests::count_step();
-            let Some(places) = self.names.places.get(&(function, text)) else { continue };
+            if best.as_ref().is_some_and(|best| best.0 == scope) {
+                // No scope is further inside.
+                break;
+            }
+            let Some(places) = self.names.places(function, text) else { continue };
             let is_meant = |declared: &Declaration| {
                 let is_one = match (number, declared.count) {
                     (Some(number), Some(count)) => number < count,
@@ -82,7 +86,7 @@ impl Module<'_> {
     pub(crate) fn run_without<'n>(&self, scope: ScopeId, name: &'n str) -> Option<(&'n str, u32)> {
         let function = self.scopes.get(scope.0 as usize)?.function;
         let (prefix, _) = numbered(name)?;
-        let places = self.names.places.get(&(function, prefix))?;
+        let places = self.names.places(function, prefix)?;
         let (_, id) = self.innermost(places, scope, |declared| declared.count.is_some())?;
         Some((prefix, self.declaration(id)?.count?))
     }
@@ -90,7 +94,7 @@ impl Module<'_> {
     /// The place that `is_meant` of those that are around a scope, the innermost one.
     fn innermost(
         &self,
-        mut places: &[(ScopeId, DeclarationId)],
+        mut places: &[Place],
         mut scope: ScopeId,
         is_meant: impl Fn(&Declaration) -> bool,
     ) -> Option<(ScopeId, DeclarationId)> {
@@ -123,9 +127,10 @@ impl Module<'_> {
 /// Splits a name into what comes before its last digits, and their value: the run that it may be
 /// a register of, and its number there. `%r012` is number 12 of `%r<..>`, never 2 of `%r01<..>`.
 fn numbered(name: &str) -> Option<(&str, u32)> {
-    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let digits = name.get(prefix.len()..)?;
-    Some((prefix, digits.parse().ok()?))
+    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+    // Digits are characters of one byte.
+    let (prefix, digits) = name.split_at_checked(name.len() - digits)?;
+    if digits.is_empty() { None } else { Some((prefix, digits.parse().ok()?)) }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What a module holds: declarations in scopes, functions, and the statements of their bodies.
 
+mod hash;
 mod initial;
 mod layout;
 mod lookup;
@@ -8,13 +9,13 @@ pub(crate) mod operands;
 mod reader;
 mod scopes;
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::syntax::{
     Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, Token, TokenKind, Version,
 };
 
+pub(crate) use self::hash::{NameHash, NameMap};
 pub use self::initial::{InitialValue, Initializer, PlacedValue};
 pub(crate) use self::layout::initial_bytes;
 pub use self::layout::{Layout, LayoutError, MAX_SPACE};
@@ -41,7 +42,7 @@ pub struct Module<'s> {
     pub(crate) functions: Vec<Function>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) names: Names<'s>,
-    pub(crate) function_names: HashMap<&'s str, FunctionId>,
+    pub(crate) function_names: NameMap<&'s str, FunctionId>,
 }
 
 /// What `.address_size` says.

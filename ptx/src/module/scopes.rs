@@ -2,6 +2,9 @@
 //! which scope.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::hash::NameMap;
 
 /// The place of a [`Scope`] in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,13 +51,47 @@ pub struct Scope {
 /// Every name that is declared in a function, or outside of all, with the scopes that declare it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names<'s> {
-    pub(super) places: HashMap<(Option<FunctionId>, &'s str), Places>,
+    /// Those outside of all functions, and after them those of each function: what is looked up for
+    /// one function is close together.
+    tables: Vec<NameMap<&'s str, Places>>,
     /// From a declaration that is `.extern` to the definition that follows it.
     definitions: HashMap<DeclarationId, DeclarationId>,
 }
 
-/// The scopes of one function that declare one name, in their order, each once.
-type Places = Vec<(ScopeId, DeclarationId)>;
+/// A scope that declares a name, and the declaration.
+pub(super) type Place = (ScopeId, DeclarationId);
+
+/// The scopes of one function that declare one name, in their order, each once. Most names have one.
+#[derive(Clone, Debug)]
+enum Places {
+    One([Place; 1]),
+    More(Vec<Place>),
+}
+
+impl Places {
+    fn as_slice(&self) -> &[Place] {
+        match self {
+            Self::One(place) => place,
+            Self::More(places) => places,
+        }
+    }
+
+    fn insert(&mut self, at: usize, place: Place) {
+        match self {
+            Self::One([one]) => {
+                let mut places = vec![*one];
+                places.insert(at, place);
+                *self = Self::More(places);
+            }
+            Self::More(places) => places.insert(at, place),
+        }
+    }
+}
+
+/// The table of a function, or of what is outside of all.
+fn table(function: Option<FunctionId>) -> usize {
+    function.map_or(0, |function| function.index() + 1)
+}
 
 impl<'s> Names<'s> {
     /// Notes a declaration, and returns the earlier one of that name in its scope, which stays.
@@ -65,14 +102,32 @@ impl<'s> Names<'s> {
         name: &'s str,
         id: DeclarationId,
     ) -> Option<DeclarationId> {
-        let places = self.places.entry((function, name)).or_default();
-        match places.binary_search_by_key(&scope, |place| place.0) {
-            Ok(at) => places.get(at).map(|place| place.1),
-            Err(at) => {
-                places.insert(at, (scope, id));
+        let table = table(function);
+        if self.tables.len() <= table {
+            self.tables.resize_with(table + 1, NameMap::default);
+        }
+        let place = (scope, id);
+        match self.tables.get_mut(table)?.entry(name) {
+            Entry::Vacant(entry) => {
+                entry.insert(Places::One([place]));
                 None
             }
+            Entry::Occupied(mut entry) => {
+                let places = entry.get().as_slice();
+                match places.binary_search_by_key(&scope, |place| place.0) {
+                    Ok(at) => places.get(at).map(|place| place.1),
+                    Err(at) => {
+                        entry.get_mut().insert(at, place);
+                        None
+                    }
+                }
+            }
         }
+    }
+
+    /// Returns the scopes of a function that declare a name.
+    pub(super) fn places(&self, function: Option<FunctionId>, name: &str) -> Option<&[Place]> {
+        self.tables.get(table(function))?.get(name).map(Places::as_slice)
     }
 
     /// Notes that a variable that is declared `.extern` is defined later.

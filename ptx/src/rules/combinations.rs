@@ -52,6 +52,9 @@ fn is_not_for_mmio(qualifier: Q) -> bool {
 
 /// Holds each qualifier to the tables.
 pub(super) fn check(judged: &mut Judged<'_>) {
+    if judged.is_plain() {
+        return;
+    }
     for qualifier in &judged.load.qualifiers {
         for (rule, _) in GLOBAL_ONLY.iter().filter(|(_, which)| which(qualifier.kind)) {
             only_global(judged, *rule, qualifier.span);

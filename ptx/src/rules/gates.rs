@@ -5,71 +5,123 @@ use super::violation::Rule;
 use crate::syntax::load::{Level, Opcode, Order, QualifierKind as Q, Scope};
 use crate::syntax::{Reach, ScalarType, Span, StateSpace, SubQualifier, Target, Version};
 
-/// Returns the place in a load that uses a feature.
-type Uses = fn(&Judged<'_>) -> Option<Span>;
+/// What uses a feature.
+pub(super) enum Uses {
+    /// A qualifier, none of the plain ones.
+    Qualifier(fn(Q) -> bool),
+    /// Whatever has its place returned.
+    Load(fn(&Judged<'_>) -> Option<Span>),
+}
 
 /// Sections "PTX ISA Notes" and "Target ISA Notes" of the descriptions of `ld` and `ld.global.nc`.
 /// If an assembler decides otherwise, as it does for the target of `.shared::cta` and for
 /// `.weak`, its verdict is the one here.
 pub(super) const GATES: [Gate<Uses>; 24] = [
-    ("`ld.volatile`", Some((1, 1)), None, |l| l.finds(|q| q == Q::Order(Order::Volatile))),
-    ("generic addressing", Some((2, 0)), Some(20), |l| {
-        let is_generic = l.load.opcode == Opcode::Ld && l.load.space().is_none();
-        is_generic.then_some(l.load.opcode_span)
-    }),
-    ("a cache operation", Some((2, 0)), Some(20), |l| l.finds(|q| matches!(q, Q::Cache(_)))),
-    ("`.nc`", Some((3, 1)), Some(32), |l| l.finds(|q| q == Q::NonCoherent)),
-    ("`.weak`", Some((6, 0)), Some(70), |l| l.finds(|q| q == Q::Order(Order::Weak))),
-    ("`.relaxed`", Some((6, 0)), Some(70), |l| l.finds(|q| q == Q::Order(Order::Relaxed))),
-    ("`.acquire`", Some((6, 0)), Some(70), |l| l.finds(|q| q == Q::Order(Order::Acquire))),
-    ("a scope", Some((6, 0)), Some(70), |l| {
-        // The order that it belongs to needs the same.
-        let is_ordered = l.finds(|q| matches!(q, Q::Order(_))).is_some();
-        if is_ordered { None } else { l.finds(|q| matches!(q, Q::Scope(_))) }
-    }),
-    ("an L1 eviction priority", Some((7, 4)), Some(70), |l| {
-        l.finds(|q| matches!(q, Q::Eviction(Level::L1, _)))
-    }),
-    ("a prefetch size", Some((7, 4)), Some(75), |l| l.finds(|q| matches!(q, Q::Prefetch(_)))),
-    ("`.L2::256B`", None, Some(80), |l| l.finds(|q| q == Q::Prefetch(256))),
-    ("`.L2::cache_hint`", Some((7, 4)), Some(80), |l| l.finds(|q| q == Q::CacheHint)),
-    ("the scope `.cluster`", Some((7, 8)), Some(90), |l| {
-        l.finds(|q| q == Q::Scope(Scope::Cluster))
-    }),
-    ("`::cta`", Some((7, 8)), None, |l| l.finds(|q| window(q) == Some(SubQualifier::Cta))),
-    ("`::cluster`", Some((7, 8)), Some(90), |l| {
-        l.finds(|q| window(q) == Some(SubQualifier::Cluster))
-    }),
-    ("a variable with the attribute `.unified`", Some((8, 0)), Some(90), |l| {
-        let address = l.load.address()?;
-        let is_unified = l.symbol(address.base?)?.declaration.is_unified;
-        is_unified.then_some(address.unified).flatten()
-    }),
-    ("`.mmio`", Some((8, 2)), Some(70), |l| l.finds(|q| q == Q::Mmio)),
-    ("`.acquire` with `.mmio`", Some((9, 3)), None, |l| {
-        l.finds(|q| q == Q::Mmio)?;
-        l.finds(|q| q == Q::Order(Order::Acquire))
-    }),
-    ("`::entry`", Some((8, 3)), None, |l| l.finds(|q| window(q) == Some(SubQualifier::Entry))),
-    ("`::func`", Some((8, 3)), None, |l| l.finds(|q| window(q) == Some(SubQualifier::Func))),
-    ("`.b128`", Some((8, 3)), Some(70), |l| {
-        let written = l.finds(|q| q == Q::Type(ScalarType::B128));
-        written.or_else(|| l.named_register(|register| register.scalar == ScalarType::B128))
-    }),
-    ("the scope `.sys` with `.b128`", Some((8, 4)), None, |l| {
-        l.finds(|q| q == Q::Type(ScalarType::B128))?;
-        l.finds(|q| q == Q::Scope(Scope::Sys))
-    }),
-    ("a 256-bit load", Some((8, 8)), Some(100), |l| {
-        l.is_wide().then(|| l.finds(|q| matches!(q, Q::Vector(_)))).flatten()
-    }),
-    ("`.volatile` on `.local`", Some((9, 1)), None, |l| {
-        let (space, _) = l.load.space()?;
-        if space != StateSpace::Local {
-            return None;
-        }
-        l.finds(|q| q == Q::Order(Order::Volatile))
-    }),
+    ("`ld.volatile`", Some((1, 1)), None, Uses::Qualifier(|q| q == Q::Order(Order::Volatile))),
+    (
+        "generic addressing",
+        Some((2, 0)),
+        Some(20),
+        Uses::Load(|l| {
+            let is_generic = l.load.opcode == Opcode::Ld && l.load.space().is_none();
+            is_generic.then_some(l.load.opcode_span)
+        }),
+    ),
+    ("a cache operation", Some((2, 0)), Some(20), Uses::Qualifier(|q| matches!(q, Q::Cache(_)))),
+    ("`.nc`", Some((3, 1)), Some(32), Uses::Qualifier(|q| q == Q::NonCoherent)),
+    ("`.weak`", Some((6, 0)), Some(70), Uses::Qualifier(|q| q == Q::Order(Order::Weak))),
+    ("`.relaxed`", Some((6, 0)), Some(70), Uses::Qualifier(|q| q == Q::Order(Order::Relaxed))),
+    ("`.acquire`", Some((6, 0)), Some(70), Uses::Qualifier(|q| q == Q::Order(Order::Acquire))),
+    (
+        "a scope",
+        Some((6, 0)),
+        Some(70),
+        Uses::Load(|l| {
+            // The order that it belongs to needs the same.
+            let is_ordered = l.finds(|q| matches!(q, Q::Order(_))).is_some();
+            if is_ordered { None } else { l.finds(|q| matches!(q, Q::Scope(_))) }
+        }),
+    ),
+    (
+        "an L1 eviction priority",
+        Some((7, 4)),
+        Some(70),
+        Uses::Qualifier(|q| matches!(q, Q::Eviction(Level::L1, _))),
+    ),
+    ("a prefetch size", Some((7, 4)), Some(75), Uses::Qualifier(|q| matches!(q, Q::Prefetch(_)))),
+    ("`.L2::256B`", None, Some(80), Uses::Qualifier(|q| q == Q::Prefetch(256))),
+    ("`.L2::cache_hint`", Some((7, 4)), Some(80), Uses::Qualifier(|q| q == Q::CacheHint)),
+    (
+        "the scope `.cluster`",
+        Some((7, 8)),
+        Some(90),
+        Uses::Qualifier(|q| q == Q::Scope(Scope::Cluster)),
+    ),
+    ("`::cta`", Some((7, 8)), None, Uses::Qualifier(|q| window(q) == Some(SubQualifier::Cta))),
+    (
+        "`::cluster`",
+        Some((7, 8)),
+        Some(90),
+        Uses::Qualifier(|q| window(q) == Some(SubQualifier::Cluster)),
+    ),
+    (
+        "a variable with the attribute `.unified`",
+        Some((8, 0)),
+        Some(90),
+        Uses::Load(|l| {
+            let address = l.load.address()?;
+            let is_unified = l.symbol(address.base?)?.declaration.is_unified;
+            is_unified.then_some(address.unified).flatten()
+        }),
+    ),
+    ("`.mmio`", Some((8, 2)), Some(70), Uses::Qualifier(|q| q == Q::Mmio)),
+    (
+        "`.acquire` with `.mmio`",
+        Some((9, 3)),
+        None,
+        Uses::Load(|l| {
+            l.finds(|q| q == Q::Mmio)?;
+            l.finds(|q| q == Q::Order(Order::Acquire))
+        }),
+    ),
+    ("`::entry`", Some((8, 3)), None, Uses::Qualifier(|q| window(q) == Some(SubQualifier::Entry))),
+    ("`::func`", Some((8, 3)), None, Uses::Qualifier(|q| window(q) == Some(SubQualifier::Func))),
+    (
+        "`.b128`",
+        Some((8, 3)),
+        Some(70),
+        Uses::Load(|l| {
+            let written = l.finds(|q| q == Q::Type(ScalarType::B128));
+            written.or_else(|| l.named_register(|register| register.scalar == ScalarType::B128))
+        }),
+    ),
+    (
+        "the scope `.sys` with `.b128`",
+        Some((8, 4)),
+        None,
+        Uses::Load(|l| {
+            l.finds(|q| q == Q::Type(ScalarType::B128))?;
+            l.finds(|q| q == Q::Scope(Scope::Sys))
+        }),
+    ),
+    (
+        "a 256-bit load",
+        Some((8, 8)),
+        Some(100),
+        Uses::Load(|l| l.is_wide().then(|| l.finds(|q| matches!(q, Q::Vector(_)))).flatten()),
+    ),
+    (
+        "`.volatile` on `.local`",
+        Some((9, 1)),
+        None,
+        Uses::Load(|l| {
+            let (space, _) = l.load.space()?;
+            if space != StateSpace::Local {
+                return None;
+            }
+            l.finds(|q| q == Q::Order(Order::Volatile))
+        }),
+    ),
 ];
 
 fn window(kind: Q) -> Option<SubQualifier> {
@@ -79,30 +131,33 @@ fn window(kind: Q) -> Option<SubQualifier> {
     }
 }
 
-/// The machines that are targets from a version on. [PTX ISA, Release Notes; `sm_107` from an
-/// assembler's verdicts]
-const TARGETS: [((u8, u8), &[u32]); 20] = [
-    ((1, 2), &[12, 13]),
-    ((2, 0), &[20]),
-    ((3, 0), &[30]),
-    ((3, 1), &[35]),
-    ((4, 0), &[32, 50]),
-    ((4, 1), &[37, 52]),
-    ((4, 2), &[53]),
-    ((5, 0), &[60, 61, 62]),
-    ((6, 0), &[70]),
-    ((6, 1), &[72]),
-    ((6, 3), &[75]),
-    ((7, 0), &[80]),
-    ((7, 1), &[86]),
-    ((7, 4), &[87]),
-    ((7, 8), &[89, 90]),
-    ((8, 6), &[100, 101]),
-    ((8, 7), &[120]),
-    ((8, 8), &[103, 121]),
-    ((9, 0), &[88, 110]),
-    ((9, 4), &[107]),
-];
+/// Returns the version from which on a machine is a target; `None` for one that is not known. [PTX
+/// ISA, Release Notes; `sm_107` from an assembler's verdicts]
+const fn first_version(sm: u32) -> Option<(u8, u8)> {
+    Some(match sm {
+        12 | 13 => (1, 2),
+        20 => (2, 0),
+        30 => (3, 0),
+        35 => (3, 1),
+        32 | 50 => (4, 0),
+        37 | 52 => (4, 1),
+        53 => (4, 2),
+        60..=62 => (5, 0),
+        70 => (6, 0),
+        72 => (6, 1),
+        75 => (6, 3),
+        80 => (7, 0),
+        86 => (7, 1),
+        87 => (7, 4),
+        89 | 90 => (7, 8),
+        100 | 101 => (8, 6),
+        120 => (8, 7),
+        103 | 121 => (8, 8),
+        88 | 110 => (9, 0),
+        107 => (9, 4),
+        _ => return None,
+    })
+}
 
 /// The first version with targets for one machine alone, and with those for a family.
 const ALONE: Version = Version::new(8, 0);
@@ -110,10 +165,17 @@ const FAMILY: Version = Version::new(8, 8);
 
 /// Holds a load to the table.
 pub(super) fn check(judged: &mut Judged<'_>) {
+    let is_plain = judged.is_plain();
     for (feature, version, sm, uses) in &GATES {
-        if judged.findings.lack(*version, *sm)
-            && let Some(span) = uses(judged)
-        {
+        if !judged.findings.lack(*version, *sm) {
+            continue;
+        }
+        let used = match uses {
+            Uses::Qualifier(_) if is_plain => None,
+            Uses::Qualifier(which) => judged.finds(which),
+            Uses::Load(find) => find(judged),
+        };
+        if let Some(span) = used {
             judged.findings.needs(feature, *version, *sm, span);
         }
     }
@@ -123,8 +185,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
 /// What `.target` names is a target of the module's version.
 fn target_version(judged: &mut Judged<'_>) {
     let target = judged.findings.target;
-    let row = TARGETS.iter().find(|row| row.1.contains(&target.sm));
-    let machine = row.map(|((major, minor), _)| Version::new(*major, *minor));
+    let machine = first_version(target.sm).map(|(major, minor)| Version::new(major, minor));
     let suffix = match target.reach {
         Reach::Onward => None,
         Reach::ArchitectureSpecific => Some(ALONE),
@@ -163,4 +224,26 @@ pub(super) fn check_tensor(judged: &mut Judged<'_>) {
         judged.findings.needs_target(&name, machines, span);
     }
     target_version(judged);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::judged::is_plain;
+
+    #[test]
+    fn no_gate_is_for_a_plain_qualifier() {
+        let plain: Vec<Q> = Q::table(Opcode::Ld)
+            .iter()
+            .map(|row| row.1)
+            .chain(ScalarType::names().map(|named| Q::Type(named.1)))
+            .filter(|kind| is_plain(*kind))
+            .collect();
+        assert!(plain.len() > 20);
+        for (feature, _, _, uses) in &GATES {
+            if let Uses::Qualifier(which) = uses {
+                assert!(!plain.iter().any(|kind| which(*kind)), "{feature}");
+            }
+        }
+    }
 }

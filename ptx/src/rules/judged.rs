@@ -1,5 +1,6 @@
 //! [`Judged`], a load with what the rules look up around it, and [`Findings`], what they report.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use super::violation::{Rule, Unit, Violation};
@@ -104,6 +105,8 @@ pub(super) struct Judged<'j> {
     pub(super) function: Option<&'j Function>,
     pub(super) returned: &'j HashSet<DeclarationId>,
     pub(super) findings: Findings,
+    /// The names that were looked up last, which the next rule asks for again.
+    pub(super) recent: Cell<[(Span, Option<Symbol<'j>>); 2]>,
 }
 
 impl<'j> Judged<'j> {
@@ -121,8 +124,19 @@ impl<'j> Judged<'j> {
         self.module.text(span)
     }
 
+    #[inline]
     pub(super) fn symbol(&self, name: Span) -> Option<Symbol<'j>> {
-        self.module.find_at(self.load.scope, name)
+        let [last, earlier] = self.recent.get();
+        if last.0 == name {
+            return last.1;
+        }
+        let found = if earlier.0 == name {
+            earlier
+        } else {
+            (name, self.module.find_at(self.load.scope, name))
+        };
+        self.recent.set([found, last]);
+        found.1
     }
 
     /// Returns the declaration of a name, if it is a register.
@@ -180,6 +194,11 @@ impl<'j> Judged<'j> {
         self.load.qualifiers.iter().find(|qualifier| which(qualifier.kind)).map(|found| found.span)
     }
 
+    /// Whether all qualifiers are plain ones, as those of nearly all loads.
+    pub(super) fn is_plain(&self) -> bool {
+        self.load.qualifiers.iter().all(|qualifier| is_plain(qualifier.kind))
+    }
+
     /// Whether the load has this state space.
     pub(super) fn is_of(&self, space: StateSpace) -> bool {
         self.load.space().is_some_and(|written| written.0 == space)
@@ -206,6 +225,12 @@ impl<'j> Judged<'j> {
         let space = self.finds(|kind| matches!(kind, QualifierKind::Space(..)));
         space.map_or("generic addressing", |span| self.text(span))
     }
+}
+
+/// Whether a qualifier goes with all others, from the first version on.
+pub(super) fn is_plain(qualifier: QualifierKind) -> bool {
+    use QualifierKind::{Space, Type, Vector};
+    matches!(qualifier, Space(_, None) | Vector(_) | Type(_))
 }
 
 /// Returns the names that an operand is or that it has in braces.

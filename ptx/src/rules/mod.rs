@@ -16,6 +16,7 @@ mod qualifiers;
 mod tensor;
 mod violation;
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use self::judged::{Findings, Judged};
@@ -87,9 +88,9 @@ fn merge(
 ) -> impl Iterator<Item = Verdict> {
     let (mut a, mut b) = (a.peekable(), b.peekable());
     std::iter::from_fn(move || {
-        let Some(next) = b.peek() else { return a.next() };
-        let start = next.span.start;
-        a.next_if(|first| first.span.start < start).or_else(|| b.next())
+        let Some(first) = a.peek() else { return b.next() };
+        let is_first = b.peek().is_none_or(|next| first.span.start < next.span.start);
+        if is_first { a.next() } else { b.next() }
     })
 }
 
@@ -100,10 +101,10 @@ fn judge(
     statement: &Statement,
     returned: &HashSet<DeclarationId>,
 ) -> Option<Verdict> {
-    let mut findings = Findings::new(module, statement.scope);
     let instruction = match &statement.kind {
         StatementKind::Label(_) | StatementKind::Enter | StatementKind::Leave => return None,
         StatementKind::Malformed(error) => {
+            let mut findings = Findings::new(module, statement.scope);
             findings.syntax(*error);
             let violations = findings.violations;
             return Some(Verdict { span: statement.span, load: None, violations });
@@ -111,13 +112,20 @@ fn judge(
         StatementKind::Instruction(instruction) => instruction,
     };
     let Some(load) = module.load(statement) else {
+        if opcodes::is_plain(module, instruction) {
+            return None;
+        }
+        let mut findings = Findings::new(module, statement.scope);
         opcodes::check(module, instruction, &mut findings);
         let violations = findings.violations;
         let verdict = Verdict { span: statement.span, load: None, violations };
         return Some(verdict).filter(|verdict| !verdict.is_legal());
     };
+    let findings = Findings::new(module, statement.scope);
     let function = module.function_of(load.scope);
-    let mut judged = Judged { module, unit, load: &load, function, returned, findings };
+    // Before the first, no name is at the empty span.
+    let recent = Cell::default();
+    let mut judged = Judged { module, unit, load: &load, function, returned, findings, recent };
     let mut span = statement.span;
     match load.fault {
         // What follows the place at fault was not read: no rule can be held to it.

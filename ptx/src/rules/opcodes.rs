@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use super::judged::Findings;
 use super::violation::Rule;
-use crate::module::{Instruction, Module};
+use crate::module::{Instruction, Module, NameHash};
 use crate::syntax::types::LATEST;
 
 /// The first words of the instructions of PTX. [PTX ISA, Instruction Set]
-static OPCODES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static OPCODES: LazyLock<HashSet<&str, NameHash>> = LazyLock::new(|| {
     "abs activemask add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra \
      brev brkpt brx call clusterlaunchcontrol clz cnot copysign cos cp createpolicy cvt cvta \
      discard div dp2a dp4a elect ex2 exit fabs fence fma fns getctarank griddepcontrol isspacep \
@@ -23,6 +23,12 @@ static OPCODES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         .split(' ')
         .collect()
 });
+
+/// Whether it is known by its first word alone that nothing is wrong.
+pub(super) fn is_plain(module: &Module<'_>, instruction: &Instruction) -> bool {
+    let name = module.text(instruction.mnemonic);
+    instruction.fault.is_none() && !matches!(name, "cvta" | "tcgen05") && OPCODES.contains(name)
+}
 
 /// Judges an instruction that is not a load: whether it is one that is misspelled, and what makes a
 /// generic address of a constant.
@@ -45,10 +51,11 @@ pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &m
 /// Refuses an instruction that no version up to [`LATEST`] knows.
 fn opcode(module: &Module<'_>, instruction: &Instruction, findings: &mut Findings) {
     let name = module.text(instruction.mnemonic);
-    let next = instruction.qualifiers(module.source()).next().map(|token| token.span);
-    let is_split =
-        name == "tcgen05" && next.is_none_or(|next| next.start != instruction.mnemonic.end);
-    if is_split && module.version <= LATEST {
+    let is_split = || {
+        let next = instruction.qualifiers(module.source()).next().map(|token| token.span);
+        next.is_none_or(|next| next.start != instruction.mnemonic.end)
+    };
+    if name == "tcgen05" && is_split() && module.version <= LATEST {
         let help = "its second word follows without a blank: `tcgen05.ld`";
         let message = "`tcgen05` is not an instruction";
         return findings.add(Rule::UnknownInstruction, instruction.mnemonic, message, help);

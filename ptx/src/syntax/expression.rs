@@ -141,6 +141,10 @@ const OPERATORS: [(&[u8], usize); 18] = [
 /// The operator that the next words make, if any.
 fn operator(words: &Words<'_>) -> Option<(&'static [u8], usize)> {
     let TokenKind::Punctuation(first) = words.kind() else { return None };
+    // What follows nearly all expressions, before another word is read for nothing.
+    if matches!(first, b']' | b',' | b'}' | b')' | b';') {
+        return None;
+    }
     let mut ahead = words.clone();
     let end = ahead.advance().span.end;
     let second = match ahead.kind() {

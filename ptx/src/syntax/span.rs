@@ -13,18 +13,21 @@ pub struct Span {
 
 impl Span {
     /// Returns the bytes as a range, to index with.
+    #[inline]
     #[must_use]
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
     /// Returns the text of the span; empty if `source` is not the text that it was made for.
+    #[inline]
     #[must_use]
     pub fn text(self, source: &str) -> &str {
         source.get(self.range()).unwrap_or_default()
     }
 
     /// Returns the span from the start of this one to the end of `last`.
+    #[inline]
     #[must_use]
     pub fn to(self, last: Self) -> Self {
         Self { start: self.start, end: last.end.max(self.start) }

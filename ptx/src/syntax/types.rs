@@ -113,6 +113,13 @@ impl ScalarType {
         self.bits().map(|bits| bits / 8).filter(|bytes| *bytes > 0)
     }
 
+    /// Returns every type by its name without a dot.
+    pub(crate) fn names() -> impl Iterator<Item = (&'static str, Self)> {
+        let other = OTHER_TYPES.into_iter().map(|name| (name, Self::Other));
+        let opaque = OPAQUE_TYPES.into_iter().map(|name| (name, Self::Opaque));
+        TYPES.into_iter().map(|row| (row.1, row.0)).chain(other).chain(opaque)
+    }
+
     fn row(self) -> Option<&'static (Self, &'static str, TypeClass, u32)> {
         TYPES.iter().find(|row| row.0 == self)
     }
@@ -123,10 +130,8 @@ impl FromStr for ScalarType {
 
     /// Reads the name of a type without its dot.
     fn from_str(name: &str) -> Result<Self, ParseError> {
-        let known = TYPES.iter().find(|row| row.1 == name).map(|row| row.0);
-        let other = || OTHER_TYPES.contains(&name).then_some(Self::Other);
-        let opaque = || OPAQUE_TYPES.contains(&name).then_some(Self::Opaque);
-        known.or_else(other).or_else(opaque).ok_or(ParseError::new("a type such as `u32`"))
+        let known = Self::names().find(|known| known.0 == name).map(|known| known.1);
+        known.ok_or(ParseError::new("a type such as `u32`"))
     }
 }
 

@@ -9,6 +9,8 @@ pub(crate) struct Words<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
     current: Token,
+    /// The end of the word before it, if one was taken.
+    taken: u32,
 }
 
 impl<'s> Words<'s> {
@@ -16,37 +18,50 @@ impl<'s> Words<'s> {
     pub(crate) fn new(source: &'s str, part: Span) -> Self {
         let mut lexer = Lexer::within(source, part);
         let current = lexer.token();
-        Self { source, lexer, current }
+        Self { source, lexer, current, taken: part.start }
     }
 
     /// Returns what the current word is.
+    #[inline]
     pub(crate) fn kind(&self) -> TokenKind {
         self.current.kind
     }
 
     /// Returns the place of the current word.
+    #[inline]
     pub(crate) fn span(&self) -> Span {
         self.current.span
     }
 
     /// Returns the text of the current word.
+    #[inline]
     pub(crate) fn text(&self) -> &'s str {
         self.current.span.text(self.source)
     }
 
     /// Goes on to the next word and returns the one that was current.
+    #[inline]
     pub(crate) fn advance(&mut self) -> Token {
         let token = self.current;
+        self.taken = token.span.end;
         self.current = self.lexer.token();
         token
     }
 
+    /// Returns the end of the word that was taken last.
+    #[inline]
+    pub(crate) fn taken(&self) -> u32 {
+        self.taken
+    }
+
     /// Whether the current word is this mark.
+    #[inline]
     pub(crate) fn is_mark(&self, mark: u8) -> bool {
         self.current.kind == TokenKind::Punctuation(mark)
     }
 
     /// Takes a mark, if it is the current word; returns whether it was.
+    #[inline]
     pub(crate) fn eat(&mut self, mark: u8) -> bool {
         let is_mark = self.is_mark(mark);
         if is_mark {
@@ -59,6 +74,7 @@ impl<'s> Words<'s> {
     ///
     /// # Errors
     /// Returns [`SyntaxError`] at the current word if it is another one.
+    #[inline]
     pub(crate) fn expect(&mut self, mark: u8, expected: &'static str) -> Result<Span, SyntaxError> {
         if self.is_mark(mark) { Ok(self.advance().span) } else { Err(self.expected(expected)) }
     }
@@ -67,9 +83,27 @@ impl<'s> Words<'s> {
     ///
     /// # Errors
     /// Returns [`SyntaxError`] at the current word if it is not a name.
+    #[inline]
     pub(crate) fn word(&mut self, expected: &'static str) -> Result<Span, SyntaxError> {
         let is_word = self.current.kind == TokenKind::Word;
         if is_word { Ok(self.advance().span) } else { Err(self.expected(expected)) }
+    }
+
+    /// Passes over what follows the current word, and over the semicolon after it, if it begins with a
+    /// dot and nothing in it has to be looked at; returns its place.
+    #[inline]
+    pub(crate) fn pass_plain(&mut self) -> Option<Span> {
+        let tail = self.lexer.pass_plain()?;
+        self.advance();
+        Some(tail)
+    }
+
+    /// Passes over numbers.
+    pub(crate) fn pass_numbers(&mut self) {
+        while self.kind() == TokenKind::Number {
+            self.lexer.pass_decimals();
+            self.advance();
+        }
     }
 
     /// Lets [`Self::advance`] pass the current word, a character that begins none.

@@ -7,19 +7,20 @@
 //! and so on read a run of eight lanes, and a register is four such runs, shuffled together. Where
 //! each run begins is the cell of thread j; [`STARTS`] keeps these for one repeat.
 
-use std::hint::black_box;
-
 use super::address::TensorAddress;
 use super::fault::{Half, TensorFault};
 use super::instruction::TensorLoad;
 use super::memory::{COLUMNS, SLAB_LANES, TensorMemory};
 use super::rules::{Issue, LaneMode, Rules};
-use super::shape::{CellOffset, MAX_REGISTERS, Shape};
+use super::shape::{MAX_REGISTERS, Shape};
+use super::vectors::{Row, half, level, store, zip};
+use fearless_simd::{Simd, dispatch, u32x16};
 use warpload::lane::{LANES, LaneValues};
 
 /// What loads write to: the registers of the 32 threads of a warp. 16 KiB; made once and used for
 /// many loads.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Registers {
     rows: [LaneValues; MAX_REGISTERS],
     count: usize,
@@ -137,10 +138,6 @@ fn base(
 
 /// Fills the registers. `WIDTH` is the columns of a register's 32 bits: 2 if packed.
 /// The bases and what follows them lie inside the slab.
-///
-/// Not inlined: only as parameters of a function are cells and registers known not to overlap,
-/// which vector code needs.
-#[inline(never)]
 fn gather<const WIDTH: usize>(
     shape: Shape,
     slab: &[LaneValues],
@@ -148,105 +145,129 @@ fn gather<const WIDTH: usize>(
     second: Base,
     rows: &mut [LaneValues],
 ) {
+    if shape == Shape::S32x32b && WIDTH == 1 {
+        rows.copy_from_slice(&slab[first.column..first.column + rows.len()]);
+    } else {
+        dispatch!(level(), simd => shuffle::<WIDTH, _>(simd, shape, slab, [first, second], rows));
+    }
+}
+
+/// [`gather`] of what is not copied as it is.
+#[inline(always)]
+fn shuffle<const WIDTH: usize, S: Simd>(
+    simd: S,
+    shape: Shape,
+    slab: &[LaneValues],
+    [first, second]: [Base; 2],
+    rows: &mut [LaneValues],
+) {
+    let (lane, columns) = (first.lane, &slab[first.column..]);
     match shape {
-        Shape::S32x32b if WIDTH == 1 => {
-            rows.copy_from_slice(&slab[first.column..first.column + rows.len()]);
-        }
         Shape::S32x32b => {
-            let columns = slab[first.column..].chunks_exact(WIDTH);
-            for (row, columns) in rows.iter_mut().zip(columns) {
-                *row = run::<WIDTH, LANES>(columns, 0, 0);
+            let repeats = columns.chunks_exact(WIDTH);
+            for (row, columns) in rows.iter_mut().zip(repeats) {
+                let low = cells::<WIDTH, S>(simd, columns, 0, 0);
+                store([low, cells::<WIDTH, S>(simd, columns, 0, 16)], row);
             }
         }
         Shape::S16x32bx2 => {
-            let columns = |base: Base| slab[base.column..].chunks_exact(WIDTH);
-            for ((row, one), other) in rows.iter_mut().zip(columns(first)).zip(columns(second)) {
-                let [low, high] = row.as_chunks_mut::<16>().0 else { continue };
-                *low = run::<WIDTH, 16>(one, 0, first.lane);
-                *high = run::<WIDTH, 16>(other, 0, second.lane);
+            let repeats = columns.chunks_exact(WIDTH);
+            let others = slab[second.column..].chunks_exact(WIDTH);
+            for ((row, columns), other) in rows.iter_mut().zip(repeats).zip(others) {
+                let low = cells::<WIDTH, S>(simd, columns, 0, lane);
+                store([low, cells::<WIDTH, S>(simd, other, 0, second.lane)], row);
             }
         }
-        Shape::S16x64b => shuffled::<WIDTH, S16X64B, 1>(slab, first, rows),
-        Shape::S16x128b => shuffled::<WIDTH, S16X128B, 2>(slab, first, rows),
-        Shape::S16x256b => shuffled::<WIDTH, S16X256B, 4>(slab, first, rows),
-    }
-}
-
-const S16X64B: usize = Shape::S16x64b as usize;
-const S16X128B: usize = Shape::S16x128b as usize;
-const S16X256B: usize = Shape::S16x256b as usize;
-
-/// The cells of threads 0 to 3 in the registers of one repeat, for each shape.
-const STARTS: [[[CellOffset; 4]; 4]; Shape::ALL.len()] = {
-    let mut starts = [[[CellOffset { second_half: false, lane: 0, column: 0 }; 4]; 4]; 5];
-    let mut at = 0;
-    while at < 4 * 4 * Shape::ALL.len() {
-        let (shape, register, thread) = (at / 16, at / 4 % 4, at % 4);
-        starts[shape][register][thread] = Shape::ALL[shape].cell(thread, register);
-        at += 1;
-    }
-    starts
-};
-
-/// The shapes of four threads a lane, `PER_REPEAT` registers for each repeat; `SHAPE` is the
-/// shape's place in [`Shape::ALL`].
-#[inline(never)]
-fn shuffled<const WIDTH: usize, const SHAPE: usize, const PER_REPEAT: usize>(
-    slab: &[LaneValues],
-    base: Base,
-    rows: &mut [LaneValues],
-) {
-    let repeat_columns = const { WIDTH * Shape::ALL[SHAPE].layout().repeat_columns };
-    let repeats = slab[base.column..].chunks_exact(repeat_columns);
-    // The compiler moves what it merely copies one cell at a time. With some arithmetic in between,
-    // which packing has, it takes vectors: 0.33 instead of 0.54 µs for 128 registers.
-    let kept = black_box(u32::MAX);
-    for (rows, columns) in rows.as_chunks_mut::<PER_REPEAT>().0.iter_mut().zip(repeats) {
-        shuffled_row::<WIDTH, SHAPE, 0>(columns, base.lane, kept, &mut rows[0]);
-        if PER_REPEAT > 1 {
-            shuffled_row::<WIDTH, SHAPE, 1>(columns, base.lane, kept, &mut rows[1]);
+        Shape::S16x64b => {
+            let repeats = columns.chunks_exact(const { repeat_columns(WIDTH, Shape::S16x64b) });
+            for (row, columns) in rows.iter_mut().zip(repeats) {
+                let even = cells::<WIDTH, S>(simd, columns, 0, lane);
+                let odd = cells::<WIDTH, S>(simd, columns, 1, lane);
+                let [upper, lower] = zip(even, odd);
+                store(zip(upper, lower), row);
+            }
         }
-        if PER_REPEAT > 2 {
-            shuffled_row::<WIDTH, SHAPE, 2>(columns, base.lane, kept, &mut rows[2]);
-            shuffled_row::<WIDTH, SHAPE, 3>(columns, base.lane, kept, &mut rows[3]);
+        Shape::S16x128b => {
+            let repeats = columns.chunks_exact(const { repeat_columns(WIDTH, Shape::S16x128b) });
+            for (rows, columns) in rows.as_chunks_mut::<2>().0.iter_mut().zip(repeats) {
+                let [upper, lower] = fours::<WIDTH, S>(simd, columns, [0, 1, 2, 3], lane);
+                store(upper, &mut rows[0]);
+                store(lower, &mut rows[1]);
+            }
+        }
+        Shape::S16x256b => {
+            let repeats = columns.chunks_exact(const { repeat_columns(WIDTH, Shape::S16x256b) });
+            for (rows, columns) in rows.as_chunks_mut::<4>().0.iter_mut().zip(repeats) {
+                let [upper, lower] = fours::<WIDTH, S>(simd, columns, [0, 2, 4, 6], lane);
+                store(upper, &mut rows[0]);
+                store(lower, &mut rows[2]);
+                let [upper, lower] = fours::<WIDTH, S>(simd, columns, [1, 3, 5, 7], lane);
+                store(upper, &mut rows[1]);
+                store(lower, &mut rows[3]);
+            }
         }
     }
 }
 
-/// Register `REGISTER` of a repeat, from the repeat's columns; `kept` has all bits set. That all places are constants makes
-/// the difference between 0.6 and 2 µs for 128 registers.
+/// Returns the columns of a repeat, constants of the compiler: no column is out of them.
+const fn repeat_columns(width: usize, shape: Shape) -> usize {
+    width * shape.layout().repeat_columns
+}
+
+/// Four columns, four threads a lane: the registers of lanes 0 to 7 and of lanes 8 to 15.
 #[inline(always)]
-fn shuffled_row<const WIDTH: usize, const SHAPE: usize, const REGISTER: usize>(
+fn fours<const WIDTH: usize, S: Simd>(
+    simd: S,
     columns: &[LaneValues],
-    base_lane: usize,
-    kept: u32,
-    row: &mut LaneValues,
-) {
-    let [one, two, three, four] = const { STARTS[SHAPE][REGISTER] };
-    let run = |start: CellOffset| {
-        let (column, lane) = (WIDTH * start.column, base_lane + start.lane);
-        let cells = run::<WIDTH, 8>(columns, column, lane);
-        if WIDTH == 1 { cells.map(|cell| cell & kept) } else { cells }
-    };
-    let (one, two, three, four) = (run(one), run(two), run(three), run(four));
-    // Four threads at a time: a whole row made aside is copied twice.
-    for (lane, threads) in row.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        *threads = [one[lane], two[lane], three[lane], four[lane]];
-    }
+    [a, b, c, d]: [usize; 4],
+    lane: usize,
+) -> [Row<S>; 2] {
+    let a = cells::<WIDTH, S>(simd, columns, a, lane);
+    let b = cells::<WIDTH, S>(simd, columns, b, lane);
+    let c = cells::<WIDTH, S>(simd, columns, c, lane);
+    let d = cells::<WIDTH, S>(simd, columns, d, lane);
+    let [upper_ac, lower_ac] = zip(a, c);
+    let [upper_bd, lower_bd] = zip(b, d);
+    [zip(upper_ac, upper_bd), zip(lower_ac, lower_bd)]
 }
 
-/// `N` lanes of a column from `lane` on, a multiple of `N`; or of a pair of columns, the low half
-/// of the first one below that of the second.
+/// Sixteen lanes of a column from `lane` on, 0 or 16; or of a pair of columns, the low half of the
+/// first one below that of the second.
 #[inline(always)]
-fn run<const WIDTH: usize, const N: usize>(
+fn cells<const WIDTH: usize, S: Simd>(
+    simd: S,
     columns: &[LaneValues],
     column: usize,
     lane: usize,
-) -> [u32; N] {
-    let low = columns[column].as_chunks::<N>().0[lane / N % (LANES / N)];
+) -> u32x16<S> {
+    let low = half(simd, &columns[WIDTH * column], lane);
     if WIDTH == 1 {
         return low;
     }
-    let high = columns[column + 1].as_chunks::<N>().0[lane / N % (LANES / N)];
-    std::array::from_fn(|i| low[i] & 0xffff | high[i] << 16)
+    low & 0xffff | half(simd, &columns[WIDTH * column + 1], lane) << 16
+}
+
+#[cfg(test)]
+mod tests {
+    use fearless_simd::Level;
+
+    use super::*;
+    use crate::tensor::Pattern;
+
+    /// The processor's vectors and those of the build make the same registers.
+    #[test]
+    fn all_instruction_sets_shuffle_alike() {
+        let memory = TensorMemory::filled(Pattern::LaneColumn);
+        let slab = memory.slab(1);
+        let bases = [Base { lane: 0, column: 3 }, Base { lane: 16, column: 200 }];
+        for shape in Shape::ALL {
+            let shuffled = |level| {
+                let (mut one, mut two) = ([[0; LANES]; 32], [[0; LANES]; 32]);
+                dispatch!(level, simd => shuffle::<1, _>(simd, shape, slab, bases, &mut one));
+                dispatch!(level, simd => shuffle::<2, _>(simd, shape, slab, bases, &mut two));
+                (one, two)
+            };
+            assert_eq!(shuffled(Level::new()), shuffled(Level::baseline()), "{shape}");
+        }
+    }
 }

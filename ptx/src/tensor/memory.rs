@@ -23,9 +23,13 @@ pub const MEMORY_BYTES: usize = TENSOR_LANES * COLUMNS * 4;
 /// The cells of one thread block's Tensor Memory: 128 lanes of 512 columns of 32 bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMemory {
-    /// The columns of slab 0, those of slab 1, and so on: 4 * 512 columns of 32 lanes.
-    columns: Box<[LaneValues]>,
+    slabs: Box<[Slab]>,
 }
+
+/// The columns of the 32 lanes that a warp may read. Aligned, as half a column is read at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(align(64))]
+struct Slab([LaneValues; COLUMNS]);
 
 /// The bytes are not those of a whole Tensor Memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,16 +45,17 @@ impl TensorMemory {
     #[must_use]
     pub fn new() -> Self {
         let slabs = TENSOR_LANES / SLAB_LANES;
-        Self { columns: vec![[0; LANES]; slabs * COLUMNS].into_boxed_slice() }
+        Self { slabs: vec![Slab([[0; LANES]; COLUMNS]); slabs].into_boxed_slice() }
     }
 
     /// Fills the cells with `value` of each lane, 0..=127, and column, 0..=511.
     pub fn from_fn(value: impl Fn(usize, usize) -> u32) -> Self {
         let mut memory = Self::new();
-        for (at, cells) in memory.columns.iter_mut().enumerate() {
-            let (slab, column) = (at / COLUMNS, at % COLUMNS);
-            for (lane, cell) in cells.iter_mut().enumerate() {
-                *cell = value(slab * SLAB_LANES + lane, column);
+        for (slab, Slab(columns)) in memory.slabs.iter_mut().enumerate() {
+            for (column, cells) in columns.iter_mut().enumerate() {
+                for (lane, cell) in cells.iter_mut().enumerate() {
+                    *cell = value(slab * SLAB_LANES + lane, column);
+                }
             }
         }
         memory
@@ -78,22 +83,24 @@ impl TensorMemory {
     /// Returns a cell; `None` if the lane or the column does not exist.
     #[must_use]
     pub fn get(&self, lane: usize, column: usize) -> Option<u32> {
-        Some(self.columns[place(lane, column)?][lane % SLAB_LANES])
+        let slab = self.slabs.get(lane / SLAB_LANES)?;
+        slab.0.get(column).map(|cells| cells[lane % SLAB_LANES])
     }
 
     /// Changes a cell; returns whether the lane and the column exist.
     pub fn set(&mut self, lane: usize, column: usize, value: u32) -> bool {
-        let place = place(lane, column);
-        if let Some(place) = place {
-            self.columns[place][lane % SLAB_LANES] = value;
+        let slab = self.slabs.get_mut(lane / SLAB_LANES);
+        let cells = slab.and_then(|slab| slab.0.get_mut(column));
+        let is_there = cells.is_some();
+        if let Some(cells) = cells {
+            cells[lane % SLAB_LANES] = value;
         }
-        place.is_some()
+        is_there
     }
 
     /// Returns the columns of the slab that the warps of this number modulo 4 may read.
     pub(super) fn slab(&self, slab: usize) -> &[LaneValues] {
-        let first = slab % (TENSOR_LANES / SLAB_LANES) * COLUMNS;
-        &self.columns[first..first + COLUMNS]
+        &self.slabs[slab % (TENSOR_LANES / SLAB_LANES)].0
     }
 }
 
@@ -101,9 +108,4 @@ impl Default for TensorMemory {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Returns the place of the 32 cells that this one is among.
-fn place(lane: usize, column: usize) -> Option<usize> {
-    (lane < TENSOR_LANES && column < COLUMNS).then_some(lane / SLAB_LANES * COLUMNS + column)
 }

@@ -39,6 +39,7 @@ mod pattern;
 mod reduction;
 mod rules;
 mod shape;
+mod vectors;
 mod written;
 
 pub use address::TensorAddress;

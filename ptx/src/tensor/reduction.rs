@@ -1,16 +1,21 @@
 //! The minimum and maximum of `tcgen05.ld.red`.
 //!
-//! # One order for all types
-//! Every value becomes a signed number in whose order the type's order is: `u32` by inverting the
-//! highest bit, `f32` by inverting all but the sign if the sign is set, so that -0 is
-//! below +0 and subnormal numbers keep their place. Then a reduction is one comparison for each
-//! value, the same for each type. NaNs become the number that never wins; if it has won, all values
-//! were NaNs.
+//! # Three comparisons for all types
+//! Whole numbers are compared as numbers without a sign: of `s32` the highest bit is inverted, and for a
+//! minimum all bits. The bits of an `f32` are a sign and a magnitude: in the order of signed integers
+//! numbers without a sign come as they are, those with one turned around. So the maximum is the
+//! highest of the former, or if there is none the lowest of the latter, in which -0 is below +0 and
+//! subnormal numbers keep their place. For a minimum all signs are inverted. NaNs have larger
+//! magnitudes than numbers: they never are the lowest, and if a number is added with which they
+//! overflow, they never are the highest.
 
 use std::fmt;
 
+use super::vectors::{level, load, store};
 use crate::syntax::ScalarType;
 use crate::syntax::named::named;
+use fearless_simd::prelude::*;
+use fearless_simd::{dispatch, i32x16, u32x16};
 use warpload::lane::{LANES, LaneValues};
 
 named! {
@@ -53,6 +58,19 @@ pub struct Reduction {
 /// The NaN that results, that of PTX's `min` and `max`.
 const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
+const SIGN: u32 = 0x8000_0000;
+
+/// The bits of the infinity of `f32`, the largest magnitude of a number; those of NaNs are above.
+const INFINITY: i32 = 0x7f80_0000;
+
+/// The bits of the negative infinity: of the numbers with a sign the highest in the order of signed
+/// integers, which is their order turned around.
+const NEGATIVE_INFINITY: i32 = INFINITY | i32::MIN;
+
+/// What makes the bits of NaNs less than those of the least number without a sign, 0, in the order of
+/// signed numbers: added to them it is more than the highest of these.
+const NANS: u32 = i32::MAX as u32 - INFINITY as u32;
+
 impl ReductionType {
     /// Returns the type as PTX writes it.
     pub(super) const fn scalar(self) -> ScalarType {
@@ -80,61 +98,87 @@ impl Reduction {
     /// registers, each with the values of 32 threads.
     #[must_use]
     pub fn fold(self, rows: &[LaneValues]) -> LaneValues {
+        let is_min = self.operation == Operation::Min;
+        let turn = if is_min { u32::MAX } else { 0 };
         match self.kind {
-            ReductionType::U32 => self.integers(rows, 0x8000_0000),
-            ReductionType::S32 => self.integers(rows, 0),
-            ReductionType::F32 if self.propagates_nan => self.numbers::<true>(rows),
-            ReductionType::F32 => self.numbers::<false>(rows),
-        }
-    }
-
-    fn integers(self, rows: &[LaneValues], turn: u32) -> LaneValues {
-        let mut best = [self.loser(); LANES];
-        for row in rows {
-            for (best, value) in best.iter_mut().zip(row) {
-                *best = self.better(*best, (value ^ turn) as i32);
+            ReductionType::U32 => dispatch!(level(), simd => integers(simd, rows, turn)),
+            ReductionType::S32 => dispatch!(level(), simd => integers(simd, rows, turn ^ SIGN)),
+            ReductionType::F32 => {
+                let kept = if self.absolute { !SIGN } else { u32::MAX };
+                let sign = if is_min { SIGN } else { 0 };
+                if self.propagates_nan {
+                    dispatch!(level(), simd => numbers::<true, _>(simd, rows, kept, sign))
+                } else {
+                    dispatch!(level(), simd => numbers::<false, _>(simd, rows, kept, sign))
+                }
             }
-        }
-        best.map(|best| best as u32 ^ turn)
-    }
-
-    fn numbers<const NAN: bool>(self, rows: &[LaneValues]) -> LaneValues {
-        let kept = if self.absolute { 0x7fff_ffff } else { u32::MAX };
-        let mut best = [self.loser(); LANES];
-        let mut has_nan = [false; LANES];
-        for row in rows {
-            for ((best, has_nan), value) in best.iter_mut().zip(&mut has_nan).zip(row) {
-                let is_nan = value & 0x7fff_ffff > 0x7f80_0000;
-                *has_nan |= NAN && is_nan;
-                let ordered = if is_nan { self.loser() } else { turned(value & kept) as i32 };
-                *best = self.better(*best, ordered);
-            }
-        }
-        std::array::from_fn(|thread| {
-            let is_nan = best[thread] == self.loser() || NAN && has_nan[thread];
-            if is_nan { CANONICAL_NAN } else { turned(best[thread] as u32) }
-        })
-    }
-
-    /// Returns what every other value wins against. No number of `f32` has this place in the order.
-    const fn loser(self) -> i32 {
-        match self.operation {
-            Operation::Min => i32::MAX,
-            Operation::Max => i32::MIN,
-        }
-    }
-
-    fn better(self, one: i32, other: i32) -> i32 {
-        match self.operation {
-            Operation::Min => one.min(other),
-            Operation::Max => one.max(other),
         }
     }
 }
 
-/// Inverts the bits below the sign if the sign is set; it is its own inverse.
-const fn turned(bits: u32) -> u32 {
-    bits ^ ((bits as i32 >> 31) as u32 >> 1)
+/// The highest of the values after the bits of `turn` were inverted.
+#[inline(always)]
+fn integers<S: Simd>(simd: S, rows: &[LaneValues], turn: u32) -> LaneValues {
+    let mut best = [u32x16::splat(simd, 0); 2];
+    for row in rows {
+        let [low, high] = load(simd, row);
+        best = [best[0].max(low ^ turn), best[1].max(high ^ turn)];
+    }
+    let mut results = [0; LANES];
+    store([best[0] ^ turn, best[1] ^ turn], &mut results);
+    results
+}
+
+/// The highest number of the bits `kept` after those of `sign` were inverted.
+#[inline(always)]
+fn numbers<const NAN: bool, S: Simd>(
+    simd: S,
+    rows: &[LaneValues],
+    kept: u32,
+    sign: u32,
+) -> LaneValues {
+    let mut highest = [i32x16::splat(simd, i32::MIN); 2];
+    let mut lowest = [i32x16::splat(simd, i32::MAX); 2];
+    let mut largest = [u32x16::splat(simd, 0); 2];
+    for row in rows {
+        let [low, high] = load(simd, row);
+        let values = [(low & kept) ^ sign, (high & kept) ^ sign];
+        let raised = [signed(values[0] + NANS), signed(values[1] + NANS)];
+        highest = [highest[0].max(raised[0]), highest[1].max(raised[1])];
+        lowest = [lowest[0].min(signed(values[0])), lowest[1].min(signed(values[1]))];
+        if NAN {
+            largest = [largest[0].max(low & !SIGN), largest[1].max(high & !SIGN)];
+        }
+    }
+    let values = [
+        number(simd, highest[0], lowest[0], largest[0], sign),
+        number(simd, highest[1], lowest[1], largest[1], sign),
+    ];
+    let mut results = [0; LANES];
+    store(values, &mut results);
+    results
+}
+
+#[inline(always)]
+fn signed<S: Simd>(values: u32x16<S>) -> i32x16<S> {
+    values.bitcast()
+}
+
+/// Returns the number that has won, or NaN.
+#[inline(always)]
+fn number<S: Simd>(
+    simd: S,
+    highest: i32x16<S>,
+    lowest: i32x16<S>,
+    largest: u32x16<S>,
+    sign: u32,
+) -> u32x16<S> {
+    let nan = u32x16::splat(simd, CANONICAL_NAN);
+    let positive: u32x16<S> = (highest - NANS as i32).bitcast();
+    let negative: u32x16<S> = lowest.bitcast();
+    let negative = lowest.simd_le(NEGATIVE_INFINITY).select(negative ^ sign, nan);
+    let found = highest.simd_ge(NANS as i32).select(positive ^ sign, negative);
+    largest.simd_gt(INFINITY as u32).select(nan, found)
 }
 
 impl fmt::Display for Reduction {

@@ -160,9 +160,10 @@ impl Allocations {
     /// Returns the first column from `first` to `last`, both included, that is not allocated;
     /// columns from 512 on never are.
     pub(super) fn first_missing(self, first: usize, last: usize) -> Option<usize> {
-        let mut units = first / UNIT..=last / UNIT;
-        let missing = units.find(|unit| !self.contains(unit * UNIT))?;
-        Some(first.max(missing * UNIT))
+        let from = (first / UNIT).min(u16::BITS as usize);
+        // Above the 16 units all are missing.
+        let missing = from + (!u32::from(self.units) >> from).trailing_zeros() as usize;
+        (missing <= last / UNIT).then_some(first.max(missing * UNIT))
     }
 }
 

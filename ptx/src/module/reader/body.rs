@@ -89,6 +89,12 @@ impl Reader<'_> {
     /// `start`.
     fn word_statement(&mut self, start: Span, guard: Option<Guard>) -> Step {
         let mnemonic = self.words.span();
+        // Nearly all instructions: nothing is to be said of them here.
+        if let Some(tail) = self.words.pass_plain() {
+            let instruction = Instruction { guard, mnemonic, tail, fault: None };
+            self.push(start.to(tail), StatementKind::Instruction(instruction));
+            return Ok(());
+        }
         self.words.advance();
         if self.words.is_mark(b':') {
             if guard.is_some() {

@@ -86,7 +86,7 @@ impl<'s> Reader<'s> {
             functions: Vec::new(),
             statements: Vec::new(),
             names: Names::default(),
-            function_names: std::collections::HashMap::new(),
+            function_names: Default::default(),
         };
         let scope = ScopeId::MODULE;
         Self { words, module, header: Header::default(), scope, function: None }
@@ -225,19 +225,19 @@ impl<'s> Reader<'s> {
     /// `.file 1 "folder" "a.c", 1700000000, 1234`.
     fn pass_file(&mut self) {
         self.words.advance();
-        self.pass_numbers();
+        self.words.pass_numbers();
         while self.words.kind() == TokenKind::Quoted {
             self.words.advance();
         }
         while self.words.eat(b',') {
-            self.pass_numbers();
+            self.words.pass_numbers();
         }
     }
 
     /// `.loc 1 7 3, function_name $L__info_string0+8, inlined_at 1 20 5`.
     fn pass_location(&mut self) {
         self.words.advance();
-        self.pass_numbers();
+        self.words.pass_numbers();
         while self.words.eat(b',') {
             let keyword = self.words.text();
             self.words.advance();
@@ -245,13 +245,7 @@ impl<'s> Reader<'s> {
                 self.words.advance();
                 while self.words.eat(b'+') {}
             }
-            self.pass_numbers();
-        }
-    }
-
-    fn pass_numbers(&mut self) {
-        while self.words.kind() == TokenKind::Number {
-            self.words.advance();
+            self.words.pass_numbers();
         }
     }
 

@@ -42,6 +42,9 @@ impl<'s> Module<'s> {
 
 /// Reads a statement as a load; `None` if it is another instruction.
 pub(super) fn load(source: &str, statement: &Statement, instruction: &Instruction) -> Option<Load> {
+    if !matches!(instruction.mnemonic.text(source), "ld" | "tcgen05") {
+        return None;
+    }
     let mut words = Words::new(source, instruction.tail);
     let (opcode, opcode_span) = opcode(source, instruction.mnemonic, &mut words)?;
     let mut load = Load {
@@ -149,13 +152,9 @@ fn constant_operand(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
 
 /// A constant expression with its place.
 fn expression(words: &mut Words<'_>) -> Result<Offset, SyntaxError> {
-    let mut span = words.span();
-    let mut from = words.clone();
+    let start = words.span();
     let value = constant(words)?;
-    // The last word of the expression is the one before the current.
-    while from.span().start < words.span().start && from.kind() != TokenKind::End {
-        span = span.to(from.advance().span);
-    }
+    let span = start.to(Span { start: start.start, end: words.taken() });
     Ok(Offset { value, span })
 }
 

@@ -1,5 +1,8 @@
 //! [`Opcode`], which load it is, and its qualifiers.
 
+use std::sync::LazyLock;
+
+use crate::module::NameMap;
 use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier};
 use crate::tensor::{Operation, Repeat, Shape};
 
@@ -216,12 +219,27 @@ const TENSOR_LD: [(&str, QualifierKind); 22] = {
     ]
 };
 
+/// Qualifiers by their names without dots.
+type Kinds = NameMap<&'static str, QualifierKind>;
+
+/// Makes a map of a table, and of all types.
+fn kinds(table: &[(&'static str, QualifierKind)]) -> Kinds {
+    let types = ScalarType::names().map(|(name, scalar)| (name, QualifierKind::Type(scalar)));
+    let of_table = table.iter().map(|(name, kind)| (name.trim_start_matches('.'), *kind));
+    types.chain(of_table).collect()
+}
+
 impl QualifierKind {
     /// Reads a qualifier with its dot.
     pub(super) fn read(opcode: Opcode, text: &str) -> Self {
-        let known = Self::table(opcode).iter().find(|row| row.0 == text).map(|row| row.1);
-        let scalar = || text.trim_start_matches('.').parse().map_or(Self::Unknown, Self::Type);
-        known.unwrap_or_else(scalar)
+        static OF_LD: LazyLock<Kinds> = LazyLock::new(|| kinds(&LD));
+        static OF_TENSOR_LD: LazyLock<Kinds> = LazyLock::new(|| kinds(&TENSOR_LD));
+        let kinds = match opcode {
+            Opcode::Ld => &OF_LD,
+            Opcode::TensorLd | Opcode::TensorLdRed => &OF_TENSOR_LD,
+        };
+        let known = text.strip_prefix('.').and_then(|name| kinds.get(name));
+        known.copied().unwrap_or(Self::Unknown)
     }
 
     /// Returns the qualifiers of an opcode by their names.
