@@ -1,0 +1,295 @@
+//! [`Body`]: what follows the header of an Accel-Sim trace, read piece by piece in any order.
+
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+
+use super::Version;
+use super::fields::{Fields, find_ends};
+use super::groups::{Bounds, Mark};
+use super::instruction::{Instruction, List};
+use super::pieces::Piece;
+use crate::impossible::OrImpossible;
+use crate::lines::LineError;
+use crate::trace::binary::{Addresses, NewLoad, Segment};
+use crate::trace::import::error::ImportError;
+use crate::trace::operation::{Class, Skipped};
+
+const UNATTRIBUTABLE: &str =
+    "a stride over lanes before the guard: the lane that it begins with is unknown";
+
+/// What the header says of all lines after it.
+#[derive(Clone, Copy)]
+pub(super) struct Body<'f> {
+    pub(super) file: &'f Path,
+    pub(super) version: Version,
+    /// Whether instructions begin with the number of a source line.
+    pub(super) has_line_numbers: bool,
+    /// Whether instructions are in `#BEGIN_TB` groups; otherwise each names its thread block.
+    pub(super) is_grouped: bool,
+    pub(super) bounds: Bounds,
+    /// Whether the code is of SM 5.x or 6.x.
+    pub(super) is_spa5: bool,
+}
+
+/// What a piece holds. What depends on the pieces before it is left to [`super::merge`].
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) marks: Vec<PlacedMark>,
+    /// The instructions after the last mark, including one at which reading stopped.
+    pub(super) after_marks: u64,
+    /// The different opcodes of instructions with a memory operand, in order.
+    pub(super) opcodes: Vec<PlacedOpcode>,
+    /// The instructions, with opcodes as indices of `opcodes`.
+    pub(super) segment: Segment,
+    /// Why reading stopped before the end of the piece.
+    pub(super) error: Option<ImportError>,
+}
+
+/// A line that groups instructions.
+pub(super) struct PlacedMark {
+    pub(super) line: u64,
+    /// The number of instructions since the mark before it.
+    pub(super) instructions: u64,
+    pub(super) mark: Mark,
+}
+
+/// An opcode at its first use in a piece.
+pub(super) struct PlacedOpcode {
+    pub(super) line: u64,
+    pub(super) column: usize,
+    /// Its place in the text of the piece.
+    pub(super) text: Range<usize>,
+}
+
+/// Reads pieces.
+#[derive(Default)]
+pub(super) struct PieceReader {
+    ends: Vec<u32>,
+    list: List,
+    deltas: Vec<i32>,
+}
+
+/// What an instruction with a memory operand becomes.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// A load of as many bytes.
+    Load(u32),
+    Skipped(Skipped),
+    NotReplayed,
+}
+
+/// The opcodes of a piece: each one's index and kind.
+type Opcodes<'t> = FxHashMap<&'t [u8], (u16, Kind)>;
+
+impl PieceReader {
+    /// Replaces `part` by what `piece` holds.
+    pub(super) fn read(&mut self, body: &Body<'_>, piece: &Piece, part: &mut Part) {
+        part.marks.clear();
+        part.opcodes.clear();
+        part.segment.clear();
+        part.after_marks = 0;
+        part.error = self.read_lines(body, piece, part).err();
+    }
+
+    fn read_lines(
+        &mut self,
+        body: &Body<'_>,
+        piece: &Piece,
+        part: &mut Part,
+    ) -> Result<(), ImportError> {
+        let text = piece.padded();
+        let ends = find_ends(text, &mut self.ends);
+        let mut opcodes = Opcodes::default();
+        let (mut at, mut next) = (0, 0);
+        let mut line = LineReader { body, line: piece.line };
+        let mut room = Room { list: &mut self.list, deltas: &mut self.deltas };
+        let is_ascii = text.is_ascii();
+        while at < piece.len() {
+            if text[at].is_ascii_hexdigit() && is_ascii {
+                let mut fields = Fields { text, ends, next, at, separator: b' ' };
+                if let Some(instruction) = body.usual(&mut fields, room.list) {
+                    part.after_marks += 1;
+                    line.take(&instruction, at, part, &mut opcodes, &mut room)?;
+                    (at, next) = (fields.at, fields.next);
+                    line.line += 1;
+                    continue;
+                }
+            }
+            // The padding ends the last line.
+            while ends.get(next).is_some_and(|end| text[*end as usize] != b'\n') {
+                next += 1;
+            }
+            let end = ends.get(next).map_or(text.len(), |end| *end as usize);
+            let offset = piece.offset + at as u64;
+            line.read(&text[at..end], at, offset, part, &mut opcodes, &mut room)?;
+            (at, next) = (end + 1, next + 1);
+            line.line += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Room for the addresses of one load.
+pub(super) struct Room<'r> {
+    list: &'r mut List,
+    deltas: &'r mut Vec<i32>,
+}
+
+/// Reads a line of a body.
+pub(super) struct LineReader<'b> {
+    pub(super) body: &'b Body<'b>,
+    /// The line's number, from 1.
+    pub(super) line: u64,
+}
+
+impl LineReader<'_> {
+    pub(super) fn error(&self, column: usize, message: impl Into<String>) -> ImportError {
+        let (file, message) = (self.body.file.to_owned(), message.into());
+        ImportError::Line { file, line: self.line, column: column + 1, message }
+    }
+
+    /// Reads a line, which is at `at` in the piece and at `offset` in the text.
+    fn read<'t>(
+        &self,
+        line: &'t [u8],
+        at: usize,
+        offset: u64,
+        part: &mut Part,
+        opcodes: &mut Opcodes<'t>,
+        room: &mut Room<'_>,
+    ) -> Result<(), ImportError> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let text = std::str::from_utf8(line).map_err(|error| {
+            let error = LineError::NotUtf8 {
+                line: self.line,
+                column: error.valid_up_to() + 1,
+                offset: offset + error.valid_up_to() as u64,
+            };
+            ImportError::in_lines(self.body.file, error)
+        })?;
+        match line.first() {
+            None => Ok(()),
+            Some(byte) if byte.is_ascii_hexdigit() => {
+                part.after_marks += 1;
+                let instruction = self.instruction(line, room.list)?;
+                self.take(&instruction, at, part, opcodes, room)
+            }
+            Some(b'-') => Err(self.error(0, "a header line after instructions")),
+            _ => match read_mark(text) {
+                Ok(Some(Mark::Begin)) if !self.body.is_grouped => {
+                    Err(self.error(0, "a thread block after instructions outside one"))
+                }
+                Ok(Some(mark)) => {
+                    let instructions = std::mem::take(&mut part.after_marks);
+                    part.marks.push(PlacedMark { line: self.line, instructions, mark });
+                    Ok(())
+                }
+                Ok(None) => Ok(()),
+                Err((column, message)) => Err(self.error(column, message)),
+            },
+        }
+    }
+
+    /// Adds an instruction of a line that is at `at` in the piece.
+    #[inline(always)]
+    fn take<'t>(
+        &self,
+        instruction: &Instruction<'t>,
+        at: usize,
+        part: &mut Part,
+        opcodes: &mut Opcodes<'t>,
+        room: &mut Room<'_>,
+    ) -> Result<(), ImportError> {
+        let Instruction { pc, mask, opcode, opcode_at, width, operand_at, run } = *instruction;
+        if width == 0 {
+            part.segment.skip(Skipped::Other);
+            return Ok(());
+        }
+        let (index, kind) = match opcodes.entry(opcode) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                let start = at + opcode_at;
+                let (line, text) = (self.line, start..start + opcode.len());
+                // A piece has fewer instructions than a segment.
+                let index = part.opcodes.len() as u16;
+                part.opcodes.push(PlacedOpcode { line, column: opcode_at, text });
+                *place.insert((index, self.kind(opcode)))
+            }
+        };
+        let bytes = match kind {
+            Kind::Load(bytes) => bytes,
+            Kind::Skipped(kind) => {
+                part.segment.skip(kind);
+                return Ok(());
+            }
+            Kind::NotReplayed => {
+                part.segment.not_replayed(index, mask);
+                return Ok(());
+            }
+        };
+        let list = room.list.addresses();
+        let addresses = match run {
+            Some((base, stride)) => Addresses::Stride { base, stride },
+            None if list.len() != mask.count() as usize => {
+                return Err(self.error(operand_at, UNATTRIBUTABLE));
+            }
+            None => Addresses::shortest(list, room.deltas),
+        };
+        let width_disagrees = width != u64::from(bytes);
+        part.segment.load(&NewLoad {
+            width_disagrees,
+            ..NewLoad::new(pc, mask, index, addresses)
+        });
+        Ok(())
+    }
+
+    #[cold]
+    fn kind(&self, opcode: &[u8]) -> Kind {
+        let opcode = std::str::from_utf8(opcode).ok();
+        let opcode = opcode.or_impossible("", "the line is UTF-8 and tokens end at ASCII spaces");
+        match if self.body.is_spa5 { Class::of_spa5(opcode) } else { Class::of(opcode) } {
+            Class::Load(operation) => Kind::Load(operation.width.bytes()),
+            Class::Skipped(kind) => Kind::Skipped(kind),
+            Class::NotReplayed(_) => Kind::NotReplayed,
+        }
+    }
+}
+
+/// Reads a line that is not an instruction or of the header; `None` if it says nothing.
+///
+/// # Errors
+/// Returns the column, from 0, and what is wrong.
+pub(super) fn read_mark(text: &str) -> Result<Option<Mark>, (usize, &'static str)> {
+    if text.starts_with('#') {
+        return Ok(match text.trim_end() {
+            "#BEGIN_TB" => Some(Mark::Begin),
+            "#END_TB" => Some(Mark::End),
+            _ => None,
+        });
+    }
+    if let Some((key, value)) = text.split_once(" = ") {
+        let at = key.len() + " = ".len();
+        let value = value.trim();
+        let number = |expected| value.parse().map_err(|_| (at, expected));
+        match key {
+            "thread block" => {
+                let numbers: Option<Vec<u32>> = value.split(',').map(|n| n.parse().ok()).collect();
+                let place = numbers.and_then(|numbers| <[u32; 3]>::try_from(numbers).ok());
+                return Ok(Some(Mark::Block(place.ok_or((at, "expected `x,y,z`"))?)));
+            }
+            "warp" => return Ok(Some(Mark::Warp(number("expected a warp's number")?))),
+            "insts" => {
+                let count = number("expected a number of instructions")?;
+                return Ok(Some(Mark::Instructions(count)));
+            }
+            _ => {}
+        }
+    }
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    Err((0, "expected a header line, a group line or an instruction"))
+}
