@@ -110,10 +110,12 @@ impl ClosedBlock {
             form,
             flags,
         });
-        for value in load.expected {
-            self.payload.extend_from_slice(&value.to_le_bytes());
+        if !load.expected.is_empty() {
+            for value in load.expected {
+                self.payload.extend_from_slice(&value.to_le_bytes());
+            }
+            pad(&mut self.payload);
         }
-        pad(&mut self.payload);
         self.count += 1;
     }
 }
@@ -167,8 +169,8 @@ impl BlockBuilder {
         let loads = &records[first..first + records[first..].partition_point(|r| r.index < to)];
         let payload_of = |i: usize| records.get(i).map_or(payload.len(), |r| r.payload as usize);
         let bytes = payload_of(first)..payload_of(first + loads.len());
-        let [(stores, new_stores), (atomics, new_atomics)] =
-            [&segment.stores, &segment.atomics].map(|indices| {
+        let [(stores, new_stores), (atomics, new_atomics)] = [&segment.stores, &segment.atomics]
+            .map(|indices| {
                 let before = |index| indices.partition_point(|at| *at < index) as u16;
                 (before(from), before(to) - before(from))
             });
@@ -293,15 +295,20 @@ fn push_addresses(payload: &mut Vec<u8>, addresses: &Addresses<'_>) -> u8 {
         }
         Addresses::Deltas { base, deltas } => {
             payload.extend_from_slice(&base.to_le_bytes());
-            for delta in deltas {
-                payload.extend_from_slice(&delta.to_le_bytes());
+            let start = payload.len();
+            payload.resize((start + size_of_val(deltas)).next_multiple_of(8), 0);
+            let (room, _) = payload[start..].as_chunks_mut();
+            for (room, delta) in room.iter_mut().zip(deltas) {
+                *room = delta.to_le_bytes();
             }
-            pad(payload);
             form::DELTAS
         }
         Addresses::List(list) => {
-            for address in list {
-                payload.extend_from_slice(&address.to_le_bytes());
+            let start = payload.len();
+            payload.resize(start + size_of_val(list), 0);
+            let (room, _) = payload[start..].as_chunks_mut();
+            for (room, address) in room.iter_mut().zip(list) {
+                *room = address.to_le_bytes();
             }
             form::LIST
         }

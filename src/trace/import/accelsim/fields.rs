@@ -4,7 +4,9 @@
 //! What is unusual, be it wrong or only rare, is `None`: `tokens.rs` reads that line instead, and names
 //! the place of an error.
 
-/// The bit of each byte that is set.
+use crate::simd::bytes_up_to;
+
+/// The highest bit of each byte.
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// Returns a byte eight times.
@@ -19,28 +21,28 @@ pub(super) fn find_ends<'r>(text: &[u8], room: &'r mut Vec<u32>) -> &'r [u32] {
     let ends = room;
     ends.resize(ends.len().max(text.len() + 8), 0);
     let mut count = 0;
-    let mut words = text.chunks_exact(64);
+    let (words, rest) = text.as_chunks();
+    let mut bits = [0; 64];
     let mut at = 0;
-    for words in &mut words {
-        let mut bits = 0;
-        for (i, word) in words.chunks_exact(8).enumerate() {
-            bits |= u64::from(up_to_space(word)) << (8 * i);
-        }
-        let found = bits.count_ones() as usize;
-        let mut place = count;
-        while bits != 0 {
-            if let Some(room) = ends.get_mut(place..place + 8) {
-                for end in room {
-                    *end = at + bits.trailing_zeros();
-                    bits &= bits.wrapping_sub(1);
+    for words in words.chunks(bits.len()) {
+        bytes_up_to(words, b' ', &mut bits);
+        for mut bits in bits.into_iter().take(words.len()) {
+            let found = bits.count_ones() as usize;
+            let mut place = count;
+            while bits != 0 {
+                if let Some(room) = ends.get_mut(place..place + 8) {
+                    for end in room {
+                        *end = at + bits.trailing_zeros();
+                        bits &= bits.wrapping_sub(1);
+                    }
                 }
+                place += 8;
             }
-            place += 8;
+            count += found;
+            at += 64;
         }
-        count += found;
-        at += 64;
     }
-    for byte in words.remainder() {
+    for byte in rest {
         if *byte <= b' ' {
             ends[count] = at;
             count += 1;
@@ -48,15 +50,6 @@ pub(super) fn find_ends<'r>(text: &[u8], room: &'r mut Vec<u32>) -> &'r [u32] {
         at += 1;
     }
     &ends[..count]
-}
-
-/// Returns which of eight bytes are up to the space, one bit each.
-#[inline]
-fn up_to_space(bytes: &[u8]) -> u8 {
-    let word = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    let above = (word & !HIGH) + each(0x80 - (b' ' + 1)) | word;
-    // The multiplication gathers the high bits in the highest byte.
-    (((!above & HIGH) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
 /// The fields of a line, each with one space before it.
@@ -94,10 +87,14 @@ impl<'t> Fields<'t> {
         self.text.get(start)?.is_ascii_uppercase().then_some((start, end))
     }
 
-    /// Takes a decimal number.
+    /// Takes a decimal number. Most have one digit.
     #[inline(always)]
     pub(super) fn decimal(&mut self) -> Option<u64> {
         let (start, end) = self.take()?;
+        if end - start == 1 {
+            let digit = self.text[start].wrapping_sub(b'0');
+            return (digit < 10).then_some(u64::from(digit));
+        }
         decimal(self.text, start, end)
     }
 
@@ -134,11 +131,7 @@ impl<'t> Fields<'t> {
 #[inline(always)]
 fn decimal(text: &[u8], start: usize, end: usize) -> Option<u64> {
     match end.checked_sub(start)? {
-        1 => {
-            let digit = text[start].wrapping_sub(b'0');
-            (digit < 10).then_some(u64::from(digit))
-        }
-        length @ 2..=8 => eight_decimal(text, start, length),
+        length @ 1..=8 => eight_decimal(text, start, length),
         length @ 9..=16 => {
             let high = eight_decimal(text, start, length - 8)?;
             Some(high * 100_000_000 + eight_decimal(text, end - 8, 8)?)
@@ -176,15 +169,16 @@ const fn at_least(word: u64, least: u8) -> u64 {
 
 #[inline(always)]
 fn eight_decimal(text: &[u8], start: usize, length: usize) -> Option<u64> {
-    let word = right_aligned(text, start, length)?;
-    let is_ascii = word & HIGH == 0;
-    let word = word & !HIGH;
-    let is_digit = at_least(word, b'0') & !at_least(word, b'9' + 1) & HIGH;
-    let digits = word & each(0x0f);
-    let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
-    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
-    let value = (fours * 10_000 + (fours >> 32)) & 0xffff_ffff;
-    (is_ascii && is_digit == HIGH).then_some(value)
+    let word = u64::from_le_bytes(*text.get(start..)?.first_chunk()?);
+    // The values of up to eight digits, the first one in the lowest byte, with zeros before them.
+    let digits = (word ^ each(b'0')) << (8 * (8 - length as u32));
+    let is_wrong = (digits.wrapping_add(each(6)) | digits) & each(0xf0) != 0;
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    // Of each four digits two pairs, the first worth a hundred times the second.
+    const PAIR: u64 = 0x0000_00ff_0000_00ff;
+    let first = (pairs & PAIR).wrapping_mul(100 + (1_000_000 << 32));
+    let second = (pairs >> 16 & PAIR).wrapping_mul(1 + (10_000 << 32));
+    (!is_wrong).then_some(first.wrapping_add(second) >> 32)
 }
 
 #[inline(always)]
