@@ -9,9 +9,7 @@ use rustc_hash::FxHashMap;
 use super::error::ImportError;
 use super::limits::{NOT_REPLAYED, next_number};
 use crate::lane::LaneMask;
-use crate::trace::binary::{
-    BlockBuilder, ClosedBlock, Kernel, NameError, Names, NewLoad, Segment,
-};
+use crate::trace::binary::{BlockBuilder, ClosedBlock, Kernel, NameError, Names, NewLoad, Segment};
 use crate::trace::operation::{Class, Operation, Skipped};
 
 /// How many different opcodes of one file are remembered; others are classified each time.

@@ -239,10 +239,7 @@ impl LineReader<'_> {
             None => Addresses::shortest(list, room.deltas),
         };
         let width_disagrees = width != u64::from(bytes);
-        part.segment.load(&NewLoad {
-            width_disagrees,
-            ..NewLoad::new(pc, mask, index, addresses)
-        });
+        part.segment.load(&NewLoad { width_disagrees, ..NewLoad::new(pc, mask, index, addresses) });
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 mod body;
 mod fields;
 mod groups;
+mod in_parallel;
 mod instruction;
 mod merge;
 mod pieces;
@@ -12,7 +13,7 @@ mod tokens;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use self::body::{Body, Part, PieceReader, read_mark};
+use self::body::{Body, read_mark};
 use self::groups::{Groups, Mark};
 use self::pieces::{Piece, Pieces};
 use super::error::ImportError;
@@ -49,7 +50,12 @@ fn recognize(start: &[u8]) -> Option<Sign> {
     }
 }
 
-fn read(input: &mut Text<'_>, file: &Path, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+fn read(
+    input: &mut Text<'_>,
+    file: &Path,
+    threads: usize,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
     let mut lines = Lines::new(input);
     let mut reader = Reader::new(file);
     while let Some(line) = lines.next_line() {
@@ -57,7 +63,7 @@ fn read(input: &mut Text<'_>, file: &Path, sink: &mut Sink<'_>) -> Result<(), Im
         reader.line = line.number;
         if line.text.starts_with(|first: char| first.is_ascii_hexdigit()) {
             let first = Piece::of_line(line.text.as_bytes(), line.number, line.offset);
-            return reader.body(first, lines, sink);
+            return reader.body(first, lines, threads, sink);
         }
         reader.read(line.text, sink)?;
     }
@@ -123,6 +129,7 @@ impl<'f> Reader<'f> {
         mut self,
         first: Piece,
         lines: Lines<&mut Text<'_>>,
+        threads: usize,
         sink: &mut Sink<'_>,
     ) -> Result<(), ImportError> {
         self.begin_kernel(sink)?;
@@ -137,15 +144,9 @@ impl<'f> Reader<'f> {
         let is_cut = !lines.line_ended();
         let (line, offset) = (first.line + 1, lines.offset());
         let mut pieces = Pieces::new(lines.into_inner(), line, offset);
-        let mut reader = PieceReader::default();
-        let (mut piece, mut part) = (first, Part::default());
-        loop {
-            reader.read(&body, &piece, &mut part);
-            merge::merge(&body, &piece, &mut part, &mut self.groups, sink)?;
-            if !pieces.read(&mut piece).map_err(|error| ImportError::in_lines(self.file, error))? {
-                break;
-            }
-        }
+        in_parallel::read(&body, first, &mut pieces, threads, |piece, part| {
+            merge::merge(&body, piece, part, &mut self.groups, sink)
+        })?;
         self.line = pieces.last_line();
         self.end(is_cut || pieces.is_cut(), sink)
     }
