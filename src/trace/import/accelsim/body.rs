@@ -1,6 +1,5 @@
 //! [`Body`]: what follows the header of an Accel-Sim trace, read piece by piece in any order.
 
-use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::path::Path;
 
@@ -208,17 +207,16 @@ impl LineReader<'_> {
             part.segment.skip(Skipped::Other);
             return Ok(());
         }
-        let (index, kind) = match opcodes.entry(opcode) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(place) => {
-                let start = at + opcode_at;
-                let (line, text) = (self.line, start..start + opcode.len());
-                // A piece has fewer instructions than a segment.
-                let index = part.opcodes.len() as u16;
-                part.opcodes.push(PlacedOpcode { line, column: opcode_at, text });
-                *place.insert((index, self.kind(opcode)))
-            }
-        };
+        let known = opcodes.get(opcode).copied();
+        let (index, kind) = known.unwrap_or_else(|| {
+            let start = at + opcode_at;
+            let (line, text) = (self.line, start..start + opcode.len());
+            // A piece has fewer instructions than a segment.
+            let new = (part.opcodes.len() as u16, self.kind(opcode));
+            part.opcodes.push(PlacedOpcode { line, column: opcode_at, text });
+            opcodes.insert(opcode, new);
+            new
+        });
         let bytes = match kind {
             Kind::Load(bytes) => bytes,
             Kind::Skipped(kind) => {
@@ -289,4 +287,87 @@ pub(super) fn read_mark(text: &str) -> Result<Option<Mark>, (usize, &'static str
         return Ok(None);
     }
     Err((0, "expected a header line, a group line or an instruction"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::mix;
+
+    const LINES: [&str; 10] = [
+        "0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x7f1300000100 4 0 ",
+        "0010 ffffffff 1 R1 IMAD 2 R1 R2 0 -264",
+        "12345678 3 0 LDS 1 R2 4 0 0x1 ABCDEF0123456789 0",
+        "fffffff0 7 0 STG.E.64 1 R2 8 2 0x00000000deadBEEF -16 123456789012 7",
+        "0 00000000 0 LDC 0 4 2 0x1 0",
+        "0 80000001 0 LDC 0 4 1 0x1 0 0",
+        "0 80000000 0 LDC 0 4 1 0x1 0 9999999999999999",
+        "0 1 1 R255 LDSM.16 0 16 2 0x1 -1",
+        "0 1 1 R255 LDSM.16 0 16 2 0x1",
+        "0 1 1 R255 MOV 0 0 ",
+    ];
+    const BYTES: &[u8] = b" \t\r-0123456789abcfgxAFGRZ/:@`'\x00\x7f\x10";
+
+    /// Returns what both readers say of a line: `None` for a line that is unusual, or wrong.
+    fn read(body: &Body<'_>, line: &str) -> [Option<String>; 2] {
+        let mut list = List::default();
+        let seen = |instruction: Instruction<'_>, list: &List| {
+            let Instruction { pc, mask, opcode, opcode_at, width, operand_at, run } = instruction;
+            let listed = if width > 0 && run.is_none() { list.addresses() } else { &[] };
+            let places = (opcode_at, if width > 0 { operand_at } else { 0 });
+            format!("{pc} {mask:?} {opcode:?} {places:?} {width} {run:?} {listed:?}")
+        };
+        let text = format!("{line}{}", "\n".repeat(16));
+        let mut room = Vec::new();
+        let ends = find_ends(text.as_bytes(), &mut room);
+        let text = text.as_bytes();
+        let mut fields = Fields { text, ends, next: 0, at: 0, separator: b' ' };
+        let usual = body.usual(&mut fields, &mut list).map(|instruction| seen(instruction, &list));
+        assert!(usual.is_none() || fields.at == line.len() + 1);
+        let slow = LineReader { body, line: 1 }.instruction(line.as_bytes(), &mut list).ok();
+        [usual, slow.map(|instruction| seen(instruction, &list))]
+    }
+
+    /// Usual lines are read as token by token, and wrong ones are unusual.
+    #[test]
+    fn both_readers_agree() {
+        let mut random = 0;
+        let mut below = |end: usize| {
+            random += 1;
+            (mix(mix(random)) % end as u64) as usize
+        };
+        let bounds = Bounds::default();
+        for version in [Version::V3, Version::V4, Version::V5] {
+            for (has_line_numbers, is_grouped) in [(false, true), (true, true), (false, false)] {
+                let file = Path::new("file");
+                let body =
+                    Body { file, version, has_line_numbers, is_grouped, bounds, is_spa5: false };
+                let before = match (has_line_numbers, is_grouped) {
+                    (true, _) => "123 ",
+                    (_, true) => "",
+                    (_, false) => "1 22 333 4444 ",
+                };
+                let mut usual_lines = 0;
+                for line in LINES {
+                    let line = format!("{before}{line}");
+                    usual_lines += u32::from(read(&body, &line)[0].is_some());
+                    for _ in 0..3000 {
+                        let mut changed = line.clone().into_bytes();
+                        for _ in 0..=below(2) {
+                            let (at, byte) = (below(changed.len()), BYTES[below(BYTES.len())]);
+                            match below(3) {
+                                0 => changed[at] = byte,
+                                1 => changed.insert(at, byte),
+                                _ => drop(changed.remove(at)),
+                            }
+                        }
+                        let changed = String::from_utf8(changed).expect("ASCII");
+                        let [usual, slow] = read(&body, &changed);
+                        assert!(usual.is_none() || usual == slow, "{changed:?}");
+                    }
+                }
+                assert!(usual_lines >= 2, "{usual_lines}");
+            }
+        }
+    }
 }

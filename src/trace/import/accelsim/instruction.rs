@@ -84,15 +84,11 @@ impl Body<'_> {
             Version::V4 => fields.end() || fields.signed().is_some() && fields.end(),
             Version::V5 => fields.signed().is_some() && fields.end(),
         };
-        is_ended.then(|| Instruction {
-            pc,
-            mask,
-            opcode: &fields.text[opcode.0..opcode.1],
-            opcode_at: opcode.0 - start,
-            width,
-            operand_at,
-            run,
-        })
+        if !is_ended {
+            return None;
+        }
+        let (opcode, opcode_at) = (&fields.text[opcode.0..opcode.1], opcode.0 - start);
+        Some(Instruction { pc, mask, opcode, opcode_at, width, operand_at, run })
     }
 
     /// `mode addresses`, as [`LineReader::addresses`].
