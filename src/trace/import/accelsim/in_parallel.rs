@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::body::{Body, Part, PieceReader};
+use super::line::Body;
+use super::part::{Part, PieceReader};
 use super::pieces::{Piece, Pieces};
 use crate::trace::import::error::ImportError;
 

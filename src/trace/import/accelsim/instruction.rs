@@ -2,9 +2,8 @@
 //!
 //! Usual lines are read by `fields.rs`; all others, and so every wrong one, token by token.
 
-use super::Version;
-use super::body::{Body, LineReader};
 use super::fields::Fields;
+use super::line::{Body, LineReader, Version};
 use super::tokens::{Tokens, number};
 use crate::lane::{LANES, LaneMask};
 use crate::trace::import::error::ImportError;

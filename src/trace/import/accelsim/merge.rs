@@ -1,7 +1,8 @@
 //! [`merge`]: the parts of an Accel-Sim trace, in its order.
 
-use super::body::{Body, LineReader, Part};
 use super::groups::Groups;
+use super::line::{Body, LineReader};
+use super::part::Part;
 use super::pieces::Piece;
 use crate::impossible::OrImpossible;
 use crate::trace::import::error::ImportError;

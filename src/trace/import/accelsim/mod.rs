@@ -1,20 +1,22 @@
 //! Reads Accel-Sim's traces (`.trace`, `.traceg`), as its NVBit tracer writes them: versions 3 to
 //! 5, grouped by thread block or not (docs/traces.md).
 
-mod body;
 mod fields;
 mod groups;
 mod in_parallel;
 mod instruction;
+mod line;
 mod merge;
+mod part;
 mod pieces;
 mod tokens;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use self::body::{Body, read_mark};
 use self::groups::{Groups, Mark};
+use self::line::{Body, Version};
+use self::part::read_mark;
 use self::pieces::{Piece, Pieces};
 use super::error::ImportError;
 use super::format::{self, Format, Sign, first_line};
@@ -22,14 +24,6 @@ use super::sink::Sink;
 use super::text::Text;
 use crate::lines::Lines;
 use crate::trace::binary::{Kernel, NO_END_MARK};
-
-/// The versions of the tracer whose lines are known.
-#[derive(Clone, Copy)]
-enum Version {
-    V3,
-    V4,
-    V5,
-}
 
 /// The most lines of a header; tracers write about 13.
 const MAX_HEADER_LINES: usize = 1024;

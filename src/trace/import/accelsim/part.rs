@@ -1,14 +1,13 @@
-//! [`Body`]: what follows the header of an Accel-Sim trace, read piece by piece in any order.
+//! [`PieceReader`]: what follows the header of an Accel-Sim trace, read piece by piece in any order.
 
 use std::ops::Range;
-use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use super::Version;
 use super::fields::{Fields, find_ends};
-use super::groups::{Bounds, Mark};
+use super::groups::Mark;
 use super::instruction::{Instruction, List};
+use super::line::{Body, LineReader};
 use super::pieces::Piece;
 use crate::impossible::OrImpossible;
 use crate::lines::LineError;
@@ -19,21 +18,7 @@ use crate::trace::operation::{Class, Skipped};
 const UNATTRIBUTABLE: &str =
     "a stride over lanes before the guard: the lane that it begins with is unknown";
 
-/// What the header says of all lines after it.
-#[derive(Clone, Copy)]
-pub(super) struct Body<'f> {
-    pub(super) file: &'f Path,
-    pub(super) version: Version,
-    /// Whether instructions begin with the number of a source line.
-    pub(super) has_line_numbers: bool,
-    /// Whether instructions are in `#BEGIN_TB` groups; otherwise each names its thread block.
-    pub(super) is_grouped: bool,
-    pub(super) bounds: Bounds,
-    /// Whether the code is of SM 5.x or 6.x.
-    pub(super) is_spa5: bool,
-}
-
-/// What a piece holds. What depends on the pieces before it is left to [`super::merge`].
+/// What a piece holds. What depends on the pieces before it is left to `merge.rs`.
 #[derive(Default)]
 pub(super) struct Part {
     pub(super) marks: Vec<PlacedMark>,
@@ -137,19 +122,7 @@ pub(super) struct Room<'r> {
     deltas: &'r mut Vec<i32>,
 }
 
-/// Reads a line of a body.
-pub(super) struct LineReader<'b> {
-    pub(super) body: &'b Body<'b>,
-    /// The line's number, from 1.
-    pub(super) line: u64,
-}
-
 impl LineReader<'_> {
-    pub(super) fn error(&self, column: usize, message: impl Into<String>) -> ImportError {
-        let (file, message) = (self.body.file.to_owned(), message.into());
-        ImportError::Line { file, line: self.line, column: column + 1, message }
-    }
-
     /// Reads a line, which is at `at` in the piece and at `offset` in the text.
     fn read<'t>(
         &self,
@@ -291,8 +264,12 @@ pub(super) fn read_mark(text: &str) -> Result<Option<Mark>, (usize, &'static str
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::memory::mix;
+    use crate::trace::import::accelsim::groups::Bounds;
+    use crate::trace::import::accelsim::line::Version;
 
     const LINES: [&str; 10] = [
         "0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x7f1300000100 4 0 ",
