@@ -143,6 +143,18 @@ impl<R: BufRead> Lines<R> {
         self.ended
     }
 
+    /// Returns the offset of the next line in the input.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Returns the input, from the next line on.
+    #[must_use]
+    pub fn into_inner(self) -> R {
+        self.input
+    }
+
     /// Moves bytes into the buffer up to the next line end, which is consumed but not stored.
     fn fill(&mut self) -> io::Result<Filled> {
         loop {

@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Number of files to read at once; defaults to the available parallelism
+    /// Number of threads to use; defaults to the available parallelism
     #[arg(long, value_name = "N", value_parser = positive)]
     threads: Option<usize>,
 }

@@ -1,4 +1,5 @@
-//! Importing Accel-Sim text, beside a scan that only splits it into tokens.
+//! Importing Accel-Sim text, beside a scan that only splits it into tokens; and on two threads, beside
+//! one, with what an empty loop gains from two.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -8,7 +9,7 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 use warpload::trace::{TraceWriter, import};
 
-use crate::measure::{Bench, Measure, Target, Unit};
+use crate::measure::{Bench, Measure, Target, Unit, wall_time};
 
 /// A real trace (traces/README.md).
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/btree-v5-kernel-1.traceg");
@@ -17,7 +18,12 @@ const FIRST_BLOCK: &str = "#BEGIN_TB";
 
 /// Runs the measures.
 pub(crate) fn run(bench: &Bench) {
-    let names = ["import of Accel-Sim text", "import of Accel-Sim text, nothing written"];
+    let names = [
+        "import, Accel-Sim text, one thread",
+        "import, Accel-Sim text, one thread, nothing written",
+        "import, Accel-Sim text, two threads",
+        "import, Accel-Sim text, two threads: an empty loop",
+    ];
     if !names.iter().any(|name| bench.wants(name)) {
         return;
     }
@@ -34,10 +40,10 @@ pub(crate) fn run(bench: &Bench) {
         lines
     };
     bench.run(
-        measure(names[0], Target::ratio(0.4)),
+        measure(names[0], Target::ratio(0.55)),
         || {
             (&output).rewind().expect("a file can be rewound");
-            imported(text.path(), BufWriter::new(&output));
+            imported(text.path(), BufWriter::new(&output), 1);
             lines
         },
         scan,
@@ -45,10 +51,32 @@ pub(crate) fn run(bench: &Bench) {
     bench.run(
         measure(names[1], Target::NONE),
         || {
-            imported(text.path(), io::empty());
+            imported(text.path(), io::empty(), 1);
             lines
         },
         scan,
+    );
+    let limit_name = "the same on one thread";
+    let import = |threads| {
+        imported(text.path(), io::empty(), threads);
+        lines
+    };
+    bench.run_by(
+        wall_time,
+        Measure { limit_name, ..measure(names[2], Target::ratio(1.7)) },
+        || import(2),
+        || import(1),
+    );
+    bench.run_by(
+        wall_time,
+        Measure { limit_name, unit: Unit::INSTRUCTIONS, ..measure(names[3], Target::NONE) },
+        || {
+            std::thread::scope(|scope| {
+                let other = scope.spawn(empty_loop);
+                empty_loop() + other.join().expect("a loop ends")
+            })
+        },
+        empty_loop,
     );
 }
 
@@ -88,9 +116,18 @@ fn text(bytes: usize) -> (NamedTempFile, u64) {
     (file, lines)
 }
 
-fn imported(text: &Path, output: impl Write + Seek) {
+/// Counts as long as an import of some megabytes takes.
+fn empty_loop() -> u64 {
+    const COUNT: u64 = 20_000_000;
+    for i in 0..COUNT {
+        black_box(i);
+    }
+    COUNT
+}
+
+fn imported(text: &Path, output: impl Write + Seek, threads: usize) {
     let mut writer = TraceWriter::new(output, "roofline".to_owned()).expect("room for the output");
-    import(text, &mut writer, 1, &|_| ()).expect("a valid trace");
+    import(text, &mut writer, threads, &|_| ()).expect("a valid trace");
     writer.finish().expect("room for the output");
 }
 

@@ -283,3 +283,42 @@ fn lists_that_are_too_long_are_refused() {
         assert!(mib(peak) < 140, "{expected}: {} MiB", mib(peak));
     }
 }
+
+/// Two pieces of text a thread, and what they hold, whatever the length of the text.
+#[test]
+fn a_long_text_on_many_threads() {
+    let _alone = alone();
+    let text = |count: usize| {
+        let header = "-kernel name = k\n-accelsim tracer version = 5\n";
+        header.to_owned() + &"0 0 0 0 10 0 0 LDG 0 4 0 0\n".repeat(count)
+    };
+    for count in [400_000, 1_600_000] {
+        let text = text(count);
+        let ((), peak) = peak::during(|| {
+            let mut writer = TraceWriter::new(Discarded, "a test".to_owned()).unwrap();
+            import_from(text.as_bytes(), Path::new("text"), &mut writer, 8, &|_| {}).unwrap();
+            writer.finish().unwrap();
+        });
+        // 16 pieces of 128 KiB, with the ends of their fields and their loads.
+        assert!(mib(peak) < 40, "{count} lines: {} MiB", mib(peak));
+    }
+}
+
+/// An output that keeps nothing.
+struct Discarded;
+
+impl Write for Discarded {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl std::io::Seek for Discarded {
+    fn seek(&mut self, _: std::io::SeekFrom) -> std::io::Result<u64> {
+        Ok(0)
+    }
+}

@@ -16,12 +16,26 @@ pub(crate) fn import_file(path: &Path, threads: usize) -> Result<Vec<u8>, Import
     Ok(writer.finish().unwrap().into_inner())
 }
 
-/// Imports text as the file `trace` of a folder that goes away.
+/// Imports text as the file `trace` of a folder that goes away; checks that the number of threads
+/// changes nothing.
 pub(crate) fn import_bytes(text: impl AsRef<[u8]>) -> Result<Vec<u8>, ImportError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");
     fs::write(&path, text).unwrap();
-    import_file(&path, 1)
+    let one = import_file(&path, 1);
+    for threads in [2, 5] {
+        match (&one, import_file(&path, threads)) {
+            (Ok(one), Ok(several)) => assert!(*one == several, "{threads} threads"),
+            (Err(one), Err(several)) => assert_eq!(messages(one), messages(&several)),
+            (_, several) => panic!("{threads} threads: {:?}", several.err()),
+        }
+    }
+    one
+}
+
+/// An error's message and those of its causes.
+fn messages(error: &dyn std::error::Error) -> Vec<String> {
+    std::iter::successors(Some(error), |error| error.source()).map(|e| e.to_string()).collect()
 }
 
 /// The loads of a grouped trace of version 4, in which immediates are optional.

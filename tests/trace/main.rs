@@ -10,6 +10,7 @@ mod documentation;
 mod errors;
 mod import;
 mod import_errors;
+mod import_pieces;
 mod mem_trace;
 mod random;
 mod round_trip;

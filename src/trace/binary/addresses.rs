@@ -48,18 +48,19 @@ impl Addresses<'_> {
         let Some((&base, rest)) = list.split_first() else {
             return Addresses::Stride { base: 0, stride: 0 };
         };
-        let steps = || list.iter().zip(rest).map(|(at, next)| next.wrapping_sub(*at) as i64);
-        let stride = steps().next().unwrap_or(0);
-        if steps().all(|step| step == stride) {
+        let stride = rest.first().map_or(0, |next| next.wrapping_sub(base) as i64);
+        let (mut is_stride, mut are_short) = (true, true);
+        deltas.clear();
+        deltas.extend(list.iter().zip(rest).map(|(at, next)| {
+            let step = next.wrapping_sub(*at) as i64;
+            is_stride &= step == stride;
+            are_short &= i32::try_from(step).is_ok();
+            step as i32
+        }));
+        if is_stride {
             return Addresses::Stride { base, stride };
         }
-        deltas.clear();
-        deltas.extend(steps().map_while(|step| i32::try_from(step).ok()));
-        if deltas.len() == rest.len() {
-            Addresses::Deltas { base, deltas }
-        } else {
-            Addresses::List(list)
-        }
+        if are_short { Addresses::Deltas { base, deltas } } else { Addresses::List(list) }
     }
 }
 

@@ -12,7 +12,7 @@ mod writer;
 
 pub use addresses::Addresses;
 pub use block::NewLoad;
-pub(in crate::trace) use block::{BlockBuilder, ClosedBlock};
+pub(in crate::trace) use block::{BlockBuilder, ClosedBlock, Segment};
 pub use contents::{Contents, Kernel};
 pub use error::TraceError;
 pub use format::{

@@ -31,13 +31,14 @@ pub(super) enum Sign {
 /// What reads a format.
 #[derive(Clone, Copy)]
 pub(super) enum Reader {
-    /// Reads the trace of one file, which errors name.
+    /// Reads the trace of one file, which errors name, with as many threads at most.
     Trace(TraceReader),
     /// Reads the names of files with traces.
     List(ListReader),
 }
 
-pub(super) type TraceReader = fn(&mut Text<'_>, &Path, &mut Sink<'_>) -> Result<(), ImportError>;
+pub(super) type TraceReader =
+    fn(&mut Text<'_>, &Path, usize, &mut Sink<'_>) -> Result<(), ImportError>;
 pub(super) type ListReader =
     for<'p> fn(&mut Text<'_>, &'p Path) -> Result<FileList<'p>, ImportError>;
 

@@ -27,7 +27,7 @@ struct Job {
     to: SyncSender<Message>,
 }
 
-/// Reads up to `threads` files of a list at once and calls `take` for each in the list's order.
+/// Reads files of a list with `threads` threads, up to as many at once, and calls `take` for each in the list's order.
 /// Readers that are ahead wait, and no more files are open than are read at once, so that memory is
 /// bounded whatever the sizes and the number of files.
 pub(super) fn read(
@@ -36,7 +36,9 @@ pub(super) fn read(
     observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     mut take: impl FnMut(&Path, Receiver<Message>) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
-    let threads = threads.clamp(1, list.files().len().max(1));
+    let files = threads.clamp(1, list.files().len().max(1));
+    // Threads that have no file of their own help with one.
+    let (threads, each) = (files, threads / files);
     let (jobs, queue) = sync_channel::<Job>(threads);
     let (queue, stopped) = (Mutex::new(queue), AtomicBool::new(false));
     std::thread::scope(|scope| {
@@ -45,7 +47,7 @@ pub(super) fn read(
                 // Jobs are taken in order, so that the file being written is always being read.
                 while let Some(job) = next(&queue) {
                     if !stopped.load(Ordering::Relaxed) {
-                        job.execute(list, observe);
+                        job.execute(list, each, observe);
                     }
                 }
             });
@@ -76,8 +78,13 @@ fn next(queue: &Mutex<Receiver<Job>>) -> Option<Job> {
 }
 
 impl Job {
-    fn execute(&self, list: &FileList<'_>, observe: &(dyn Fn(ImportEvent<'_>) + Sync)) {
-        if let Err(error) = self.read(list, observe) {
+    fn execute(
+        &self,
+        list: &FileList<'_>,
+        threads: usize,
+        observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+    ) {
+        if let Err(error) = self.read(list, threads, observe) {
             // Without a receiver there was an earlier error.
             let _ = self.to.send(Err(error));
         }
@@ -86,6 +93,7 @@ impl Job {
     fn read(
         &self,
         list: &FileList<'_>,
+        threads: usize,
         observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<(), ImportError> {
         let file = &*self.file;
@@ -99,6 +107,6 @@ impl Job {
             return Err(wrong(&"a list of kernels inside a list of kernels; expected a trace"));
         };
         let stopped = || ImportError::File { file: file.to_owned(), message: "stopped".to_owned() };
-        trace.read(&mut |found| self.to.send(Ok(found)).map_err(|_| stopped()))
+        trace.read(threads, &mut |found| self.to.send(Ok(found)).map_err(|_| stopped()))
     }
 }

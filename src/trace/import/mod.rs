@@ -1,4 +1,5 @@
-//! [`import`]: text traces of other tools into a binary trace, streaming, in parallel by file.
+//! [`import`]: text traces of other tools into a binary trace, streaming, in parallel by file
+//! and by parts of a file.
 //!
 //! `formats.rs` lists the formats; each has its reader's file. Readers hand what they find to a
 //! `Sink`, block by block.
@@ -34,7 +35,7 @@ use crate::impossible::OrImpossible;
 
 /// Imports a text trace: Accel-Sim's `.trace` or `.traceg`, a `kernelslist.g` with all files that
 /// it lists, or NVBit's mem_trace as a log or as JSON; each also `.xz`. The content tells the format.
-/// Reads at most `threads` files at once, and reports to `observe` what is opened and read.
+/// Reads with at most `threads` threads, and reports to `observe` what is opened and read.
 ///
 /// # Errors
 /// Returns [`ImportError`] with file, line and column if a file cannot be read or is invalid. The
@@ -66,7 +67,7 @@ pub fn import_from<W: Write + Seek>(
     match Source::open(input, name, observe)? {
         Source::Trace(trace) => {
             let mut import = Import::new(writer, name, &mut shared);
-            trace.read(&mut |found| import.take(found))
+            trace.read(threads.max(1), &mut |found| import.take(found))
         }
         Source::List(mut text, read) => {
             let list = read(&mut text, name)?;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::error::ImportError;
 use super::limits::{NOT_REPLAYED, next_number};
 use crate::lane::LaneMask;
-use crate::trace::binary::{BlockBuilder, ClosedBlock, Kernel, NameError, Names, NewLoad};
+use crate::trace::binary::{BlockBuilder, ClosedBlock, Kernel, NameError, Names, NewLoad, Segment};
 use crate::trace::operation::{Class, Operation, Skipped};
 
 /// How many different opcodes of one file are remembered; others are classified each time.
@@ -37,11 +37,8 @@ pub(super) enum Found {
 /// The class of an opcode with a memory operand.
 #[derive(Clone, Copy)]
 pub(super) enum Known {
-    /// A load: its operation's number in the file, and its access size in bytes.
-    Load {
-        operation: u16,
-        bytes: u32,
-    },
+    /// A load: its operation's number in the file.
+    Load(u16),
     Skipped(Skipped),
     /// An instruction that is counted by name: the name's number in the file.
     NotReplayed(u16),
@@ -153,6 +150,11 @@ impl<'s> Sink<'s> {
         block.map_or(Ok(()), |block| (self.emit)(Found::Block(kernel, block)))
     }
 
+    /// Returns whether opcodes are read as those of SM 5.x or 6.x.
+    pub(super) fn is_spa5(&self) -> bool {
+        self.is_spa5
+    }
+
     /// Returns the class of an opcode with a memory operand.
     ///
     /// # Errors
@@ -173,16 +175,15 @@ impl<'s> Sink<'s> {
             Class::Skipped(kind) => Known::Skipped(kind),
             Class::NotReplayed(name) => Known::NotReplayed(self.not_replayed_name(name)?),
             Class::Load(operation) => {
-                let bytes = operation.width.bytes();
                 let opcode = Arc::clone(&name);
                 (self.emit)(Found::Operation(Operation { opcode, ..operation }))?;
                 let number = next_number(self.operations, "different loads")?;
                 self.operations += 1;
-                Known::Load { operation: number, bytes }
+                Known::Load(number)
             }
         };
         // Loads must find their number again; other opcodes must not fill memory.
-        if matches!(known, Known::Load { .. }) || self.opcodes.len() < KNOWN_OPCODES {
+        if matches!(known, Known::Load(_)) || self.opcodes.len() < KNOWN_OPCODES {
             self.opcodes.insert(name, known);
         }
         Ok(known)
@@ -215,6 +216,17 @@ impl<'s> Sink<'s> {
     pub(super) fn load(&mut self, load: &NewLoad<'_>) -> Result<(), ImportError> {
         let full = self.block.load(load);
         self.emit_block(self.current, full)
+    }
+
+    /// Adds instructions, whose operations and names are indices of `numbers`.
+    pub(super) fn append(&mut self, segment: &Segment, numbers: &[u16]) -> Result<(), ImportError> {
+        let mut from = 0;
+        while from < segment.count() {
+            let (to, full) = self.block.append(segment, from, numbers);
+            self.emit_block(self.current, full)?;
+            from = to;
+        }
+        Ok(())
     }
 
     /// Marks the trace as possibly incomplete, with the note that says why.

@@ -60,16 +60,31 @@ impl<'o> Source<'o> {
 }
 
 impl Trace<'_> {
-    /// Reads the trace.
+    /// Reads the trace with `threads` threads at most; one of them decompresses what is compressed.
     pub(super) fn read(
+        self,
+        threads: usize,
+        emit: &mut dyn FnMut(Found) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
+        if !self.is_compressed || threads == 1 {
+            return self.read_text(threads, emit);
+        }
+        std::thread::scope(|scope| {
+            let text = text::read_ahead(self.text, scope);
+            Trace { text, ..self }.read_text(threads - 1, emit)
+        })
+    }
+
+    fn read_text(
         mut self,
+        threads: usize,
         emit: &mut dyn FnMut(Found) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
         // The text is not to blame for what the import refuses.
         let mut is_refused = false;
         let mut emit = |found| emit(found).inspect_err(|_| is_refused = true);
         let (text, path, mut sink) = (&mut self.text, self.path, Sink::new(&mut emit));
-        match (self.read)(text, path, &mut sink) {
+        match (self.read)(text, path, threads, &mut sink) {
             Ok(()) => sink.finish(),
             Err(error) if is_refused => Err(error),
             Err(error) => Err(self.cause(error)),

@@ -1,6 +1,8 @@
 //! [`Text`]: the text of a file, decompressed.
 
 use std::io::{self, BufReader, Cursor, Read};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::Scope;
 
 use super::event::ImportEvent;
 use super::xz::XzReader;
@@ -46,6 +48,64 @@ pub(super) fn open<'o>(
         text: BufReader::with_capacity(BUFFER, Box::new(plain)),
         is_compressed,
     })
+}
+
+/// How many buffers may be read ahead of what is wanted.
+const AHEAD: usize = 4;
+
+/// Returns `text`, which a thread of its own reads ahead.
+pub(super) fn read_ahead<'o>(mut text: Text<'o>, scope: &'o Scope<'o, '_>) -> Text<'o> {
+    let (to, from) = sync_channel(AHEAD);
+    scope.spawn(move || {
+        loop {
+            let mut buffer = vec![0; BUFFER];
+            let read = match text.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read,
+            };
+            let is_last = !matches!(read, Ok(1..));
+            let message = read.map(|read| {
+                buffer.truncate(read);
+                buffer
+            });
+            // Without a receiver nothing more is wanted.
+            if to.send(message).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    let ahead = Ahead { from, buffer: Cursor::default(), end: None };
+    BufReader::with_capacity(BUFFER, Box::new(ahead))
+}
+
+/// What another thread reads.
+struct Ahead {
+    from: Receiver<io::Result<Vec<u8>>>,
+    buffer: Cursor<Vec<u8>>,
+    /// How the text ended; every further read returns the same.
+    end: Option<Option<(io::ErrorKind, String)>>,
+}
+
+impl Read for Ahead {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.buffer.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            match &self.end {
+                None => {}
+                Some(None) => return Ok(0),
+                Some(Some((kind, message))) => return Err(io::Error::new(*kind, message.clone())),
+            }
+            match self.from.recv() {
+                Ok(Ok(bytes)) if !bytes.is_empty() => self.buffer = Cursor::new(bytes),
+                Ok(Err(error)) => self.end = Some(Some((error.kind(), error.to_string()))),
+                // The end; or a panic, which the end of the thread's scope propagates.
+                Ok(Ok(_)) | Err(_) => self.end = Some(None),
+            }
+        }
+    }
 }
 
 /// An input whose reading is observed.

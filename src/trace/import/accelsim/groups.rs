@@ -1,16 +1,38 @@
 //! [`Groups`]: thread blocks in an Accel-Sim trace, and their warps. A file that breaks their grammar
-//! was cut off or put together wrongly.
+//! was cut off or put together wrongly. Pieces of a file are read in any order; their [`Mark`]s are
+//! checked in the file's.
 
 use rustc_hash::FxHashSet;
 
 use crate::trace::binary::Kernel;
 
-/// The position of a reader in the groups.
-#[derive(Debug, Default)]
-pub(super) struct Groups {
+/// A line that groups instructions.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mark {
+    /// `#BEGIN_TB`
+    Begin,
+    /// `#END_TB`
+    End,
+    /// `thread block = x,y,z`
+    Block([u32; 3]),
+    /// `warp = n`
+    Warp(u64),
+    /// `insts = k`
+    Instructions(u64),
+}
+
+/// What a kernel has room for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bounds {
     /// Thread blocks of the grid, and warps of a block; `None` if the header does not say.
     grid: Option<[u32; 3]>,
     warps: Option<u64>,
+}
+
+/// The position of a reader in the groups.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    pub(super) bounds: Bounds,
     /// The thread blocks so far.
     blocks: FxHashSet<[u32; 3]>,
     state: State,
@@ -39,11 +61,11 @@ impl Groups {
     /// Returns the groups of a kernel. Zeros in its grid or block mean that these are unknown.
     pub(super) fn of(&Kernel { grid, block, .. }: &Kernel) -> Self {
         let threads = block.into_iter().map(u64::from).try_fold(1, u64::checked_mul);
-        Self {
+        let bounds = Bounds {
             grid: (grid != [0; 3]).then_some(grid),
             warps: threads.filter(|threads| *threads > 0).map(|threads| threads.div_ceil(32)),
-            ..Self::default()
-        }
+        };
+        Self { bounds, ..Self::default() }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -52,7 +74,7 @@ impl Groups {
 
     /// Returns a note if the trace may be cut off after its last thread block.
     pub(super) fn unknown_end(&self) -> Option<&'static str> {
-        match self.grid {
+        match self.bounds.grid {
             None => Some("whether the source is whole is unknown: its header has no grid"),
             Some(grid) => {
                 let blocks: u128 = grid.into_iter().map(u128::from).product();
@@ -64,8 +86,18 @@ impl Groups {
         }
     }
 
-    /// `#BEGIN_TB`
-    pub(super) fn begin(&mut self) -> Grammar {
+    /// Takes a line.
+    pub(super) fn take(&mut self, mark: Mark) -> Grammar {
+        match mark {
+            Mark::Begin => self.begin(),
+            Mark::End => self.end(),
+            Mark::Block(place) => self.block(place),
+            Mark::Warp(warp) => self.warp(warp),
+            Mark::Instructions(count) => self.instructions(count),
+        }
+    }
+
+    fn begin(&mut self) -> Grammar {
         if self.is_open() {
             return Err("`#BEGIN_TB` inside a thread block".to_owned());
         }
@@ -74,8 +106,7 @@ impl Groups {
         Ok(())
     }
 
-    /// `#END_TB`
-    pub(super) fn end(&mut self) -> Grammar {
+    fn end(&mut self) -> Grammar {
         self.close_warp()?;
         match std::mem::take(&mut self.state) {
             State::Outside => Err("`#END_TB` outside a thread block".to_owned()),
@@ -84,13 +115,12 @@ impl Groups {
         }
     }
 
-    /// `thread block = x,y,z`
-    pub(super) fn block(&mut self, place: [u32; 3]) -> Grammar {
+    fn block(&mut self, place: [u32; 3]) -> Grammar {
         let [x, y, z] = place;
         if !matches!(self.state, State::Begun) {
             return Err("expected `thread block = x,y,z` once, after `#BEGIN_TB`".to_owned());
         }
-        self.check_block(place)?;
+        self.bounds.check_block(place)?;
         if !self.blocks.insert(place) {
             return Err(format!("thread block {x},{y},{z} for the second time"));
         }
@@ -98,13 +128,12 @@ impl Groups {
         Ok(())
     }
 
-    /// `warp = n`
-    pub(super) fn warp(&mut self, warp: u64) -> Grammar {
+    fn warp(&mut self, warp: u64) -> Grammar {
         self.close_warp()?;
         if !matches!(self.state, State::Block) {
             return Err("`warp = n` outside a thread block".to_owned());
         }
-        self.check_warp(warp)?;
+        self.bounds.check_warp(warp)?;
         if !self.seen_warps.insert(warp) {
             return Err(format!("warp {warp} for the second time in its thread block"));
         }
@@ -112,8 +141,7 @@ impl Groups {
         Ok(())
     }
 
-    /// `insts = k`
-    pub(super) fn instructions(&mut self, count: u64) -> Grammar {
+    fn instructions(&mut self, count: u64) -> Grammar {
         if !matches!(self.state, State::Warp) {
             return Err("expected `insts = k` once, after `warp = n`".to_owned());
         }
@@ -121,18 +149,40 @@ impl Groups {
         Ok(())
     }
 
-    /// Counts an instruction.
-    #[inline]
-    pub(super) fn instruction(&mut self) -> Grammar {
-        match &mut self.state {
-            State::Instructions(left) if *left > 0 => {
-                *left -= 1;
-                Ok(())
+    /// Counts instructions.
+    ///
+    /// # Errors
+    /// Returns how many of them come before the first wrong one, and what is wrong.
+    pub(super) fn count(&mut self, count: u64) -> Result<(), (u64, &'static str)> {
+        let room = match &mut self.state {
+            State::Instructions(left) => {
+                let room = *left;
+                *left = left.saturating_sub(count);
+                room
             }
-            _ => Err("more instructions than `insts` promised".to_owned()),
+            _ => 0,
+        };
+        if count > room {
+            return Err((room, "more instructions than `insts` promised"));
         }
+        Ok(())
     }
 
+    /// Checks that all instructions of the current warp were read.
+    fn close_warp(&mut self) -> Grammar {
+        match self.state {
+            State::Instructions(0) => self.state = State::Block,
+            State::Instructions(missing) => {
+                return Err(format!("{missing} more instructions were promised"));
+            }
+            State::Warp => return Err("a warp without `insts = k`".to_owned()),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Bounds {
     /// Checks the thread block and the warp of an instruction that is not grouped.
     #[inline]
     pub(super) fn check(&self, block: [u32; 3], warp: u64) -> Grammar {
@@ -159,18 +209,5 @@ impl Groups {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Checks that all instructions of the current warp were read.
-    fn close_warp(&mut self) -> Grammar {
-        match self.state {
-            State::Instructions(0) => self.state = State::Block,
-            State::Instructions(missing) => {
-                return Err(format!("{missing} more instructions were promised"));
-            }
-            State::Warp => return Err("a warp without `insts = k`".to_owned()),
-            _ => {}
-        }
-        Ok(())
     }
 }

@@ -1,80 +1,165 @@
-//! Reads the lines of an Accel-Sim trace that hold instructions, each to its end.
+//! [`Instruction`]: a line of an Accel-Sim trace that holds an instruction, read to its end.
+//!
+//! Usual lines are read by `fields.rs`; all others, and so every wrong one, token by token.
 
+use super::fields::Fields;
+use super::line::{Body, LineReader, Version};
 use super::tokens::{Tokens, number};
-use super::{Reader, Version};
-use crate::impossible::OrImpossible;
-use crate::lane::LaneMask;
-use crate::trace::binary::{Addresses, NewLoad};
+use crate::lane::{LANES, LaneMask};
 use crate::trace::import::error::ImportError;
-use crate::trace::import::sink::{Known, Sink};
-use crate::trace::operation::Skipped;
 
 const CTA: &str = "a thread block's number";
 
-const UNATTRIBUTABLE: &str =
-    "a stride over lanes before the guard: the lane that it begins with is unknown";
+/// An instruction; its offsets are from the start of its line.
+pub(super) struct Instruction<'t> {
+    pub(super) pc: u32,
+    pub(super) mask: LaneMask,
+    /// ASCII spaces and line ends are around it.
+    pub(super) opcode: &'t [u8],
+    pub(super) opcode_at: usize,
+    /// The access width in bytes; 0 without a memory operand.
+    pub(super) width: u64,
+    pub(super) operand_at: usize,
+    /// The base and the stride of its addresses; `None` if they are listed.
+    pub(super) run: Option<(u64, i64)>,
+}
 
-impl Reader<'_> {
-    /// `[source_line] PC mask ndst [Rd]* OPCODE nsrc [Rs]* width [mode addresses] [immediate]`,
-    /// after `ctax ctay ctaz warp` if instructions are not grouped.
-    pub(super) fn instruction(
-        &mut self,
-        text: &str,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ImportError> {
-        if !self.has_kernel {
-            self.begin_kernel(sink)?;
+/// Room for one address for each active lane; empty if addresses are unknown.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    addresses: [u64; LANES],
+    count: usize,
+}
+
+impl List {
+    #[inline(always)]
+    fn push(&mut self, address: u64) {
+        // There are at most as many as lanes.
+        if let Some(room) = self.addresses.get_mut(self.count) {
+            *room = address;
+            self.count += 1;
         }
-        if self.is_grouped {
-            self.groups.instruction().map_err(|message| self.error(0, message))?;
-        }
-        let mut tokens = Tokens { text: text.as_bytes(), at: 0 };
+    }
+
+    #[inline(always)]
+    pub(super) fn addresses(&self) -> &[u64] {
+        &self.addresses[..self.count]
+    }
+}
+
+impl Body<'_> {
+    /// Reads a usual line; `None` if it is not one.
+    #[inline(always)]
+    pub(super) fn usual<'t>(
+        &self,
+        fields: &mut Fields<'t>,
+        list: &mut List,
+    ) -> Option<Instruction<'t>> {
+        let start = fields.at;
         if !self.is_grouped {
-            self.place(&mut tokens)?;
+            let mut block = [0; 3];
+            for at in &mut block {
+                *at = u32::try_from(fields.decimal()?).ok()?;
+            }
+            self.bounds.check(block, fields.decimal()?).ok()?;
         }
         if self.has_line_numbers {
+            fields.decimal()?;
+        }
+        let pc = u32::try_from(fields.hexadecimal()?).ok()?;
+        let mask = LaneMask::from_bits(u32::try_from(fields.hexadecimal()?).ok()?);
+        for _ in 0..fields.decimal()? {
+            fields.name()?;
+        }
+        let opcode = fields.name()?;
+        for _ in 0..fields.decimal()? {
+            fields.name()?;
+        }
+        let width = fields.decimal()?;
+        let operand_at = fields.at - start;
+        let run = if width == 0 { None } else { self.usual_addresses(fields, mask, list)? };
+        let is_ended = match self.version {
+            Version::V3 => fields.end(),
+            Version::V4 => fields.end() || fields.signed().is_some() && fields.end(),
+            Version::V5 => fields.signed().is_some() && fields.end(),
+        };
+        if !is_ended {
+            return None;
+        }
+        let (opcode, opcode_at) = (&fields.text[opcode.0..opcode.1], opcode.0 - start);
+        Some(Instruction { pc, mask, opcode, opcode_at, width, operand_at, run })
+    }
+
+    /// `mode addresses`, as [`LineReader::addresses`].
+    #[inline(always)]
+    fn usual_addresses(
+        &self,
+        fields: &mut Fields<'_>,
+        mask: LaneMask,
+        list: &mut List,
+    ) -> Option<Option<(u64, i64)>> {
+        list.count = 0;
+        match fields.decimal()? {
+            0 => {
+                for _ in 0..mask.count() {
+                    list.push(fields.hexadecimal()?);
+                }
+                Some(None)
+            }
+            1 => {
+                let run = (fields.hexadecimal()?, fields.signed()?);
+                self.is_over_active(mask, run.1).then_some(Some(run))
+            }
+            2 => {
+                let mut address = fields.hexadecimal()?;
+                for i in 0..mask.count() {
+                    if i > 0 {
+                        address = address.wrapping_add_signed(fields.signed()?);
+                    }
+                    list.push(address);
+                }
+                Some(None)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether a stride is that of the active lanes.
+    #[inline(always)]
+    fn is_over_active(&self, mask: LaneMask, stride: i64) -> bool {
+        let is_v3 = matches!(self.version, Version::V3);
+        is_run(mask) && !(is_v3 && mask.count() == 1) || is_v3 && stride == 0
+    }
+}
+
+impl LineReader<'_> {
+    /// `[source_line] PC mask ndst [Rd]* OPCODE nsrc [Rs]* width [mode addresses] [immediate]`,
+    /// after `ctax ctay ctaz warp` if instructions are not grouped.
+    pub(super) fn instruction<'t>(
+        &self,
+        text: &'t [u8],
+        list: &mut List,
+    ) -> Result<Instruction<'t>, ImportError> {
+        let mut tokens = Tokens { text, at: 0 };
+        if !self.body.is_grouped {
+            self.place(&mut tokens)?;
+        }
+        if self.body.has_line_numbers {
             self.decimal(&mut tokens, "the number of a source line")?;
         }
         let pc = self.hex32(&mut tokens, "a hexadecimal PC of at most 32 bits")?;
         let mask = self.hex32(&mut tokens, "a hexadecimal lane mask of at most 32 bits")?;
+        let mask = LaneMask::from_bits(mask);
         self.registers(&mut tokens)?;
         let opcode = self.name(&mut tokens, "an opcode")?;
         let opcode_at = tokens.at - opcode.len();
         self.registers(&mut tokens)?;
         let width = self.decimal(&mut tokens, "an access width in bytes")?;
-        if width == 0 {
-            self.end(&mut tokens, "the access width")?;
-            return sink.skip(Skipped::Other);
-        }
-        let mask = LaneMask::from_bits(mask);
-        let mut list = std::mem::take(&mut self.list);
-        list.clear();
         let operand_at = tokens.at + 1;
-        let run = self.addresses(&mut tokens, mask, &mut list)?;
-        self.end(&mut tokens, "the addresses")?;
-        let opcode = std::str::from_utf8(opcode).ok();
-        let opcode = opcode.or_impossible("", "the line is UTF-8 and tokens end at ASCII spaces");
-        let known = sink.known(opcode);
-        match known.map_err(|refused| refused.at(|message| self.error(opcode_at, message)))? {
-            Known::Skipped(kind) => sink.skip(kind)?,
-            Known::NotReplayed(name) => sink.not_replayed(name, mask)?,
-            Known::Load { operation, bytes } => {
-                let addresses = match run {
-                    Some((base, stride)) => Addresses::Stride { base, stride },
-                    None if list.len() != mask.count() as usize => {
-                        return Err(self.error(operand_at, UNATTRIBUTABLE));
-                    }
-                    None => Addresses::shortest(&list, &mut self.deltas),
-                };
-                let width_disagrees = width != u64::from(bytes);
-                sink.load(&NewLoad {
-                    width_disagrees,
-                    ..NewLoad::new(pc, mask, operation, addresses)
-                })?;
-            }
-        }
-        self.list = list;
-        Ok(())
+        let run = if width == 0 { None } else { self.addresses(&mut tokens, mask, list)? };
+        let last = if width == 0 { "the access width" } else { "the addresses" };
+        self.end(&mut tokens, last)?;
+        Ok(Instruction { pc, mask, opcode, opcode_at, width, operand_at, run })
     }
 
     /// `ctax ctay ctaz warp`: the thread block and the warp of an instruction that is not grouped.
@@ -86,12 +171,11 @@ impl Reader<'_> {
             *at = known.ok_or_else(|| self.wrong(tokens, token, CTA))?;
         }
         let warp = self.decimal(tokens, "a warp's number")?;
-        self.groups.check(block, warp).map_err(|message| self.error(0, message))
+        self.body.bounds.check(block, warp).map_err(|message| self.error(0, message))
     }
 
     /// Reads an opcode or a register, which begin with a capital letter. Anything else is another
     /// field: the line has more or fewer fields before it than lines of its version.
-    #[inline]
     fn name<'t>(&self, tokens: &mut Tokens<'t>, expected: &str) -> Result<&'t [u8], ImportError> {
         let token = self.next(tokens, expected)?;
         if !token.first().is_some_and(u8::is_ascii_uppercase) {
@@ -110,13 +194,13 @@ impl Reader<'_> {
 
     /// `mode addresses`: returns base and stride, or fills `list` with one address for each active
     /// lane, or leaves it empty if their addresses are unknown.
-    #[inline]
     fn addresses(
         &self,
         tokens: &mut Tokens<'_>,
         mask: LaneMask,
-        list: &mut Vec<u64>,
+        list: &mut List,
     ) -> Result<Option<(u64, i64)>, ImportError> {
+        list.count = 0;
         let active = mask.count() as usize;
         const MODE: &str = "an address mode: 0, 1 or 2";
         let token = self.next(tokens, MODE)?;
@@ -130,11 +214,10 @@ impl Reader<'_> {
                 let base = self.hex(tokens, "a base address")?;
                 let at = tokens.at;
                 let stride = self.signed(tokens, "a stride")?;
-                let is_v3 = matches!(self.version, Version::V3);
-                if is_run(mask) && !(is_v3 && active == 1) || is_v3 && stride == 0 {
+                if self.body.is_over_active(mask, stride) {
                     return Ok(Some((base, stride)));
                 }
-                if !is_v3 {
+                if !matches!(self.body.version, Version::V3) {
                     return Err(self.error(at + 1, "a stride, but the lanes are not a run"));
                 }
                 // Early tracers of version 3 wrote the stride over the lanes before the guard; the
@@ -142,7 +225,7 @@ impl Reader<'_> {
                 if mask.contains(0) {
                     let address =
                         |lane: usize| base.wrapping_add_signed(stride.wrapping_mul(lane as i64));
-                    list.extend(mask.lanes().map(address));
+                    mask.lanes().for_each(|lane| list.push(address(lane)));
                 }
             }
             Some(2) => {
@@ -162,10 +245,9 @@ impl Reader<'_> {
 
     /// `[immediate]` and the end of the line. Version 5 always writes an immediate, version 4 in
     /// some builds, version 3 never.
-    #[inline]
     fn end(&self, tokens: &mut Tokens<'_>, last: &str) -> Result<(), ImportError> {
         let Some(token) = tokens.next() else {
-            return match self.version {
+            return match self.body.version {
                 Version::V3 | Version::V4 => Ok(()),
                 Version::V5 => {
                     let message = format!("expected one decimal immediate after {last}");
@@ -175,7 +257,7 @@ impl Reader<'_> {
         };
         let digits = token.strip_prefix(b"-").unwrap_or(token);
         let is_immediate = number(digits, 10).is_some() && tokens.clone().next().is_none();
-        let expected = match self.version {
+        let expected = match self.body.version {
             Version::V3 => "the end of the line",
             _ if is_immediate => return Ok(()),
             Version::V4 => "the end of the line or one decimal immediate",
@@ -184,25 +266,21 @@ impl Reader<'_> {
         Err(self.wrong(tokens, token, &format!("{expected} after {last}")))
     }
 
-    #[inline]
     fn next<'t>(&self, tokens: &mut Tokens<'t>, expected: &str) -> Result<&'t [u8], ImportError> {
         tokens.next().ok_or_else(|| self.error(tokens.at, format!("expected {expected}")))
     }
 
-    #[inline]
     fn decimal(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<u64, ImportError> {
         let token = self.next(tokens, expected)?;
         number(token, 10).ok_or_else(|| self.wrong(tokens, token, expected))
     }
 
-    #[inline]
     fn hex(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<u64, ImportError> {
         let token = self.next(tokens, expected)?;
         let digits = token.strip_prefix(b"0x").unwrap_or(token);
         number(digits, 16).ok_or_else(|| self.wrong(tokens, token, expected))
     }
 
-    #[inline]
     fn hex32(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<u32, ImportError> {
         let token = self.next(tokens, expected)?;
         let digits = token.strip_prefix(b"0x").unwrap_or(token);
@@ -211,7 +289,6 @@ impl Reader<'_> {
             .ok_or_else(|| self.wrong(tokens, token, expected))
     }
 
-    #[inline]
     fn signed(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<i64, ImportError> {
         let token = self.next(tokens, expected)?;
         let value = match token.strip_prefix(b"-") {

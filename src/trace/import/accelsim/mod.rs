@@ -1,29 +1,29 @@
 //! Reads Accel-Sim's traces (`.trace`, `.traceg`), as its NVBit tracer writes them: versions 3 to
 //! 5, grouped by thread block or not (docs/traces.md).
 
+mod fields;
 mod groups;
+mod in_parallel;
 mod instruction;
+mod line;
+mod merge;
+mod part;
+mod pieces;
 mod tokens;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use self::groups::Groups;
+use self::groups::{Groups, Mark};
+use self::line::{Body, Version};
+use self::part::read_mark;
+use self::pieces::{Piece, Pieces};
 use super::error::ImportError;
 use super::format::{self, Format, Sign, first_line};
 use super::sink::Sink;
 use super::text::Text;
-use crate::lane::LANES;
 use crate::lines::Lines;
 use crate::trace::binary::{Kernel, NO_END_MARK};
-
-/// The versions of the tracer whose lines are known.
-#[derive(Clone, Copy)]
-enum Version {
-    V3,
-    V4,
-    V5,
-}
 
 /// The most lines of a header; tracers write about 13.
 const MAX_HEADER_LINES: usize = 1024;
@@ -44,20 +44,27 @@ fn recognize(start: &[u8]) -> Option<Sign> {
     }
 }
 
-fn read(input: &mut Text<'_>, file: &Path, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+fn read(
+    input: &mut Text<'_>,
+    file: &Path,
+    threads: usize,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
     let mut lines = Lines::new(input);
     let mut reader = Reader::new(file);
     while let Some(line) = lines.next_line() {
         let line = line.map_err(|error| ImportError::in_lines(file, error))?;
         reader.line = line.number;
+        if line.text.starts_with(|first: char| first.is_ascii_hexdigit()) {
+            let first = Piece::of_line(line.text.as_bytes(), line.number, line.offset);
+            return reader.body(first, lines, threads, sink);
+        }
         reader.read(line.text, sink)?;
     }
-    if !lines.line_ended() {
-        return Err(reader.error(0, "the last line has no line end: the file is cut off"));
-    }
-    reader.finish(sink)
+    reader.end(!lines.line_ended(), sink)
 }
 
+/// Reads a header, and thread blocks before the first instruction.
 struct Reader<'f> {
     file: &'f Path,
     /// The line being read, from 1.
@@ -67,16 +74,11 @@ struct Reader<'f> {
     /// The tracer's version. If the header has none, lines are read as version 4, whose immediates
     /// are optional.
     version: Version,
-    /// Whether instructions begin with the number of a source line.
     has_line_numbers: bool,
     /// Whether there is a `#traces format` line, which ends the header.
     has_format: bool,
-    /// Whether instructions are in `#BEGIN_TB` groups; otherwise each names its thread block.
     is_grouped: bool,
     groups: Groups,
-    /// Room for the addresses of one load.
-    list: Vec<u64>,
-    deltas: Vec<i32>,
 }
 
 impl<'f> Reader<'f> {
@@ -91,8 +93,6 @@ impl<'f> Reader<'f> {
             has_format: false,
             is_grouped: false,
             groups: Groups::default(),
-            list: Vec::with_capacity(LANES),
-            deltas: Vec::with_capacity(LANES),
         }
     }
 
@@ -101,24 +101,52 @@ impl<'f> Reader<'f> {
         ImportError::Line { file, line, column: column + 1, message: message.into() }
     }
 
-    #[inline]
+    /// Reads a line that is not an instruction.
     fn read(&mut self, text: &str, sink: &mut Sink<'_>) -> Result<(), ImportError> {
-        match text.as_bytes().first() {
-            None => Ok(()),
-            Some(byte) if byte.is_ascii_hexdigit() => self.instruction(text, sink),
-            Some(b'-') => self.header(text, sink),
-            Some(b'#') => self.mark(text),
-            Some(b't' | b'w' | b'i') if self.is_group_line(text)? => Ok(()),
-            _ if text.trim().is_empty() => Ok(()),
-            _ => Err(self.error(0, "expected a header line, a group line or an instruction")),
+        if text.starts_with('-') {
+            return self.header(text, sink);
         }
+        self.has_format |= text.starts_with("#traces format");
+        let mark = read_mark(text).map_err(|(column, message)| self.error(column, message))?;
+        let Some(mark) = mark else { return Ok(()) };
+        if let Mark::Begin = mark
+            && !self.is_grouped
+        {
+            self.is_grouped = true;
+            self.groups = Groups::of(&self.kernel);
+        }
+        self.groups.take(mark).map_err(|message| self.error(0, message))
+    }
+
+    /// Reads the rest of a file, whose first instruction is `first`.
+    fn body(
+        mut self,
+        first: Piece,
+        lines: Lines<&mut Text<'_>>,
+        threads: usize,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), ImportError> {
+        self.begin_kernel(sink)?;
+        let body = Body {
+            file: self.file,
+            version: self.version,
+            has_line_numbers: self.has_line_numbers,
+            is_grouped: self.is_grouped,
+            bounds: self.groups.bounds,
+            is_spa5: sink.is_spa5(),
+        };
+        let is_cut = !lines.line_ended();
+        let (line, offset) = (first.line + 1, lines.offset());
+        let mut pieces = Pieces::new(lines.into_inner(), line, offset);
+        in_parallel::read(&body, first, &mut pieces, threads, |piece, part| {
+            merge::merge(&body, piece, part, &mut self.groups, sink)
+        })?;
+        self.line = pieces.last_line();
+        self.end(is_cut || pieces.is_cut(), sink)
     }
 
     /// `-key = value`
     fn header(&mut self, text: &str, sink: &mut Sink<'_>) -> Result<(), ImportError> {
-        if self.has_kernel {
-            return Err(self.error(0, "a header line after instructions"));
-        }
         if let Some(at) = text.find('\r') {
             let message =
                 "a carriage return inside a line; expected lines that end in `\\n` or `\\r\\n`";
@@ -190,49 +218,7 @@ impl<'f> Reader<'f> {
             .map_err(|_| self.error(at, "expected a hexadecimal number of at most 64 bits"))
     }
 
-    /// `#traces format = …`, `#BEGIN_TB`, `#END_TB`
-    fn mark(&mut self, text: &str) -> Result<(), ImportError> {
-        match text.trim_end() {
-            "#BEGIN_TB" => {
-                if !self.is_grouped {
-                    if self.has_kernel {
-                        let message = "a thread block after instructions outside one";
-                        return Err(self.error(0, message));
-                    }
-                    self.is_grouped = true;
-                    self.groups = Groups::of(&self.kernel);
-                }
-                self.groups.begin()
-            }
-            "#END_TB" => self.groups.end(),
-            other => {
-                self.has_format |= other.starts_with("#traces format");
-                Ok(())
-            }
-        }
-        .map_err(|message| self.error(0, message))
-    }
-
-    /// `thread block = x,y,z`, `warp = n`, `insts = k`
-    fn is_group_line(&mut self, text: &str) -> Result<bool, ImportError> {
-        let Some((key, value)) = text.split_once(" = ") else { return Ok(false) };
-        let at = key.len() + " = ".len();
-        let value = value.trim();
-        let number = |expected: &str| value.parse().map_err(|_| self.error(at, expected));
-        let known = match key {
-            "thread block" => {
-                let numbers: Option<Vec<u32>> = value.split(',').map(|n| n.parse().ok()).collect();
-                let place = numbers.and_then(|numbers| <[u32; 3]>::try_from(numbers).ok());
-                let place = place.ok_or_else(|| self.error(at, "expected `x,y,z`"))?;
-                self.groups.block(place)
-            }
-            "warp" => self.groups.warp(number("expected a warp's number")?),
-            "insts" => self.groups.instructions(number("expected a number of instructions")?),
-            _ => return Ok(false),
-        };
-        known.map(|()| true).map_err(|message| self.error(0, message))
-    }
-
+    /// Begins the kernel, whose header was read.
     fn begin_kernel(&mut self, sink: &mut Sink<'_>) -> Result<(), ImportError> {
         if !self.kernel.header.iter().any(|(key, _)| &**key == "accelsim tracer version") {
             sink.note("no tracer version in the header: read as version 4".to_owned())?;
@@ -244,7 +230,11 @@ impl<'f> Reader<'f> {
         sink.kernel(std::mem::take(&mut self.kernel)).map(drop)
     }
 
-    fn finish(mut self, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+    /// Ends the file, whose last line may have no end.
+    fn end(mut self, is_cut: bool, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+        if is_cut {
+            return Err(self.error(0, "the last line has no line end: the file is cut off"));
+        }
         if self.groups.is_open() {
             return Err(self.error(0, "the file ends inside a thread block; expected `#END_TB`"));
         }

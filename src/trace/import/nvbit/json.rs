@@ -34,7 +34,12 @@ struct AccessJson {
 }
 
 /// Reads a JSON array of accesses, or a sequence of them.
-fn read(input: &mut Text<'_>, file: &Path, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+fn read(
+    input: &mut Text<'_>,
+    file: &Path,
+    _threads: usize,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
     let failed = |source| ImportError::Read { file: file.to_owned(), source };
     let mut input = skip_mark(input).map_err(failed)?;
     let is_array = input.fill_buf().map_err(failed)?.trim_ascii_start().starts_with(b"[");

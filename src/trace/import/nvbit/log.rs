@@ -26,7 +26,12 @@ fn recognize(start: &[u8]) -> Option<Sign> {
 
 /// Reads the records and launches that the tool printed, each to the end of its line. The program
 /// writes to the same output, so that a record can follow the program's text on one line.
-fn read(input: &mut Text<'_>, file: &Path, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+fn read(
+    input: &mut Text<'_>,
+    file: &Path,
+    _threads: usize,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
     let mut reader = Reader::new(sink)?;
     let mut lines = Lines::new(input);
     // The place of the last line's last message, if it has one.

@@ -89,7 +89,7 @@ impl<'r, 's> Reader<'r, 's> {
         let operation = match self.sink.known(access.opcode)? {
             Known::Skipped(kind) => return Ok(self.sink.skip(kind)?),
             Known::NotReplayed(name) => return Ok(self.sink.not_replayed(name, mask)?),
-            Known::Load { operation, .. } => operation,
+            Known::Load(operation) => operation,
         };
         let list: Vec<u64> = mask.lanes().map(|lane| access.addresses[lane]).collect();
         let mut deltas = Vec::new();

@@ -1,0 +1,197 @@
+//! [`Fields`]: the fields of usual lines of an Accel-Sim trace, found in bulk: all ends of a piece's
+//! fields first, then numbers eight digits at a time.
+//!
+//! What is unusual, be it wrong or only rare, is `None`: `tokens.rs` reads that line instead, and names
+//! the place of an error.
+
+use crate::simd::bytes_up_to;
+
+/// The highest bit of each byte.
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// Returns a byte eight times.
+const fn each(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// Returns the offsets in `text` of all bytes up to the space, ascending. They are in `room`, which
+/// grows.
+pub(super) fn find_ends<'r>(text: &[u8], room: &'r mut Vec<u32>) -> &'r [u32] {
+    // Eight are written at a time, whether there are as many or not.
+    let ends = room;
+    ends.resize(ends.len().max(text.len() + 8), 0);
+    let mut count = 0;
+    let (words, rest) = text.as_chunks();
+    let mut bits = [0; 64];
+    let mut at = 0;
+    for words in words.chunks(bits.len()) {
+        bytes_up_to(words, b' ', &mut bits);
+        for mut bits in bits.into_iter().take(words.len()) {
+            let found = bits.count_ones() as usize;
+            let mut place = count;
+            while bits != 0 {
+                if let Some(room) = ends.get_mut(place..place + 8) {
+                    for end in room {
+                        *end = at + bits.trailing_zeros();
+                        bits &= bits.wrapping_sub(1);
+                    }
+                }
+                place += 8;
+            }
+            count += found;
+            at += 64;
+        }
+    }
+    for byte in rest {
+        if *byte <= b' ' {
+            ends[count] = at;
+            count += 1;
+        }
+        at += 1;
+    }
+    &ends[..count]
+}
+
+/// The fields of a line, each with one space before it.
+pub(super) struct Fields<'t> {
+    /// The text, with eight bytes or more after its last line.
+    pub(super) text: &'t [u8],
+    pub(super) ends: &'t [u32],
+    /// The index in `ends` of the next field's end.
+    pub(super) next: usize,
+    /// The offset of the next field.
+    pub(super) at: usize,
+    /// The byte after the last field; a space before the first one.
+    pub(super) separator: u8,
+}
+
+impl<'t> Fields<'t> {
+    /// Takes the next field; returns its range.
+    #[inline(always)]
+    fn take(&mut self) -> Option<(usize, usize)> {
+        let end = *self.ends.get(self.next)? as usize;
+        let start = self.at;
+        if self.separator != b' ' {
+            return None;
+        }
+        self.separator = *self.text.get(end)?;
+        self.next += 1;
+        self.at = end + 1;
+        Some((start, end))
+    }
+
+    /// Takes a field that begins with a capital letter; returns its range.
+    #[inline(always)]
+    pub(super) fn name(&mut self) -> Option<(usize, usize)> {
+        let (start, end) = self.take()?;
+        self.text.get(start)?.is_ascii_uppercase().then_some((start, end))
+    }
+
+    /// Takes a decimal number. Most have one digit.
+    #[inline(always)]
+    pub(super) fn decimal(&mut self) -> Option<u64> {
+        let (start, end) = self.take()?;
+        if end - start == 1 {
+            let digit = self.text[start].wrapping_sub(b'0');
+            return (digit < 10).then_some(u64::from(digit));
+        }
+        decimal(self.text, start, end)
+    }
+
+    /// Takes a decimal number, which may be negative.
+    #[inline(always)]
+    pub(super) fn signed(&mut self) -> Option<i64> {
+        let (start, end) = self.take()?;
+        let is_negative = *self.text.get(start)? == b'-';
+        // At most 16 digits.
+        let value = decimal(self.text, start + usize::from(is_negative), end)? as i64;
+        Some(if is_negative { -value } else { value })
+    }
+
+    /// Takes a hexadecimal number, before which there may be `0x`.
+    #[inline(always)]
+    pub(super) fn hexadecimal(&mut self) -> Option<u64> {
+        let (start, end) = self.take()?;
+        let has_prefix = self.text.get(start..start + 2)? == b"0x";
+        hexadecimal(self.text, if has_prefix { start + 2 } else { start }, end)
+    }
+
+    /// Returns whether the line ends here; one space may come before its end.
+    #[inline(always)]
+    pub(super) fn end(&mut self) -> bool {
+        if self.separator == b' ' && self.ends.get(self.next) == Some(&(self.at as u32)) {
+            let end = self.take();
+            return end.is_some() && self.separator == b'\n';
+        }
+        self.separator == b'\n'
+    }
+}
+
+/// Reads up to 16 decimal digits.
+#[inline(always)]
+fn decimal(text: &[u8], start: usize, end: usize) -> Option<u64> {
+    match end.checked_sub(start)? {
+        length @ 1..=8 => eight_decimal(text, start, length),
+        length @ 9..=16 => {
+            let high = eight_decimal(text, start, length - 8)?;
+            Some(high * 100_000_000 + eight_decimal(text, end - 8, 8)?)
+        }
+        _ => None,
+    }
+}
+
+/// Reads up to 16 hexadecimal digits.
+#[inline(always)]
+fn hexadecimal(text: &[u8], start: usize, end: usize) -> Option<u64> {
+    match end.checked_sub(start)? {
+        length @ 1..=8 => eight_hexadecimal(text, start, length),
+        length @ 9..=16 => {
+            let high = eight_hexadecimal(text, start, length - 8)?;
+            Some(high << 32 | eight_hexadecimal(text, end - 8, 8)?)
+        }
+        _ => None,
+    }
+}
+
+/// Returns 1 to 8 bytes of the text with zeros, the digits, before them: the first byte is the lowest.
+#[inline(always)]
+fn right_aligned(text: &[u8], start: usize, length: usize) -> Option<u64> {
+    let word = u64::from_le_bytes(*text.get(start..)?.first_chunk()?);
+    let missing = 8 * (8 - length as u32);
+    Some(word << missing | each(b'0') & !(u64::MAX << missing))
+}
+
+/// Returns the high bit of each byte that is at least `least`, below 0x80 as all bytes of `word`.
+#[inline(always)]
+const fn at_least(word: u64, least: u8) -> u64 {
+    word + each(0x80 - least)
+}
+
+#[inline(always)]
+fn eight_decimal(text: &[u8], start: usize, length: usize) -> Option<u64> {
+    let word = u64::from_le_bytes(*text.get(start..)?.first_chunk()?);
+    // The values of up to eight digits, the first one in the lowest byte, with zeros before them.
+    let digits = (word ^ each(b'0')) << (8 * (8 - length as u32));
+    let is_wrong = (digits.wrapping_add(each(6)) | digits) & each(0xf0) != 0;
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    // Of each four digits two pairs, the first worth a hundred times the second.
+    const PAIR: u64 = 0x0000_00ff_0000_00ff;
+    let first = (pairs & PAIR).wrapping_mul(100 + (1_000_000 << 32));
+    let second = (pairs >> 16 & PAIR).wrapping_mul(1 + (10_000 << 32));
+    (!is_wrong).then_some(first.wrapping_add(second) >> 32)
+}
+
+#[inline(always)]
+fn eight_hexadecimal(text: &[u8], start: usize, length: usize) -> Option<u64> {
+    let word = right_aligned(text, start, length)?;
+    let is_ascii = word & HIGH == 0;
+    // Capital letters become small ones; digits already have that bit.
+    let word = word & !HIGH | each(0x20);
+    let is_digit = at_least(word, b'0') & !at_least(word, b'9' + 1);
+    let is_letter = at_least(word, b'a') & !at_least(word, b'f' + 1);
+    let digits = (word & each(0x0f)) + (word >> 6 & each(1)) * 9;
+    let pairs = ((digits << 4) + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = ((pairs << 8) + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    let value = ((fours << 16) + (fours >> 32)) & 0xffff_ffff;
+    (is_ascii && (is_digit | is_letter) & HIGH == HIGH).then_some(value)
+}

@@ -1,0 +1,83 @@
+//! [`merge`]: the parts of an Accel-Sim trace, in its order.
+
+use super::groups::Groups;
+use super::line::{Body, LineReader};
+use super::part::Part;
+use super::pieces::Piece;
+use crate::impossible::OrImpossible;
+use crate::trace::import::error::ImportError;
+use crate::trace::import::sink::{Known, Sink};
+
+/// Passes on what the next piece of a trace holds: `part`.
+///
+/// # Errors
+/// Returns the error that is first in the piece, whichever part found it.
+pub(super) fn merge(
+    body: &Body<'_>,
+    piece: &Piece,
+    part: &mut Part,
+    groups: &mut Groups,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let wrong = check_marks(body, piece, part, groups).err();
+    let end = wrong.as_ref().map_or(u64::MAX, |(line, _)| *line);
+    let mut numbers = Vec::with_capacity(part.opcodes.len());
+    for opcode in part.opcodes.iter().take_while(|opcode| opcode.line < end) {
+        let text = piece.text().get(opcode.text.clone()).and_then(|text| str::from_utf8(text).ok());
+        let text = text.or_impossible("", "opcodes are in the piece and UTF-8");
+        let known = sink.known(text).map_err(|refused| {
+            let line = LineReader { body, line: opcode.line };
+            refused.at(|message| line.error(opcode.column, message))
+        })?;
+        numbers.push(match known {
+            Known::Load(number) | Known::NotReplayed(number) => number,
+            Known::Skipped(_) => 0,
+        });
+    }
+    if let Some((line, message)) = wrong {
+        return Err(LineReader { body, line }.error(0, message));
+    }
+    match part.error.take() {
+        Some(error) => Err(error),
+        None => sink.append(&part.segment, &numbers),
+    }
+}
+
+/// Checks the groups of a piece.
+///
+/// # Errors
+/// Returns the first wrong line, and what is wrong.
+fn check_marks(
+    body: &Body<'_>,
+    piece: &Piece,
+    part: &Part,
+    groups: &mut Groups,
+) -> Result<(), (u64, String)> {
+    let mut after = piece.line;
+    for mark in &part.marks {
+        count(body, piece, groups, mark.instructions, after)?;
+        groups.take(mark.mark).map_err(|message| (mark.line, message))?;
+        after = mark.line;
+    }
+    count(body, piece, groups, part.after_marks, after)
+}
+
+/// Counts the instructions that follow one another from line `after` on.
+fn count(
+    body: &Body<'_>,
+    piece: &Piece,
+    groups: &mut Groups,
+    count: u64,
+    after: u64,
+) -> Result<(), (u64, String)> {
+    if !body.is_grouped || count == 0 {
+        return Ok(());
+    }
+    groups.count(count).map_err(|(right, message)| {
+        let lines = (piece.line..).zip(piece.text().split(|byte| *byte == b'\n'));
+        let is_instruction = |line: &[u8]| line.first().is_some_and(u8::is_ascii_hexdigit);
+        let mut wrong = lines.filter(|(line, text)| *line >= after && is_instruction(text));
+        let (line, _) = wrong.nth(right as usize).or_impossible((after, &[]), "it was counted");
+        (line, message.to_owned())
+    })
+}
