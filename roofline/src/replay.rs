@@ -174,6 +174,7 @@ fn walk(trace: &BinaryTrace, memory: &Memory) -> u64 {
             uniform: one.uniform,
         })
         .collect();
+    let mut lanes = LaneAddresses { plg: LaneMask::ALL, ..LaneAddresses::NONE };
     let mut rows = [[0; LANES]; 4];
     let (mut read, mut faults) = (0, 0);
     for raw in trace.blocks() {
@@ -181,11 +182,8 @@ fn walk(trace: &BinaryTrace, memory: &Memory) -> u64 {
         for i in 0..raw.loads as usize {
             let traced = block.load(i).expect("as it was written");
             let op = ops[usize::from(traced.operation)];
-            let lanes = LaneAddresses {
-                executing: traced.mask & traced.guard.unwrap_or(LaneMask::ALL),
-                plg: LaneMask::ALL,
-                addresses: traced.addresses(),
-            };
+            lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
+            traced.read_addresses(&mut lanes.addresses);
             let loaded = load(op, &lanes, memory, Misaligned::Report, &mut rows);
             black_box(&mut rows);
             read += used(&loaded);

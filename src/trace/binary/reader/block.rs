@@ -187,16 +187,17 @@ impl<'t> TracedLoad<'t> {
     }
 
     /// Returns the lanes' addresses; meaningless for lanes that are not active.
+    #[inline]
     #[must_use]
     pub fn addresses(&self) -> Addresses {
-        let mut addresses = Addresses::Each([0; LANES]);
+        let mut addresses = Addresses::Stride { base: 0, stride: 0 };
         self.read_addresses(&mut addresses);
         addresses
     }
 
     /// Sets `addresses` to what [`Self::addresses`] returns: in place, for load after load.
     #[inline]
-    pub(crate) fn read_addresses(&self, addresses: &mut Addresses) {
+    pub fn read_addresses(&self, addresses: &mut Addresses) {
         let base = word(self.addresses, 0);
         let stride = if self.form == form::STRIDE { word(self.addresses, 8) } else { 0 };
         // Strides are from active lane to active lane.
