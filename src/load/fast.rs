@@ -4,11 +4,11 @@
 //! CTA's shared memory, or one part of the lanes' local memories. So the lanes are classified
 //! once:
 //!
-//! 1. The region of the first executing lane is looked up. If the lanes agree on Plg it may serve
-//!    them all.
-//! 2. Consecutive: lane n's address is the first one plus n accesses. Then the first and the last
-//!    byte decide, and the load is one copy. Addresses that are a stride say so themselves; a list is
-//!    compared with a run.
+//! 1. Consecutive (`load_run`): lane n's address is the first one plus n accesses. Then the first and
+//!    the last byte decide, and the load is one copy. Addresses that are a stride say so themselves; a
+//!    list is compared with a run. This part alone is inlined into callers.
+//! 2. Otherwise the region of the first executing lane is looked up. If the lanes agree on Plg it may
+//!    serve them all.
 //! 3. One address, if the addresses say so or if the load may be broadcast: one fetch.
 //! 4. Else a gather out of the region's bytes, which stops at the first lane that is outside.
 //! 5. Only what is left goes lane by lane, each with a look-up of its own; it writes the values of
@@ -20,10 +20,10 @@
 use super::fault::{FaultCause, LaneFault, LaneFaults};
 use super::lanes::LaneAddresses;
 use super::op::LoadOp;
-use crate::lane::{LANES, LaneMask, LaneValues};
+use crate::lane::{LaneMask, LaneValues};
 use crate::machine::Misaligned;
 use crate::memory::{
-    Addresses, GenericAddress, LoadMemory, Region, Space, Words, bytes_by_region, put,
+    Addresses, GenericAddress, LoadMemory, Region, Space, Words, bytes_by_region, put, set_row,
 };
 
 /// What loading did, apart from the values.
@@ -50,50 +50,66 @@ pub fn load<M: LoadMemory>(
     misaligned: Misaligned,
     rows: &mut [LaneValues],
 ) -> Loaded {
-    let Some(first) = lanes.executing.first() else { return Loaded::default() };
-    let count = rows.len().min(op.registers() as usize);
-    let rows = &mut rows[..count];
-    if let Some(region) = common_region(op, lanes, first, memory)
-        && let Some(path) = load_region(op, lanes, first, &region, rows)
-    {
-        let space = region.space();
-        let mut loaded = Loaded {
-            faults: LaneFaults::default(),
-            global: if space == Space::Global { lanes.executing } else { LaneMask::NONE },
+    match load_run(op, lanes, memory, rows) {
+        Some(space) => Loaded {
+            global: if space == Space::Global { LaneMask::ALL } else { LaneMask::NONE },
             first_space: Some(space),
-            // The broadcast: clause 4.10.
-            is_broadcast: op.uniform
-                && path == Path::OneAddress
-                && matches!(space, Space::Global | Space::Shared),
-        };
-        // Misalignment is reported: clause 4.4. Consecutive lanes are aligned.
-        if misaligned == Misaligned::Report && path != Path::Consecutive {
-            report_misaligned(op, lanes, space, &mut loaded.faults);
-        }
-        return loaded;
+            ..Loaded::default()
+        },
+        None => load_spread(op, lanes, memory, misaligned, rows),
     }
-    load_lanes(op, lanes, misaligned, memory, rows)
 }
 
-/// Loads a run, an access side by side for all lanes whose addresses are a stride, if one region holds
-/// it: the second point above alone. Returns whether it did.
+/// Loads all lanes at once if their accesses follow one another in one region; returns the memory that
+/// it belongs to. They are aligned then, so that there is nothing to report.
 #[inline(always)]
-pub(super) fn load_run<M: LoadMemory>(
+fn load_run<M: LoadMemory>(
     op: LoadOp,
     lanes: &LaneAddresses,
     memory: &M,
     rows: &mut [LaneValues],
-) -> bool {
-    let Addresses::Stride { base, .. } = lanes.addresses else { return false };
-    let first = GenericAddress(base);
-    let plg = lanes.plg == LaneMask::ALL;
-    lanes.executing == LaneMask::ALL
-        && (plg || lanes.plg == LaneMask::NONE)
-        && lanes.addresses.is_run(op.width)
-        && matches!(
-            memory.region(op.space, first, plg),
-            Ok((_, Some(region))) if region.copy(op.access(), first, rows)
-        )
+) -> Option<Space> {
+    if lanes.executing != LaneMask::ALL || !lanes.addresses.is_run(op.width) {
+        return None;
+    }
+    // For all lanes at once, the allocation and the values: clause 4.6, clause 4.8.
+    let region = common_region(op, lanes, 0, memory)?;
+    region.copy(op.access(), GenericAddress(lanes.addresses.of(0)), rows).then(|| region.space())
+}
+
+/// Loads lanes whose accesses do not follow one another.
+#[inline(never)]
+fn load_spread<M: LoadMemory>(
+    op: LoadOp,
+    lanes: &LaneAddresses,
+    memory: &M,
+    misaligned: Misaligned,
+    rows: &mut [LaneValues],
+) -> Loaded {
+    let Some(first) = lanes.executing.first() else { return Loaded::default() };
+    let count = rows.len().min(op.registers() as usize);
+    let rows = &mut rows[..count];
+    let is_one_address = is_one_address(op, lanes, first);
+    let space = match common_region(op, lanes, first, memory) {
+        Some(region) if load_region(op, lanes, first, is_one_address, &region, rows) => {
+            region.space()
+        }
+        _ => return load_lanes(op, lanes, misaligned, memory, rows),
+    };
+    let mut loaded = Loaded {
+        faults: LaneFaults::default(),
+        global: if space == Space::Global { lanes.executing } else { LaneMask::NONE },
+        first_space: Some(space),
+        // The broadcast: clause 4.10.
+        is_broadcast: op.uniform
+            && is_one_address
+            && matches!(space, Space::Global | Space::Shared),
+    };
+    // Misalignment is reported: clause 4.4.
+    if misaligned == Misaligned::Report {
+        report_misaligned(op, lanes, space, &mut loaded.faults);
+    }
+    loaded
 }
 
 /// Executes one operation for warp after warp, as [`load`] does for each. `each` gets the warp's number,
@@ -147,46 +163,28 @@ pub fn load_many<M: LoadMemory>(
     }
 }
 
-/// How one region served all executing lanes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Path {
-    Consecutive,
-    OneAddress,
-    Gathered,
-}
-
-/// Loads out of one region. Returns `None` if it does not hold the accesses of all executing lanes;
-/// their values are then meaningless. Inlined, or each load copies the region through memory.
+/// Loads out of one region. Returns whether it holds the accesses of all executing lanes; their values
+/// are meaningless if not. Inlined, or each load copies the region through memory.
 #[inline(always)]
 fn load_region(
     op: LoadOp,
     lanes: &LaneAddresses,
     first: usize,
+    is_one_address: bool,
     region: &Region<'_>,
     rows: &mut [LaneValues],
-) -> Option<Path> {
+) -> bool {
     let LaneAddresses { executing, addresses, .. } = lanes;
-    // For all lanes at once, the allocation and the values: clause 4.6, clause 4.8.
-    if *executing == LaneMask::ALL
-        && addresses.is_run(op.width)
-        && region.copy(op.access(), GenericAddress(addresses.of(0)), rows)
-    {
-        return Some(Path::Consecutive);
+    if !is_one_address || region.is_per_lane() {
+        return region.gather(op.access(), addresses, *executing, rows);
     }
-    let is_one_address = is_one_address(op, lanes, first);
-    if is_one_address && !region.is_per_lane() {
-        let one = region.fetch(op.access(), op.rounded(addresses.of(first)), first)?;
-        for (row, value) in rows.iter_mut().zip(one) {
-            if *executing == LaneMask::ALL {
-                *row = [value; LANES];
-            } else {
-                executing.lanes().for_each(|lane| row[lane] = value);
-            }
-        }
-    } else if !region.gather(op.access(), addresses, *executing, rows) {
-        return None;
+    let Some(one) = region.fetch(op.access(), op.rounded(addresses.of(first)), first) else {
+        return false;
+    };
+    for (row, value) in rows.iter_mut().zip(one) {
+        set_row(row, *executing, |_| value);
     }
-    Some(if is_one_address { Path::OneAddress } else { Path::Gathered })
+    true
 }
 
 /// Returns the region that may serve all executing lanes: that of the first one, if all agree on

@@ -2,7 +2,7 @@
 
 use warpload_encoding::{Guard, Instruction, MemorySpace, Reg};
 
-use super::fast::{Loaded, load, load_run};
+use super::fast::load;
 use super::fault::WarpFault;
 use super::lanes::{Base, LaneAddresses};
 use super::op::{ExecuteError, LoadOp};
@@ -87,19 +87,14 @@ impl Prepared {
         }
         let Destination { first, count } = self.destination;
         let rows = warp.rows_mut(first, count);
-        // What nearly all loads are, without the rest of `load`.
-        let is_run = load_run(self.op, &lanes, &machine.memory, rows);
-        let Loaded { faults, is_broadcast, .. } = if is_run {
-            Loaded::default()
-        } else {
-            load(self.op, &lanes, &machine.memory, machine.misaligned, rows)
-        };
-        let path = if is_broadcast { UniformPath::Broadcast } else { UniformPath::Divergent };
+        let loaded = load(self.op, &lanes, &machine.memory, machine.misaligned, rows);
+        let path =
+            if loaded.is_broadcast { UniformPath::Broadcast } else { UniformPath::Divergent };
         Outcome {
             executing,
             destination: (first != Reg::RZ).then_some(self.destination),
             warp_fault: None,
-            lane_faults: faults,
+            lane_faults: loaded.faults,
             uniform: self.op.uniform.then_some(path),
         }
     }

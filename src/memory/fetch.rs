@@ -182,3 +182,15 @@ pub(crate) fn put(rows: &mut [LaneValues], lane: usize, one: Words) {
         row[lane] = value;
     }
 }
+
+/// Sets the executing lanes' values in one register.
+#[inline(always)]
+pub(crate) fn set_row(row: &mut LaneValues, executing: LaneMask, value: impl Fn(usize) -> u32) {
+    if executing == LaneMask::ALL {
+        for (lane, place) in row.iter_mut().enumerate() {
+            *place = value(lane);
+        }
+    } else {
+        executing.lanes().for_each(|lane| row[lane] = value(lane));
+    }
+}

@@ -1,6 +1,6 @@
 //! [`Fill`]: memory contents that are a pure function of the address (docs/traces.md).
 
-use super::fetch::{self, Access};
+use super::fetch::{self, Access, set_row};
 use super::width::{Width, Words};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::simd::vectorized;
@@ -81,7 +81,7 @@ impl Fill {
     ) {
         let rows = rows.iter_mut().take(access.width.registers() as usize);
         if self == Self::Zero {
-            rows.for_each(|row| set(row, executing, |_| 0));
+            rows.for_each(|row| set_row(row, executing, |_| 0));
             return;
         }
         let mut addresses = [0; LANES];
@@ -96,13 +96,13 @@ impl Fill {
             }
             match access.width {
                 Width::B1 => {
-                    set(row, executing, |lane| access.extend_word((eights[lane] as u8).into()))
+                    set_row(row, executing, |lane| access.extend_word((eights[lane] as u8).into()))
                 }
                 Width::B2 => {
-                    set(row, executing, |lane| access.extend_word((eights[lane] as u16).into()))
+                    set_row(row, executing, |lane| access.extend_word((eights[lane] as u16).into()))
                 }
-                _ if i % 2 == 0 => set(row, executing, |lane| eights[lane] as u32),
-                _ => set(row, executing, |lane| (eights[lane] >> 32) as u32),
+                _ if i % 2 == 0 => set_row(row, executing, |lane| eights[lane] as u32),
+                _ => set_row(row, executing, |lane| (eights[lane] >> 32) as u32),
             }
         }
     }
@@ -125,18 +125,6 @@ impl Fill {
             Self::Address => mix((address >> 3).wrapping_add(lane << 56)) >> (8 * (address & 7)),
             Self::Zero => 0,
         }
-    }
-}
-
-/// Sets the executing lanes' values.
-#[inline(always)]
-fn set(row: &mut LaneValues, executing: LaneMask, value: impl Fn(usize) -> u32) {
-    if executing == LaneMask::ALL {
-        for (lane, place) in row.iter_mut().enumerate() {
-            *place = value(lane);
-        }
-    } else {
-        executing.lanes().for_each(|lane| row[lane] = value(lane));
     }
 }
 

@@ -27,7 +27,7 @@ pub use arena::Arena;
 pub use builder::MemoryBuilder;
 pub use error::ConfigError;
 pub use fetch::Access;
-pub(crate) use fetch::put;
+pub(crate) use fetch::{put, set_row};
 pub use fill::{Fill, mix};
 pub use filled::FilledMemory;
 pub use region::Region;

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 pub(crate) type NameMap<K, V> = HashMap<K, V, NameHash>;
 
 /// Hashes names in a few cycles, which the hash of the standard library, made for any keys, does not.
-/// Names come from files that nobody vouches for: which of them collide is decided when the program
-/// starts.
+/// Names come from untrusted files, which cannot choose names that collide: the secret numbers are
+/// drawn when the program starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameHash([u64; 2]);
 

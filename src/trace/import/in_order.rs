@@ -27,8 +27,8 @@ struct Job {
     to: SyncSender<Message>,
 }
 
-/// Reads files of a list with `threads` threads, up to as many at once, and calls `take` for each in the list's order.
-/// Readers that are ahead wait, and no more files are open than are read at once, so that memory is
+/// Reads files of a list with `threads` threads, up to as many at once, and calls `take` for each in the
+/// list's order. Readers that are ahead wait, and no more files are open than are read at once, so that memory is
 /// bounded whatever the sizes and the number of files.
 pub(super) fn read(
     list: &FileList<'_>,

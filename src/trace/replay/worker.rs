@@ -108,7 +108,7 @@ impl<'b, 't> Worker<'b, 't> {
     fn load<M: LoadMemory>(&mut self, traced: &TracedLoad<'_>, memory: &M) {
         let op = traced.operation().load_op();
         read_lanes(traced, memory.map(), &mut self.lanes);
-        // Without data nobody looks at the values.
+        // Without data the values are not used.
         let rows = if self.has_data { &mut self.values[..] } else { &mut [] };
         let loaded = load(op, &self.lanes, memory, Misaligned::Report, rows);
         let record = self.block.raw().first_record + u64::from(traced.index);
