@@ -8,11 +8,12 @@ mod operation;
 mod replay;
 
 pub use binary::{
-    Addresses, BinaryTrace, Block, Contents, Kernel, NewLoad, TraceError, TraceWriter, TracedLoad,
+    Addresses, BinaryTrace, Block, Contents, Kernel, MemoryRecord, NewRecord, Place, TraceError,
+    TraceWriter,
 };
 
 pub use import::{ImportError, ImportEvent, MAX_KERNELS, import, import_from};
-pub use operation::{Class, Operation, Skipped};
+pub use operation::{Kind, Operation};
 pub use replay::{
     Counts, DEFAULT_ADDRESS_BITS, Data, Digest, Fault, FaultCounts, FaultyLoad, FootprintCounts,
     HeatMap, HeatRow, Hex, KernelSummary, LdgstsCounts, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS,

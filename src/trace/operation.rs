@@ -1,19 +1,20 @@
-//! [`Operation`] and [`Class`]: what an opcode of a trace does, by its text.
+//! [`Operation`]: what an opcode of a trace does, by its text.
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use warpload_encoding::{Instruction, parse_opcode};
 
 use crate::load::{ExecuteError, LoadOp};
 use crate::memory::{AddressSpace, Width};
 
-/// The widest load that a trace can have.
+/// The widest access that a trace can have.
 pub(super) const WIDEST: Width = Width::B16;
 
-/// The constant space of a trace's loads: traces do not name the bank.
+/// The constant space of a trace's instructions: traces do not name the bank.
 const CONSTANT: AddressSpace = AddressSpace::Constant { bank: 0 };
 
-/// The address spaces of a trace's loads.
+/// The address spaces of a trace's instructions.
 pub(super) const SPACES: [AddressSpace; 5] = [
     AddressSpace::Generic,
     AddressSpace::Global,
@@ -33,18 +34,22 @@ pub(super) fn space_name(space: AddressSpace) -> &'static str {
     }
 }
 
-/// What a traced load does, apart from lanes and addresses. All loads of one opcode share one.
+/// What a memory instruction of a trace does, apart from lanes and addresses. All instructions of one
+/// opcode share one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Operation {
     /// The opcode with its modifiers, as the trace writes it.
     pub opcode: Arc<str>,
+    /// What a replay does with it.
+    pub kind: Kind,
     /// How its addresses are read. Traces do not name constant banks: theirs is 0.
     pub space: AddressSpace,
-    /// The access size of each lane. Traces have no loads of 32 bytes.
+    /// The access size of each lane. Traces have no accesses of 32 bytes. Meaningless for
+    /// [`Kind::Transfer`] and [`Kind::Other`]: see [`Self::bytes`].
     pub width: Width,
     /// Whether a narrow value is sign-extended.
     pub signed: bool,
-    /// Whether it has the `.U.128` form (`LD`, `LDG`) and may take the broadcast path.
+    /// Whether it is a load of the `.U.128` form (`LD`, `LDG`), which may take the broadcast path.
     pub uniform: bool,
     /// The SPA 5.0 instruction word; `None` if the trace does not have it.
     pub word: Option<u64>,
@@ -52,6 +57,27 @@ pub struct Operation {
     /// is of a machine that has these instructions: SM 5.x or 6.x. The other fields then come from
     /// the instruction, otherwise from the opcode's text.
     pub opcode_word: Option<u64>,
+}
+
+/// What a replay does with a memory instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Kind {
+    /// Executes it: `LD`, `LDG`, `LDL`, `LDS`, `LDC`.
+    #[default]
+    Load,
+    /// Counts its traffic: `ST`, `STG`, `STL`, `STS`.
+    Store,
+    /// Counts its traffic: `RED`, and opcodes that begin with `ATOM`.
+    Atomic,
+    /// Counts it and its lanes: `LDGSTS`, which copies from global to shared memory.
+    Copy,
+    /// Counts what the trace states of it: `UTMALDG` and the other instructions of the Tensor Memory
+    /// Accelerator, which move blocks and not lanes.
+    Transfer,
+    /// Counts it, by its name if it reads memory.
+    Other,
 }
 
 impl Operation {
@@ -62,20 +88,90 @@ impl Operation {
     pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
         let op = LoadOp::try_from(instruction)?;
         let space = if let AddressSpace::Constant { .. } = op.space { CONSTANT } else { op.space };
-        Ok(Self::new(instruction.opcode().as_str(), LoadOp { space, ..op }))
+        Ok(Self::new(instruction.opcode().as_str(), Kind::Load, LoadOp { space, ..op }))
     }
 
-    fn new(opcode: &str, LoadOp { space, width, signed, uniform }: LoadOp) -> Self {
+    fn new(opcode: &str, kind: Kind, LoadOp { space, width, signed, uniform }: LoadOp) -> Self {
         let opcode = opcode.into();
-        Self { opcode, space, width, signed, uniform, word: None, opcode_word: None }
+        Self { opcode, kind, space, width, signed, uniform, word: None, opcode_word: None }
     }
 
-    /// Returns the operation of an opcode of SM 5.x or 6.x, read as an instruction; `None` if it is
-    /// not a load that can be executed.
-    fn of_spa5(opcode: &str) -> Option<Self> {
-        let instruction = parse_opcode(opcode).ok()?;
-        let opcode_word = Some(instruction.encode());
-        Some(Self { opcode: opcode.into(), opcode_word, ..Self::of(&instruction).ok()? })
+    /// Returns the operation of an opcode of SM 5.x or 6.x. Loads are read as instructions.
+    #[must_use]
+    pub fn of_spa5(opcode: &str) -> Self {
+        let exact = parse_opcode(opcode).ok().and_then(|instruction| {
+            let opcode_word = Some(instruction.encode());
+            Some(Self { opcode: opcode.into(), opcode_word, ..Self::of(&instruction).ok()? })
+        });
+        exact.unwrap_or_else(|| Self::of_opcode(opcode))
+    }
+
+    /// Returns the operation of an instruction with a memory operand, by the text of its opcode
+    /// (docs/traces.md): the part before the first dot says what it does.
+    #[must_use]
+    pub fn of_opcode(opcode: &str) -> Self {
+        use AddressSpace::{Generic, Global, Local, Shared};
+        let (head, modifiers) = opcode.split_once('.').unwrap_or((opcode, ""));
+        let (kind, space) = match head {
+            "LD" => (Kind::Load, Generic),
+            "LDG" => (Kind::Load, Global),
+            "LDL" => (Kind::Load, Local),
+            "LDS" => (Kind::Load, Shared),
+            "LDC" => (Kind::Load, CONSTANT),
+            "ST" => (Kind::Store, Generic),
+            "STG" => (Kind::Store, Global),
+            "STL" => (Kind::Store, Local),
+            "STS" => (Kind::Store, Shared),
+            "ATOMG" => (Kind::Atomic, Global),
+            "ATOMS" => (Kind::Atomic, Shared),
+            "RED" => (Kind::Atomic, Generic),
+            _ if head.starts_with("ATOM") => (Kind::Atomic, Generic),
+            // Its shared and its global addresses come as two records, which the opcode cannot tell
+            // apart.
+            "LDGSTS" => (Kind::Copy, Generic),
+            "UTMALDG" | "UTMASTG" | "UTMAPF" | "UTMAREDG" | "UBLKCP" | "UBLKPF" | "UBLKRED" => {
+                (Kind::Transfer, Global)
+            }
+            "LDSM" => (Kind::Other, Shared),
+            "ULDC" | "LDCU" => (Kind::Other, CONSTANT),
+            _ => (Kind::Other, Generic),
+        };
+        let has = |wanted: &str| modifiers.split('.').any(|modifier| modifier == wanted);
+        let is_atomic = kind == Kind::Atomic;
+        let (width, signed) = modifiers
+            .split('.')
+            .find_map(|modifier| match modifier {
+                "U8" => Some((Width::B1, false)),
+                "S8" => Some((Width::B1, true)),
+                "U16" => Some((Width::B2, false)),
+                "S16" => Some((Width::B2, true)),
+                "64" => Some((Width::B8, false)),
+                "U64" | "S64" | "F64" if is_atomic => Some((Width::B8, false)),
+                "128" => Some((Width::B16, false)),
+                _ => None,
+            })
+            .unwrap_or((Width::B4, false));
+        let is_load = kind == Kind::Load;
+        let uniform = is_load && width == Width::B16 && has("U") && reaches_global(space);
+        Self::new(opcode, kind, LoadOp { space, width, signed, uniform })
+    }
+
+    /// Returns the bytes that each lane accesses; `None` if the opcode does not say.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Load | Kind::Store | Kind::Atomic | Kind::Copy => Some(self.width.bytes()),
+            Kind::Transfer | Kind::Other => None,
+        }
+    }
+
+    /// Returns the name under which the instruction is counted if it reads memory but is neither
+    /// replayed nor counted otherwise, such as `LDSM`: its opcode before the first dot.
+    #[must_use]
+    pub fn not_replayed(&self) -> Option<&str> {
+        let head = self.opcode.split('.').next()?;
+        let reads = head.starts_with("LD") || head.starts_with("ULD");
+        (self.kind == Kind::Other && reads).then_some(head)
     }
 
     /// Returns what the executors execute.
@@ -104,83 +200,19 @@ fn reaches_global(space: AddressSpace) -> bool {
     matches!(space, AddressSpace::Generic | AddressSpace::Global)
 }
 
-/// What a replay does with an instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Class {
-    /// Executes it.
-    Load(Operation),
-    /// Skips and counts it.
-    Skipped(Skipped),
-    /// Skips it, and counts it by name: an instruction that reads memory but is not one of the
-    /// loads that are replayed, such as `LDSM`. The name is the opcode before its first dot.
-    NotReplayed(String),
-}
-
-/// The kinds of instructions that a load replay skips.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Skipped {
-    /// `ST`, `STG`, `STL`, `STS`.
-    Store,
-    /// `RED`, and opcodes that begin with `ATOM`.
-    Atomic,
-    /// Everything else.
-    Other,
-}
-
-impl Class {
-    /// Classifies an opcode of SM 5.x or 6.x, whose loads are read as instructions.
-    #[must_use]
-    pub fn of_spa5(opcode: &str) -> Self {
-        Operation::of_spa5(opcode).map_or_else(|| Self::of(opcode), Self::Load)
-    }
-
-    /// Classifies the opcode of an instruction with a memory operand by the part before its first
-    /// dot (docs/traces.md). Every instruction without a memory operand is [`Skipped::Other`].
-    #[must_use]
-    pub fn of(opcode: &str) -> Self {
-        let (head, modifiers) = opcode.split_once('.').unwrap_or((opcode, ""));
-        let space = match head {
-            "LD" => AddressSpace::Generic,
-            "LDG" => AddressSpace::Global,
-            "LDL" => AddressSpace::Local,
-            "LDS" => AddressSpace::Shared,
-            "LDC" => CONSTANT,
-            "ST" | "STG" | "STL" | "STS" => return Self::Skipped(Skipped::Store),
-            "RED" => return Self::Skipped(Skipped::Atomic),
-            _ if head.starts_with("ATOM") => return Self::Skipped(Skipped::Atomic),
-            _ if head.starts_with("LD") || head.starts_with("ULD") => {
-                return Self::NotReplayed(head.to_owned());
-            }
-            _ => return Self::Skipped(Skipped::Other),
-        };
-        let has = |wanted: &str| modifiers.split('.').any(|modifier| modifier == wanted);
-        let (width, signed) = modifiers
-            .split('.')
-            .find_map(|modifier| match modifier {
-                "U8" => Some((Width::B1, false)),
-                "S8" => Some((Width::B1, true)),
-                "U16" => Some((Width::B2, false)),
-                "S16" => Some((Width::B2, true)),
-                "64" => Some((Width::B8, false)),
-                "128" => Some((Width::B16, false)),
-                _ => None,
-            })
-            .unwrap_or((Width::B4, false));
-        let uniform = width == Width::B16 && has("U") && reaches_global(space);
-        Self::Load(Operation::new(opcode, LoadOp { space, width, signed, uniform }))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn read(opcode: &str) -> (Kind, AddressSpace, u32, bool, bool) {
+        let Operation { kind, space, width, signed, uniform, .. } = Operation::of_opcode(opcode);
+        (kind, space, width.bytes(), signed, uniform)
+    }
+
     fn load(opcode: &str) -> (AddressSpace, u32, bool, bool) {
-        match Class::of(opcode) {
-            Class::Load(op) => (op.space, op.width.bytes(), op.signed, op.uniform),
-            other => panic!("{opcode} is {other:?}"),
-        }
+        let (kind, space, bytes, signed, uniform) = read(opcode);
+        assert_eq!(kind, Kind::Load);
+        (space, bytes, signed, uniform)
     }
 
     #[test]
@@ -188,19 +220,42 @@ mod tests {
         assert_eq!(load("LDG.E"), (AddressSpace::Global, 4, false, false));
         assert_eq!(load("LD"), (AddressSpace::Generic, 4, false, false));
         assert_eq!(load("LDC.64"), (CONSTANT, 8, false, false));
-        for other in ["REDUX.SUM", "UTMALDG.2D", "CCTL.IVALL", "MOV"] {
-            assert_eq!(Class::of(other), Class::Skipped(Skipped::Other), "{other}");
+        let kind = |opcode| Operation::of_opcode(opcode).kind;
+        for (opcode, name) in [
+            ("REDUX.SUM", None),
+            ("CCTL.IVALL", None),
+            ("MOV", None),
+            ("LDSM.16.M88.4", Some("LDSM")),
+            ("ULDC.64", Some("ULDC")),
+            ("LDCU", Some("LDCU")),
+        ] {
+            assert_eq!(kind(opcode), Kind::Other, "{opcode}");
+            assert_eq!(Operation::of_opcode(opcode).not_replayed(), name);
         }
-        for (opcode, name) in
-            [("LDGSTS.E.128", "LDGSTS"), ("LDSM.16.M88.4", "LDSM"), ("ULDC.64", "ULDC")]
-        {
-            assert_eq!(Class::of(opcode), Class::NotReplayed(name.to_owned()));
+        assert_eq!(Operation::of_opcode("LDG.E").not_replayed(), None);
+        assert_eq!(kind("LDGSTS.E.128"), Kind::Copy);
+        for transfer in ["UTMALDG.2D", "UBLKCP.S.G", "UTMAPF.L2.3D"] {
+            assert_eq!(kind(transfer), Kind::Transfer, "{transfer}");
         }
-        for atomic in ["ATOM.ADD", "ATOMG.E.ADD", "ATOMS.CAS", "RED.E.ADD"] {
-            assert_eq!(Class::of(atomic), Class::Skipped(Skipped::Atomic), "{atomic}");
-        }
-        for store in ["ST.E", "STG.E.64", "STL.64", "STS.U8"] {
-            assert_eq!(Class::of(store), Class::Skipped(Skipped::Store), "{store}");
+    }
+
+    #[test]
+    fn stores_and_atomics_have_sizes() {
+        use AddressSpace::{Generic, Global, Local, Shared};
+        for (opcode, kind, space, bytes) in [
+            ("ST.E", Kind::Store, Generic, 4),
+            ("STG.E.64", Kind::Store, Global, 8),
+            ("STL.128", Kind::Store, Local, 16),
+            ("STS.U8", Kind::Store, Shared, 1),
+            ("STG.E.U64", Kind::Store, Global, 4),
+            ("ATOM.ADD", Kind::Atomic, Generic, 4),
+            ("ATOMG.E.ADD.F64", Kind::Atomic, Global, 8),
+            ("ATOMS.CAS.U64", Kind::Atomic, Shared, 8),
+            ("RED.E.ADD.S64", Kind::Atomic, Generic, 8),
+            ("ATOMG.E.CAS.STRONG.GPU.64", Kind::Atomic, Global, 8),
+        ] {
+            assert_eq!(read(opcode), (kind, space, bytes, false, false), "{opcode}");
+            assert_eq!(Operation::of_opcode(opcode).bytes(), Some(bytes));
         }
     }
 
@@ -216,18 +271,17 @@ mod tests {
             "LDC.U16",
             "LD.E.U.128",
         ] {
-            let Class::Load(exact) = Class::of_spa5(opcode) else { panic!("{opcode}") };
-            let Class::Load(told) = Class::of(opcode) else { panic!("{opcode}") };
+            let exact = Operation::of_spa5(opcode);
             let word = exact.opcode_word.expect("an instruction of SPA 5.0");
             let instruction = Instruction::decode(word).expect("a load");
             assert_eq!(instruction.opcode().as_str(), opcode);
+            let told = Operation::of_opcode(opcode);
             assert_eq!(told, Operation { opcode_word: None, ..exact });
         }
         // Not of SPA 5.0, or not executable: classified by its text.
-        for opcode in ["LDG.E.64.SYS", "LDC.IL", "LDS.INVALIDSIZE7"] {
-            assert_eq!(Class::of_spa5(opcode), Class::of(opcode));
+        for opcode in ["LDG.E.64.SYS", "LDC.IL", "LDS.INVALIDSIZE7", "STG.E"] {
+            assert_eq!(Operation::of_spa5(opcode), Operation::of_opcode(opcode));
         }
-        assert_eq!(Class::of_spa5("STG.E"), Class::Skipped(Skipped::Store));
     }
 
     #[test]

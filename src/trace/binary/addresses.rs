@@ -1,4 +1,4 @@
-//! [`Addresses`]: the addresses of one traced load, in the forms that traces use.
+//! [`Addresses`]: the addresses of one memory instruction, in the forms that traces use.
 
 /// The addresses of the active lanes, in one of the forms that traces use. The i-th value
 /// belongs to the i-th active lane, lanes ascending.
@@ -20,19 +20,29 @@ pub enum Addresses<'a> {
     },
     /// Every active lane's address.
     List(&'a [u64]),
+    /// Nobody can tell which address belongs to which lane.
+    Unknown,
+    /// What the source says of an instruction that moves blocks, not lanes.
+    Transfer {
+        /// How many addresses it has.
+        count: u64,
+        /// The bytes that it moves.
+        bytes: u64,
+    },
 }
 
 impl Addresses<'_> {
-    /// Returns the addresses of `active` lanes in order.
+    /// Returns the addresses of `active` lanes in order; none if the lanes have none.
     pub fn each(&self, active: u32) -> impl Iterator<Item = u64> {
         let form = *self;
         let mut address = match form {
             Self::Stride { base, .. } | Self::Deltas { base, .. } => base,
-            Self::List(_) => 0,
+            Self::List(_) | Self::Unknown | Self::Transfer { .. } => 0,
         };
         (0..active as usize).map_while(move |i| {
             let step = match form {
                 Self::List(list) => return list.get(i).copied(),
+                Self::Unknown | Self::Transfer { .. } => return None,
                 _ if i == 0 => 0,
                 Self::Stride { stride, .. } => stride,
                 Self::Deltas { deltas, .. } => i64::from(*deltas.get(i - 1)?),

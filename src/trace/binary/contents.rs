@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::{AddressSpace, Width};
-use crate::trace::operation::{Operation, WIDEST};
+use crate::trace::operation::{Kind, Operation, WIDEST};
 
 /// What a trace holds beside its blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,8 @@ use crate::trace::operation::{Operation, WIDEST};
 pub struct Contents {
     /// What wrote the trace, and what it was made from.
     pub source: String,
+    /// The tools that made what it was made from, with their versions as far as known.
+    pub tools: Vec<String>,
     /// What a reader of results should know, such as that masks were inferred.
     pub notes: Vec<String>,
     /// Whether the trace is known to be whole; formats without an end mark cannot tell.
@@ -23,9 +25,6 @@ pub struct Contents {
     pub kernels: Vec<Kernel>,
     /// The operations, in the order of their first use.
     pub operations: Vec<Operation>,
-    /// The names of instructions that read memory but are not replayed, in the order of their
-    /// first use: opcodes before their first dot.
-    pub not_replayed: Vec<String>,
     /// The device memory that the trace names: base and size in bytes.
     pub allocations: Vec<(u64, u64)>,
 }
@@ -62,6 +61,8 @@ impl Kernel {
 struct RawContents {
     source: String,
     #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
     notes: Vec<String>,
     #[serde(default)]
     complete: bool,
@@ -69,8 +70,6 @@ struct RawContents {
     names: Vec<Arc<str>>,
     kernels: Vec<RawKernel>,
     operations: Vec<RawOperation>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    not_replayed: Vec<String>,
     #[serde(default)]
     allocations: Vec<(u64, u64)>,
 }
@@ -94,6 +93,8 @@ struct RawKernel {
 #[serde(deny_unknown_fields)]
 struct RawOperation {
     opcode: Arc<str>,
+    #[serde(default)]
+    kind: Kind,
     #[serde(with = "by_name")]
     space: AddressSpace,
     bytes: u32,
@@ -131,8 +132,9 @@ mod by_name {
 
 impl From<Operation> for RawOperation {
     fn from(operation: Operation) -> Self {
-        let Operation { opcode, space, width, signed, uniform, word, opcode_word } = operation;
-        Self { opcode, space, bytes: width.bytes(), signed, uniform, word, opcode_word }
+        let Operation { opcode, kind, space, width, signed, uniform, word, opcode_word } =
+            operation;
+        Self { opcode, kind, space, bytes: width.bytes(), signed, uniform, word, opcode_word }
     }
 }
 
@@ -140,9 +142,11 @@ impl TryFrom<RawOperation> for Operation {
     type Error = String;
 
     fn try_from(raw: RawOperation) -> Result<Self, String> {
-        let RawOperation { opcode, space, bytes, signed, uniform, word, opcode_word } = raw;
+        let RawOperation { opcode, kind, space, bytes, signed, uniform, word, opcode_word } = raw;
         match Width::from_bytes(bytes).filter(|width| *width <= WIDEST) {
-            Some(width) => Ok(Self { opcode, space, width, signed, uniform, word, opcode_word }),
+            Some(width) => {
+                Ok(Self { opcode, kind, space, width, signed, uniform, word, opcode_word })
+            }
             None => Err(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8 or 16")),
         }
     }
@@ -176,7 +180,7 @@ impl Places {
 
 impl From<Contents> for RawContents {
     fn from(contents: Contents) -> Self {
-        let Contents { source, notes, complete, kernels, operations, not_replayed, allocations } =
+        let Contents { source, tools, notes, complete, kernels, operations, allocations } =
             contents;
         let mut places = Places::default();
         let raw_kernel = |kernel: Kernel| {
@@ -189,7 +193,7 @@ impl From<Contents> for RawContents {
         let kernels = kernels.into_iter().map(raw_kernel).collect();
         let operations = operations.into_iter().map(RawOperation::from).collect();
         let names = places.names;
-        Self { source, notes, complete, names, kernels, operations, not_replayed, allocations }
+        Self { source, tools, notes, complete, names, kernels, operations, allocations }
     }
 }
 
@@ -197,16 +201,8 @@ impl TryFrom<RawContents> for Contents {
     type Error = String;
 
     fn try_from(raw: RawContents) -> Result<Self, String> {
-        let RawContents {
-            source,
-            notes,
-            complete,
-            names,
-            kernels,
-            operations,
-            not_replayed,
-            allocations,
-        } = raw;
+        let RawContents { source, tools, notes, complete, names, kernels, operations, allocations } =
+            raw;
         let text = |name| match name {
             RawName::Text(text) => Ok(text),
             RawName::Place(place) => names.get(place as usize).cloned().ok_or_else(|| {
@@ -224,6 +220,6 @@ impl TryFrom<RawContents> for Contents {
         let kernels = kernels.into_iter().map(kernel).collect::<Result<_, String>>()?;
         let operations =
             operations.into_iter().map(Operation::try_from).collect::<Result<_, String>>()?;
-        Ok(Self { source, notes, complete, kernels, operations, not_replayed, allocations })
+        Ok(Self { source, tools, notes, complete, kernels, operations, allocations })
     }
 }

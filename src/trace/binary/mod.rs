@@ -7,21 +7,26 @@ mod contents;
 mod error;
 mod format;
 mod names;
+mod place;
 mod reader;
+mod segment;
 mod writer;
 
 pub use addresses::Addresses;
-pub use block::NewLoad;
-pub(in crate::trace) use block::{BlockBuilder, ClosedBlock, Segment};
+pub use block::NewRecord;
+pub(in crate::trace) use block::{BlockBuilder, ClosedBlock};
 pub use contents::{Contents, Kernel};
 pub use error::TraceError;
 pub use format::{
-    ALL_FLAGS, BYTE_ORDER, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, Header, MAGIC,
-    MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION, RawBlock, RawNotReplayed, RawRecord,
-    RawSection, SectionKind, VERSION, form,
+    ALL_FLAGS, ALL_RUN, BYTE_ORDER, FLAG_GUARD, FLAG_PLG, FLAG_VALUED, FLAG_VALUES, FLAG_WIDTH,
+    Header, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS, OLDEST_VERSION, RUN_CLUSTER,
+    RUN_CTA, RUN_INDEX, RUN_WARP, RawBlock, RawRecord, RawRun, RawSection, SectionKind, VERSION,
+    form,
 };
 pub use names::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES};
 pub(in crate::trace) use names::{NameError, Names};
-pub use reader::{BinaryTrace, Block, TracedLoad};
+pub use place::Place;
+pub use reader::{BinaryTrace, Block, MemoryRecord};
+pub(in crate::trace) use segment::Segment;
 pub(in crate::trace) use writer::NO_END_MARK;
 pub use writer::TraceWriter;

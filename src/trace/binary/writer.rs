@@ -7,11 +7,13 @@ use std::io::{self, Seek, SeekFrom, Write};
 use bytemuck::Zeroable;
 use rustc_hash::FxHashMap;
 
-use super::block::{BlockBuilder, ClosedBlock, NewLoad};
+use super::block::{BlockBuilder, ClosedBlock, NewRecord};
 use super::contents::{Contents, Kernel};
-use super::format::{BYTE_ORDER, Header, MAGIC, RawBlock, RawSection, SectionKind, VERSION};
-use crate::lane::LaneMask;
-use crate::trace::operation::{Operation, Skipped, WIDEST};
+use super::format::{
+    BYTE_ORDER, Header, MAGIC, RawBlock, RawRecord, RawSection, SectionKind, VERSION,
+};
+use super::place::Place;
+use crate::trace::operation::{Kind, Operation, WIDEST};
 
 /// The note of a trace whose source has no end mark.
 pub(in crate::trace) const NO_END_MARK: &str =
@@ -23,7 +25,7 @@ const MAX_NOTES: usize = 64;
 /// The last note if there were more.
 const FURTHER_NOTES: &str = "further notes are left out";
 
-/// Writes a binary trace: kernels and their loads in order, then [`finish`](Self::finish).
+/// Writes a binary trace: kernels and their instructions in order, then [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct TraceWriter<W> {
     output: W,
@@ -31,10 +33,9 @@ pub struct TraceWriter<W> {
     contents: Contents,
     /// Each operation's number.
     operations: FxHashMap<Operation, u16>,
-    /// The number of the name of each instruction that is not replayed.
-    not_replayed: FxHashMap<String, u16>,
     index: Vec<RawBlock>,
     records: u64,
+    memory_records: u64,
     loads: u64,
     block: BlockBuilder,
 }
@@ -52,9 +53,9 @@ impl<W: Write + Seek> TraceWriter<W> {
             position: size_of::<Header>() as u64,
             contents: Contents { source, complete: true, ..Contents::default() },
             operations: FxHashMap::default(),
-            not_replayed: FxHashMap::default(),
             index: Vec::new(),
             records: 0,
+            memory_records: 0,
             loads: 0,
             block: BlockBuilder::default(),
         })
@@ -69,6 +70,15 @@ impl<W: Write + Seek> TraceWriter<W> {
         }
         let is_last = notes.len() == MAX_NOTES - 1;
         notes.push(if is_last { FURTHER_NOTES } else { note }.to_owned());
+    }
+
+    /// Names a tool that made the source, with its version if known, unless it is named already. Tools
+    /// beyond the 64th are left out.
+    pub fn tool(&mut self, tool: &str) {
+        let tools = &mut self.contents.tools;
+        if tools.len() < MAX_NOTES && !tools.iter().any(|known| known == tool) {
+            tools.push(tool.to_owned());
+        }
     }
 
     /// Marks the trace as possibly incomplete: the format of its source cannot tell.
@@ -93,18 +103,13 @@ impl<W: Write + Seek> TraceWriter<W> {
         number(&mut self.operations, &mut self.contents.operations, operation)
     }
 
-    /// Returns the number of the name of an instruction that reads memory but is not replayed, the
-    /// same for equal names; `None` if there are more than 65,536.
-    pub fn not_replayed_name(&mut self, name: &str) -> Option<u16> {
-        number(&mut self.not_replayed, &mut self.contents.not_replayed, name)
-    }
-
     /// Begins the next kernel, to which the following instructions belong.
     ///
     /// # Errors
     /// Returns the errors of the output.
     pub fn kernel(&mut self, kernel: Kernel) -> io::Result<()> {
         self.close_block()?;
+        self.block = BlockBuilder::default();
         if !self.index.is_empty() && self.contents.kernels.is_empty() {
             // The instructions before belong to a kernel without a name.
             self.contents.kernels.push(Kernel::default());
@@ -113,42 +118,32 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(())
     }
 
-    /// Counts an instruction that is not a load.
+    /// Says whose the following instructions of the kernel are; `None` if the source does not say.
+    pub fn place(&mut self, place: Option<Place>) {
+        self.block.place(place);
+    }
+
+    /// Counts an instruction without a memory operand.
     ///
     /// # Errors
     /// Returns the errors of the output.
-    pub fn skip(&mut self, kind: Skipped) -> io::Result<()> {
-        let full = self.block.skip(kind);
+    pub fn skip(&mut self) -> io::Result<()> {
+        let full = self.block.skip();
         full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
     }
 
-    /// Counts an instruction that reads memory but is not replayed, with its active lanes, by the
-    /// number of its name.
+    /// Adds a memory instruction.
     ///
     /// # Errors
     /// Returns the errors of the output, and [`io::ErrorKind::InvalidInput`] if there is no such
-    /// name.
-    pub fn not_replayed(&mut self, name: u16, active: LaneMask) -> io::Result<()> {
-        if usize::from(name) >= self.contents.not_replayed.len() {
-            let message = "an instruction whose name has no number";
+    /// operation, or if the mask requires more or fewer addresses or values.
+    pub fn record(&mut self, record: &NewRecord<'_>) -> io::Result<()> {
+        let operation = self.contents.operations.get(usize::from(record.operation));
+        if !operation.is_some_and(|operation| operation.width <= WIDEST && record.fits(operation)) {
+            let message = "a record that does not fit its mask, or whose operation has no number";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        let full = self.block.not_replayed(name, active);
-        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
-    }
-
-    /// Adds a load.
-    ///
-    /// # Errors
-    /// Returns the errors of the output, and [`io::ErrorKind::InvalidInput`] if there is no such
-    /// operation, or if the mask requires more or fewer addresses or expected values.
-    pub fn load(&mut self, load: &NewLoad<'_>) -> io::Result<()> {
-        let operation = self.contents.operations.get(usize::from(load.operation));
-        if !operation.is_some_and(|operation| operation.width <= WIDEST && load.fits(operation)) {
-            let message = "a load that does not fit its mask, or whose operation has no number";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-        }
-        let full = self.block.load(load);
+        let full = self.block.record(record);
         full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
     }
 
@@ -167,31 +162,41 @@ impl<W: Write + Seek> TraceWriter<W> {
         (self.contents.kernels.len().max(1) - 1) as u32
     }
 
-    /// Appends a block of a kernel, with this trace's numbers of operations and names.
+    /// Appends a block of a kernel, with this trace's numbers of operations.
     ///
     /// # Errors
     /// Returns the errors of the output.
     pub(in crate::trace) fn append(&mut self, kernel: u32, block: &ClosedBlock) -> io::Result<()> {
         let records: &[u8] = bytemuck::cast_slice(&block.records);
-        let not_replayed: &[u8] = bytemuck::cast_slice(&block.not_replayed);
-        let parts = [records, not_replayed, &block.payload];
+        let runs: &[u8] = bytemuck::cast_slice(&block.runs);
+        let parts = [records, runs, &block.payload];
         let mut crc = crc32fast::Hasher::new();
         parts.iter().for_each(|part| crc.update(part));
+        let kinds = |wanted| {
+            let operations = &self.contents.operations;
+            let kind =
+                |record: &RawRecord| Some(operations.get(usize::from(record.operation))?.kind);
+            block.records.iter().filter(|record| kind(record) == Some(wanted)).count() as u32
+        };
+        let loads = kinds(Kind::Load);
         self.index.push(RawBlock {
             offset: self.position,
             first_record: self.records,
-            first_load: self.loads,
+            first_memory_record: self.memory_records,
             length: parts.iter().map(|part| part.len()).sum::<usize>() as u32,
             crc: crc.finalize(),
             records: block.count,
-            loads: block.records.len() as u32,
+            memory_records: block.records.len() as u32,
             kernel,
-            stores: u32::from(block.stores),
-            atomics: u32::from(block.atomics),
-            not_replayed: block.not_replayed.len() as u32,
+            loads,
+            stores: kinds(Kind::Store),
+            atomics: kinds(Kind::Atomic),
+            runs: block.runs.len() as u32,
+            reserved: 0,
         });
         self.records += u64::from(block.count);
-        self.loads += block.records.len() as u64;
+        self.memory_records += block.records.len() as u64;
+        self.loads += u64::from(loads);
         parts.iter().try_for_each(|part| self.write(part))
     }
 
@@ -239,6 +244,7 @@ impl<W: Write + Seek> TraceWriter<W> {
             sections_crc: crc32fast::hash(bytemuck::cast_slice(&sections)),
             records: self.records,
             loads: self.loads,
+            memory_records: self.memory_records,
             ..Header::zeroed()
         };
         header.crc = header_crc(&header);

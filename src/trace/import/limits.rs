@@ -10,14 +10,12 @@ pub const MAX_KERNELS: usize = 1 << 20;
 /// The most header lines of all kernels of a trace together.
 pub(super) const MAX_HEADER_LINES: usize = 1 << 24;
 
-/// How many items of one kind can have a number of 16 bits.
-pub(super) const MAX_NUMBERED: usize = 1 << 16;
+/// The most different operations of a trace: their numbers have 16 bits.
+const MAX_OPERATIONS: usize = 1 << 16;
 
-pub(super) const NOT_REPLAYED: &str = "different instructions that are not replayed";
-
-/// Returns the number of the next item of a kind, of which there are `count`.
-pub(super) fn next_number(count: usize, what: &str) -> Result<u16, ImportError> {
-    u16::try_from(count).map_err(|_| too_many(MAX_NUMBERED, what))
+/// Returns the error of one operation too many.
+pub(super) fn too_many_operations() -> ImportError {
+    too_many(MAX_OPERATIONS, "different memory instructions")
 }
 
 pub(super) fn too_many(most: usize, what: &str) -> ImportError {

@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub use self::error::ImportError;
 pub use self::event::ImportEvent;
 pub use self::limits::MAX_KERNELS;
-use self::limits::{MAX_HEADER_LINES, MAX_NUMBERED, NOT_REPLAYED, too_many};
+use self::limits::{MAX_HEADER_LINES, too_many, too_many_operations};
 use self::sink::Found;
 use self::source::Source;
 use super::binary::{Names, TraceError, TraceWriter};
@@ -91,7 +91,7 @@ struct Shared {
     header_lines: usize,
 }
 
-/// Writes what the reader of one file finds, with operations and names numbered for the whole trace.
+/// Writes what the reader of one file finds, with operations numbered for the whole trace.
 struct Import<'w, W> {
     writer: &'w mut TraceWriter<W>,
     file: &'w Path,
@@ -100,20 +100,11 @@ struct Import<'w, W> {
     kernels: Vec<u32>,
     /// The trace's number of each of the file's operations.
     operations: Vec<u16>,
-    /// The trace's number of each of the file's names.
-    not_replayed: Vec<u16>,
 }
 
 impl<'w, W: Write + Seek> Import<'w, W> {
     fn new(writer: &'w mut TraceWriter<W>, file: &'w Path, shared: &'w mut Shared) -> Self {
-        Self {
-            writer,
-            file,
-            shared,
-            kernels: Vec::new(),
-            operations: Vec::new(),
-            not_replayed: Vec::new(),
-        }
+        Self { writer, file, shared, kernels: Vec::new(), operations: Vec::new() }
     }
 
     /// Returns the name that the whole trace shares.
@@ -148,29 +139,20 @@ impl<'w, W: Write + Seek> Import<'w, W> {
             Found::Operation(mut operation) => {
                 operation.opcode = self.share(&operation.opcode)?;
                 let number = self.writer.operation(&operation);
-                self.operations
-                    .push(number.ok_or_else(|| too_many(MAX_NUMBERED, "different loads"))?);
-                Ok(())
-            }
-            Found::NotReplayed(name) => {
-                self.share(&name.as_str().into())?;
-                let number = self.writer.not_replayed_name(&name);
-                let number = number.ok_or_else(|| too_many(MAX_NUMBERED, NOT_REPLAYED))?;
-                self.not_replayed.push(number);
+                self.operations.push(number.ok_or_else(too_many_operations)?);
                 Ok(())
             }
             Found::Block(kernel, mut block) => {
-                let of_trace = |numbers: &[u16], i: u16| {
-                    numbers.get(usize::from(i)).copied().or_impossible(0, NUMBERED)
-                };
                 for record in &mut block.records {
-                    record.operation = of_trace(&self.operations, record.operation);
-                }
-                for one in &mut block.not_replayed {
-                    one.name = of_trace(&self.not_replayed, one.name);
+                    let number = self.operations.get(usize::from(record.operation)).copied();
+                    record.operation = number.or_impossible(0, NUMBERED);
                 }
                 let kernel = self.kernels.get(kernel as usize).copied().or_impossible(0, NUMBERED);
                 self.writer.append(kernel, &block).map_err(failed)
+            }
+            Found::Tool(tool) => {
+                self.writer.tool(&tool);
+                Ok(())
             }
             Found::Note(note) => {
                 self.writer.note(&note);
@@ -185,7 +167,7 @@ impl<'w, W: Write + Seek> Import<'w, W> {
 }
 
 /// Why numbers are known.
-const NUMBERED: &str = "readers number operations, names and kernels before they use them";
+const NUMBERED: &str = "readers number operations and kernels before they use them";
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,5 @@
-//! [`Sink`]: takes what readers of text traces find and passes it on block by block, with names
-//! and operations numbered by file.
+//! [`Sink`]: takes what readers of text traces find and passes it on block by block, with
+//! operations numbered by file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,41 +7,29 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::error::ImportError;
-use super::limits::{NOT_REPLAYED, next_number};
-use crate::lane::LaneMask;
-use crate::trace::binary::{BlockBuilder, ClosedBlock, Kernel, NameError, Names, NewLoad, Segment};
-use crate::trace::operation::{Class, Operation, Skipped};
-
-/// How many different opcodes of one file are remembered; others are classified each time.
-const KNOWN_OPCODES: usize = 1 << 16;
+use super::limits::too_many_operations;
+use crate::trace::binary::{
+    BlockBuilder, ClosedBlock, Kernel, NameError, Names, NewRecord, Place, Segment,
+};
+use crate::trace::operation::Operation;
 
 /// The most bytes of the open blocks of kernels other than the current one.
 const OPEN_BYTES: usize = 32 << 20;
 
 /// What a reader finds, in order.
 pub(super) enum Found {
-    /// A kernel. The kernels of a file are numbered from 0, as are its operations and names.
+    /// A kernel. The kernels of a file are numbered from 0, as are its operations.
     Kernel(Kernel),
     /// An operation.
     Operation(Operation),
-    /// The name of instructions that are not replayed.
-    NotReplayed(String),
     /// A block of the kernel with that number.
     Block(u32, ClosedBlock),
+    /// The tool that made the file, with its version if known.
+    Tool(String),
     /// A note for readers of results.
     Note(String),
     /// The file may be cut off: the note that says so.
     EndUnknown(&'static str),
-}
-
-/// The class of an opcode with a memory operand.
-#[derive(Clone, Copy)]
-pub(super) enum Known {
-    /// A load: its operation's number in the file.
-    Load(u16),
-    Skipped(Skipped),
-    /// An instruction that is counted by name: the name's number in the file.
-    NotReplayed(u16),
 }
 
 /// Why a name that a reader found was refused.
@@ -75,11 +63,10 @@ pub(super) struct Sink<'s> {
     open: BTreeMap<u32, BlockBuilder>,
     open_bytes: usize,
     kernels: u32,
-    opcodes: FxHashMap<Arc<str>, Known>,
+    /// The number of each opcode's operation.
+    opcodes: FxHashMap<Arc<str>, u16>,
     /// The number of operations.
     operations: usize,
-    /// The numbers of the names of instructions that are not replayed.
-    not_replayed: FxHashMap<String, u16>,
     /// Whether the kernel's code is of SM 5.x or 6.x.
     is_spa5: bool,
     emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
@@ -96,7 +83,6 @@ impl<'s> Sink<'s> {
             kernels: 0,
             opcodes: FxHashMap::default(),
             operations: 0,
-            not_replayed: FxHashMap::default(),
             is_spa5: false,
             emit,
         }
@@ -155,78 +141,67 @@ impl<'s> Sink<'s> {
         self.is_spa5
     }
 
-    /// Returns the class of an opcode with a memory operand.
+    /// Returns the number of the operation of an opcode with a memory operand.
     ///
     /// # Errors
     /// Returns [`Refused`] if the opcode is too long or there are too many different ones.
     #[inline]
-    pub(super) fn known(&mut self, opcode: &str) -> Result<Known, Refused> {
+    pub(super) fn operation(&mut self, opcode: &str) -> Result<u16, Refused> {
         match self.opcodes.get(opcode) {
-            Some(known) => Ok(*known),
-            None => self.classify(opcode),
+            Some(number) => Ok(*number),
+            None => self.new_operation(opcode),
         }
     }
 
     #[cold]
-    fn classify(&mut self, opcode: &str) -> Result<Known, Refused> {
-        let name = self.names.hold(opcode)?;
-        let class = if self.is_spa5 { Class::of_spa5(opcode) } else { Class::of(opcode) };
-        let known = match class {
-            Class::Skipped(kind) => Known::Skipped(kind),
-            Class::NotReplayed(name) => Known::NotReplayed(self.not_replayed_name(name)?),
-            Class::Load(operation) => {
-                let opcode = Arc::clone(&name);
-                (self.emit)(Found::Operation(Operation { opcode, ..operation }))?;
-                let number = next_number(self.operations, "different loads")?;
-                self.operations += 1;
-                Known::Load(number)
-            }
-        };
-        // Loads must find their number again; other opcodes must not fill memory.
-        if matches!(known, Known::Load(_)) || self.opcodes.len() < KNOWN_OPCODES {
-            self.opcodes.insert(name, known);
-        }
-        Ok(known)
-    }
-
-    /// Returns the number of a name, which opcodes with different modifiers share.
-    fn not_replayed_name(&mut self, name: String) -> Result<u16, ImportError> {
-        if let Some(number) = self.not_replayed.get(&name) {
-            return Ok(*number);
-        }
-        (self.emit)(Found::NotReplayed(name.clone()))?;
-        let number = next_number(self.not_replayed.len(), NOT_REPLAYED)?;
-        self.not_replayed.insert(name, number);
+    fn new_operation(&mut self, opcode: &str) -> Result<u16, Refused> {
+        let opcode = self.names.hold(opcode)?;
+        let operation = operation_of(&opcode, self.is_spa5);
+        let number = u16::try_from(self.operations).map_err(|_| too_many_operations())?;
+        (self.emit)(Found::Operation(Operation { opcode: Arc::clone(&opcode), ..operation }))?;
+        self.operations += 1;
+        self.opcodes.insert(opcode, number);
         Ok(number)
     }
 
+    /// Says whose the following instructions of the current kernel are; `None` if the source does not
+    /// say.
     #[inline]
-    pub(super) fn not_replayed(&mut self, name: u16, active: LaneMask) -> Result<(), ImportError> {
-        let full = self.block.not_replayed(name, active);
+    pub(super) fn place(&mut self, place: Option<Place>) {
+        self.block.place(place);
+    }
+
+    /// Counts an instruction without a memory operand.
+    #[inline]
+    pub(super) fn skip(&mut self) -> Result<(), ImportError> {
+        let full = self.block.skip();
         self.emit_block(self.current, full)
     }
 
     #[inline]
-    pub(super) fn skip(&mut self, kind: Skipped) -> Result<(), ImportError> {
-        let full = self.block.skip(kind);
+    pub(super) fn record(&mut self, record: &NewRecord<'_>) -> Result<(), ImportError> {
+        let full = self.block.record(record);
         self.emit_block(self.current, full)
     }
 
-    #[inline]
-    pub(super) fn load(&mut self, load: &NewLoad<'_>) -> Result<(), ImportError> {
-        let full = self.block.load(load);
-        self.emit_block(self.current, full)
-    }
-
-    /// Adds instructions, whose operations and names are indices of `numbers`.
-    pub(super) fn append(&mut self, segment: &Segment, numbers: &[u16]) -> Result<(), ImportError> {
+    /// Adds instructions, whose operations are indices of `operations`.
+    pub(super) fn append(
+        &mut self,
+        segment: &Segment,
+        operations: &[u16],
+    ) -> Result<(), ImportError> {
         let mut from = 0;
         while from < segment.count() {
-            let (to, full) = self.block.append(segment, from, numbers);
+            let (to, full) = self.block.append(segment, from, operations);
             self.emit_block(self.current, full)?;
             from = to;
         }
         Ok(())
+    }
+
+    /// Names the tool that made the file, with its version if known.
+    pub(super) fn tool(&mut self, tool: String) -> Result<(), ImportError> {
+        (self.emit)(Found::Tool(tool))
     }
 
     /// Marks the trace as possibly incomplete, with the note that says why.
@@ -243,4 +218,9 @@ impl<'s> Sink<'s> {
         self.open.insert(self.current, block);
         self.close_others()
     }
+}
+
+/// Returns the operation of an opcode with a memory operand, of SM 5.x or 6.x or of later code.
+pub(super) fn operation_of(opcode: &str, is_spa5: bool) -> Operation {
+    if is_spa5 { Operation::of_spa5(opcode) } else { Operation::of_opcode(opcode) }
 }

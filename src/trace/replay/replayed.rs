@@ -74,12 +74,12 @@ impl Visitor for Part {
         &mut self,
         walk: &Walk<'_>,
         block: &Block<'_>,
-        loads: Range<usize>,
+        records: Range<usize>,
         memory: &M,
     ) -> Result<(), TraceError> {
         let name = &walk.trace.contents().kernels[block.raw().kernel as usize].name;
         let mut worker = Worker::new(block, name, walk.options.has_data());
-        worker.loads(loads, memory)?;
+        worker.records(records, memory)?;
         self.add(worker.found);
         walk.options.report_progress(u64::from(block.raw().length));
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::trace::binary::RawBlock;
 
-/// One of several parts of a trace, cut at loads; the parts together are the whole.
+/// One of several parts of a trace, cut at memory instructions; the parts together are the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     index: u64,
@@ -31,24 +31,24 @@ impl Shard {
         self.count
     }
 
-    /// Returns the loads of the part, by their number in the trace.
-    fn loads(self, all: u64) -> std::ops::Range<u64> {
+    /// Returns the memory instructions of the part, by their number in the trace.
+    fn records(self, all: u64) -> std::ops::Range<u64> {
         let border = |i: u64| (u128::from(all) * u128::from(i) / u128::from(self.count)) as u64;
         border(self.index)..border(self.index + 1)
     }
 
-    /// Returns the loads of a block that belong to the part, by their number in the block; `None` if
-    /// there are none. A block without loads belongs to one part too.
+    /// Returns the memory instructions of a block that belong to the part, by their number in the block; `None` if
+    /// there are none. A block without any belongs to one part too.
     pub(super) fn of_block(self, block: &RawBlock, all: u64) -> Option<std::ops::Range<usize>> {
-        let part = self.loads(all);
-        let first = block.first_load;
-        if block.loads == 0 {
+        let part = self.records(all);
+        let first = block.first_memory_record;
+        if block.memory_records == 0 {
             let is_last = self.index + 1 == self.count;
             let is_here = part.contains(&first) || (is_last && first == all);
             return is_here.then_some(0..0);
         }
         let start = part.start.max(first);
-        let end = part.end.min(first + u64::from(block.loads));
+        let end = part.end.min(first + u64::from(block.memory_records));
         (start < end).then(|| (start - first) as usize..(end - first) as usize)
     }
 }

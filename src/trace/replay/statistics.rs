@@ -64,8 +64,8 @@ pub(super) struct Footprint {
 pub(super) struct KernelCounts {
     /// What needs neither names nor the footprint: the rest of it is empty.
     pub(super) counts: Counts,
-    /// Instructions that read memory but are not replayed, by the number of their name.
-    pub(super) not_replayed: BTreeMap<u16, LdgstsCounts>,
+    /// Memory instructions that are not loads, stores or atomics, by their operation.
+    pub(super) others: BTreeMap<u16, LdgstsCounts>,
     pub(super) footprint: Footprint,
     pub(super) per_pc: BTreeMap<(u32, u16), PcCounts>,
 }
@@ -73,8 +73,8 @@ pub(super) struct KernelCounts {
 impl KernelCounts {
     pub(super) fn add(&mut self, other: &Self) {
         self.counts.add(&other.counts);
-        for (name, counts) in &other.not_replayed {
-            self.not_replayed.entry(*name).or_default().add(*counts);
+        for (operation, counts) in &other.others {
+            self.others.entry(*operation).or_default().add(*counts);
         }
         self.footprint.pages |= &other.footprint.pages;
         self.footprint.lines |= &other.footprint.lines;

@@ -17,6 +17,7 @@ use crate::load::{ByFaultKind, LaneAddresses, load};
 use crate::machine::Misaligned;
 use crate::memory::{GenericAddress, LoadMemory};
 use crate::trace::binary::{BinaryTrace, Block, RawBlock, TraceError};
+use crate::trace::operation::Kind;
 
 /// The most faulty loads that are kept.
 pub const MAX_FAULTY_LOADS: usize = 48;
@@ -86,12 +87,12 @@ fn part_records(
     raw: &RawBlock,
     part: &Range<usize>,
 ) -> Result<Range<u64>, TraceError> {
-    let all = raw.loads as usize;
+    let all = raw.memory_records as usize;
     if part.start == 0 && part.end == all {
         return Ok(raw.first_record..raw.first_record + u64::from(raw.records));
     }
     let block = trace.block(raw)?;
-    let record = |load: usize| Ok(raw.first_record + u64::from(block.load(load)?.index));
+    let record = |load: usize| Ok(raw.first_record + u64::from(block.record(load)?.index));
     let start = if part.start == 0 { raw.first_record } else { record(part.start)? };
     let end =
         if part.end == all { raw.first_record + u64::from(raw.records) } else { record(part.end)? };
@@ -160,7 +161,10 @@ impl Visitor for Survey {
         let mut seen: BTreeSet<_> = self.faulty.iter().map(FaultyLoad::place).collect();
         let mut lanes = LaneAddresses::NONE;
         for i in loads {
-            let traced = block.load(i)?;
+            let traced = block.record(i)?;
+            if traced.operation().kind != Kind::Load {
+                continue;
+            }
             let op = traced.operation().load_op();
             read_lanes(&traced, memory.map(), &mut lanes);
             let mut values = [[0; LANES]; 4];

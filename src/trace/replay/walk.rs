@@ -18,18 +18,18 @@ pub(super) struct Walk<'a> {
     pub(super) options: ReplayOptions<'a>,
     /// By kernel.
     maps: Vec<AddressMap>,
-    /// The blocks, each with the loads that belong to the shard.
+    /// The blocks, each with the memory instructions that belong to the shard.
     pub(super) blocks: Vec<(RawBlock, Range<usize>)>,
 }
 
 /// What blocks add to.
 pub(super) trait Visitor: Send + Sized {
-    /// Visits some loads of a block, which comes after those visited before.
+    /// Visits some memory instructions of a block, which comes after those visited before.
     fn visit<M: LoadMemory>(
         &mut self,
         walk: &Walk<'_>,
         block: &Block<'_>,
-        loads: Range<usize>,
+        records: Range<usize>,
         memory: &M,
     ) -> Result<(), TraceError>;
 
@@ -43,7 +43,8 @@ impl<'a> Walk<'a> {
         options: &ReplayOptions<'a>,
     ) -> Result<Self, ReplayError> {
         let shard = options.get_shard().unwrap_or(Shard::WHOLE);
-        let of_shard = |block: &RawBlock| Some((*block, shard.of_block(block, trace.loads())?));
+        let of_shard =
+            |block: &RawBlock| Some((*block, shard.of_block(block, trace.memory_records())?));
         Ok(Self {
             trace,
             options: *options,

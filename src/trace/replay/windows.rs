@@ -4,6 +4,7 @@ use super::error::ReplayError;
 use super::options::{Data, ReplayOptions};
 use crate::memory::{AddressMap, AddressSpace, Window};
 use crate::trace::binary::{BinaryTrace, Kernel, TraceError};
+use crate::trace::operation::{Kind, Operation};
 
 /// Returns each kernel's address map.
 ///
@@ -58,8 +59,10 @@ fn map(
 fn find_generic(trace: &BinaryTrace) -> Result<Vec<bool>, TraceError> {
     let contents = trace.contents();
     let mut kernels = vec![false; contents.kernels.len()];
-    let is_generic = |space| space == AddressSpace::Generic;
-    if !contents.operations.iter().any(|operation| is_generic(operation.space)) {
+    let needs_windows = |operation: &Operation| {
+        operation.space == AddressSpace::Generic && operation.kind == Kind::Load
+    };
+    if !contents.operations.iter().any(needs_windows) {
         return Ok(kernels);
     }
     for raw in trace.blocks() {
@@ -67,8 +70,9 @@ fn find_generic(trace: &BinaryTrace) -> Result<Vec<bool>, TraceError> {
             continue;
         };
         let block = trace.block(raw)?;
-        for i in 0..raw.loads as usize {
-            if is_generic(block.load(i)?.operation().space) {
+        for i in 0..raw.memory_records as usize {
+            let operation = block.record(i)?.operation();
+            if needs_windows(operation) {
                 *known = true;
                 break;
             }

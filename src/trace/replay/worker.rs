@@ -13,7 +13,8 @@ use crate::load::{LaneAddresses, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
 use crate::memory::{AddressMap, AddressSpace, Addresses, GenericAddress, LoadMemory, Space, mix};
 use crate::simd::vectorized;
-use crate::trace::binary::{Block, TraceError, TracedLoad};
+use crate::trace::binary::{Block, MemoryRecord, TraceError};
+use crate::trace::operation::Kind;
 
 /// What was found in some of the blocks. It grows with the kernels that these belong to, not with
 /// all.
@@ -25,7 +26,7 @@ pub(super) struct Part {
     pub(super) mismatches: Vec<Mismatch>,
 }
 
-/// Replays some loads of a block.
+/// Replays some memory instructions of a block.
 pub(super) struct Worker<'b, 't> {
     block: &'b Block<'t>,
     /// The name of the block's kernel.
@@ -58,16 +59,19 @@ impl<'b, 't> Worker<'b, 't> {
         }
     }
 
-    /// Replays a part of the loads.
-    pub(super) fn loads<M: LoadMemory>(
+    /// Replays a part of the memory instructions.
+    pub(super) fn records<M: LoadMemory>(
         &mut self,
         part: Range<usize>,
         memory: &M,
     ) -> Result<(), TraceError> {
         self.pass(&part)?;
         for i in part {
-            let traced = self.block.load(i)?;
-            self.load(&traced, memory);
+            let traced = self.block.record(i)?;
+            match traced.operation().kind {
+                Kind::Load => self.load(&traced, memory),
+                kind => self.skip(&traced, kind),
+            }
         }
         let mut counts = std::mem::take(&mut self.counts);
         counts.footprint = std::mem::take(&mut self.traffic).footprint();
@@ -76,16 +80,17 @@ impl<'b, 't> Worker<'b, 't> {
         Ok(())
     }
 
-    /// Counts the instructions of a part: from its first load, or from the start of the block if it
-    /// has the first, to the load after it, or to the end of the block.
+    /// Counts the instructions without a record of a part: from its first record, or from the start of
+    /// the block if it has the first, to the record after it, or to the end of the block.
     fn pass(&mut self, part: &Range<usize>) -> Result<(), TraceError> {
         let raw = self.block.raw();
-        let before = |load: &TracedLoad<'_>| (load.index, load.stores, load.atomics);
-        let from = if part.start == 0 { (0, 0, 0) } else { before(&self.block.load(part.start)?) };
-        let to = if part.end == raw.loads as usize {
-            (raw.records, raw.stores, raw.atomics)
+        let before = |record: &MemoryRecord<'_>| (record.index, record.stores, record.atomics);
+        let from =
+            if part.start == 0 { (0, 0, 0) } else { before(&self.block.record(part.start)?) };
+        let to = if part.end == raw.memory_records as usize {
+            self.block.unrecorded()
         } else {
-            before(&self.block.load(part.end)?)
+            before(&self.block.record(part.end)?)
         };
         // Blocks whose records do not ascend are refused when they are read.
         let passed = |to: u32, from: u32| u64::from(to.saturating_sub(from));
@@ -95,17 +100,25 @@ impl<'b, 't> Worker<'b, 't> {
         skipped.store = passed(to.1, from.1);
         skipped.atomic = passed(to.2, from.2);
         skipped.other = counts.records - part.len() as u64 - skipped.store - skipped.atomic;
-        for one in self.block.not_replayed() {
-            if (from.0..to.0).contains(&one.index) {
-                let one_more = LdgstsCounts { records: 1, lanes: u64::from(one.lanes) };
-                self.counts.not_replayed.entry(one.name).or_default().add(one_more);
-            }
-        }
         Ok(())
     }
 
+    /// Counts an instruction that is not a load.
+    fn skip(&mut self, traced: &MemoryRecord<'_>, kind: Kind) {
+        let skipped = &mut self.counts.counts.skipped;
+        match kind {
+            Kind::Store => skipped.store += 1,
+            Kind::Atomic => skipped.atomic += 1,
+            _ => {
+                skipped.other += 1;
+                let one_more = LdgstsCounts { records: 1, lanes: traced.mask.count().into() };
+                self.counts.others.entry(traced.operation).or_default().add(one_more);
+            }
+        }
+    }
+
     #[inline]
-    fn load<M: LoadMemory>(&mut self, traced: &TracedLoad<'_>, memory: &M) {
+    fn load<M: LoadMemory>(&mut self, traced: &MemoryRecord<'_>, memory: &M) {
         let op = traced.operation().load_op();
         read_lanes(traced, memory.map(), &mut self.lanes);
         // Without data the values are not used.
@@ -130,11 +143,11 @@ impl<'b, 't> Worker<'b, 't> {
 
     /// Compares the values with the expected ones, if the trace has them. Lanes whose guard is false
     /// keep their previous values, which are unknown.
-    fn check(&mut self, record: u64, traced: &TracedLoad<'_>, op: LoadOp) {
+    fn check(&mut self, record: u64, traced: &MemoryRecord<'_>, op: LoadOp) {
         let mut is_checked = false;
         let mut is_equal = true;
         for (register, row) in self.values.iter().enumerate().take(op.registers() as usize) {
-            let Some(expected) = traced.expected(register) else { return };
+            let Some(expected) = traced.values(register) else { return };
             is_checked = true;
             for (lane, expected) in traced.mask.lanes().zip(expected) {
                 let got = row[lane];
@@ -160,7 +173,7 @@ impl<'b, 't> Worker<'b, 't> {
     }
 
     #[inline]
-    fn count(&mut self, record: u64, traced: &TracedLoad<'_>, op: LoadOp, loaded: &Loaded) {
+    fn count(&mut self, record: u64, traced: &MemoryRecord<'_>, op: LoadOp, loaded: &Loaded) {
         let mut lane_faults = FaultCounts::default();
         for fault in &loaded.faults {
             lane_faults[fault.kind()] += 1;
@@ -230,7 +243,7 @@ impl<'b, 't> Worker<'b, 't> {
 /// Sets `lanes` to the executing lanes, Plg and addresses. If the record has no Plg, the windows
 /// decide it.
 #[inline]
-pub(super) fn read_lanes(traced: &TracedLoad<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
+pub(super) fn read_lanes(traced: &MemoryRecord<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
     lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
     traced.read_addresses(&mut lanes.addresses);
     lanes.plg = match (traced.operation().space, traced.plg) {

@@ -1,4 +1,4 @@
-//! [`Block`] and [`TracedLoad`]: the loads of a binary trace.
+//! [`Block`] and [`MemoryRecord`]: the memory instructions of a binary trace.
 
 use std::ops::Range;
 
@@ -9,29 +9,31 @@ use crate::memory::Addresses;
 use crate::trace::binary::contents::Contents;
 use crate::trace::binary::error::TraceError;
 use crate::trace::binary::format::{
-    ALL_FLAGS, FLAG_EXPECTED, FLAG_GUARD, FLAG_PLG, FLAG_WIDTH, RawBlock, RawNotReplayed,
-    RawRecord, form,
+    ALL_FLAGS, ALL_RUN, FLAG_GUARD, FLAG_PLG, FLAG_VALUED, FLAG_VALUES, FLAG_WIDTH, RawBlock,
+    RawRecord, RawRun, form,
 };
-use crate::trace::operation::Operation;
+use crate::trace::binary::place::Place;
+use crate::trace::operation::{Kind, Operation};
 
 /// A block whose bytes match their checksum.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'t> {
     raw: RawBlock,
     records: &'t [u8],
-    not_replayed: &'t [u8],
+    runs: &'t [u8],
     payload: &'t [u8],
     contents: &'t Contents,
+    has_loads_only: bool,
 }
 
-/// One load of a trace.
+/// One memory instruction of a trace.
 #[derive(Clone, Copy, Debug)]
-pub struct TracedLoad<'t> {
+pub struct MemoryRecord<'t> {
     /// The number of instructions before it in its block.
     pub index: u32,
-    /// The number of stores before it in its block.
+    /// The number of stores before it in its block that have no record: those of version 1.
     pub stores: u32,
-    /// The number of atomics before it in its block.
+    /// The number of atomics before it in its block that have no record: those of version 1.
     pub atomics: u32,
     /// The program counter, in bytes from the start of the function.
     pub pc: u32,
@@ -45,64 +47,134 @@ pub struct TracedLoad<'t> {
     pub operation: u16,
     /// Whether the source's access width was not the opcode's.
     pub width_disagrees: bool,
+    /// Whether the source has values for it, of any kind.
+    pub is_valued: bool,
     op: &'t Operation,
     form: u8,
     addresses: &'t [u8],
-    expected: &'t [u8],
+    values: &'t [u8],
 }
 
 impl<'t> Block<'t> {
-    /// Checks the bytes of a block.
+    /// Checks the bytes of a block. Before version 2, blocks have records of loads only.
     pub(super) fn new(
         raw: RawBlock,
         bytes: &'t [u8],
         contents: &'t Contents,
+        has_loads_only: bool,
     ) -> Result<Self, TraceError> {
         if crc32fast::hash(bytes) != raw.crc {
             return Err(TraceError::Damaged { part: "block", offset: raw.offset });
         }
-        let records = raw.loads as usize * size_of::<RawRecord>();
-        let not_replayed = raw.not_replayed as usize * size_of::<RawNotReplayed>();
+        let records = raw.memory_records as usize * size_of::<RawRecord>();
+        let runs = raw.runs as usize * size_of::<RawRun>();
         let parts = bytes
             .split_at_checked(records)
-            .and_then(|(records, rest)| Some((records, rest.split_at_checked(not_replayed)?)));
-        let (records, (not_replayed, payload)) = parts.ok_or_else(|| {
-            let RawBlock { loads, not_replayed, .. } = raw;
-            let message = format!(
-                "{} bytes do not hold {loads} loads and {not_replayed} other instructions",
-                bytes.len()
-            );
+            .and_then(|(records, rest)| Some((records, rest.split_at_checked(runs)?)));
+        let (records, (runs, payload)) = parts.ok_or_else(|| {
+            let RawBlock { memory_records, runs, .. } = raw;
+            let size = bytes.len();
+            let message =
+                format!("{size} bytes do not hold {memory_records} records and {runs} runs");
             malformed(&raw, message)
         })?;
-        check_order(&raw, records)?;
-        let block = Self { raw, records, not_replayed, payload, contents };
-        block.check_not_replayed()?;
+        let block = Self { raw, records, runs, payload, contents, has_loads_only };
+        block.check_order()?;
+        block.check_kinds()?;
+        block.check_runs()?;
         Ok(block)
     }
 
-    /// Checks that the instructions that are not replayed ascend, that none of them is a load, and
-    /// that their names exist.
-    fn check_not_replayed(&self) -> Result<(), TraceError> {
-        let records = self.records.chunks_exact(size_of::<RawRecord>());
-        let mut loads =
-            records.map(|record| pod_read_unaligned::<RawRecord>(record).index).peekable();
-        let mut next = 0;
-        for (i, one) in self.not_replayed().enumerate() {
-            while loads.next_if(|load| *load < one.index).is_some() {}
-            let is_load = loads.peek() == Some(&one.index);
-            let has_name = usize::from(one.name) < self.contents.not_replayed.len();
-            if one.index < next || one.index >= self.raw.records || is_load || !has_name {
-                let message = format!("instruction {i} of those not replayed is inconsistent");
+    fn raw_records(&self) -> impl Iterator<Item = RawRecord> + 't {
+        self.records.chunks_exact(size_of::<RawRecord>()).map(pod_read_unaligned)
+    }
+
+    /// Checks that the counts before each record exceed those before the previous one, and leave room
+    /// for the instructions without a record: the counts of the parts of a block then add up to those
+    /// of the block.
+    fn check_order(&self) -> Result<(), TraceError> {
+        let before = self
+            .raw_records()
+            .map(|record| (record.index, u32::from(record.stores), u32::from(record.atomics)));
+        // The least counts before the next record: those after this one.
+        let (mut index, mut stores, mut atomics) = (0, 0, 0);
+        for (i, at) in before.chain([self.unrecorded()]).enumerate() {
+            let skipped = (at.1.checked_sub(stores)).zip(at.2.checked_sub(atomics));
+            let others =
+                at.0.checked_sub(index).zip(skipped).and_then(|(passed, (stores, atomics))| {
+                    passed.checked_sub(stores)?.checked_sub(atomics)
+                });
+            if others.is_none() {
+                let message = format!("the counts before record {i} are too low");
                 return Err(malformed(&self.raw, message));
             }
-            next = one.index + 1;
+            (index, stores, atomics) = (at.0.saturating_add(1), at.1, at.2);
         }
         Ok(())
     }
 
-    /// Returns the instructions that read memory but are not replayed, in order.
-    pub fn not_replayed(&self) -> impl Iterator<Item = RawNotReplayed> + 't {
-        self.not_replayed.chunks_exact(size_of::<RawNotReplayed>()).map(pod_read_unaligned)
+    /// Checks the counts of the index.
+    fn check_kinds(&self) -> Result<(), TraceError> {
+        let (mut loads, mut stores, mut atomics) = (0, 0, 0);
+        for record in self.raw_records() {
+            match self.contents.operations.get(usize::from(record.operation)).map(|op| op.kind) {
+                Some(Kind::Load) => loads += 1,
+                Some(Kind::Store) => stores += 1,
+                Some(Kind::Atomic) => atomics += 1,
+                _ => {}
+            }
+        }
+        let RawBlock {
+            loads: expected_loads,
+            stores: expected_stores,
+            atomics: expected_atomics,
+            ..
+        } = self.raw;
+        let is_right = loads == expected_loads
+            && (self.has_loads_only || (stores, atomics) == (expected_stores, expected_atomics));
+        if is_right {
+            return Ok(());
+        }
+        let message = "it has not as many loads, stores and atomics as the index says";
+        Err(malformed(&self.raw, message.to_owned()))
+    }
+
+    /// Checks that runs ascend and say what is known.
+    fn check_runs(&self) -> Result<(), TraceError> {
+        let mut next = 0;
+        for i in 0..self.raw.runs as usize {
+            let run = self.run(i);
+            if run.first < next || run.first >= self.raw.records || run.known & !ALL_RUN != 0 {
+                return Err(malformed(&self.raw, format!("run {i} is inconsistent")));
+            }
+            next = run.first + 1;
+        }
+        Ok(())
+    }
+
+    fn run(&self, i: usize) -> RawRun {
+        let (runs, _) = self.runs.as_chunks::<{ size_of::<RawRun>() }>();
+        runs.get(i).map_or_else(RawRun::default, |run| pod_read_unaligned(run))
+    }
+
+    /// Returns the number of its instructions, and of its stores and atomics that have no record.
+    pub(in crate::trace) fn unrecorded(&self) -> (u32, u32, u32) {
+        let RawBlock { records, stores, atomics, .. } = self.raw;
+        if self.has_loads_only { (records, stores, atomics) } else { (records, 0, 0) }
+    }
+
+    /// Returns whose the instruction with `index` instructions before it in the block is, and where it
+    /// is among those of its warp, as far as the source says.
+    #[must_use]
+    pub fn place(&self, index: u32) -> Place {
+        let (mut from, mut to) = (0, self.raw.runs as usize);
+        while from < to {
+            let middle = from.midpoint(to);
+            if self.run(middle).first <= index { from = middle + 1 } else { to = middle }
+        }
+        let Some(i) = from.checked_sub(1) else { return Place::default() };
+        let run = self.run(i);
+        run.place().after(index - run.first)
     }
 
     /// Returns the block's row of the index.
@@ -111,28 +183,22 @@ impl<'t> Block<'t> {
         &self.raw
     }
 
-    /// Returns load `i` of the block, counted from 0.
+    /// Returns memory instruction `i` of the block, counted from 0.
     ///
     /// # Errors
-    /// Returns [`TraceError::Malformed`] if there is no such load, or its record points outside the
-    /// block or the contents, or has an unknown form or flag.
+    /// Returns [`TraceError::Malformed`] if there is no such record, or it points outside the block or
+    /// the contents, or has an unknown form or flag.
     #[inline]
-    pub fn load(&self, i: usize) -> Result<TracedLoad<'t>, TraceError> {
-        let record = self.record(i);
-        record.and_then(|record| self.read(&pod_read_unaligned(record))).ok_or_else(|| {
-            let message = format!("the record of load {i} fits neither block nor contents");
-            malformed(&self.raw, message)
+    pub fn record(&self, i: usize) -> Result<MemoryRecord<'t>, TraceError> {
+        let (records, _) = self.records.as_chunks::<{ size_of::<RawRecord>() }>();
+        let record = records.get(i).and_then(|record| self.read(&pod_read_unaligned(record)));
+        record.ok_or_else(|| {
+            malformed(&self.raw, format!("record {i} fits neither block nor contents"))
         })
     }
 
     #[inline]
-    fn record(&self, i: usize) -> Option<&'t [u8]> {
-        let (records, _) = self.records.as_chunks::<{ size_of::<RawRecord>() }>();
-        records.get(i).map(|record| &record[..])
-    }
-
-    #[inline]
-    fn read(&self, record: &RawRecord) -> Option<TracedLoad<'t>> {
+    fn read(&self, record: &RawRecord) -> Option<MemoryRecord<'t>> {
         let operation = self.contents.operations.get(usize::from(record.operation))?;
         if record.flags & !ALL_FLAGS != 0 {
             return None;
@@ -144,17 +210,19 @@ impl<'t> Block<'t> {
             form::STRIDE => 16,
             form::DELTAS => (8 + 4 * active.checked_sub(1)?).next_multiple_of(8),
             form::LIST => 8 * active,
+            form::UNKNOWN => 0,
+            form::TRANSFER if operation.kind == Kind::Transfer => 16,
             _ => return None,
         };
         let (addresses, rest) =
             self.payload.get(record.payload as usize..)?.split_at_checked(bytes)?;
-        let expected = if record.flags & FLAG_EXPECTED != 0 {
+        let values = if record.flags & FLAG_VALUES != 0 {
             rest.get(..4 * active * operation.width.registers() as usize)?
         } else {
             &[]
         };
         let known = |flag, bits| (record.flags & flag != 0).then_some(LaneMask::from_bits(bits));
-        Some(TracedLoad {
+        Some(MemoryRecord {
             index: record.index,
             stores: u32::from(record.stores),
             atomics: u32::from(record.atomics),
@@ -164,10 +232,11 @@ impl<'t> Block<'t> {
             guard: known(FLAG_GUARD, record.guard),
             operation: record.operation,
             width_disagrees: record.flags & FLAG_WIDTH != 0,
+            is_valued: record.flags & (FLAG_VALUES | FLAG_VALUED) != 0,
             op: operation,
             form: record.form,
             addresses,
-            expected,
+            values,
         })
     }
 }
@@ -178,15 +247,29 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |word| u64::from_le_bytes(*word))
 }
 
-impl<'t> TracedLoad<'t> {
-    /// Returns the operation that the load executes.
+impl<'t> MemoryRecord<'t> {
+    /// Returns what the instruction does.
     #[inline]
     #[must_use]
     pub fn operation(&self) -> &'t Operation {
         self.op
     }
 
-    /// Returns the lanes' addresses; meaningless for lanes that are not active.
+    /// Returns whether the active lanes' addresses are known.
+    #[inline]
+    #[must_use]
+    pub fn has_addresses(&self) -> bool {
+        !matches!(self.form, form::UNKNOWN | form::TRANSFER)
+    }
+
+    /// Returns how many addresses an instruction that moves blocks has, and how many bytes it moves;
+    /// `None` of other instructions, and if the source does not say.
+    #[must_use]
+    pub fn transfer(&self) -> Option<(u64, u64)> {
+        (self.form == form::TRANSFER).then(|| (word(self.addresses, 0), word(self.addresses, 8)))
+    }
+
+    /// Returns the lanes' addresses; meaningless for lanes that are not active, and if they are unknown.
     #[inline]
     #[must_use]
     pub fn addresses(&self) -> Addresses {
@@ -241,44 +324,19 @@ impl<'t> TracedLoad<'t> {
         }
     }
 
-    /// Returns the expected values of destination register `register`, one per active lane; `None`
-    /// if they are unknown, and no values for a register that the load does not have.
+    /// Returns the values of register `register`, one per active lane: what a load must load, or a store
+    /// stored. `None` if they are unknown, and no values for a register that the instruction does not
+    /// have.
     #[must_use]
-    pub fn expected(&self, register: usize) -> Option<impl Iterator<Item = u32>> {
-        if self.expected.is_empty() {
+    pub fn values(&self, register: usize) -> Option<impl Iterator<Item = u32>> {
+        if self.values.is_empty() {
             return None;
         }
         let active = self.mask.count() as usize;
-        let (values, _) = self.expected.as_chunks::<4>();
+        let (values, _) = self.values.as_chunks::<4>();
         let from = register.saturating_mul(active).min(values.len());
         Some(values[from..].iter().take(active).map(|value| u32::from_le_bytes(*value)))
     }
-}
-
-/// Checks that the counts before each load exceed those before the previous load, and leave room
-/// for the instructions that were skipped: the counts of the parts of a block then add up to those
-/// of the block.
-fn check_order(block: &RawBlock, records: &[u8]) -> Result<(), TraceError> {
-    let counts = |record: &[u8]| {
-        let record: RawRecord = pod_read_unaligned(record);
-        (record.index, u32::from(record.stores), u32::from(record.atomics))
-    };
-    let end = (block.records, block.stores, block.atomics);
-    let before = records.chunks_exact(size_of::<RawRecord>()).map(counts);
-    // The least counts before the next load: those after this one.
-    let (mut index, mut stores, mut atomics) = (0, 0, 0);
-    for (i, at) in before.chain([end]).enumerate() {
-        let skipped = (at.1.checked_sub(stores)).zip(at.2.checked_sub(atomics));
-        let others =
-            at.0.checked_sub(index).zip(skipped).and_then(|(passed, (stores, atomics))| {
-                passed.checked_sub(stores)?.checked_sub(atomics)
-            });
-        if others.is_none() {
-            return Err(malformed(block, format!("the counts before load {i} are too low")));
-        }
-        (index, stores, atomics) = (at.0.saturating_add(1), at.1, at.2);
-    }
-    Ok(())
 }
 
 fn malformed(block: &RawBlock, message: String) -> TraceError {

@@ -6,8 +6,8 @@ use bytemuck::pod_read_unaligned;
 use crate::trace::binary::contents::Contents;
 use crate::trace::binary::error::TraceError;
 use crate::trace::binary::format::{
-    BYTE_ORDER, Header, MAGIC, MAX_BLOCK_LOADS, MAX_BLOCK_RECORDS, OLDEST_VERSION, RawBlock,
-    RawSection, SectionKind, VERSION,
+    BYTE_ORDER, Header, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS, OLDEST_VERSION,
+    RawBlock, RawLoadBlock, RawSection, SectionKind, VERSION,
 };
 use crate::trace::binary::writer::header_crc;
 
@@ -118,38 +118,49 @@ pub(super) fn read_index(
         message,
     };
     let rows = checked(bytes, section)?;
-    if rows.len() % size_of::<RawBlock>() != 0 {
+    let has_loads_only = header.version == OLDEST_VERSION;
+    let size = if has_loads_only { size_of::<RawLoadBlock>() } else { size_of::<RawBlock>() };
+    if rows.len() % size != 0 {
         return Err(wrong(format!("{} bytes are not a whole number of rows", rows.len())));
     }
-    let blocks: Vec<RawBlock> =
-        rows.chunks_exact(size_of::<RawBlock>()).map(pod_read_unaligned).collect();
-    let (mut records, mut loads, mut end) = (0u64, 0u64, size_of::<Header>() as u64);
+    let rows = rows.chunks_exact(size);
+    let blocks: Vec<RawBlock> = if has_loads_only {
+        rows.map(|row| pod_read_unaligned::<RawLoadBlock>(row).into()).collect()
+    } else {
+        rows.map(pod_read_unaligned).collect()
+    };
+    let (mut records, mut memory_records, mut loads) = (0u64, 0u64, 0u64);
+    let mut end = size_of::<Header>() as u64;
     for (i, block) in blocks.iter().enumerate() {
         let length = u64::from(block.length);
         slice(bytes, block.offset, length)
             .ok_or_else(|| outside("block", block.offset, length, bytes))?;
         // Blocks that overlap would make a small file a large amount of work.
         let is_placed = block.offset >= end && block.offset % 8 == 0 && block.length % 8 == 0;
-        let skipped =
-            u64::from(block.stores) + u64::from(block.atomics) + u64::from(block.not_replayed);
+        let skipped = u64::from(block.stores) + u64::from(block.atomics);
+        let with_record = if has_loads_only { block.records } else { block.memory_records };
         let is_consistent = block.first_record == records
-            && block.first_load == loads
+            && block.first_memory_record == memory_records
             && block.records <= MAX_BLOCK_RECORDS
-            && block.loads as usize <= MAX_BLOCK_LOADS
-            && u64::from(block.loads) + skipped <= u64::from(block.records)
-            && (block.not_replayed == 0 || header.version > OLDEST_VERSION)
+            && block.memory_records as usize <= MAX_BLOCK_MEMORY_RECORDS
+            && block.memory_records <= block.records
+            && block.runs <= block.records
+            && u64::from(block.loads) + skipped <= u64::from(with_record)
             && (block.kernel as usize) < contents.kernels.len();
         if !is_placed || !is_consistent {
             let RawBlock { offset, .. } = block;
             return Err(wrong(format!("row {i}, of the block at {offset}, is inconsistent")));
         }
         records += u64::from(block.records);
+        memory_records += u64::from(block.memory_records);
         loads += u64::from(block.loads);
         end = block.offset + u64::from(block.length);
     }
-    if (records, loads) != (header.records, header.loads) {
+    let expected = if has_loads_only { header.loads } else { header.memory_records };
+    if (records, memory_records, loads) != (header.records, expected, header.loads) {
         return Err(wrong(format!(
-            "{records} instructions and {loads} loads; the header says {} and {}",
+            "{records} instructions, {memory_records} with a record, {loads} loads; the header says \
+             {}, {expected} and {}",
             header.records, header.loads
         )));
     }

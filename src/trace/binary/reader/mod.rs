@@ -1,4 +1,4 @@
-//! [`BinaryTrace`]: reading a binary trace, and the loads of its blocks.
+//! [`BinaryTrace`]: reading a binary trace, and the instructions of its blocks.
 
 mod block;
 mod container;
@@ -12,7 +12,7 @@ use super::format::{Header, OLDEST_VERSION, RawBlock, SectionKind};
 use crate::memory::Arena;
 use crate::regular_file;
 
-pub use block::{Block, TracedLoad};
+pub use block::{Block, MemoryRecord};
 
 /// A binary trace whose header, sections and index have been checked. Blocks are checked when
 /// they are read.
@@ -50,22 +50,31 @@ impl BinaryTrace {
         let sections = container::read_sections(bytes.bytes(), &header)?;
         let contents = container::find(&sections, &header, SectionKind::Contents)?;
         let contents = container::read_contents(bytes.bytes(), &contents)?;
-        let index = container::find(&sections, &header, SectionKind::BlockIndex)?;
+        let is_oldest = header.version == OLDEST_VERSION;
+        let index = if is_oldest { SectionKind::LoadIndex } else { SectionKind::BlockIndex };
+        let index = container::find(&sections, &header, index)?;
         let blocks = container::read_index(bytes.bytes(), &index, &header, &contents)?;
         Ok(Self { bytes, header, contents, blocks })
     }
 
-    /// Returns whether the trace names the instructions that read memory but are not replayed;
-    /// those of version 1 of the format do not.
+    /// Returns whether the trace has records of loads only, as version 1 of the format has; stores and
+    /// atomics are then counted, and nothing else is known of them.
     #[must_use]
-    pub fn names_not_replayed(&self) -> bool {
-        self.header.version > OLDEST_VERSION
+    pub fn has_loads_only(&self) -> bool {
+        self.header.version == OLDEST_VERSION
     }
 
-    /// Returns the number of instructions in the trace, skipped ones included.
+    /// Returns the number of instructions in the trace, those without a memory operand included.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.header.records
+    }
+
+    /// Returns the number of memory instructions that have a record: all of the trace's, or its loads
+    /// if it [has records of loads only](Self::has_loads_only).
+    #[must_use]
+    pub fn memory_records(&self) -> u64 {
+        if self.has_loads_only() { self.header.loads } else { self.header.memory_records }
     }
 
     /// Returns the number of loads in the trace.
@@ -102,6 +111,6 @@ impl BinaryTrace {
         let bytes = self.bytes.bytes().get(start..).and_then(|rest| rest.get(..length));
         // Only a row of another index can lie outside.
         let outside = TraceError::Damaged { part: "block", offset: block.offset };
-        Block::new(*block, bytes.ok_or(outside)?, &self.contents)
+        Block::new(*block, bytes.ok_or(outside)?, &self.contents, self.has_loads_only())
     }
 }

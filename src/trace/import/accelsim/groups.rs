@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::trace::binary::Kernel;
+use crate::trace::binary::{Kernel, Place};
 
 /// A line that groups instructions.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,8 @@ pub(super) struct Groups {
     /// The thread blocks so far.
     blocks: FxHashSet<[u32; 3]>,
     state: State,
+    /// The thread block and the warp that were named last.
+    place: Place,
     /// The warps so far of the current thread block.
     seen_warps: FxHashSet<u64>,
 }
@@ -66,6 +68,11 @@ impl Groups {
             warps: threads.filter(|threads| *threads > 0).map(|threads| threads.div_ceil(32)),
         };
         Self { bounds, ..Self::default() }
+    }
+
+    /// Returns whose the instructions after the last line are.
+    pub(super) fn place(&self) -> Place {
+        self.place
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -125,6 +132,7 @@ impl Groups {
             return Err(format!("thread block {x},{y},{z} for the second time"));
         }
         self.state = State::Block;
+        self.place = Place { cta: Some(place), ..Place::default() };
         Ok(())
     }
 
@@ -138,6 +146,8 @@ impl Groups {
             return Err(format!("warp {warp} for the second time in its thread block"));
         }
         self.state = State::Warp;
+        let warp = u32::try_from(warp).ok();
+        self.place = Place { warp, index: Some(0), ..self.place };
         Ok(())
     }
 

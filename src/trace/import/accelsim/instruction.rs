@@ -6,12 +6,15 @@ use super::fields::Fields;
 use super::line::{Body, LineReader, Version};
 use super::tokens::{Tokens, number};
 use crate::lane::{LANES, LaneMask};
+use crate::trace::binary::Place;
 use crate::trace::import::error::ImportError;
 
 const CTA: &str = "a thread block's number";
 
 /// An instruction; its offsets are from the start of its line.
 pub(super) struct Instruction<'t> {
+    /// Whose it is, if instructions are not grouped.
+    pub(super) place: Option<Place>,
     pub(super) pc: u32,
     pub(super) mask: LaneMask,
     /// ASCII spaces and line ends are around it.
@@ -56,12 +59,15 @@ impl Body<'_> {
         list: &mut List,
     ) -> Option<Instruction<'t>> {
         let start = fields.at;
+        let mut place = None;
         if !self.is_grouped {
             let mut block = [0; 3];
             for at in &mut block {
                 *at = u32::try_from(fields.decimal()?).ok()?;
             }
-            self.bounds.check(block, fields.decimal()?).ok()?;
+            let warp = fields.decimal()?;
+            self.bounds.check(block, warp).ok()?;
+            place = Some(place_of(block, warp));
         }
         if self.has_line_numbers {
             fields.decimal()?;
@@ -87,7 +93,7 @@ impl Body<'_> {
             return None;
         }
         let (opcode, opcode_at) = (&fields.text[opcode.0..opcode.1], opcode.0 - start);
-        Some(Instruction { pc, mask, opcode, opcode_at, width, operand_at, run })
+        Some(Instruction { place, pc, mask, opcode, opcode_at, width, operand_at, run })
     }
 
     /// `mode addresses`, as [`LineReader::addresses`].
@@ -141,9 +147,8 @@ impl LineReader<'_> {
         list: &mut List,
     ) -> Result<Instruction<'t>, ImportError> {
         let mut tokens = Tokens { text, at: 0 };
-        if !self.body.is_grouped {
-            self.place(&mut tokens)?;
-        }
+        let is_grouped = self.body.is_grouped;
+        let place = if is_grouped { None } else { Some(self.place(&mut tokens)?) };
         if self.body.has_line_numbers {
             self.decimal(&mut tokens, "the number of a source line")?;
         }
@@ -159,11 +164,11 @@ impl LineReader<'_> {
         let run = if width == 0 { None } else { self.addresses(&mut tokens, mask, list)? };
         let last = if width == 0 { "the access width" } else { "the addresses" };
         self.end(&mut tokens, last)?;
-        Ok(Instruction { pc, mask, opcode, opcode_at, width, operand_at, run })
+        Ok(Instruction { place, pc, mask, opcode, opcode_at, width, operand_at, run })
     }
 
     /// `ctax ctay ctaz warp`: the thread block and the warp of an instruction that is not grouped.
-    fn place(&self, tokens: &mut Tokens<'_>) -> Result<(), ImportError> {
+    fn place(&self, tokens: &mut Tokens<'_>) -> Result<Place, ImportError> {
         let mut block = [0; 3];
         for at in &mut block {
             let token = self.next(tokens, CTA)?;
@@ -171,7 +176,8 @@ impl LineReader<'_> {
             *at = known.ok_or_else(|| self.wrong(tokens, token, CTA))?;
         }
         let warp = self.decimal(tokens, "a warp's number")?;
-        self.body.bounds.check(block, warp).map_err(|message| self.error(0, message))
+        self.body.bounds.check(block, warp).map_err(|message| self.error(0, message))?;
+        Ok(place_of(block, warp))
     }
 
     /// Reads an opcode or a register, which begin with a capital letter. Anything else is another
@@ -303,6 +309,10 @@ impl LineReader<'_> {
         let shown = String::from_utf8_lossy(&token[..token.len().min(40)]).into_owned();
         self.error(tokens.at - token.len(), format!("{shown:?}; expected {expected}"))
     }
+}
+
+fn place_of(block: [u32; 3], warp: u64) -> Place {
+    Place { cta: Some(block), warp: u32::try_from(warp).ok(), ..Place::default() }
 }
 
 /// Returns whether the lanes are consecutive; an empty mask is.

@@ -1,12 +1,12 @@
 //! [`merge`]: the parts of an Accel-Sim trace, in its order.
 
-use super::groups::Groups;
+use super::groups::{Groups, Mark};
 use super::line::{Body, LineReader};
 use super::part::Part;
 use super::pieces::Piece;
 use crate::impossible::OrImpossible;
 use crate::trace::import::error::ImportError;
-use crate::trace::import::sink::{Known, Sink};
+use crate::trace::import::sink::Sink;
 
 /// Passes on what the next piece of a trace holds: `part`.
 ///
@@ -21,43 +21,46 @@ pub(super) fn merge(
 ) -> Result<(), ImportError> {
     let wrong = check_marks(body, piece, part, groups).err();
     let end = wrong.as_ref().map_or(u64::MAX, |(line, _)| *line);
-    let mut numbers = Vec::with_capacity(part.opcodes.len());
+    let mut operations = Vec::with_capacity(part.opcodes.len());
     for opcode in part.opcodes.iter().take_while(|opcode| opcode.line < end) {
         let text = piece.text().get(opcode.text.clone()).and_then(|text| str::from_utf8(text).ok());
         let text = text.or_impossible("", "opcodes are in the piece and UTF-8");
-        let known = sink.known(text).map_err(|refused| {
+        let number = sink.operation(text).map_err(|refused| {
             let line = LineReader { body, line: opcode.line };
             refused.at(|message| line.error(opcode.column, message))
         })?;
-        numbers.push(match known {
-            Known::Load(number) | Known::NotReplayed(number) => number,
-            Known::Skipped(_) => 0,
-        });
+        operations.push(number);
     }
     if let Some((line, message)) = wrong {
         return Err(LineReader { body, line }.error(0, message));
     }
     match part.error.take() {
         Some(error) => Err(error),
-        None => sink.append(&part.segment, &numbers),
+        None => sink.append(&part.segment, &operations),
     }
 }
 
-/// Checks the groups of a piece.
+/// Checks the groups of a piece, and says whose its instructions are.
 ///
 /// # Errors
 /// Returns the first wrong line, and what is wrong.
 fn check_marks(
     body: &Body<'_>,
     piece: &Piece,
-    part: &Part,
+    part: &mut Part,
     groups: &mut Groups,
 ) -> Result<(), (u64, String)> {
     let mut after = piece.line;
+    let mut instructions = 0;
     for mark in &part.marks {
         count(body, piece, groups, mark.instructions, after)?;
         groups.take(mark.mark).map_err(|message| (mark.line, message))?;
         after = mark.line;
+        // A piece has fewer instructions than a segment.
+        instructions += mark.instructions as u32;
+        if let Mark::Warp(_) = mark.mark {
+            part.segment.place(instructions, Some(groups.place()));
+        }
     }
     count(body, piece, groups, part.after_marks, after)
 }

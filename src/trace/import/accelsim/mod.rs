@@ -220,7 +220,10 @@ impl<'f> Reader<'f> {
 
     /// Begins the kernel, whose header was read.
     fn begin_kernel(&mut self, sink: &mut Sink<'_>) -> Result<(), ImportError> {
-        if !self.kernel.header.iter().any(|(key, _)| &**key == "accelsim tracer version") {
+        let header = &mut self.kernel.header.iter();
+        if let Some((_, version)) = header.find(|(key, _)| &**key == "accelsim tracer version") {
+            sink.tool(format!("Accel-Sim tracer {version}"))?;
+        } else {
             sink.note("no tracer version in the header: read as version 4".to_owned())?;
         }
         self.has_kernel = true;

@@ -11,9 +11,10 @@ use super::line::{Body, LineReader};
 use super::pieces::Piece;
 use crate::impossible::OrImpossible;
 use crate::lines::LineError;
-use crate::trace::binary::{Addresses, NewLoad, Segment};
+use crate::trace::binary::{Addresses, NewRecord, Segment};
 use crate::trace::import::error::ImportError;
-use crate::trace::operation::{Class, Skipped};
+use crate::trace::import::sink::operation_of;
+use crate::trace::operation::Kind;
 
 const UNATTRIBUTABLE: &str =
     "a stride over lanes before the guard: the lane that it begins with is unknown";
@@ -56,17 +57,8 @@ pub(super) struct PieceReader {
     deltas: Vec<i32>,
 }
 
-/// What an instruction with a memory operand becomes.
-#[derive(Clone, Copy)]
-enum Kind {
-    /// A load of as many bytes.
-    Load(u32),
-    Skipped(Skipped),
-    NotReplayed,
-}
-
-/// The opcodes of a piece: each one's index and kind.
-type Opcodes<'t> = FxHashMap<&'t [u8], (u16, Kind)>;
+/// The opcodes of a piece: each one's index and, of a load, its bytes.
+type Opcodes<'t> = FxHashMap<&'t [u8], (u16, Option<u32>)>;
 
 impl PieceReader {
     /// Replaces `part` by what `piece` holds.
@@ -175,32 +167,25 @@ impl LineReader<'_> {
         opcodes: &mut Opcodes<'t>,
         room: &mut Room<'_>,
     ) -> Result<(), ImportError> {
-        let Instruction { pc, mask, opcode, opcode_at, width, operand_at, run } = *instruction;
+        let Instruction { place, pc, mask, opcode, opcode_at, width, operand_at, run } =
+            *instruction;
         if width == 0 {
-            part.segment.skip(Skipped::Other);
+            part.segment.skip();
             return Ok(());
         }
+        if place.is_some() {
+            part.segment.place(part.segment.count(), place);
+        }
         let known = opcodes.get(opcode).copied();
-        let (index, kind) = known.unwrap_or_else(|| {
+        let (operation, bytes) = known.unwrap_or_else(|| {
             let start = at + opcode_at;
             let (line, text) = (self.line, start..start + opcode.len());
             // A piece has fewer instructions than a segment.
-            let new = (part.opcodes.len() as u16, self.kind(opcode));
+            let new = (part.opcodes.len() as u16, self.load_bytes(opcode));
             part.opcodes.push(PlacedOpcode { line, column: opcode_at, text });
             opcodes.insert(opcode, new);
             new
         });
-        let bytes = match kind {
-            Kind::Load(bytes) => bytes,
-            Kind::Skipped(kind) => {
-                part.segment.skip(kind);
-                return Ok(());
-            }
-            Kind::NotReplayed => {
-                part.segment.not_replayed(index, mask);
-                return Ok(());
-            }
-        };
         let list = room.list.addresses();
         let addresses = match run {
             Some((base, stride)) => Addresses::Stride { base, stride },
@@ -209,20 +194,19 @@ impl LineReader<'_> {
             }
             None => Addresses::shortest(list, room.deltas),
         };
-        let width_disagrees = width != u64::from(bytes);
-        part.segment.load(&NewLoad { width_disagrees, ..NewLoad::new(pc, mask, index, addresses) });
+        let width_disagrees = bytes.is_some_and(|bytes| width != u64::from(bytes));
+        let record = NewRecord::new(pc, mask, operation, addresses);
+        part.segment.record(&NewRecord { width_disagrees, ..record });
         Ok(())
     }
 
+    /// Returns the bytes that the opcode says of a load; `None` of other instructions.
     #[cold]
-    fn kind(&self, opcode: &[u8]) -> Kind {
+    fn load_bytes(&self, opcode: &[u8]) -> Option<u32> {
         let opcode = std::str::from_utf8(opcode).ok();
         let opcode = opcode.or_impossible("", "the line is UTF-8 and tokens end at ASCII spaces");
-        match if self.body.is_spa5 { Class::of_spa5(opcode) } else { Class::of(opcode) } {
-            Class::Load(operation) => Kind::Load(operation.width.bytes()),
-            Class::Skipped(kind) => Kind::Skipped(kind),
-            Class::NotReplayed(_) => Kind::NotReplayed,
-        }
+        let operation = operation_of(opcode, self.body.is_spa5);
+        (operation.kind == Kind::Load).then(|| operation.width.bytes())
     }
 }
 
@@ -289,10 +273,11 @@ mod tests {
     fn read(body: &Body<'_>, line: &str) -> [Option<String>; 2] {
         let mut list = List::default();
         let seen = |instruction: Instruction<'_>, list: &List| {
-            let Instruction { pc, mask, opcode, opcode_at, width, operand_at, run } = instruction;
+            let Instruction { place, pc, mask, opcode, opcode_at, width, operand_at, run } =
+                instruction;
             let listed = if width > 0 && run.is_none() { list.addresses() } else { &[] };
             let places = (opcode_at, if width > 0 { operand_at } else { 0 });
-            format!("{pc} {mask:?} {opcode:?} {places:?} {width} {run:?} {listed:?}")
+            format!("{place:?} {pc} {mask:?} {opcode:?} {places:?} {width} {run:?} {listed:?}")
         };
         let text = format!("{line}{}", "\n".repeat(16));
         let mut room = Vec::new();

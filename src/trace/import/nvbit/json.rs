@@ -102,6 +102,7 @@ impl AccessJson {
     fn borrow(&self) -> Access<'_> {
         Access {
             launch: self.grid_launch_id,
+            cta: None,
             opcode: &self.instr_opcode,
             pc: self.instr_offset,
             addresses: self.addrs,

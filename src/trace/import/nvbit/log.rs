@@ -214,5 +214,6 @@ fn read_access(text: &str) -> Option<Access<'_>> {
     let launch = field(head, "grid_launch_id ")?.parse().ok()?;
     // If the opcode is missing, the warp is in its place.
     field(head, " - warp ")?.parse::<u64>().ok()?;
-    Some(Access { launch, opcode: opcode.trim(), pc: 0, addresses })
+    let cta = dimensions(field(head, " - CTA ")?)?;
+    Some(Access { launch, cta: Some(cta), opcode: opcode.trim(), pc: 0, addresses })
 }

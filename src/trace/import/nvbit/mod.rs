@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::error::ImportError;
 use super::limits::MAX_KERNELS;
-use super::sink::{Known, Refused, Sink};
+use super::sink::{Refused, Sink};
 use crate::lane::{LANES, LaneMask};
-use crate::trace::binary::{Addresses, Kernel, NameError, NewLoad};
+use crate::trace::binary::{Addresses, Kernel, NameError, NewRecord, Place};
 
 pub(super) use self::json::FORMAT as JSON_FORMAT;
 pub(super) use self::log::FORMAT as LOG_FORMAT;
@@ -20,6 +20,7 @@ const NOTE: &str = "the active masks are inferred: lanes with address 0 were tak
 /// One memory access.
 struct Access<'a> {
     launch: u64,
+    cta: Option<[u32; 3]>,
     opcode: &'a str,
     pc: u32,
     addresses: [u64; LANES],
@@ -43,6 +44,7 @@ enum Launch {
 
 impl<'r, 's> Reader<'r, 's> {
     fn new(sink: &'r mut Sink<'s>) -> Result<Self, ImportError> {
+        sink.tool("NVBit mem_trace".to_owned())?;
         sink.note(NOTE.to_owned())?;
         Ok(Self { sink, launches: FxHashMap::default(), current: None })
     }
@@ -85,16 +87,13 @@ impl<'r, 's> Reader<'r, 's> {
         if self.current != Some(access.launch) {
             self.select(access.launch)?;
         }
+        self.sink.place(access.cta.map(|cta| Place { cta: Some(cta), ..Place::default() }));
         let mask = LaneMask::from_fn(|lane| access.addresses[lane] != 0);
-        let operation = match self.sink.known(access.opcode)? {
-            Known::Skipped(kind) => return Ok(self.sink.skip(kind)?),
-            Known::NotReplayed(name) => return Ok(self.sink.not_replayed(name, mask)?),
-            Known::Load(operation) => operation,
-        };
+        let operation = self.sink.operation(access.opcode)?;
         let list: Vec<u64> = mask.lanes().map(|lane| access.addresses[lane]).collect();
         let mut deltas = Vec::new();
         let addresses = Addresses::shortest(&list, &mut deltas);
-        self.sink.load(&NewLoad::new(access.pc, mask, operation, addresses))?;
+        self.sink.record(&NewRecord::new(access.pc, mask, operation, addresses))?;
         Ok(())
     }
 }

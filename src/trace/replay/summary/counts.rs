@@ -8,11 +8,11 @@ use roaring::RoaringTreemap;
 use warpload_encoding::Instruction;
 
 use super::{
-    Counts, Digest, FootprintCounts, Hex, KernelSummary, LDGSTS, LdgstsCounts, Partial, PcSummary,
+    Counts, Digest, FootprintCounts, Hex, KernelSummary, LdgstsCounts, Partial, PcSummary,
     SectorSummary, SkippedCounts, Summary,
 };
 use crate::trace::binary::{BinaryTrace, Contents};
-use crate::trace::operation::Operation;
+use crate::trace::operation::{Kind, Operation};
 use crate::trace::replay::replayed::Replayed;
 use crate::trace::replay::shard::Shard;
 use crate::trace::replay::statistics::{Footprint, KernelCounts, PcCounts};
@@ -124,11 +124,11 @@ fn not_replayed(
     contents: &Contents,
 ) -> (BTreeMap<String, u64>, LdgstsCounts) {
     let (mut names, mut ldgsts) = (BTreeMap::new(), LdgstsCounts::default());
-    for (&number, &counts) in &kernel.not_replayed {
-        let name = contents.not_replayed.get(usize::from(number)).map_or("", String::as_str);
-        if name == LDGSTS {
+    for (&number, &counts) in &kernel.others {
+        let Some(operation) = contents.operations.get(usize::from(number)) else { continue };
+        if operation.kind == Kind::Copy {
             ldgsts.add(counts);
-        } else {
+        } else if let Some(name) = operation.not_replayed() {
             *names.entry(name.to_owned()).or_default() += counts.records;
         }
     }
@@ -138,7 +138,7 @@ fn not_replayed(
 fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> Counts {
     let contents = trace.contents();
     let (not_replayed, ldgsts) =
-        trace.names_not_replayed().then(|| not_replayed(kernel, contents)).unzip();
+        (!trace.has_loads_only()).then(|| not_replayed(kernel, contents)).unzip();
     let mut by_opcode = BTreeMap::new();
     for ((_, operation), pc) in &kernel.per_pc {
         *by_opcode.entry(opcode(contents, *operation)).or_default() += pc.loads;

@@ -1,0 +1,49 @@
+//! [`Segment`]: instructions of a part of a file, which blocks are made of.
+
+use super::block::{ClosedBlock, NewRecord};
+use super::place::Place;
+
+/// Instructions in order. There are at most [`MAX_BLOCK_RECORDS`](super::MAX_BLOCK_RECORDS) of them, with
+/// numbers of operations of their own.
+#[derive(Debug, Default)]
+pub(in crate::trace) struct Segment {
+    pub(super) block: ClosedBlock,
+    /// Places, each with the number of instructions before it; ascending.
+    pub(super) places: Vec<(u32, Option<Place>)>,
+}
+
+impl Segment {
+    /// Returns the number of instructions.
+    #[inline]
+    pub(in crate::trace) fn count(&self) -> u32 {
+        self.block.count
+    }
+
+    /// Says whose the instructions after the first `count` are.
+    #[inline]
+    pub(in crate::trace) fn place(&mut self, count: u32, place: Option<Place>) {
+        if self.places.last().is_none_or(|(_, last)| *last != place) {
+            self.places.push((count, place));
+        }
+    }
+
+    /// Counts an instruction without a memory operand.
+    #[inline]
+    pub(in crate::trace) fn skip(&mut self) {
+        self.block.count += 1;
+    }
+
+    #[inline]
+    pub(in crate::trace) fn record(&mut self, record: &NewRecord<'_>) {
+        self.block.record(record);
+    }
+
+    pub(in crate::trace) fn clear(&mut self) {
+        let ClosedBlock { records, runs, payload, count } = &mut self.block;
+        records.clear();
+        runs.clear();
+        payload.clear();
+        *count = 0;
+        self.places.clear();
+    }
+}
