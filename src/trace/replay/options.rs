@@ -37,6 +37,7 @@ pub struct ReplayOptions<'a> {
     pub(super) shared_window: Option<Window>,
     pub(super) local_window: Option<Window>,
     shard: Option<Shard>,
+    survey: bool,
     observer: Option<&'a (dyn Fn(u64) + Sync)>,
 }
 
@@ -50,6 +51,7 @@ impl<'a> ReplayOptions<'a> {
             shared_window: None,
             local_window: None,
             shard: None,
+            survey: false,
             observer: None,
         }
     }
@@ -86,6 +88,14 @@ impl<'a> ReplayOptions<'a> {
         self
     }
 
+    /// Sets whether to collect what pictures need besides, a [`Survey`](super::Survey); by default
+    /// it is left out.
+    #[must_use]
+    pub fn survey(mut self, is_wanted: bool) -> Self {
+        self.survey = is_wanted;
+        self
+    }
+
     /// Sets a function that is called after each block with the bytes of the block, from any
     /// thread.
     #[must_use]
@@ -110,6 +120,12 @@ impl<'a> ReplayOptions<'a> {
     #[must_use]
     pub fn get_shard(&self) -> Option<Shard> {
         self.shard
+    }
+
+    /// Returns whether a survey is collected.
+    #[must_use]
+    pub fn get_survey(&self) -> bool {
+        self.survey
     }
 
     /// Returns whether loads have values.
@@ -152,6 +168,7 @@ impl fmt::Debug for ReplayOptions<'_> {
             .field("shared_window", &self.shared_window)
             .field("local_window", &self.local_window)
             .field("shard", &self.shard)
+            .field("survey", &self.survey)
             .finish_non_exhaustive()
     }
 }

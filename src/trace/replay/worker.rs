@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::statistics::{KEPT, KernelCounts, PcCounts, Traffic, TrafficCounter};
 use super::summary::{Fault, FaultCounts, Hex, LdgstsCounts, Mismatch};
+use super::survey::{FaultyLoad, Surveyed};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{LaneAddresses, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
@@ -23,6 +24,15 @@ pub(super) struct Part {
     pub(super) digest: u64,
     pub(super) faults: Vec<Fault>,
     pub(super) mismatches: Vec<Mismatch>,
+    /// If a survey is wanted.
+    pub(super) surveyed: Option<Surveyed>,
+    traffic: TrafficCounter,
+}
+
+impl Part {
+    pub(super) fn new(surveyed: Option<Surveyed>) -> Self {
+        Self { surveyed, ..Self::default() }
+    }
 }
 
 /// Replays some loads of a block.
@@ -32,48 +42,52 @@ pub(super) struct Worker<'b, 't> {
     kernel: &'b Arc<str>,
     /// Whether values are known and wanted.
     has_data: bool,
-    traffic: TrafficCounter,
     per_pc: FxHashMap<(u32, u16), PcCounts>,
     /// Those of the load at hand.
     lanes: LaneAddresses,
     /// The registers that loads fill.
     values: [LaneValues; 4],
     counts: KernelCounts,
-    /// What is not counted by kernel.
-    pub(super) found: Part,
+    found: &'b mut Part,
 }
 
 impl<'b, 't> Worker<'b, 't> {
-    pub(super) fn new(block: &'b Block<'t>, kernel: &'b Arc<str>, has_data: bool) -> Self {
+    pub(super) fn new(
+        block: &'b Block<'t>,
+        kernel: &'b Arc<str>,
+        has_data: bool,
+        found: &'b mut Part,
+    ) -> Self {
         Self {
             block,
             kernel,
             has_data,
-            traffic: TrafficCounter::default(),
             per_pc: FxHashMap::default(),
             lanes: LaneAddresses::NONE,
             values: [[0; LANES]; 4],
             counts: KernelCounts::default(),
-            found: Part::default(),
+            found,
         }
     }
 
-    /// Replays a part of the loads.
+    /// Replays a part of the loads. Returns the counts of the kernel; all else is found.
     pub(super) fn loads<M: LoadMemory>(
-        &mut self,
+        mut self,
         part: Range<usize>,
         memory: &M,
-    ) -> Result<(), TraceError> {
+    ) -> Result<KernelCounts, TraceError> {
         self.pass(&part)?;
+        if let Some(surveyed) = &mut self.found.surveyed {
+            surveyed.begin(self.block.raw().kernel as usize, part.len());
+        }
         for i in part {
             let traced = self.block.load(i)?;
             self.load(&traced, memory);
         }
-        let mut counts = std::mem::take(&mut self.counts);
-        counts.footprint = std::mem::take(&mut self.traffic).footprint();
-        counts.per_pc = std::mem::take(&mut self.per_pc).into_iter().collect();
-        self.found.kernels.insert(self.block.raw().kernel, counts);
-        Ok(())
+        let Self { mut counts, per_pc, found, .. } = self;
+        counts.footprint = found.traffic.take_footprint();
+        counts.per_pc = per_pc.into_iter().collect();
+        Ok(counts)
     }
 
     /// Counts the instructions of a part: from its first load, or from the start of the block if it
@@ -175,6 +189,20 @@ impl<'b, 't> Worker<'b, 't> {
                 });
             }
         }
+        if let Some(surveyed) = &mut self.found.surveyed {
+            surveyed.prepare(record);
+            if !loaded.faults.is_empty() {
+                surveyed.add_faulty(FaultyLoad {
+                    record,
+                    kernel: self.block.raw().kernel as usize,
+                    pc: traced.pc,
+                    operation: traced.operation,
+                    executing: self.lanes.executing,
+                    faults: loaded.faults.by_kind(),
+                    addresses: self.lanes.addresses.to_array(),
+                });
+            }
+        }
         let traffic = self.traffic(op, loaded);
         let one = PcCounts {
             loads: 1,
@@ -213,24 +241,27 @@ impl<'b, 't> Worker<'b, 't> {
     #[inline]
     fn traffic(&mut self, op: LoadOp, loaded: &Loaded) -> Traffic {
         let (lanes, global) = (&self.lanes, loaded.global);
+        let Part { traffic, surveyed, .. } = &mut *self.found;
+        let mut slice = surveyed.as_mut().map(|surveyed| &mut surveyed.slice);
         if global.is_empty() {
             return Traffic::default();
         }
         if let (Addresses::Stride { stride, .. }, Some(range)) = (&lanes.addresses, global.range())
         {
             let (first, count) = (lanes.addresses.of(range.start), range.len() as u64);
-            if let Some(traffic) = self.traffic.stride(first, *stride, count, op.width) {
+            let slice = slice.as_deref_mut();
+            if let Some(traffic) = traffic.stride(first, *stride, count, op.width, slice) {
                 return traffic;
             }
         }
-        self.traffic.each(&lanes.addresses, global, op.width)
+        traffic.each(&lanes.addresses, global, op.width, slice)
     }
 }
 
 /// Sets `lanes` to the executing lanes, Plg and addresses. If the record has no Plg, the windows
 /// decide it.
 #[inline]
-pub(super) fn read_lanes(traced: &TracedLoad<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
+fn read_lanes(traced: &TracedLoad<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
     lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
     traced.read_addresses(&mut lanes.addresses);
     lanes.plg = match (traced.operation().space, traced.plg) {
