@@ -2,8 +2,9 @@
 //! and in parallel.
 //!
 //! [`replay`] returns a [`Replayed`]; from it come the [`Summary`], which shards of a trace merge,
-//! and the [`Survey`] for pictures.
+//! and, if it is asked for, the [`Survey`] for pictures.
 
+mod cells;
 mod error;
 mod heat;
 mod options;
