@@ -370,7 +370,8 @@ impl<'b, 't> Worker<'b, 't> {
             AddressSpace::Global => return SpaceCost::default(),
             AddressSpace::Generic => {
                 // A lane that is neither outside nor in global memory is in a window.
-                let is_shared = |lane: usize| map.shared().offset_of(offsets.address(lane)).is_some();
+                let is_shared =
+                    |lane: usize| map.shared().offset_of(offsets.address(lane)).is_some();
                 let in_shared = lanes & LaneMask::from_fn(is_shared);
                 let (base, lanes) = (map.shared().base, in_shared);
                 if is_load && !lanes.is_empty() {
