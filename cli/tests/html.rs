@@ -14,8 +14,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use warpload::lane::LaneMask;
 use warpload::trace::{
-    Addresses, BinaryTrace, Class, Data, Kernel, NewLoad, Operation, ReplayOptions, Shard,
-    TraceWriter,
+    Addresses, BinaryTrace, Data, Kernel, NewRecord, Operation, ReplayOptions, Shard, TraceWriter,
 };
 
 const BTREE: &[&str] = &["traces/btree-v5-kernel-1.traceg"];
@@ -179,17 +178,8 @@ fn scattered(path: &Path) {
                     0x1_0000_0000 + (state >> 34 & !15)
                 })
                 .collect();
-            let load = NewLoad {
-                pc: 8 * (load % 200),
-                mask: LaneMask::ALL,
-                operation,
-                addresses: Addresses::List(&addresses),
-                plg: None,
-                guard: None,
-                expected: &[],
-                width_disagrees: false,
-            };
-            writer.load(&load).unwrap();
+            let (pc, addresses) = (8 * (load % 200), Addresses::List(&addresses));
+            writer.record(&NewRecord::new(pc, LaneMask::ALL, operation, addresses)).unwrap();
         }
     }
     writer.finish().unwrap();
