@@ -57,8 +57,8 @@ impl<'a> Replayed<'a> {
         &self.walk.options
     }
 
-    /// Returns the counts of each kernel's program counters and operations, by kernel, then
-    /// ascending.
+    /// Returns the counts of loads, stores and atomics of each kernel's program counters and operations,
+    /// by kernel, then ascending.
     pub(super) fn per_pc(&self) -> impl Iterator<Item = (usize, u32, u16, &PcCounts)> {
         self.kernels.iter().enumerate().flat_map(|(kernel, counts)| {
             counts
@@ -78,7 +78,7 @@ impl Visitor for Part {
         memory: &M,
     ) -> Result<(), TraceError> {
         let name = &walk.trace.contents().kernels[block.raw().kernel as usize].name;
-        let mut worker = Worker::new(block, name, walk.options.has_data());
+        let mut worker = Worker::new(block, name, walk.options);
         worker.records(records, memory)?;
         self.add(worker.found);
         walk.options.report_progress(u64::from(block.raw().length));

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use roaring::RoaringTreemap;
 
-use super::summary::{Counts, FaultCounts, LdgstsCounts};
+use super::reuse::Reuse;
+use super::spaces::Cost;
+use super::summary::{Counts, FaultCounts, TrafficCounts};
 use crate::impossible::OrImpossible;
 use crate::lane::{LANES, LaneMask};
 use crate::memory::{Addresses, GenericAddress, Width};
@@ -37,6 +39,37 @@ pub(super) struct PcCounts {
     pub(super) most_sectors: u64,
     pub(super) ideal_sectors: u64,
     pub(super) lane_faults: FaultCounts,
+    /// What loads cost in the memory of the opcode, if that is shared, local or constant.
+    pub(super) own: SpaceCost,
+}
+
+/// What loads of one memory cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SpaceCost {
+    pub(super) loads: u64,
+    pub(super) amount: u64,
+    pub(super) fewest: u64,
+    pub(super) most: u64,
+    pub(super) ideal: u64,
+}
+
+impl SpaceCost {
+    pub(super) fn of(Cost { amount, ideal }: Cost) -> Self {
+        Self { loads: 1, amount, fewest: amount, most: amount, ideal }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, other: &Self) {
+        if other.loads == 0 {
+            return;
+        }
+        let is_first = self.loads == 0;
+        self.loads += other.loads;
+        self.amount += other.amount;
+        self.fewest = if is_first { other.fewest } else { self.fewest.min(other.fewest) };
+        self.most = self.most.max(other.most);
+        self.ideal += other.ideal;
+    }
 }
 
 impl PcCounts {
@@ -49,6 +82,7 @@ impl PcCounts {
         self.most_sectors = self.most_sectors.max(other.most_sectors);
         self.ideal_sectors += other.ideal_sectors;
         self.lane_faults.add(&other.lane_faults);
+        self.own.add(&other.own);
     }
 }
 
@@ -64,15 +98,38 @@ pub(super) struct Footprint {
 pub(super) struct KernelCounts {
     /// What needs neither names nor the footprint: the rest of it is empty.
     pub(super) counts: Counts,
+    /// Loads of memory other than global.
+    pub(super) shared: SpaceCost,
+    pub(super) local: SpaceCost,
+    pub(super) constant: SpaceCost,
+    /// Stores and atomics.
+    pub(super) stores: TrafficCounts,
+    pub(super) atomics: TrafficCounts,
     /// Memory instructions that are not loads, stores or atomics, by their operation.
-    pub(super) others: BTreeMap<u16, LdgstsCounts>,
+    pub(super) others: BTreeMap<u16, OtherCounts>,
     pub(super) footprint: Footprint,
+    /// Of loads, stores and atomics, by program counter and operation.
     pub(super) per_pc: BTreeMap<(u32, u16), PcCounts>,
+    /// The touches of lines, if they are wanted.
+    pub(super) reuse: Reuse,
 }
 
 impl KernelCounts {
-    pub(super) fn add(&mut self, other: &Self) {
+    /// Adds the counts of the part of the kernel that follows.
+    pub(super) fn add(&mut self, later: &Self) {
+        self.add_unordered(later);
+        self.reuse.add(&later.reuse);
+    }
+
+    /// Adds all counts of a part or of another kernel that do not depend on the order, which is all
+    /// but reuse.
+    pub(super) fn add_unordered(&mut self, other: &Self) {
         self.counts.add(&other.counts);
+        self.shared.add(&other.shared);
+        self.local.add(&other.local);
+        self.constant.add(&other.constant);
+        self.stores.add(other.stores);
+        self.atomics.add(other.atomics);
         for (operation, counts) in &other.others {
             self.others.entry(*operation).or_default().add(*counts);
         }
@@ -81,6 +138,26 @@ impl KernelCounts {
         for (key, counts) in &other.per_pc {
             self.per_pc.entry(*key).and_modify(|known| known.add(counts)).or_insert(*counts);
         }
+    }
+}
+
+/// Memory instructions that are neither loads nor stores nor atomics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct OtherCounts {
+    pub(super) records: u64,
+    pub(super) lanes: u64,
+    /// What the trace states of instructions that move blocks.
+    pub(super) addresses: u64,
+    pub(super) bytes: u64,
+}
+
+impl OtherCounts {
+    pub(super) fn add(&mut self, other: Self) {
+        self.records += other.records;
+        self.lanes += other.lanes;
+        // A made-up trace can state any number.
+        self.addresses = self.addresses.saturating_add(other.addresses);
+        self.bytes = self.bytes.saturating_add(other.bytes);
     }
 }
 
