@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use warpload::lane::LaneMask;
 use warpload::trace::{
-    Addresses, BinaryTrace, Class, Data, HeatMap, Kernel, NewLoad, Operation, ReplayOptions, Shard,
+    Addresses, BinaryTrace, Data, HeatMap, Kernel, NewRecord, Operation, ReplayOptions, Shard,
     TraceWriter,
 };
 
@@ -180,17 +180,8 @@ fn scattered(path: &Path, bytes: u64) {
                     0x1_0000_0000 + ((state >> 34) % bytes & !15)
                 })
                 .collect();
-            let load = NewLoad {
-                pc: 8 * (load % 200),
-                mask: LaneMask::ALL,
-                operation,
-                addresses: Addresses::List(&addresses),
-                plg: None,
-                guard: None,
-                expected: &[],
-                width_disagrees: false,
-            };
-            writer.load(&load).unwrap();
+            let (pc, addresses) = (8 * (load % 200), Addresses::List(&addresses));
+            writer.record(&NewRecord::new(pc, LaneMask::ALL, operation, addresses)).unwrap();
         }
     }
     writer.finish().unwrap();
@@ -201,8 +192,8 @@ fn one_by_one(trace: &BinaryTrace, map: &HeatMap) -> Vec<u64> {
     let mut sectors = vec![0; map.sectors.len()];
     for raw in trace.blocks() {
         let block = trace.block(raw).unwrap();
-        for i in 0..raw.loads as usize {
-            let load = block.load(i).unwrap();
+        for i in 0..raw.memory_records as usize {
+            let load = block.record(i).unwrap();
             let record = raw.first_record + u64::from(load.index);
             if !map.records.contains(&record) {
                 continue;

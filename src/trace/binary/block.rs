@@ -181,7 +181,8 @@ impl BlockBuilder {
         block.payload.extend_from_slice(&payload[bytes]);
         let begun = places.partition_point(|(at, _)| *at < from);
         for (at, place) in &places[begun..] {
-            if *at >= to {
+            // A place at the end is that of what follows the segment.
+            if *at > to || (*at == to && to < *count) {
                 break;
             }
             self.runs.place(&mut block.runs, at - from + block.count, *place);
@@ -209,8 +210,10 @@ impl BlockBuilder {
     /// Returns what is in the block and starts an empty one, which begins with the same warp; `None`
     /// if nothing is in it.
     pub(in crate::trace) fn close(&mut self) -> Option<ClosedBlock> {
-        let block = std::mem::take(&mut self.block);
+        let mut block = std::mem::take(&mut self.block);
         self.runs.carry(&mut self.block.runs, block.count);
+        // The last place may be that of instructions which did not come.
+        block.runs.pop_if(|run| run.first == block.count);
         (block.count > 0).then_some(block)
     }
 }

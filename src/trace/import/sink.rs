@@ -202,12 +202,15 @@ impl<'s> Sink<'s> {
         operations: &[u16],
     ) -> Result<(), ImportError> {
         let mut from = 0;
-        while from < segment.count() {
+        // A segment without instructions can have a place for those that follow it.
+        loop {
             let (to, full) = self.block.append(segment, from, operations);
             self.emit_block(self.current, full)?;
             from = to;
+            if from >= segment.count() {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Names the tool that made the file, with its version if known.
