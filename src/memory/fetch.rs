@@ -70,10 +70,15 @@ fn words<const N: usize>(bytes: &[u8; N]) -> Words {
 #[inline(always)]
 pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) -> bool {
     let Some(bytes) = bytes.get(..LANES * access.width.bytes() as usize) else { return false };
-    match (access.width, rows) {
-        (_, []) => {}
-        (Width::B4, rows) => copy_words::<{ 4 * LANES }, 1>(bytes, rows),
-        (_, rows) => copy_other(bytes, access, rows),
+    match (access.width, rows, bytes.first_chunk::<{ 4 * LANES }>()) {
+        (Width::B4, [row, ..], Some(bytes)) => {
+            // Copied first, or the compiler moves single words: bytes and row might overlap.
+            let bytes = *bytes;
+            for (value, word) in row.iter_mut().zip(bytes.as_chunks().0) {
+                *value = u32::from_le_bytes(*word);
+            }
+        }
+        (_, rows, _) => copy_other(bytes, access, rows),
     }
     true
 }
