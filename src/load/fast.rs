@@ -64,7 +64,7 @@ pub fn load<M: LoadMemory>(
 ) -> Loaded {
     if lanes.executing == LaneMask::ALL
         && lanes.addresses.is_run(op.width)
-        && let Some(space) = load_run(op, lanes.addresses.of(0), lanes.plg, memory, rows)
+        && let Some(space) = load_run(&op, lanes.addresses.of(0), lanes.plg, memory, rows)
     {
         return Loaded::run(space);
     }
@@ -75,7 +75,7 @@ pub fn load<M: LoadMemory>(
 /// one region; returns the memory that it belongs to. There is nothing to report then.
 #[inline(always)]
 pub(super) fn load_run<M: LoadMemory>(
-    op: LoadOp,
+    op: &LoadOp,
     first: u64,
     plg: LaneMask,
     memory: &M,

@@ -93,7 +93,7 @@ impl Prepared {
         let plg = warp.predicate(self.plg);
         let Destination { first: register, count } = self.destination;
         let rows = warp.rows_mut(register, count);
-        let space = load_run(self.op, first, plg, &machine.memory, rows)?;
+        let space = load_run(&self.op, first, plg, &machine.memory, rows)?;
         Some(self.outcome(LaneMask::ALL, Loaded::run(space)))
     }
 

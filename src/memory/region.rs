@@ -160,7 +160,7 @@ impl<'m> Region<'m> {
     /// 0's first; drops those of missing rows. Returns false, without changing a row, if the region
     /// does not hold them all, if each lane has bytes of its own, or if the fill's addresses are
     /// misaligned.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn copy(&self, access: Access, first: GenericAddress, rows: &mut [LaneValues]) -> bool {
         let offset = self.offset_of(first);
