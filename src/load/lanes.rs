@@ -149,3 +149,64 @@ static DISTANCES: [LaneValues; 6] = {
     }
     rows
 };
+
+#[cfg(test)]
+mod tests {
+    use warpload_encoding::Offset;
+
+    use super::*;
+
+    /// Compares the addresses with what each lane's registers and offset add up to.
+    fn check(low: LaneValues, high: Option<LaneValues>, offset: i32) -> Addresses {
+        let mut warp = Warp::new();
+        warp.set_register(Reg::new(4), low);
+        warp.set_register(Reg::new(5), high.unwrap_or([7; LANES]));
+        let address =
+            Address { base: Reg::new(4), extended: high.is_some(), offset: Offset::Signed(offset) };
+        let addresses = Base::new(address, RegisterLimit::ALL).addresses(&warp);
+        for (lane, address) in addresses.to_array().into_iter().enumerate() {
+            let expected = match high {
+                None => low[lane].wrapping_add_signed(offset).into(),
+                Some(high) => (u64::from(high[lane]) << 32 | u64::from(low[lane]))
+                    .wrapping_add_signed(offset.into()),
+            };
+            assert_eq!(address, expected, "lane {lane} of {low:?} {high:?} {offset}");
+        }
+        addresses
+    }
+
+    fn is_stride(addresses: &Addresses) -> bool {
+        matches!(addresses, Addresses::Stride { .. })
+    }
+
+    #[test]
+    fn addresses_are_a_stride_if_every_lane_says_so() {
+        for stride in [0, 1, 2, 3, 4, 8, 16, 32] {
+            let low: LaneValues = std::array::from_fn(|lane| 0x100 + stride * lane as u32);
+            let is_known = ![3, 32].contains(&stride);
+            assert_eq!(is_stride(&check(low, None, -4)), is_known);
+            assert_eq!(is_stride(&check(low, Some([9; LANES]), -4)), is_known);
+            for lane in 0..LANES {
+                let (mut other_low, mut other_high) = (low, [9; LANES]);
+                other_low[lane] ^= 0x80;
+                other_high[lane] ^= 1;
+                assert!(!is_stride(&check(other_low, None, 0)));
+                assert!(!is_stride(&check(low, Some(other_high), 0)));
+            }
+        }
+    }
+
+    #[test]
+    fn no_lane_of_a_stride_passes_two_to_the_power_of_32() {
+        let low = |first: u32| std::array::from_fn(|lane| first.wrapping_add(4 * lane as u32));
+        let end = 4 * (LANES as u32 - 1);
+        assert!(is_stride(&check(low(u32::MAX - end), None, 0)));
+        assert!(!is_stride(&check(low(u32::MAX - end + 1), None, 0)));
+        // The sum of 32 bits counts, not the register.
+        assert!(is_stride(&check(low(u32::MAX - 7), None, 8)));
+        assert!(!is_stride(&check(low(0), None, -4)));
+        // Of a pair it is the low register: the offset is added to both.
+        assert!(is_stride(&check(low(0), Some([0; LANES]), -4)));
+        assert!(!is_stride(&check(low(u32::MAX - 7), Some([0; LANES]), 8)));
+    }
+}
