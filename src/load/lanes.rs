@@ -142,10 +142,14 @@ impl Base {
 /// are slow to multiply.
 static DISTANCES: [LaneValues; 6] = {
     let mut rows = [[0; LANES]; 6];
-    let mut i = LANES;
-    while i < 6 * LANES {
-        rows[i / LANES][i % LANES] = (i % LANES << (i / LANES - 1)) as u32;
-        i += 1;
+    let mut row = 1;
+    while row < rows.len() {
+        let mut lane = 0;
+        while lane < LANES {
+            rows[row][lane] = (lane as u32) << (row - 1);
+            lane += 1;
+        }
+        row += 1;
     }
     rows
 };

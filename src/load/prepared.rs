@@ -97,6 +97,7 @@ impl Prepared {
         Some(self.outcome(LaneMask::ALL, Loaded::run(space)))
     }
 
+    /// Executes the instruction whatever its lanes do.
     #[inline(never)]
     fn execute_spread<M: LoadMemory>(&self, machine: &Machine<M>, warp: &mut Warp) -> Outcome {
         // The addresses are formed before any register is written: clause 4.3.
