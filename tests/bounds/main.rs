@@ -338,7 +338,8 @@ fn a_long_text_in_a_small_compressed_file() {
         encoder.finish().unwrap()
     };
     let zstd = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
-    let compressions: [&dyn Fn(&[u8]) -> Vec<u8>; 3] = [&gzip, &xz, &zstd];
+    type Compress = fn(&[u8]) -> Vec<u8>;
+    let compressions: [Compress; 3] = [gzip, xz, zstd];
     let line = format!("{}\n", "x".repeat((1 << 16) - 1));
     for (compression, compress) in compressions.into_iter().enumerate() {
         let start = compress((launch(0, "k") + &access(0, "LDG.E")).as_bytes());
