@@ -163,7 +163,7 @@ fn what_cannot_be_written_is_an_error() {
 /// Writes a trace with many kernels, program counters and addresses, and with instruction words.
 fn scattered(path: &Path) {
     let mut writer = TraceWriter::new(File::create(path).unwrap(), "a test".to_owned()).unwrap();
-    let Class::Load(plain) = Class::of("LD.U.128") else { panic!("a load") };
+    let plain = Operation::of_opcode("LD.U.128");
     let operation =
         writer.operation(&Operation { word: Some(0x84e0_0000_0007_0104), ..plain }).unwrap();
     let mut state = 1u64;
