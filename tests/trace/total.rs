@@ -89,14 +89,14 @@ fn shards_of_any_count() {
     let shards = [None, Shard::new(0, 2), Shard::new(u64::MAX - 1, u64::MAX)];
     for trace in [&large, &small] {
         for options in shards.map(options) {
-            let replayed = replay(trace, &options).unwrap();
+            let replayed = replay(trace, &options.survey(true)).unwrap();
             let summary = replayed.summary();
             assert_eq!(summary.kernels.len(), trace.contents().kernels.len());
             let survey = replayed.survey().unwrap();
             for i in [0, 1, usize::MAX - 1, usize::MAX] {
                 let _ = survey.whole.row(i);
             }
-            let _ = html(&Page::new(&replayed, &summary, &survey));
+            let _ = html(&Page::new(&replayed, &summary, survey));
         }
     }
 }

@@ -134,6 +134,15 @@ impl BlockBuilder {
         self.full()
     }
 
+    /// Counts some of `count` instructions without a memory operand, as far as there is room. Returns how
+    /// many.
+    pub(in crate::trace) fn skip_up_to(&mut self, count: u64) -> (u64, Option<ClosedBlock>) {
+        let room = MAX_BLOCK_RECORDS - self.block.count;
+        let skipped = u32::try_from(count).map_or(room, |count| count.min(room));
+        self.block.count += skipped;
+        (skipped.into(), self.full())
+    }
+
     pub(in crate::trace) fn record(&mut self, record: &NewRecord<'_>) -> Option<ClosedBlock> {
         self.block.record(record);
         self.full()
