@@ -18,4 +18,5 @@ mod samples;
 mod shards;
 mod total;
 mod truncated;
+mod version_1;
 mod xz;
