@@ -66,7 +66,7 @@ class Costs:
 
 def spread(values):
     if not values:
-        return {"min": 0, "mean": 0, "max": 0}
+        return {"min": 0, "mean": 0.0, "max": 0}
     return {"min": min(values), "mean": sum(values) / len(values), "max": max(values)}
 
 
@@ -189,12 +189,11 @@ class Row:
             "lanes": self.lanes,
             "sectors": spread(self.sectors),
             "ideal_sectors": self.ideal_sectors,
+            "lane_faults": self.lane_faults,
         }
-        if opcode.kind == "load":
-            found["lane_faults"] = self.lane_faults
-            costs = self.costs.as_json(spread)
-            if opcode.space in costs:
-                found[opcode.space] = costs[opcode.space]
+        costs = self.costs.as_json(spread)
+        if opcode.space in costs:
+            found[opcode.space] = costs[opcode.space]
         return found
 
 
