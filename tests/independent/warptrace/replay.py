@@ -66,8 +66,7 @@ class Replay:
                 if record.has_memory_operand:
                     counts.add_other(record, opcode)
             return
-        image = self.image if kind == "load" else None
-        executed = Executed(record, opcode, state.windows, image)
+        executed = Executed(record, opcode, state.windows, self.image)
         key = (kind == "load", self.numbers[id(record.kernel)], record.pc, opcode.text)
         self.rows.setdefault(key, Row()).add(executed)
         for counts in self.counts_of(record):
