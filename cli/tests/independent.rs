@@ -208,11 +208,11 @@ fn textbook_conflicts() {
     for (name, expected) in expected.as_object().unwrap() {
         let path = folder.join(format!("{name}.traceg"));
         let path = path.to_str().unwrap();
-        let replay = ["replay", path, "--format", "json"];
+        let replay = ["replay", path, "--reuse", "--format", "json"];
         let got = json(&common::succeeded(common::warpload().args(replay)));
         assert_agrees(&got, expected, name);
         if let Some(python) = &python {
-            assert_agrees(&script(python, &[path]).unwrap(), expected, name);
+            assert_agrees(&script(python, &[path, "--reuse"]).unwrap(), expected, name);
         }
     }
 }

@@ -19,7 +19,10 @@ class Header:
         match = HEADER_LINE.match(line)
         if not match:
             raise BadInput("a header line without '='")
-        self.values[match[1].strip()] = match[2].strip()
+        key = match[1].strip()
+        if key in self.values:
+            raise BadInput(f"`-{key}` for the second time: a second header")
+        self.values[key] = match[2].strip()
 
     def finish(self):
         """Checks what every reader needs."""

@@ -99,6 +99,13 @@ def triple(text, what):
     return tuple(decimal(part.strip(), what, 0, 0xFFFFFFFF) for part in parts)
 
 
+def utf8(data, place):
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{place}: byte {error.start}: not UTF-8") from None
+
+
 def terminated_lines(name, text):
     """Yields (line number, line); refuses a last line without its newline."""
     lines = text.split("\n")

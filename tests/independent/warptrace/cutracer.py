@@ -20,18 +20,17 @@ def opcode_in(sass):
 
 
 class Launches:
-    """Kernels by context and launch, in the order of their first records."""
+    """Kernels by launch, in the order of their first records."""
 
     def __init__(self):
         self.kernels = {}
 
-    def kernel(self, context, launch, name):
+    def kernel(self, launch, name):
         """Returns the kernel, and whether it is new."""
-        key = (context, launch)
-        is_new = key not in self.kernels
+        is_new = launch not in self.kernels
         if is_new:
-            self.kernels[key] = Kernel(name or f"grid launch {launch}")
-        return self.kernels[key], is_new
+            self.kernels[launch] = Kernel(name or f"grid launch {launch}")
+        return self.kernels[launch], is_new
 
 
 # ---- NDJSON
@@ -40,8 +39,6 @@ class Launches:
 def read(name, text):
     launches, table, kernel_name = Launches(), {}, None
     for number, line in terminated_lines(name, text):
-        if not line.strip():
-            continue
         try:
             try:
                 row = json.loads(line)
@@ -57,7 +54,7 @@ def read(name, text):
                 }
             elif kind in ADDRESSES or kind == VALUES:
                 launch = need(row, "grid_launch_id", int)
-                kernel, is_new = launches.kernel(row.get("ctx"), launch, kernel_name)
+                kernel, is_new = launches.kernel(launch, kernel_name)
                 record = memory_record(row, kind, kernel, table)
                 if is_new:
                     yield "kernel", kernel
@@ -117,7 +114,7 @@ def memory_record(row, kind, kernel, table):
 # ---- text
 
 ACCESS = re.compile(
-    r"CTX (0x[0-9a-fA-F]+) - kernel_launch_id ([0-9]+) - CTA ([0-9,]+) - warp ([0-9]+)"
+    r"CTX 0x[0-9a-fA-F]+ - kernel_launch_id ([0-9]+) - CTA ([0-9,]+) - warp ([0-9]+)"
     r" - PC ([0-9]+) - (.*):"
 )
 MEMORY = "  Memory Addresses:"
@@ -130,6 +127,7 @@ def read_text(name, text):
     record = None  # the record whose lanes are being read
     number = 0
     for number, line in terminated_lines(name, text):
+        line = line.removesuffix("\r")
         try:
             if record is not None:
                 if line.strip():
@@ -142,12 +140,12 @@ def read_text(name, text):
                 access = match
                 continue
             elif access is not None and line == MEMORY:
-                triple(access[3], "CTA")
-                kernel, is_new = launches.kernel(hexadecimal(access[1], "context"), int(access[2]), None)
+                triple(access[2], "CTA")
+                kernel, is_new = launches.kernel(int(access[1]), None)
                 if is_new:
                     yield "kernel", kernel
-                pc = decimal(access[5], "PC", 0, 0xFFFFFFFF)
-                record = Record(kernel, pc, opcode_in(access[6]), True, (), {})
+                pc = decimal(access[4], "PC", 0, 0xFFFFFFFF)
+                record = Record(kernel, pc, opcode_in(access[5]), True, (), {})
             elif line.rstrip() == MEMORY:
                 raise BadInput("addresses without an instruction before them")
             access = None

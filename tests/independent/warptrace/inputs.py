@@ -5,7 +5,7 @@ import os
 import re
 
 from . import accelsim, cutracer, exported, nvbit, tracez
-from .common import BadInput
+from .common import BadInput, utf8
 from .compressed import decode_once
 
 CONFIGURATION = ("-trace_", "-gpgpu_", "-icnt_", "-network_")
@@ -20,10 +20,7 @@ def read(path, may_be_list=True):
     name = os.path.basename(path)
     if data.startswith(b"-kernel name = ") and b"\0" in data:
         return tracez.read(name, data)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{name}: byte {error.start}: neither text nor a known format") from None
+    text = utf8(data, name)
     first = next((line.strip() for line in text.split("\n") if line.strip()), "")
     if first.startswith("-kernel name"):
         return accelsim.read(name, text)

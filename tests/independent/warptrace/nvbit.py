@@ -31,7 +31,7 @@ def messages(name, text):
 
 
 def read_log(name, text):
-    names, kernels = {}, {}
+    names, kernels = {}, {}  # by launch id, which counts per process
     for number, message, after, is_interrupted in messages(name, text):
         kind = KIND.match(message)
         if not kind:
@@ -39,18 +39,17 @@ def read_log(name, text):
         try:
             if kind[1] == "LAUNCH":
                 key, launched = launch(message, after)
-                if key in names or key in kernels:
-                    raise BadInput(f"grid launch {key[1]} for the second time, or after its records")
                 names[key] = launched
+                kernels.pop(key, None)  # another process, or records before their launch
                 continue
             match = ACCESS.match(message)
             if not match:
                 raise BadInput("not a record")
             triple(match[3], "CTA")
             listed = addresses(match[5].split())
-            key = (int(match[1], 16), int(match[2]))
+            key = int(match[2])
             if key not in kernels:
-                kernels[key] = Kernel(names.get(key, f"grid launch {key[1]}"))
+                kernels[key] = Kernel(names.get(key, f"grid launch {key}"))
                 yield "kernel", kernels[key]
             yield "record", Record(kernels[key], 0, match[4], True, list(listed), listed)
         except BadInput as error:
@@ -66,7 +65,7 @@ def launch(message, after):
                 break
             message = f"{message.strip()} {line.strip()}"
         if match := LAUNCH.match(message):
-            return (int(match[1], 16), int(match[3])), match[2]
+            return int(match[3]), match[2]
     raise BadInput("not a launch: no kernel name and grid launch id")
 
 
@@ -97,14 +96,14 @@ def read_json(name, text):
     kernels = {}
     for number, row in enumerate([rows] if isinstance(rows, dict) else rows):
         try:
-            key = (row.get("cuda_ctx"), row["grid_launch_id"])
+            key = row["grid_launch_id"]
             listed, opcode = row["addrs"], row["instr_opcode"]
             if len(listed) != 32 or any(not 0 <= value <= M64 for value in listed):
                 raise BadInput("`addrs` is not 32 addresses of 64 bits")
         except (BadInput, KeyError, TypeError, AttributeError) as error:
             raise BadInput(f"{name}: object {number}: {error}") from None
         if key not in kernels:
-            kernels[key] = Kernel(f"grid launch {key[1]}")
+            kernels[key] = Kernel(f"grid launch {key}")
             yield "kernel", kernels[key]
         found = {lane: value for lane, value in enumerate(listed) if value != 0}
         yield "record", Record(kernels[key], row.get("instr_offset", 0), opcode, True, list(found), found)

@@ -31,7 +31,7 @@ class Replay:
         self.total = Counts()
         self.kernels = []
         self.numbers = {}  # id of a Kernel -> its index in `kernels`
-        self.opcodes = {}  # opcode text -> first appearance in the trace
+        self.opcodes = {}  # opcode text -> first appearance with a memory operand
         self.rows = {}  # (is a load, kernel index, pc, opcode text) -> Row
         self.digest = 0
         self.first_faults, self.first_mismatches = [], []
@@ -57,7 +57,8 @@ class Replay:
     def record(self, record):
         index = self.total.records if record.index is None else record.index
         opcode = opcode_of(record.opcode)
-        self.opcodes.setdefault(opcode.text, len(self.opcodes))
+        if record.has_memory_operand:
+            self.opcodes.setdefault(opcode.text, len(self.opcodes))
         kind = opcode.kind if record.has_memory_operand else "other"
         state = self.state_of(record)
         if kind == "other":

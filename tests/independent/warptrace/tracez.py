@@ -3,7 +3,7 @@
 import struct
 
 from .accelsim import Header
-from .common import BadInput
+from .common import BadInput, utf8
 from .compressed import zstd_frame
 
 LARGEST_HEADER = 1 << 20
@@ -63,8 +63,8 @@ def read(name, data):
         for lines in chunks:
             size = body.number("size of a chunk")
             place = f"{name}: byte {body.at}"
-            text = zstd_frame(place, body.take(size, "chunk"), dictionary).decode("utf-8")
-            found = text.split("\n")
+            text = zstd_frame(place, body.take(size, "chunk"), dictionary)
+            found = utf8(text, place).split("\n")
             if len(found) != lines:
                 raise BadInput(f"{place}: {len(found)} lines in a chunk of {lines}")
             for number, line in enumerate(found, 1):
@@ -78,7 +78,7 @@ def read(name, data):
 
 def read_header(name, text):
     header = Header()
-    lines = text.decode("utf-8").split("\n")
+    lines = utf8(text, name).split("\n")
     if lines.pop():
         raise BadInput(f"{name}: the header's last line is cut off")
     for number, line in enumerate(lines, 1):
