@@ -9,7 +9,7 @@ from .common import BadInput, M64, Record, Transfer, decimal, hexadecimal, lanes
 from .opcodes import opcode_of
 
 REGISTER = {False: re.compile(r"R[0-9]+"), True: re.compile(r"(R|UR|P|UP)[0-9]+")}
-ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}|[0-9a-fA-F]{16}")
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}|[0-9a-fA-F]{16}")
 
 
 class Tokens:
@@ -45,7 +45,7 @@ def address(token, what="address"):
 
 
 def delta(token):
-    return decimal(token, "delta", -(1 << 63), M64)
+    return decimal(token, "delta", -(1 << 63), (1 << 63) - 1)
 
 
 def fields_before_pc(items, at_least):
