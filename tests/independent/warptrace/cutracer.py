@@ -48,7 +48,7 @@ def read(name, text):
                 raise BadInput("not an object")
             kind = need(row, "type", str)
             if kind == "kernel_metadata":
-                kernel_name = row.get("unmangled_name")
+                kernel_name = row.get("unmangled_name") or row.get("mangled_name")
                 table = {
                     int(key): value["sass"] for key, value in row.get("instructions", {}).items()
                 }
@@ -104,7 +104,8 @@ def memory_record(row, kind, kernel, table):
             numbers(words, "values", -(-record.width // 4), 0xFFFFFFFF)
         opcode = opcode_of(record.opcode)
         record.has_values = True
-        if opcode.kind == "load":
+        # Words of another number than the opcode's registers say nothing about these.
+        if opcode.kind == "load" and len(rows[0]) == opcode.words:
             record.values = {lane: rows[lane] for lane in addresses}
             # Read back from memory after the instruction, four bytes at a time.
             record.low_bytes_only = opcode.base == "LDS"

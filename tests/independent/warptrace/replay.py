@@ -102,16 +102,17 @@ class Replay:
 
     def check(self, place, record, opcode, loaded):
         """Compares what the trace says was loaded; lanes outside the image have no word here."""
-        is_partial = record.low_bytes_only and opcode.size < 4
-        mask = (1 << (8 * opcode.size)) - 1 if is_partial else 0xFFFFFFFF
         compared = wrong = 0
         for register in range(opcode.words):
             for lane, words in sorted(loaded.items()):
                 if lane not in record.values or register >= len(record.values[lane]):
                     continue
                 expected, got = record.values[lane][register], words[register]
+                if record.low_bytes_only and opcode.size < 4:
+                    low = expected.to_bytes(4, "little")[: opcode.size]
+                    expected = words_of(opcode, low)[0]
                 compared += 1
-                if (expected ^ got) & mask:
+                if expected != got:
                     wrong += 1
                     if len(self.first_mismatches) < FIRST:
                         difference = {
