@@ -147,8 +147,8 @@ def read_text(name, text):
                     yield "kernel", kernel
                 pc = decimal(access[4], "PC", 0, 0xFFFFFFFF)
                 record = Record(kernel, pc, opcode_in(access[5]), True, (), {})
-            elif line.rstrip() == MEMORY:
-                raise BadInput("addresses without an instruction before them")
+            elif line.rstrip() == MEMORY or LANE.match(line[4:]):
+                raise BadInput("addresses outside a record")
             access = None
         except BadInput as error:
             raise BadInput(f"{name}:{number}: {error}") from None

@@ -29,13 +29,13 @@ def read(path, may_be_list=True):
     if re.match(r'\{\s*"trace"\s*:', first):
         return exported.read(name, text)
     if is_cutracer(first):
-        return cutracer.read(name, text)
+        return by_launch(cutracer.read(name, text))
     if re.match(r"CTX 0x[0-9a-fA-F]+ - kernel_launch_id", first):
-        return cutracer.read_text(name, text)
+        return by_launch(cutracer.read_text(name, text))
     if nvbit.START in text:  # behind any text of the program
-        return nvbit.read_log(name, text)
+        return by_launch(nvbit.read_log(name, text))
     if first.startswith(("{", "[")):
-        return nvbit.read_json(name, text)
+        return by_launch(nvbit.read_json(name, text))
     if first.startswith("-"):
         return accelsim.read(name, text)
     if LISTED.match(first):
@@ -43,6 +43,23 @@ def read(path, may_be_list=True):
             raise BadInput(f"{name}: a kernel list inside a kernel list")
         return kernel_list(path, text)
     raise BadInput(f"{name}: no known format")
+
+
+def by_launch(items):
+    """Yields the records launch by launch: they are numbered so if launches run at the same time.
+
+    (docs/traces.md numbers them by blocks; launches of more than one block may alternate.)"""
+    kernels, records = [], {}
+    for what, item in items:
+        if what == "kernel":
+            kernels.append(item)
+            records[id(item)] = []
+        else:
+            records[id(item.kernel)].append((what, item))
+            yield "opcode", item.opcode  # in the order of the file
+    for kernel in kernels:
+        yield "kernel", kernel
+        yield from records[id(kernel)]
 
 
 def is_cutracer(first):

@@ -41,6 +41,8 @@ class Replay:
             if what == "kernel":
                 self.numbers[id(item)] = len(self.kernels)
                 self.kernels.append(KernelState(item, self.options, self.image))
+            elif what == "opcode":
+                self.opcodes.setdefault(item, len(self.opcodes))
             elif what == "skipped":
                 for counts in self.counts_of(item):
                     counts.add_skipped(item.kind, item.count)
