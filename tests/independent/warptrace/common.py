@@ -34,6 +34,7 @@ class Record:
     has_values: the source's record brings register values, whatever they say.
     values: lane -> register words that the load returned, None if unknown.
     low_bytes_only: of a value, only as many bytes count as the load asked for.
+    plg: mask of the lanes whose Plg is true, None if the source does not have it.
     index: place in the whole trace if the source states it, else None.
     """
 
@@ -49,6 +50,7 @@ class Record:
         self.has_values = False
         self.values = None
         self.low_bytes_only = False
+        self.plg = None
         self.index = None
 
 

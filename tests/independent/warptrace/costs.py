@@ -13,7 +13,7 @@ class Executed:
         self.bytes = opcode.size * self.lanes
         self.is_attributed = record.addresses is not None
         self.accesses = [
-            Access(opcode, lane, address, windows, image)
+            Access(opcode, lane, address, windows, image, plg_of(record, lane))
             for lane, address in sorted((record.addresses or {}).items())
         ]
         self.faults = {
@@ -48,6 +48,10 @@ class Executed:
             and len({(access.rounded, access.space) for access in self.accesses}) == 1
             and self.accesses[0].space in ("global", "shared")
         )
+
+
+def plg_of(record, lane):
+    return None if record.plg is None else bool(record.plg >> lane & 1)
 
 
 def faults_of(access):

@@ -92,6 +92,7 @@ def record_of(row, kernel):
         addresses = {lane: hexadecimal(addresses[lane], "address") for lane in lanes}
     record = Record(kernel, hexadecimal(row["pc"], "pc"), row["opcode"], True, lanes, addresses)
     record.index = row["record"]
+    record.plg = hexadecimal(row["plg"], "plg", 32) if row.get("plg") else None
     record.width = 0 if row.get("width_disagrees") else None
     record.has_values = bool(row.get("valued"))
     if opcode.is_transfer and row.get("transfers") is not None:

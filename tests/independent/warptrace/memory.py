@@ -42,7 +42,7 @@ class Access:
     space: None if the address has none.  offset: in the space; of global memory, the address.
     outside: None, or the kind of fault that keeps the lane from loading."""
 
-    def __init__(self, opcode, lane, effective, windows, image):
+    def __init__(self, opcode, lane, effective, windows, image, plg=None):
         self.lane = lane
         self.effective = effective
         self.rounded = effective - effective % opcode.size
@@ -51,17 +51,24 @@ class Access:
         self.space = opcode.space
         self.offset = self.rounded
         if opcode.space == "generic":
-            self.resolve(windows)
+            self.resolve(windows, plg)
         elif opcode.space == "global" and self.rounded >= windows.top:
             self.outside = "outside_allocation"
         if self.outside is None and image is not None:
             if image.bytes_at(self, opcode.size) is None:
                 self.outside = "outside_allocation"
 
-    def resolve(self, windows):
-        """Generic: the compiled code's Plg is false for addresses in the shared window."""
-        if windows.in_shared(self.rounded):
+    def resolve(self, windows, plg):
+        """Finds the space of a generic address.
+
+        Plg chooses it; the compiled code makes it false for addresses in the shared window."""
+        in_shared = windows.in_shared(self.rounded)
+        if plg is None:
+            plg = not in_shared
+        if in_shared and not plg:
             self.space, self.offset = "shared", self.rounded - windows.shared_base
+        elif not plg or in_shared:
+            self.space, self.outside = None, "outside_window"
         elif windows.in_local(self.rounded):
             self.space, self.offset = "local", self.rounded - windows.local_base
         elif self.rounded >= windows.top:
