@@ -5,6 +5,7 @@
 //! `Sink`, block by block.
 
 mod accelsim;
+mod cutracer;
 mod error;
 mod event;
 mod file_list;
@@ -12,11 +13,14 @@ mod format;
 mod formats;
 mod in_order;
 mod kernels_list;
+mod launches;
 mod limits;
+mod numbers;
 mod nvbit;
 mod sink;
 mod source;
 mod text;
+mod unmasked;
 mod xz;
 
 use std::fs::File;
