@@ -1,15 +1,16 @@
 //! **The list** of text formats.
 
 use super::format::{Format, Reader, Sign};
-use super::{accelsim, cutracer, kernels_list, nvbit};
+use super::{accelsim, cutracer, jsonl, kernels_list, nvbit};
 
 /// The formats, each described in its reader's file.
-const FORMATS: [Format; 6] = [
+const FORMATS: [Format; 7] = [
     accelsim::FORMAT,
     nvbit::LOG_FORMAT,
     nvbit::JSON_FORMAT,
     cutracer::NDJSON_FORMAT,
     cutracer::TEXT_FORMAT,
+    jsonl::FORMAT,
     kernels_list::FORMAT,
 ];
 
