@@ -6,6 +6,7 @@
 mod allocator;
 mod broken;
 mod compressed;
+mod cutracer;
 mod damage;
 mod documentation;
 mod errors;
@@ -17,5 +18,6 @@ mod random;
 mod round_trip;
 mod samples;
 mod shards;
+mod tool_samples;
 mod total;
 mod truncated;

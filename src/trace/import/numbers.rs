@@ -14,9 +14,9 @@ pub(super) fn hexadecimal(digits: &str) -> Option<u64> {
     if digits.is_empty() || digits.len() > 16 {
         return None;
     }
-    digits.bytes().try_fold(0, |number, digit| {
-        Some(number << 4 | u64::from(char::from(digit).to_digit(16)?))
-    })
+    digits
+        .bytes()
+        .try_fold(0, |number, digit| Some(number << 4 | u64::from(char::from(digit).to_digit(16)?)))
 }
 
 /// Returns three numbers, `x,y,z`.

@@ -154,6 +154,24 @@ impl<'t> Json<'t> {
         }
     }
 
+    /// Reads an array of as many numbers as there is room for, without white space, which is how tools write
+    /// it; returns whether it was one.
+    #[inline]
+    pub(super) fn numbers<const COUNT: usize>(&mut self, numbers: &mut [u64; COUNT]) -> bool {
+        let mut before = b'[';
+        for number in numbers {
+            if self.peek() != Some(before) {
+                return false;
+            }
+            self.at += 1;
+            let Some(read) = self.digits() else { return false };
+            (*number, before) = (read, b',');
+        }
+        let is_whole = self.peek() == Some(b']');
+        self.at += usize::from(is_whole);
+        is_whole
+    }
+
     #[cold]
     fn not_a_number<T>(&self) -> Read<T> {
         let rest = &self.text[self.at..];
@@ -167,7 +185,7 @@ impl<'t> Json<'t> {
     }
 
     /// Passes over a decimal number; `None` if there is none, or it is too large.
-    #[inline]
+    #[inline(always)]
     fn digits(&mut self) -> Option<u64> {
         let start = self.at;
         let (mut count, mut number) = eight_digits(self.text, start);
@@ -202,7 +220,14 @@ impl<'t> Json<'t> {
             Some(b'{') => self.object(|json, _| json.skip_to(inner)),
             Some(b'[') => self.array(|json, _| json.skip_to(inner)),
             Some(b'"') => self.text().map(drop),
-            _ => self.skip_word(),
+            _ => {
+                let from = *self;
+                if self.digits().is_some() {
+                    return Ok(());
+                }
+                *self = from;
+                self.skip_word()
+            }
         }
     }
 
@@ -231,7 +256,7 @@ impl<'t> Json<'t> {
 const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// Returns how many decimal digits there are at `at`, eight at most, and their value.
-#[inline]
+#[inline(always)]
 fn eight_digits(text: &[u8], at: usize) -> (usize, u64) {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
     let Some(eight) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
@@ -289,6 +314,25 @@ mod tests {
             ("\u{ff}\u{ff}\u{ff}\u{ff}", "expected a decimal number"),
         ] {
             assert_eq!(number(text), Err(message.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_in_their_usual_form() {
+        for (text, expected) in [
+            ("[1,0,18446744073709551615]", Some([1, 0, u64::MAX])),
+            ("[1,2,3] ", Some([1, 2, 3])),
+            ("[1,2,3,4]", None),
+            ("[1,2]", None),
+            ("[1, 2,3]", None),
+            ("[1,-2,3]", None),
+            ("1,2,3]", None),
+            ("[1,2,3", None),
+        ] {
+            let (mut json, mut numbers) = (Json::new(text), [0; 3]);
+            let read = json.numbers(&mut numbers).then_some(numbers);
+            assert_eq!(read, expected, "{text}");
+            assert!(read.is_none() || json.at == text.trim_end().len());
         }
     }
 

@@ -106,7 +106,8 @@ impl Fields {
         let (mut json, mut keys) = (Json::new(text), Keys::default());
         if json.passes(0) {
             json.at -= 1;
-            return json.wrong("a byte of zeros in the text, which some versions of CUTracer wrote");
+            return json
+                .wrong("a byte of zeros in the text, which some versions of CUTracer wrote");
         }
         let start = json;
         json.object(|json, key| match key {
@@ -144,12 +145,7 @@ impl Fields {
     }
 
     /// Returns what the keys of a record say.
-    fn access<'t>(
-        &self,
-        keys: Keys<'t>,
-        is_valued: bool,
-        start: Json<'t>,
-    ) -> Read<Access<'t>> {
+    fn access<'t>(&self, keys: Keys<'t>, is_valued: bool, start: Json<'t>) -> Read<Access<'t>> {
         needed(keys.addresses, start, "no key `addrs`")?;
         let size = if is_valued {
             needed(keys.values, start, "no key `values`")?;
@@ -189,8 +185,11 @@ impl Fields {
 
     #[inline]
     fn read_addresses(&mut self, json: &mut Json<'_>) -> Read<()> {
-        let mut count = 0;
-        let from = *json;
+        let (from, mut count) = (*json, 0);
+        if json.numbers(&mut self.addresses) {
+            return Ok(());
+        }
+        *json = from;
         json.array(|json, lane| {
             let address = json.number()?;
             count = lane + 1;

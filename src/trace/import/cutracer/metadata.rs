@@ -102,7 +102,9 @@ impl Metadata {
             let Some(number) = number else {
                 return from.wrong("instructions have numbers of at most 32 bits as keys");
             };
-            json.object(|json, key| if key == b"sass" { self.add(number, json) } else { json.skip() })
+            json.object(
+                |json, key| if key == b"sass" { self.add(number, json) } else { json.skip() },
+            )
         })?;
         self.instructions.sort_by_key(|instruction| instruction.number);
         let mut pairs = self.instructions.windows(2);

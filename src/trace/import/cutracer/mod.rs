@@ -6,9 +6,9 @@ mod metadata;
 mod ndjson;
 mod text;
 
-use super::unmasked;
 use super::error::ImportError;
 use super::sink::Sink;
+use super::unmasked;
 use crate::trace::binary::NO_END_MARK;
 
 pub(super) use self::ndjson::FORMAT as NDJSON_FORMAT;

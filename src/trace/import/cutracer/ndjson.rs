@@ -55,8 +55,11 @@ fn read(
         })?;
         let number = line.number;
         let read = reader.line(line.text);
-        let at = |column, message| {
-            ImportError::Line { file: file.to_owned(), line: number, column, message }
+        let at = |column, message| ImportError::Line {
+            file: file.to_owned(),
+            line: number,
+            column,
+            message,
         };
         if !lines.line_ended() {
             let message = "the last line has no line end: the file is cut off";
@@ -233,11 +236,7 @@ impl<'r, 's> Reader<'r, 's> {
 const NO_TABLE: &str = "no `sass`, and no `kernel_metadata` line before that has the instructions";
 
 /// Returns the number of an opcode's operation, which is added to those that are `known` if it is new.
-fn number(
-    sink: &mut Sink<'_>,
-    known: &mut Vec<Operation>,
-    opcode: &str,
-) -> Result<u16, Refused> {
+fn number(sink: &mut Sink<'_>, known: &mut Vec<Operation>, opcode: &str) -> Result<u16, Refused> {
     let number = sink.operation(opcode)?;
     // Operations are numbered one by one.
     if usize::from(number) == known.len() {
@@ -282,10 +281,4 @@ fn loaded(value: u32, operation: &Operation) -> u32 {
         (2, true) => value as u16 as i16 as u32,
         _ => value,
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::trace::binary::Kernel;
 }

@@ -91,7 +91,12 @@ fn read(
     }
     if let Within::Addresses { .. } = within {
         let message = "the file ends inside this record: it is cut off".to_owned();
-        return Err(ImportError::Line { file: file.to_owned(), line: header.line, column: 1, message });
+        return Err(ImportError::Line {
+            file: file.to_owned(),
+            line: header.line,
+            column: 1,
+            message,
+        });
     }
     add_notes(reader.sink, records)
 }
@@ -104,7 +109,10 @@ enum Within {
     /// A record whose first line was read.
     Header,
     /// The addresses of a record, so many lines of them: the lane of the last address.
-    Addresses { last: Option<usize>, lines: u32 },
+    Addresses {
+        last: Option<usize>,
+        lines: u32,
+    },
     /// A record that is passed over.
     Other,
 }

@@ -38,11 +38,7 @@ impl<'r, 's> Reader<'r, 's> {
         Ok(Self { sink, launches: Launches::default(), lanes: Unmasked::default() })
     }
 
-    fn access(
-        &mut self,
-        access: &Access<'_>,
-        addresses: &[u64; LANES],
-    ) -> Result<(), Refused> {
+    fn access(&mut self, access: &Access<'_>, addresses: &[u64; LANES]) -> Result<(), Refused> {
         let sink = &mut *self.sink;
         self.launches.select(sink, access.launch, None)?;
         sink.place(access.cta.map(|cta| Place { cta: Some(cta), ..Place::default() }));
