@@ -318,6 +318,22 @@ fn wrong_lines() {
     assert!(error.contains("no `sass`, and no `kernel_metadata` line before"), "{error}");
 }
 
+/// A cut inside of a line or a record is refused; after one, the trace says that it cannot tell.
+#[test]
+fn a_cut_is_refused_or_noted() {
+    let lines = text(&[metadata("f", &["LDG.E R4, [R2.64] ;"]), access(0), access(0)]);
+    let record = log_record("LDG.E R1, [R2] ;", "  * T00: 0x0000000000000100 \n");
+    for (whole, ends) in [(&lines, "}\n"), (&record.repeat(2), "\n\n")] {
+        for end in whole.find(ends).unwrap() + ends.len()..=whole.len() {
+            let cut = &whole[..end];
+            match import_bytes(cut) {
+                Ok(trace) => assert!(cut.ends_with(ends) && !open(&trace).contents().complete),
+                Err(error) => assert!(!cut.ends_with(ends), "{error}"),
+            }
+        }
+    }
+}
+
 /// A kernel's line can be long, but not of any length.
 #[test]
 fn long_lines() {
@@ -351,7 +367,7 @@ fn a_text_log() {
     let log = [
         registers.to_owned(),
         opcode.to_owned(),
-        log_record("@P0 LDG.E R1, [R2] ;", four),
+        log_record("@P0 LDG.E R1, [R2] ;", &format!("{four}    \n")),
         log_record("LDS R1, [R2] ;", &format!("{four}    T31: 0x0000000000000004 \n")),
         // After four lanes the next line is begun.
         log_record("LDS R1, [R2] ;", &format!("{four}    \n")),
@@ -375,6 +391,9 @@ fn wrong_text_logs() {
     let first = log_record("LDG.E R1, [R2] ;", "  * T00: 0x0000000000000100 \n");
     let line = "  * T00: 0x0000000000000100 T01: 0x0000000000000104 \n";
     let good = log_record("LDG.E R1, [R2] ;", line);
+    let four =
+        format!("{}T02: 0x0000000000000108 T03: 0x000000000000010c \n", &line[..line.len() - 1]);
+    let five = format!("{}T31: 0x0000000000000001 \n", &four[..four.len() - 1]);
     for (bad, place) in [
         (good.replace("PC 128", "PC x"), "5:1: expected `CTX 0x"),
         (good.replace("kernel_launch_id 3", "kernel_launch_id"), "5:1: expected `CTX 0x"),
@@ -387,6 +406,14 @@ fn wrong_text_logs() {
         (good.replace("0x0000000000000104", "0x104g"), "7:29: expected `T00: 0x…`"),
         (good.replace("0x0000000000000104", "0x10000000000000104"), "7:29: expected `T00: 0x…`"),
         (good.replace(line, &format!("{line}{line}")), "8:1: expected `  * `"),
+        (
+            good.replace(line, &format!("{line}    T02: 0x0000000000000108 \n")),
+            "8:1: expected four",
+        ),
+        (good.replace(line, &four), "8:1: expected `  * ` or, after four addresses"),
+        (good.replace(line, &five), "7:101: expected `T00: 0x…`"),
+        (good.replace("  Memory Addresses:", "  Memory"), "6:1: expected `  Memory Addresses:`"),
+        (good.replace("  Memory Addresses:\n", ""), "6:1: expected `  Memory Addresses:`"),
         (good.replace(line, ""), "7:1: expected `  * `"),
         (good[..good.len() - 1].to_owned(), "5:1: the file ends inside this record"),
         (good[..good.len() - 3].to_owned(), "7:1: the last line has no line end"),

@@ -39,7 +39,8 @@ use super::binary::{Names, TraceError, TraceWriter};
 use crate::impossible::OrImpossible;
 
 /// Imports a text trace: Accel-Sim's `.trace` or `.traceg`, a `kernelslist.g` with all files that
-/// it lists, or NVBit's mem_trace as a log or as JSON; each also `.gz`, `.xz` or `.zst`. The content tells the format and the compression.
+/// it lists, NVBit's mem_trace as a log or as JSON, or CUTracer's NDJSON or text log; each also `.gz`, `.xz`
+/// or `.zst`. The content tells the format and the compression.
 /// Reads with at most `threads` threads, and reports to `observe` what is opened and read.
 ///
 /// # Errors

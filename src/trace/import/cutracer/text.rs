@@ -47,7 +47,7 @@ fn read(
             Err(ImportError::Line { file: file.to_owned(), line, column, message })
         };
         let is_end = text.is_empty();
-        let is_header = text.starts_with("CTX ") && !matches!(within, Within::Addresses { .. });
+        let is_header = text.starts_with("CTX ") && !matches!(within, Within::Addresses(_));
         match &mut within {
             _ if is_header => {
                 header.set(number, text);
@@ -55,9 +55,9 @@ fn read(
             }
             Within::Header if text == "  Memory Addresses:" => {
                 addresses = [0; LANES];
-                within = Within::Addresses { last: None, lines: 0 };
+                within = Within::Addresses(List::default());
             }
-            Within::Addresses { lines: 1.., .. } if is_end => {
+            Within::Addresses(list) if is_end && list.may_end() => {
                 let Some(access) = Access::of(&header.text) else {
                     return at(header.line, 1, format!("expected {EXPECTED}"));
                 };
@@ -69,15 +69,17 @@ fn read(
                 records += 1;
                 within = Within::Nothing;
             }
-            Within::Addresses { last, lines } => {
-                if let Err((before, message)) = add(text, *lines == 0, last, &mut addresses) {
+            Within::Addresses(list) => {
+                if let Err((before, message)) = list.add(text, &mut addresses) {
                     return at(number, before + 1, message.to_owned());
                 }
-                *lines += 1;
             }
-            Within::Header | Within::Other if !is_end => within = Within::Other,
+            Within::Header | Within::Other if is_register(text) => within = Within::Other,
             Within::Header | Within::Other | Within::Nothing if is_end => within = Within::Nothing,
-            _ => return at(number, 1, "expected a line that begins with `CTX 0x`".to_owned()),
+            Within::Nothing => {
+                return at(number, 1, "expected a line that begins with `CTX 0x`".to_owned());
+            }
+            _ => return at(number, 1, "expected `  Memory Addresses:` or registers".to_owned()),
         }
         if !lines.line_ended() {
             let message = "the last line has no line end: the file is cut off";
@@ -89,7 +91,7 @@ fn read(
             });
         }
     }
-    if let Within::Addresses { .. } = within {
+    if !matches!(within, Within::Nothing) {
         let message = "the file ends inside this record: it is cut off".to_owned();
         return Err(ImportError::Line {
             file: file.to_owned(),
@@ -108,11 +110,7 @@ enum Within {
     Nothing,
     /// A record whose first line was read.
     Header,
-    /// The addresses of a record, so many lines of them: the lane of the last address.
-    Addresses {
-        last: Option<usize>,
-        lines: u32,
-    },
+    Addresses(List),
     /// A record that is passed over.
     Other,
 }
@@ -159,39 +157,67 @@ impl<'t> Access<'t> {
     }
 }
 
-/// Adds the addresses of a line. Lanes ascend, and those without an address are not there.
-///
-/// # Errors
-/// Returns the column, from 0, and what is wrong.
-fn add(
-    line: &str,
-    is_first: bool,
-    last: &mut Option<usize>,
-    addresses: &mut [u64; LANES],
-) -> Result<(), (usize, &'static str)> {
-    let start = if is_first { "  * " } else { "    " };
-    let Some(mut rest) = line.strip_prefix(start) else {
-        return Err((0, "expected `  * ` or four spaces, and addresses"));
-    };
-    while !rest.is_empty() {
-        let at = line.len() - rest.len();
-        let one = rest.split_once(' ').and_then(|(lane, rest)| {
-            let lane: usize = decimal(lane.strip_prefix('T')?.strip_suffix(':')?)?;
-            // The last one may have no space after it.
-            let (address, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-            Some((lane, hexadecimal(address.strip_prefix("0x")?)?, rest))
-        });
-        let Some((lane, address, after)) = one else {
-            return Err((at, "expected `T00: 0x…`, an address of 64 bits"));
-        };
-        let is_next = last.is_none_or(|last| last < lane);
-        match addresses.get_mut(lane) {
-            Some(place) if is_next => *place = address,
-            _ => return Err((at, "expected lanes from 0 to 31, ascending")),
-        }
-        (*last, rest) = (Some(lane), after);
+/// Returns whether a line has the values of a register.
+fn is_register(line: &str) -> bool {
+    line.starts_with("  * R") || line.starts_with("  * U")
+}
+
+/// How many addresses a line has, unless it is the last one.
+const ON_LINE: u32 = 4;
+
+/// The list of a record's addresses. Lanes ascend, and those without an address are not there.
+#[derive(Default)]
+struct List {
+    /// The lane of the last address.
+    last: Option<usize>,
+    lines: u32,
+    /// The number of addresses on the last line.
+    on_line: u32,
+}
+
+impl List {
+    /// Returns whether the list can end: after the fourth address of a line another one is begun.
+    fn may_end(&self) -> bool {
+        self.lines > 0 && (self.on_line < ON_LINE || self.last == Some(LANES - 1))
     }
-    Ok(())
+
+    /// Adds the addresses of a line.
+    ///
+    /// # Errors
+    /// Returns the column, from 0, and what is wrong.
+    fn add(
+        &mut self,
+        line: &str,
+        addresses: &mut [u64; LANES],
+    ) -> Result<(), (usize, &'static str)> {
+        let (is_first, start) = (self.lines == 0, if self.lines == 0 { "  * " } else { "    " });
+        let Some(mut rest) = line.strip_prefix(start) else {
+            return Err((0, "expected `  * ` or, after four addresses, four spaces"));
+        };
+        if !is_first && self.on_line != ON_LINE {
+            return Err((0, "expected four addresses on the line before"));
+        }
+        (self.lines, self.on_line) = (self.lines + 1, 0);
+        while !rest.is_empty() {
+            let at = line.len() - rest.len();
+            let one = rest.split_once(' ').and_then(|(lane, rest)| {
+                let lane: usize = decimal(lane.strip_prefix('T')?.strip_suffix(':')?)?;
+                // The last one may have no space after it.
+                let (address, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+                Some((lane, hexadecimal(address.strip_prefix("0x")?)?, rest))
+            });
+            let Some((lane, address, after)) = one.filter(|_| self.on_line < ON_LINE) else {
+                return Err((at, "expected `T00: 0x…`, an address of 64 bits, four on a line"));
+            };
+            let is_next = self.last.is_none_or(|last| last < lane);
+            match addresses.get_mut(lane) {
+                Some(place) if is_next => *place = address,
+                _ => return Err((at, "expected lanes from 0 to 31, ascending")),
+            }
+            (self.last, self.on_line, rest) = (Some(lane), self.on_line + 1, after);
+        }
+        Ok(())
+    }
 }
 
 struct Reader<'r, 's> {
