@@ -188,18 +188,12 @@ impl<'t> Json<'t> {
     #[inline(always)]
     fn digits(&mut self) -> Option<u64> {
         let start = self.at;
-        let (mut count, mut number) = eight_digits(self.text, start);
+        let (count, mut number) = sixteen_digits(self.text, start);
         self.at += count;
-        if count == 8 {
-            let (more, low) = eight_digits(self.text, self.at);
-            number = number * POWERS[more] + low;
-            self.at += more;
-            count += more;
-            if count == 16 {
-                while let Some(digit @ b'0'..=b'9') = self.peek() {
-                    number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
-                    self.at += 1;
-                }
+        if count == 16 {
+            while let Some(digit @ b'0'..=b'9') = self.peek() {
+                number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+                self.at += 1;
             }
         }
         let has_leading_zero = count > 1 && self.text[start] == b'0';
@@ -252,32 +246,35 @@ impl<'t> Json<'t> {
     }
 }
 
-/// The powers of ten that up to eight digits shift a number by.
-const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-
-/// Returns how many decimal digits there are at `at`, eight at most, and their value.
+/// Returns how many decimal digits there are at `at`, sixteen at most, and their value.
 #[inline(always)]
-fn eight_digits(text: &[u8], at: usize) -> (usize, u64) {
-    const ZEROS: u64 = 0x3030_3030_3030_3030;
-    let Some(eight) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
-        let rest = text.get(at..).unwrap_or_default();
+fn sixteen_digits(text: &[u8], at: usize) -> (usize, u64) {
+    let rest = text.get(at..).unwrap_or_default();
+    let Some(sixteen) = rest.first_chunk() else {
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit());
         return digits.fold((0, 0), |(count, number), digit| {
             (count + 1, number * 10 + u64::from(digit - b'0'))
         });
     };
-    let digits = u64::from_le_bytes(*eight) ^ ZEROS;
-    // The high bit of each byte that is no digit; bytes after the first one may be wrong.
-    let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
-    let count = others.trailing_zeros() as usize / 8;
-    if count == 0 {
-        return (0, 0);
+    const fn repeated(byte: u8) -> u128 {
+        u128::from_le_bytes([byte; 16])
     }
-    // Zeros come before the digits, and pairs, fours and eights are joined.
-    let digits = digits << (64 - 8 * count);
+    let digits = u128::from_le_bytes(*sixteen) ^ repeated(b'0');
+    // The high bit of each byte that is no digit; bytes after the first one may be wrong.
+    let others = (digits.wrapping_add(repeated(0x76)) | digits) & repeated(0x80);
+    let count = others.trailing_zeros() as usize / 8;
+    // Zeros come before the digits; without digits, what is not shifted out is not used.
+    let digits = digits << ((128 - 8 * count) % 128);
+    let number = joined(digits as u64) * 100_000_000 + joined((digits >> 64) as u64);
+    (count, number)
+}
+
+/// Returns the number of eight digits, the first in the lowest byte: joins pairs, fours and all.
+#[inline(always)]
+fn joined(digits: u64) -> u64 {
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
-    (count, fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff)
+    fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff
 }
 
 #[cfg(test)]
