@@ -21,3 +21,4 @@ mod shards;
 mod tool_samples;
 mod total;
 mod truncated;
+mod version_1;
