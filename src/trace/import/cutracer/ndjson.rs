@@ -9,7 +9,6 @@ use super::line::{Access, Fields, Line, Opcode, Type, keeps_nothing, opcode};
 use super::metadata::{Invalid, Metadata};
 use super::{TOOL, add_notes};
 use crate::lines::{LineError, Lines};
-use crate::memory::AddressSpace;
 use crate::trace::binary::{NewRecord, Place};
 use crate::trace::import::error::ImportError;
 use crate::trace::import::format::{self, Format, Sign, first_line};
@@ -160,17 +159,17 @@ impl<'r, 's> Reader<'r, 's> {
             ..Place::default()
         };
         self.sink.place(Some(place));
-        let space = memory_space(operation);
-        let is_elsewhere =
-            matches!((space, access.memory_space), (Some(own), Some(named)) if own != named);
-        self.elsewhere += u64::from(is_elsewhere);
+        if let Some(named) = access.memory_space {
+            let is_elsewhere = memory_space(operation).is_some_and(|own| own != named);
+            self.elsewhere += u64::from(is_elsewhere);
+        }
         let (mask, addresses) = self.lanes.active(&self.fields.addresses);
         let mut record = NewRecord::new(access.pc, mask, number, addresses);
         if let Some(size) = access.size {
             record.is_valued = true;
             record.width_disagrees = operation.bytes().is_some_and(|bytes| bytes != size);
             let registers = operation.width.registers();
-            let are_in_memory = operation.space == AddressSpace::Shared;
+            let are_in_memory = operation.space_name() == "shared";
             let says_them = match operation.kind {
                 // Of no register, zeros are written.
                 Kind::Load => are_in_memory || !keeps_nothing,
@@ -259,15 +258,13 @@ fn warp_in_block(launch: &Begun, cta: [u32; 3], warp: u32) -> Option<u32> {
 
 /// Returns the number that NVBit has for the memory that an instruction accesses, if the opcode says.
 fn memory_space(operation: &Operation) -> Option<u64> {
-    match (operation.kind, operation.space) {
+    match (operation.kind, operation.space_name()) {
         (Kind::Copy, _) => Some(6),
-        (Kind::Load | Kind::Store, space) => Some(match space {
-            AddressSpace::Local => 1,
-            AddressSpace::Generic => 2,
-            AddressSpace::Global => 3,
-            AddressSpace::Shared => 4,
-            AddressSpace::Constant { .. } => 5,
-        }),
+        (Kind::Load | Kind::Store, "local") => Some(1),
+        (Kind::Load | Kind::Store, "generic") => Some(2),
+        (Kind::Load | Kind::Store, "global") => Some(3),
+        (Kind::Load | Kind::Store, "shared") => Some(4),
+        (Kind::Load | Kind::Store, "constant") => Some(5),
         _ => None,
     }
 }

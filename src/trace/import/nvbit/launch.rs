@@ -1,6 +1,6 @@
 //! [`Launch`]: the message of a kernel's launch, which derived tools write over several lines.
 
-use super::log::TOOL;
+use super::TOOL;
 use crate::trace::binary::{Kernel, NameError};
 use crate::trace::import::numbers::{decimal, dimensions};
 use crate::trace::import::sink::Sink;

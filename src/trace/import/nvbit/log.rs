@@ -5,7 +5,7 @@ use std::path::Path;
 use memchr::memmem;
 
 use super::launch::{Begun, ID, Launch};
-use super::{Access, Reader};
+use super::{Access, Reader, TOOL};
 use crate::lane::LANES;
 use crate::lines::Lines;
 use crate::trace::binary::NO_END_MARK;
@@ -133,9 +133,6 @@ impl Reader<'_, '_> {
         Ok(self.launches.name(launch.id, kernel)?)
     }
 }
-
-/// The start of every message of the tool.
-pub(super) const TOOL: &str = "MEMTRACE: ";
 
 /// A message of the tool, to the end of its line or to the next message.
 enum Message<'t> {

@@ -15,6 +15,9 @@ use crate::trace::binary::{NewRecord, Place};
 pub(super) use self::json::FORMAT as JSON_FORMAT;
 pub(super) use self::log::FORMAT as LOG_FORMAT;
 
+/// The start of every message of the tool.
+const TOOL: &str = "MEMTRACE: ";
+
 /// One memory access. The source names its warp too, but by the slot in the multiprocessor that executes
 /// it, which other warps use as well.
 struct Access<'a> {
