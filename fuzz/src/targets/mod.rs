@@ -112,6 +112,8 @@ pub const TARGETS: &[Target] = targets! {
         Files("tests/independent", "traceg"),
         Files("tests/independent", "trace"),
         Files("tests/independent", "log"),
+        Files("tests/data/traces2/damaged", "ndjson"),
+        Files("tests/data/traces2/damaged", "log"),
         File("traces/nvbit-mem_trace.json"),
     ],
     kernels_list_does_not_panic: [
