@@ -478,11 +478,22 @@ pub struct SectorSummary {
     pub max: u64,
 }
 
+impl SectorSummary {
+    /// Returns the sum over that many loads, of which it has the mean.
+    #[must_use]
+    pub fn sum(&self, loads: u64) -> u64 {
+        (self.mean * loads as f64).round() as u64
+    }
+}
+
 /// The counts of one kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelSummary {
-    /// Its name.
+    /// Its name, as in the trace.
     pub name: Arc<str>,
+    /// Its name as the source has it, if that is known; the command sets it for mangled names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demangled: Option<Arc<str>>,
     /// Its counts.
     #[serde(flatten)]
     pub counts: Counts,
