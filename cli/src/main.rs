@@ -10,6 +10,7 @@ mod demangled;
 mod diagnostic;
 mod encode;
 mod explain;
+mod export;
 mod image;
 mod import;
 mod info;
@@ -79,6 +80,7 @@ enum Command {
     Test(test::Arguments),
     Run(run::Arguments),
     Import(import::Arguments),
+    Export(export::Arguments),
     Info(info::Arguments),
     Replay(replay::Arguments),
     Merge(replay::MergeArguments),
@@ -134,6 +136,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Test(command) => test::execute(command, arguments.progress, output),
         Command::Run(command) => run::execute(command, output),
         Command::Import(command) => import::execute(command, arguments.progress, output),
+        Command::Export(command) => export::execute(command, arguments.progress, output),
         Command::Info(command) => info::execute(command, arguments.progress, output),
         Command::Replay(command) => replay::execute(command, arguments.progress, output),
         Command::Merge(command) => replay::merge(command, output),

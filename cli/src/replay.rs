@@ -174,6 +174,7 @@ pub(crate) fn execute(
         .shard(arguments.shard)
         .select(selection.as_ref())
         .reuse(arguments.reuse)
+        .survey(page.is_some())
         .on_progress(&observer);
     let replayed =
         pool.install(|| replay(&trace, &options)).map_err(with_hint).with_context(name)?;
@@ -182,11 +183,10 @@ pub(crate) fn execute(
     for kernel in &mut summary.kernels {
         kernel.demangled = demangled.get(&kernel.name).cloned();
     }
-    if let Some(to) = page {
-        let survey = pool.install(|| replayed.survey()).with_context(name)?;
+    if let (Some(to), Some(survey)) = (page, replayed.survey()) {
         let title = arguments.trace.file_name().unwrap_or_default().to_string_lossy();
         let data = data_in_words(&arguments);
-        let page = Page::new(&replayed, &summary, &survey).title(&title).data(&data);
+        let page = Page::new(&replayed, &summary, survey).title(&title).data(&data);
         to.write(html(&page).as_bytes())?;
     }
     let status = status(&summary, output);

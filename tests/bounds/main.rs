@@ -13,8 +13,8 @@ use std::sync::{Mutex, MutexGuard};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{Arena, Fill};
 use warpload::trace::{
-    Addresses, BinaryTrace, Class, Data, ImportError, Kernel, NewLoad, ReplayOptions, TraceWriter,
-    import_from, replay,
+    Addresses, BinaryTrace, Data, ImportError, Kernel, NewRecord, Operation, ReplayOptions,
+    TraceWriter, import_from, replay,
 };
 
 /// What is allocated is counted for the whole process, so that one test runs at a time.
@@ -30,21 +30,11 @@ fn mib(bytes: usize) -> usize {
 /// A trace of as many kernels, with one load each.
 fn kernels(count: usize) -> BinaryTrace {
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
-    let Class::Load(operation) = Class::of("LDG.E") else { unreachable!("a load") };
-    let operation = writer.operation(&operation).unwrap();
+    let operation = writer.operation(&Operation::of_opcode("LDG.E")).unwrap();
     for i in 0..count as u64 {
         writer.kernel(Kernel { name: "the same".into(), ..Kernel::default() }).unwrap();
-        let load = NewLoad {
-            pc: 0x10,
-            mask: LaneMask::ALL,
-            operation,
-            addresses: Addresses::Stride { base: 0x1_0000 + 128 * i, stride: 4 },
-            plg: None,
-            guard: None,
-            expected: &[],
-            width_disagrees: false,
-        };
-        writer.load(&load).unwrap();
+        let addresses = Addresses::Stride { base: 0x1_0000 + 128 * i, stride: 4 };
+        writer.record(&NewRecord::new(0x10, LaneMask::ALL, operation, addresses)).unwrap();
     }
     BinaryTrace::new(Arena::from(writer.finish().unwrap().into_inner())).unwrap()
 }
@@ -320,5 +310,40 @@ impl Write for Discarded {
 impl std::io::Seek for Discarded {
     fn seek(&mut self, _: std::io::SeekFrom) -> std::io::Result<u64> {
         Ok(0)
+    }
+}
+
+/// 64 MiB of text in some KiB of compressed parts.
+#[test]
+fn a_long_text_in_a_small_compressed_file() {
+    let _alone = alone();
+    let gzip = |text: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    };
+    let xz = |text: &[u8]| {
+        let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    };
+    let zstd = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
+    type Compress = fn(&[u8]) -> Vec<u8>;
+    let compressions: [Compress; 3] = [gzip, xz, zstd];
+    let line = format!("{}\n", "x".repeat((1 << 16) - 1));
+    for (compression, compress) in compressions.into_iter().enumerate() {
+        let start = compress((launch(0, "k") + &access(0, "LDG.E")).as_bytes());
+        let part = compress(line.repeat(256).as_bytes());
+        let file = [start, part.repeat(4)].concat();
+        assert!(file.len() < 1 << 18, "compression {compression}: {} bytes", file.len());
+        let (result, peak) = peak::during(|| {
+            let output = Cursor::new(Vec::new());
+            let mut writer = TraceWriter::new(output, "a test".to_owned()).unwrap();
+            import_from(&file[..], Path::new("long"), &mut writer, 2, &|_| {})?;
+            Ok::<_, ImportError>(writer.finish().unwrap())
+        });
+        let trace = BinaryTrace::new(Arena::from(result.unwrap().into_inner())).unwrap();
+        assert_eq!(trace.contents().kernels.len(), 1);
+        assert!(mib(peak) < 16, "compression {compression}: {} MiB", mib(peak));
     }
 }

@@ -1,11 +1,11 @@
 //! **The list** of text formats.
 
 use super::format::{Format, Reader, Sign};
-use super::{accelsim, kernels_list, nvbit};
+use super::{accelsim, jsonl, kernels_list, nvbit};
 
 /// The formats, each described in its reader's file.
-const FORMATS: [Format; 4] =
-    [accelsim::FORMAT, nvbit::LOG_FORMAT, nvbit::JSON_FORMAT, kernels_list::FORMAT];
+const FORMATS: [Format; 5] =
+    [accelsim::FORMAT, nvbit::LOG_FORMAT, nvbit::JSON_FORMAT, jsonl::FORMAT, kernels_list::FORMAT];
 
 /// Returns the reader of a text that begins with `start`; `None` if its format is unknown.
 pub(super) fn reader(start: &[u8]) -> Option<Reader> {

@@ -2,8 +2,9 @@
 //! and in parallel.
 //!
 //! [`replay`] returns a [`Replayed`]; from it come the [`Summary`], which shards of a trace merge,
-//! and the [`Survey`] for pictures.
+//! and, if it is asked for, the [`Survey`] for pictures.
 
+mod cells;
 mod error;
 mod heat;
 mod options;
@@ -27,8 +28,8 @@ pub use self::selection::{Selected, Selection};
 pub use self::shard::Shard;
 pub use self::summary::{
     ConstantCounts, Counts, Digest, Fault, FaultCounts, FootprintCounts, Hex, KernelSummary,
-    LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PartialReuse, PcSharedCounts, PcSummary,
-    ProgramCounter, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts, SpaceCounts, Summary,
-    TmaCounts, TrafficCounts, UniformCounts,
+    LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PartialReuse, PcSharedCounts,
+    PcSummary, ProgramCounter, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts,
+    SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts,
 };
 pub use self::survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey};

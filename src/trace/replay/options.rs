@@ -40,6 +40,7 @@ pub struct ReplayOptions<'a> {
     shard: Option<Shard>,
     selection: Option<&'a Selection>,
     counts_reuse: bool,
+    survey: bool,
     observer: Option<&'a (dyn Fn(u64) + Sync)>,
 }
 
@@ -55,6 +56,7 @@ impl<'a> ReplayOptions<'a> {
             shard: None,
             selection: None,
             counts_reuse: false,
+            survey: false,
             observer: None,
         }
     }
@@ -105,6 +107,14 @@ impl<'a> ReplayOptions<'a> {
         self
     }
 
+    /// Sets whether to collect what pictures need besides, a [`Survey`](super::Survey); by default
+    /// it is left out.
+    #[must_use]
+    pub fn survey(mut self, is_wanted: bool) -> Self {
+        self.survey = is_wanted;
+        self
+    }
+
     /// Sets a function that is called after each block with the bytes of the block, from any
     /// thread.
     #[must_use]
@@ -141,6 +151,12 @@ impl<'a> ReplayOptions<'a> {
     #[must_use]
     pub fn counts_reuse(&self) -> bool {
         self.counts_reuse
+    }
+
+    /// Returns whether a survey is collected.
+    #[must_use]
+    pub fn get_survey(&self) -> bool {
+        self.survey
     }
 
     /// Returns whether loads have values.
@@ -189,6 +205,7 @@ impl fmt::Debug for ReplayOptions<'_> {
             .field("shared_window", &self.shared_window)
             .field("local_window", &self.local_window)
             .field("shard", &self.shard)
+            .field("survey", &self.survey)
             .finish_non_exhaustive()
     }
 }

@@ -140,7 +140,8 @@ fn find_repeats(keys: &[u64; LANES], repeats: &mut [u64; LANES]) {
 /// Returns the most words that lanes with different units ask of one bank.
 fn most_of_a_bank(units: &[u64; LANES], lanes: LaneMask, words: u64) -> u32 {
     // Mostly, each lane has banks of its own.
-    let banks_of = |unit: u64| (u32::MAX >> (BANKS as u64 - words)) << (unit * words % BANKS as u64);
+    let banks_of =
+        |unit: u64| (u32::MAX >> (BANKS as u64 - words)) << (unit * words % BANKS as u64);
     let mut banks = 0;
     for lane in lanes {
         banks |= banks_of(units[lane]);

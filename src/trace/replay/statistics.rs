@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use roaring::RoaringTreemap;
 
+use super::cells::TimeSlice;
 use super::reuse::Reuse;
 use super::spaces::Cost;
 use super::summary::{Counts, FaultCounts, TrafficCounts};
@@ -166,11 +167,13 @@ impl OtherCounts {
 ///
 /// All accesses of a load have one size and are aligned to it, so that two of them are equal or
 /// disjoint: distinct addresses have distinct bytes, and none crosses a sector.
+///
+/// One counter serves block after block, so that small blocks need not allocate and clear a table.
 #[derive(Debug)]
 pub(super) struct TrafficCounter {
     lines: Vec<u64>,
     /// The line that was added last of those that share a place, plus 1: loops that touch the same
-    /// lines again do not grow `lines`.
+    /// lines again do not grow `lines`. Each line of it is in `lines`.
     recent: Box<[u64; RECENT]>,
 }
 
@@ -185,7 +188,8 @@ impl Default for TrafficCounter {
 
 impl TrafficCounter {
     /// Adds the accesses of `count` lanes in global memory, each `stride` bytes after the one before
-    /// and then rounded down. Returns `None`, and adds nothing, if an address passes 2^64.
+    /// and then rounded down; their sectors are added to `slice`, too. Returns `None`, and adds
+    /// nothing, if an address passes 2^64.
     #[inline]
     pub(super) fn stride(
         &mut self,
@@ -193,6 +197,7 @@ impl TrafficCounter {
         stride: u64,
         count: u64,
         width: Width,
+        slice: Option<&mut TimeSlice>,
     ) -> Option<Traffic> {
         let end = first.checked_add(stride.checked_mul(count.checked_sub(1)?)?)?;
         let bytes = u64::from(width.bytes());
@@ -207,6 +212,9 @@ impl TrafficCounter {
         } else {
             (0..count).for_each(|i| self.add_line((first + i * stride) / LINE));
         }
+        if let Some(slice) = slice {
+            touch_stride(slice, first, last, stride, count);
+        }
         let distinct = if stride < bytes { (last - start) / bytes + 1 } else { count };
         Some(Traffic {
             sectors: touched(SECTOR),
@@ -215,13 +223,15 @@ impl TrafficCounter {
         })
     }
 
-    /// Adds the accesses of the lanes in `global`, rounded down to the width.
+    /// Adds the accesses of the lanes in `global`, rounded down to the width; their sectors are added
+    /// to `slice`, too.
     #[inline]
     pub(super) fn each(
         &mut self,
         addresses: &Addresses,
         global: LaneMask,
         width: Width,
+        slice: Option<&mut TimeSlice>,
     ) -> Traffic {
         let mut rounded = [0; LANES];
         let mut count = 0;
@@ -234,7 +244,7 @@ impl TrafficCounter {
         let base = lowest & !(LINE - 1);
         let span = rounded.iter().fold(0, |bits, address| bits | (address - base));
         if span > MAX_SPAN.into() {
-            return self.sorted(rounded, width);
+            return self.sorted(rounded, width, slice);
         }
         // The lanes left over are as the first one, and count for nothing.
         let mut offsets = [(rounded[0] - base) as u32; 2 * LANES];
@@ -250,13 +260,25 @@ impl TrafficCounter {
                 self.add_line(address / LINE);
             }
         }
+        if let Some(slice) = slice {
+            for (nearest, address) in nearest.iter().zip(rounded.iter()) {
+                if *nearest >= SECTOR as u32 {
+                    slice.touch(address / LINE, 1);
+                }
+            }
+        }
         let ideal_sectors = (u64::from(distinct) * u64::from(width.bytes())).div_ceil(SECTOR);
         Traffic { sectors: sectors.into(), lines: lines.into(), ideal_sectors }
     }
 
     /// Adds addresses that are far from each other. They are sorted in place.
     #[cold]
-    fn sorted(&mut self, addresses: &mut [u64], width: Width) -> Traffic {
+    fn sorted(
+        &mut self,
+        addresses: &mut [u64],
+        width: Width,
+        mut slice: Option<&mut TimeSlice>,
+    ) -> Traffic {
         addresses.sort_unstable();
         let mut distinct = 0;
         let mut traffic = Traffic::default();
@@ -268,8 +290,13 @@ impl TrafficCounter {
             last = Some(address);
             distinct += 1;
             let (sector, line) = (address / SECTOR, address / LINE);
-            traffic.sectors += u64::from(last_sector != Some(sector));
-            last_sector = Some(sector);
+            if last_sector != Some(sector) {
+                last_sector = Some(sector);
+                traffic.sectors += 1;
+                if let Some(slice) = slice.as_deref_mut() {
+                    slice.touch(line, 1);
+                }
+            }
             if last_line != Some(line) {
                 last_line = Some(line);
                 traffic.lines += 1;
@@ -297,12 +324,34 @@ impl TrafficCounter {
         self.lines.dedup();
     }
 
-    /// Returns the touched lines, and their pages.
-    pub(super) fn footprint(mut self) -> Footprint {
+    /// Returns the touched lines, and their pages; forgets them.
+    pub(super) fn take_footprint(&mut self) -> Footprint {
         self.compact();
         let mut pages: Vec<u64> = self.lines.iter().map(|line| line * LINE / PAGE).collect();
         pages.dedup();
-        Footprint { pages: set(pages), lines: set(self.lines) }
+        let footprint = Footprint { pages: set(pages), lines: set(self.lines.iter().copied()) };
+        self.forget();
+        footprint
+    }
+
+    /// Forgets the touched lines.
+    pub(super) fn forget(&mut self) {
+        for line in self.lines.drain(..) {
+            self.recent[line as usize % RECENT] = 0;
+        }
+    }
+}
+
+/// Adds the sectors of lanes, each `stride` bytes after the one before.
+fn touch_stride(slice: &mut TimeSlice, first: u64, last: u64, stride: u64, count: u64) {
+    if stride > SECTOR {
+        return (0..count).for_each(|i| slice.touch((first + i * stride) / LINE, 1));
+    }
+    const IN_LINE: u64 = LINE / SECTOR;
+    let (start, last) = (first / SECTOR, last / SECTOR);
+    for line in start / IN_LINE..=last / IN_LINE {
+        let of_line = start.max(line * IN_LINE)..=last.min(line * IN_LINE + (IN_LINE - 1));
+        slice.touch(line, of_line.end() - of_line.start() + 1);
     }
 }
 
@@ -336,7 +385,7 @@ fn count_new(nearest: &[u32; LANES]) -> [u32; 3] {
 }
 
 /// Returns the set of ascending numbers.
-fn set(ascending: Vec<u64>) -> RoaringTreemap {
+fn set(ascending: impl IntoIterator<Item = u64>) -> RoaringTreemap {
     let set = RoaringTreemap::from_sorted_iter(ascending).ok();
     set.or_impossible(RoaringTreemap::new(), "the numbers ascend")
 }
@@ -354,15 +403,27 @@ mod tests {
         Width::from_bytes(bytes).unwrap()
     }
 
+    /// Returns the sectors of each line.
+    fn ascending(slice: &TimeSlice) -> BTreeMap<u64, u64> {
+        let mut lines = BTreeMap::new();
+        slice.groups().iter().for_each(|(line, n)| *lines.entry(*line).or_default() += n);
+        lines
+    }
+
     fn traffic(addresses: &[u64], bytes: u32) -> (u64, u64, u64) {
         let mut list = [0; LANES];
         list[..addresses.len()].copy_from_slice(addresses);
         let global = LaneMask::from_fn(|lane| lane < addresses.len());
         let mut counter = TrafficCounter::default();
-        let traffic = counter.each(&Addresses::Each(list), global, width(bytes));
+        let mut slices = [TimeSlice::new(), TimeSlice::new()];
+        let slice = Some(&mut slices[0]);
+        let traffic = counter.each(&Addresses::Each(list), global, width(bytes), slice);
         let mut other = TrafficCounter::default();
-        assert_eq!(other.sorted(&mut addresses.to_vec(), width(bytes)), traffic);
-        assert_eq!(other.footprint(), counter.footprint());
+        let slice = Some(&mut slices[1]);
+        assert_eq!(other.sorted(&mut addresses.to_vec(), width(bytes), slice), traffic);
+        assert_eq!(slices[0].sectors(), traffic.sectors);
+        assert_eq!(ascending(&slices[0]), ascending(&slices[1]));
+        assert_eq!(other.take_footprint(), counter.take_footprint());
         (traffic.sectors, traffic.lines, traffic.ideal_sectors)
     }
 
@@ -395,17 +456,20 @@ mod tests {
                         .collect();
                     let (mut one, mut other) =
                         (TrafficCounter::default(), TrafficCounter::default());
-                    let traffic = one.stride(first, stride, count, width(bytes));
-                    let expected = other.sorted(&mut lanes, width(bytes));
+                    let mut slices = [TimeSlice::new(), TimeSlice::new()];
+                    let [slice, of_lanes] = &mut slices;
+                    let traffic = one.stride(first, stride, count, width(bytes), Some(slice));
+                    let expected = other.sorted(&mut lanes, width(bytes), Some(of_lanes));
+                    assert_eq!(ascending(slice), ascending(of_lanes));
                     assert_eq!(traffic, Some(expected), "{first} {stride} {count} {bytes}");
-                    assert_eq!(one.footprint(), other.footprint());
+                    assert_eq!(one.take_footprint(), other.take_footprint());
                 }
             }
         }
         let mut counter = TrafficCounter::default();
-        assert_eq!(counter.stride(8, u64::MAX, 2, Width::B4), None);
-        assert_eq!(counter.stride(u64::MAX - 3, 4, 2, Width::B4), None);
-        assert_eq!(counter.footprint(), Footprint::default());
+        assert_eq!(counter.stride(8, u64::MAX, 2, Width::B4, None), None);
+        assert_eq!(counter.stride(u64::MAX - 3, 4, 2, Width::B4, None), None);
+        assert_eq!(counter.take_footprint(), Footprint::default());
     }
 
     proptest! {

@@ -12,6 +12,7 @@ use super::statistics::{
     KEPT, KernelCounts, LINE, OtherCounts, PcCounts, SpaceCost, Traffic, TrafficCounter,
 };
 use super::summary::{Fault, FaultCounts, Hex, Mismatch, TrafficCounts};
+use super::survey::{FaultyLoad, Surveyed};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
@@ -28,6 +29,17 @@ pub(super) struct Part {
     pub(super) digest: u64,
     pub(super) faults: Vec<Fault>,
     pub(super) mismatches: Vec<Mismatch>,
+    /// If a survey is wanted.
+    pub(super) surveyed: Option<Surveyed>,
+    traffic: TrafficCounter,
+    /// Of stores and atomics, whose lines nobody asks for.
+    store_traffic: TrafficCounter,
+}
+
+impl Part {
+    pub(super) fn new(surveyed: Option<Surveyed>) -> Self {
+        Self { surveyed, ..Self::default() }
+    }
 }
 
 /// Replays some memory instructions of a block.
@@ -35,47 +47,45 @@ pub(super) struct Worker<'b, 't> {
     block: &'b Block<'t>,
     /// The name of the block's kernel.
     kernel: &'b Arc<str>,
-    options: ReplayOptions<'b>,
-    traffic: TrafficCounter,
-    /// Of stores and atomics, whose lines nobody asks for.
-    store_traffic: TrafficCounter,
+    options: &'b ReplayOptions<'b>,
     per_pc: FxHashMap<(u32, u16), PcCounts>,
     /// Those of the load at hand.
     lanes: LaneAddresses,
     /// The registers that loads fill.
     values: [LaneValues; 4],
     counts: KernelCounts,
-    /// What is not counted by kernel.
-    pub(super) found: Part,
+    found: &'b mut Part,
 }
 
 impl<'b, 't> Worker<'b, 't> {
     pub(super) fn new(
         block: &'b Block<'t>,
         kernel: &'b Arc<str>,
-        options: ReplayOptions<'b>,
+        options: &'b ReplayOptions<'b>,
+        found: &'b mut Part,
     ) -> Self {
         Self {
             block,
             kernel,
             options,
-            traffic: TrafficCounter::default(),
-            store_traffic: TrafficCounter::default(),
             per_pc: FxHashMap::default(),
             lanes: LaneAddresses::NONE,
             values: [[0; LANES]; 4],
             counts: KernelCounts::default(),
-            found: Part::default(),
+            found,
         }
     }
 
-    /// Replays a part of the memory instructions.
+    /// Replays a part of the memory instructions. Returns the counts of the kernel; all else is found.
     pub(super) fn records<M: LoadMemory>(
-        &mut self,
+        mut self,
         part: Range<usize>,
         memory: &M,
-    ) -> Result<(), TraceError> {
+    ) -> Result<KernelCounts, TraceError> {
         self.pass(&part)?;
+        if let Some(surveyed) = &mut self.found.surveyed {
+            surveyed.begin(self.block.raw().kernel as usize, part.len());
+        }
         for i in part {
             let traced = self.block.record(i)?;
             let operation = traced.operation();
@@ -84,11 +94,11 @@ impl<'b, 't> Worker<'b, 't> {
                 _ => self.other(&traced),
             }
         }
-        let mut counts = std::mem::take(&mut self.counts);
-        counts.footprint = std::mem::take(&mut self.traffic).footprint();
-        counts.per_pc = std::mem::take(&mut self.per_pc).into_iter().collect();
-        self.found.kernels.insert(self.block.raw().kernel, counts);
-        Ok(())
+        let Self { mut counts, per_pc, found, .. } = self;
+        counts.footprint = found.traffic.take_footprint();
+        found.store_traffic.forget();
+        counts.per_pc = per_pc.into_iter().collect();
+        Ok(counts)
     }
 
     /// Counts the instructions without a record of a part: from its first record, or from the start of
@@ -153,6 +163,9 @@ impl<'b, 't> Worker<'b, 't> {
             self.digest(record, op);
             self.check(record, traced, op, served);
         }
+        if is_load {
+            self.survey(traced, &loaded);
+        }
         let own = self.spaces(op, is_load, served & !loaded.global, memory.map());
         let traffic = self.traffic(op, loaded.global, is_load);
         let one = self.count(traced, traffic, &loaded, own);
@@ -163,6 +176,25 @@ impl<'b, 't> Worker<'b, 't> {
             }
         } else {
             self.count_store(operation.kind, op, &one);
+        }
+    }
+
+    /// Makes room for the sectors of a load in the pictures, and keeps it if it has faults.
+    #[inline]
+    fn survey(&mut self, traced: &MemoryRecord<'_>, loaded: &Loaded) {
+        let Some(surveyed) = &mut self.found.surveyed else { return };
+        let record = self.block.raw().first_record + u64::from(traced.index);
+        surveyed.prepare(record);
+        if !loaded.faults.is_empty() {
+            surveyed.add_faulty(FaultyLoad {
+                record,
+                kernel: self.block.raw().kernel as usize,
+                pc: traced.pc,
+                operation: traced.operation,
+                executing: self.lanes.executing,
+                faults: loaded.faults.by_kind(),
+                addresses: self.lanes.addresses.to_array(),
+            });
         }
     }
 
@@ -338,7 +370,8 @@ impl<'b, 't> Worker<'b, 't> {
             AddressSpace::Global => return SpaceCost::default(),
             AddressSpace::Generic => {
                 // A lane that is neither outside nor in global memory is in a window.
-                let is_shared = |lane: usize| map.shared().offset_of(offsets.address(lane)).is_some();
+                let is_shared =
+                    |lane: usize| map.shared().offset_of(offsets.address(lane)).is_some();
                 let in_shared = lanes & LaneMask::from_fn(is_shared);
                 let (base, lanes) = (map.shared().base, in_shared);
                 if is_load && !lanes.is_empty() {
@@ -365,16 +398,22 @@ impl<'b, 't> Worker<'b, 't> {
         if global.is_empty() {
             return Traffic::default();
         }
-        let traffic = if is_load { &mut self.traffic } else { &mut self.store_traffic };
+        let Part { traffic, store_traffic, surveyed, .. } = &mut *self.found;
+        let (traffic, mut slice) = if is_load {
+            (traffic, surveyed.as_mut().map(|surveyed| &mut surveyed.slice))
+        } else {
+            (store_traffic, None)
+        };
         let lanes = &self.lanes;
         if let (Addresses::Stride { stride, .. }, Some(range)) = (&lanes.addresses, global.range())
         {
             let (first, count) = (lanes.addresses.of(range.start), range.len() as u64);
-            if let Some(traffic) = traffic.stride(first, *stride, count, op.width) {
+            let slice = slice.as_deref_mut();
+            if let Some(traffic) = traffic.stride(first, *stride, count, op.width, slice) {
                 return traffic;
             }
         }
-        traffic.each(&lanes.addresses, global, op.width)
+        traffic.each(&lanes.addresses, global, op.width, slice)
     }
 
     /// Counts the lines that a load touches for the loads that touch them again.
@@ -396,7 +435,7 @@ impl<'b, 't> Worker<'b, 't> {
 /// Sets `lanes` to the executing lanes, Plg and addresses. If the record has no Plg, the windows
 /// decide it.
 #[inline]
-pub(super) fn read_lanes(traced: &MemoryRecord<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
+fn read_lanes(traced: &MemoryRecord<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
     lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
     traced.read_addresses(&mut lanes.addresses);
     lanes.plg = match (traced.operation().space, traced.plg) {

@@ -230,7 +230,11 @@ impl<'f> Reader<'f> {
         if !self.is_grouped {
             self.groups = Groups::of(&self.kernel);
         }
-        sink.kernel(std::mem::take(&mut self.kernel)).map(drop)
+        sink.kernel(std::mem::take(&mut self.kernel))?;
+        if self.is_grouped {
+            sink.place(Some(self.groups.place()));
+        }
+        Ok(())
     }
 
     /// Ends the file, whose last line may have no end.

@@ -9,7 +9,8 @@ use warpload_encoding::Instruction;
 
 use super::{
     ConstantCounts, Counts, Digest, FootprintCounts, Hex, KernelSummary, LdgstsCounts, LocalCounts,
-    Partial, PcSharedCounts, PcSummary, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts, Summary, TmaCounts,
+    Partial, PcSharedCounts, PcSummary, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts,
+    Summary, TmaCounts,
 };
 use crate::memory::AddressSpace;
 use crate::trace::binary::{BinaryTrace, Contents};
@@ -195,10 +196,7 @@ fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> Counts {
     let Footprint { pages, lines } = &kernel.footprint;
     let counts = kernel.counts.clone();
     Counts {
-        skipped: SkippedCounts {
-            not_replayed: is_known.then_some(not_replayed),
-            ..counts.skipped
-        },
+        skipped: SkippedCounts { not_replayed: is_known.then_some(not_replayed), ..counts.skipped },
         ldgsts: is_known.then_some(ldgsts),
         tma: is_known.then_some(tma),
         by_opcode,
@@ -242,8 +240,11 @@ fn pc_summary(kernel: Arc<str>, pc: u32, operation: &Operation, counts: &PcCount
         },
         ideal_sectors: counts.ideal_sectors,
         lane_faults: counts.lane_faults,
-        shared: (space == AddressSpace::Shared)
-            .then_some(PcSharedCounts { loads, wavefronts, ideal_wavefronts: ideal }),
+        shared: (space == AddressSpace::Shared).then_some(PcSharedCounts {
+            loads,
+            wavefronts,
+            ideal_wavefronts: ideal,
+        }),
         local: (space == AddressSpace::Local).then(|| local(own)),
         constant: matches!(space, AddressSpace::Constant { .. }).then(|| constant(own)),
     }
