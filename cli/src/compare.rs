@@ -1,19 +1,16 @@
 //! `compare`: two replays, program counter by program counter.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use serde::Serialize;
 use warpload::lines::skip_mark;
-use warpload::trace::{Hex, PcSummary, Summary};
+use warpload::report::comparison_html;
+use warpload::trace::{ComparedRow, Comparison, Summary, percent_change};
 
-use super::demangled::Demangled;
 use super::diagnostic;
 use super::io::{self, Output};
 use super::options::{Format, Progress, positive};
+use super::output_file::Target;
 use super::status::Status;
 use super::table::{self, Column, Value};
 
@@ -27,7 +24,8 @@ use super::table::{self, Column, Value};
 Examples:
   warpload replay app.wlt --format json > before.json
   warpload compare before.json after.json
-  warpload compare before.json after.json --fail-above 5")]
+  warpload compare before.json after.json --fail-above 5
+  warpload compare before.json after.json --html changes.html")]
 pub(crate) struct Arguments {
     /// The summary of the first replay
     a: PathBuf,
@@ -43,6 +41,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = positive, default_value = "20")]
     top: usize,
 
+    /// Also write the result as a page for a browser: one file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
     /// Show names of kernels as they are in the trace, instead of demangled
     #[arg(long)]
     no_demangle: bool,
@@ -57,53 +59,34 @@ fn percent(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number of percent, as in 5 or 0.5".to_owned())
 }
 
-/// Of each replay; `None` if it does not have that program counter.
-type Pair = [Option<u64>; 2];
-
-#[derive(Serialize)]
-struct Comparison {
-    loads: [u64; 2],
-    sectors: [u64; 2],
-    wavefronts: [u64; 2],
-    per_pc: Vec<Row>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    kernel: Arc<str>,
-    pc: Hex,
-    opcode: Arc<str>,
-    loads: Pair,
-    sectors: Pair,
-    wavefronts: Pair,
-    /// `None` if it grew from nothing.
-    change: Option<f64>,
-    /// By how much it grew, in sectors and wavefronts.
-    #[serde(skip)]
-    difference: i128,
-    #[serde(skip)]
-    demangled: Option<Arc<str>>,
-}
-
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let Arguments { a, b, .. } = &arguments;
+    if arguments.html.as_deref().is_some_and(io::is_stdin) {
+        bail!("standard output holds the comparison; expected a file for the page, not `-`");
+    }
     if io::is_stdin(a) && io::is_stdin(b) {
         bail!("standard input is one of the summaries, not both");
     }
-    let summaries = [read(a)?, read(b)?];
-    let [one, other] = &summaries;
+    let page = arguments.html.as_deref().map(Target::new).transpose()?;
+    let [one, other] = [read(a)?, read(b)?];
     if one.selected != other.selected {
         diagnostic::warning("the replays counted different loads: their selections differ");
     }
-    let comparison = compare(&summaries, !arguments.no_demangle);
-    let change = comparison.change();
+    let mut comparison = Comparison::new(&one, &other);
+    if arguments.no_demangle {
+        comparison.per_pc.iter_mut().for_each(|row| row.demangled = None);
+    }
+    if let Some(to) = page {
+        let names = [io::name(a), io::name(b)];
+        to.write(comparison_html(&comparison, [&names[0], &names[1]]).as_bytes())?;
+    }
     // From nothing to something is above any percentage.
-    let is_above = |percent: f64| change.is_none_or(|change| change > percent);
+    let is_above = |percent| comparison.change().is_none_or(|change| change > percent);
     let is_worse = arguments.fail_above.is_some_and(is_above);
     let status = output.raise(if is_worse { Status::Failed } else { Status::Done });
     match arguments.format {
         Format::Json => output.json(&comparison)?,
-        Format::Text => output.bytes(comparison.text(arguments.top).as_bytes())?,
+        Format::Text => output.bytes(text(&comparison, arguments.top).as_bytes())?,
     }
     Ok(status)
 }
@@ -129,108 +112,32 @@ fn read(path: &Path) -> anyhow::Result<Summary> {
     Ok(summary)
 }
 
-fn compare(summaries: &[Summary; 2], demangles: bool) -> Comparison {
-    let mut rows: BTreeMap<(&Arc<str>, Hex, &Arc<str>), Row> = BTreeMap::new();
-    for (side, summary) in summaries.iter().enumerate() {
-        for PcSummary { kernel, pc, opcode, loads, sectors, shared, .. } in &summary.per_pc {
-            let row = rows.entry((kernel, *pc, opcode)).or_insert_with(|| Row {
-                kernel: Arc::clone(kernel),
-                pc: *pc,
-                opcode: Arc::clone(opcode),
-                loads: [None; 2],
-                sectors: [None; 2],
-                wavefronts: [None; 2],
-                change: None,
-                difference: 0,
-                demangled: None,
-            });
-            let wavefronts = shared.map_or(0, |shared| shared.wavefronts.sum(shared.loads));
-            for (sums, amount) in [
-                (&mut row.loads, *loads),
-                (&mut row.sectors, sectors.sum(*loads)),
-                (&mut row.wavefronts, wavefronts),
-            ] {
-                sums[side] = Some(sums[side].unwrap_or(0).saturating_add(amount));
-            }
-        }
-    }
-    let mut per_pc: Vec<Row> = rows.into_values().collect();
-    let names = per_pc.iter().map(|row| &row.kernel);
-    let demangled = if demangles { Demangled::new(names) } else { Demangled::default() };
-    for row in &mut per_pc {
-        row.demangled = demangled.get(&row.kernel).cloned();
-        let amounts = [row.sectors, row.wavefronts].map(|pair| pair.map(Option::unwrap_or_default));
-        (row.change, row.difference) = change(&amounts);
-    }
-    per_pc.sort_by(|one, other| {
-        let percent = |row: &Row| row.change.unwrap_or(f64::INFINITY);
-        let by_change = percent(other).total_cmp(&percent(one));
-        by_change.then_with(|| Reverse(one.difference).cmp(&Reverse(other.difference)))
-    });
-    let both = |amount: fn(&Summary) -> u64| [amount(&summaries[0]), amount(&summaries[1])];
-    Comparison {
-        loads: both(|summary| summary.counts.loads),
-        sectors: both(|summary| summary.counts.sectors),
-        wavefronts: both(|summary| summary.counts.shared.wavefronts),
-        per_pc,
-    }
-}
-
-/// Returns the difference of the sums of amounts in percent of the first one's, and the difference; `None`
-/// percent if something came of nothing.
-fn change(amounts: &[[u64; 2]]) -> (Option<f64>, i128) {
-    let sum = |side: usize| amounts.iter().map(|pair| i128::from(pair[side])).sum::<i128>();
-    let (before, difference) = (sum(0), sum(1) - sum(0));
-    let percent = match (before, difference) {
-        (_, 0) => Some(0.0),
-        (0, _) => None,
-        _ => Some(100.0 * difference as f64 / before as f64),
+fn text(comparison: &Comparison, top: usize) -> String {
+    let line = |name: &str, [a, b]: [u128; 2]| {
+        format!("{name:<11} {a} -> {b} ({})\n", signed(percent_change([a, b])))
     };
-    (percent, difference)
-}
-
-impl Comparison {
-    /// Returns the change of sectors and wavefronts together.
-    fn change(&self) -> Option<f64> {
-        change(&[self.sectors, self.wavefronts]).0
+    let mut text = line("loads", comparison.loads.map(u128::from))
+        + &line("sectors", comparison.sectors.map(u128::from))
+        + &line("wavefronts", comparison.wavefronts.map(u128::from))
+        + &line("together", comparison.together());
+    let changed: Vec<&ComparedRow> = comparison.changed().collect();
+    if changed.is_empty() {
+        return text + "\nno program counter has changed\n";
     }
-
-    fn text(&self, top: usize) -> String {
-        let line = |name: &str, [a, b]: [u128; 2], change: Option<f64>| {
-            format!("{name:<11} {a} -> {b} ({})\n", signed(change))
-        };
-        let one = |name: &str, pair: [u64; 2]| line(name, pair.map(u128::from), change(&[pair]).0);
-        let together =
-            [0, 1].map(|side| u128::from(self.sectors[side]) + u128::from(self.wavefronts[side]));
-        let mut text = one("loads", self.loads)
-            + &one("sectors", self.sectors)
-            + &one("wavefronts", self.wavefronts)
-            + &line("together", together, self.change());
-        let changed = self.per_pc.iter().filter(|row| row.is_different()).collect::<Vec<_>>();
-        if changed.is_empty() {
-            return text + "\nno program counter has changed\n";
-        }
-        let rows = &changed[..top.min(changed.len())];
-        text += &format!("\n{}", table::text(&columns(), rows));
-        if rows.len() < changed.len() {
-            text += &format!("          and {} more\n", changed.len() - rows.len());
-        }
-        text
+    let rows = &changed[..top.min(changed.len())];
+    text += &format!("\n{}", table::text(&columns(), rows));
+    if rows.len() < changed.len() {
+        text += &format!("          and {} more\n", changed.len() - rows.len());
     }
+    text
 }
 
 fn signed(change: Option<f64>) -> String {
     change.map_or_else(|| "new".to_owned(), |percent| format!("{percent:+.1} %"))
 }
 
-impl Row {
-    fn is_different(&self) -> bool {
-        [self.loads, self.sectors, self.wavefronts].iter().any(|[a, b]| a != b)
-    }
-}
-
-fn columns<'r>() -> Vec<Column<&'r Row>> {
-    fn pair([a, b]: Pair) -> Value<'static> {
+fn columns<'r>() -> Vec<Column<&'r ComparedRow>> {
+    fn pair([a, b]: [Option<u64>; 2]) -> Value<'static> {
         if a.unwrap_or(0) == 0 && b.unwrap_or(0) == 0 {
             return Value::None;
         }
@@ -244,10 +151,6 @@ fn columns<'r>() -> Vec<Column<&'r Row>> {
         Column { key: "", heading: "loads", value: |row| pair(row.loads) },
         Column { key: "", heading: "sectors", value: |row| pair(row.sectors) },
         Column { key: "", heading: "wavefronts", value: |row| pair(row.wavefronts) },
-        Column {
-            key: "",
-            heading: "kernel",
-            value: |row| Value::Text(row.demangled.as_ref().unwrap_or(&row.kernel).as_ref().into()),
-        },
+        Column { key: "", heading: "kernel", value: |row| Value::Text(row.shown_kernel().into()) },
     ]
 }

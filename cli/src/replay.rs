@@ -81,9 +81,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BASE,SIZE", value_parser = read_window, conflicts_with = "image")]
     local_window: Option<Window>,
 
-    #[command(flatten)]
-    choice: Choice,
-
     /// Also count how many loads lie between two touches of the same line of global memory; needs
     /// memory for every line touched
     #[arg(long)]
@@ -108,6 +105,10 @@ pub(crate) struct Arguments {
     /// Also write the result as a page for a browser: one file, with pictures
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+
+    // Last, because its heading holds for all options after it.
+    #[command(flatten)]
+    choice: Choice,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]

@@ -152,7 +152,7 @@ pub(crate) fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
     };
     "local_sectors", "", |row| count(row.counter.summary.local.map(|own| own.sectors));
     "ideal_local_sectors", "", |row| count(row.counter.summary.local.map(|own| own.ideal_sectors));
-    "", "local sectors/load", |row| match row.counter.summary.local {
+    "", "local/load", |row| match row.counter.summary.local {
         Some(local) => mean(local.sectors, local.loads),
         None => Value::None,
     };
@@ -162,8 +162,11 @@ pub(crate) fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
     };
     "constant_addresses", "", |row| count(row.counter.summary.constant.map(|own| own.addresses));
     "", "addresses/load", |row| match row.counter.summary.constant {
-        Some(constant) => mean(constant.addresses, constant.loads),
-        None => Value::None,
+        // One address a load goes without saying.
+        Some(constant) if constant.addresses > constant.loads => {
+            mean(constant.addresses, constant.loads)
+        }
+        _ => Value::None,
     };
     "outside_window", "", |row| Value::Count(row.counter.summary.lane_faults.outside_window);
     "outside_allocation", "", |row| Value::Count(row.counter.summary.lane_faults.outside_allocation);
@@ -212,7 +215,7 @@ fn of(has_some: bool, amount: u64) -> Value<'static> {
 pub(crate) fn kernel_columns<'r>() -> Vec<Column<KernelRow<'r>>> {
     columns! {
     "", "launch", |row| Value::Count(row.0 as u64);
-    "", "kernel", |row| Value::Text(row.1.demangled.as_ref().unwrap_or(&row.1.name).as_ref().into());
+    "", "kernel", |row| Value::Text(row.1.shown_name().into());
     "", "loads", |row| Value::Count(row.1.counts.loads);
     "", "sectors", |row| of(row.1.counts.sectors > 0, row.1.counts.sectors);
     "", "ideal", |row| of(row.1.counts.sectors > 0, row.1.counts.ideal_sectors);

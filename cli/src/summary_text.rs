@@ -153,7 +153,7 @@ fn other_memories(counts: &Counts) -> String {
     let shared = &counts.shared;
     if shared.loads > 0 {
         text += &format!(
-            "shared      {} wavefronts; ideal {}{}, {} of bank conflicts\n",
+            "shared      {} wavefronts; ideal {}{}, {} are bank conflicts\n",
             shared.wavefronts,
             shared.ideal_wavefronts,
             ratio(shared.ideal_wavefronts, shared.wavefronts),

@@ -108,7 +108,10 @@ fn kernels_are_selected_by_either_name() {
 #[test]
 fn a_selection_without_loads_says_so() {
     for (options, note) in [
-        (&["--kernel", "nobody"][..], "note: no kernel has a name that `--kernel nobody` matches\n"),
+        (
+            &["--kernel", "nobody"][..],
+            "note: no kernel has a name that `--kernel nobody` matches\n",
+        ),
         (&["--opcode", "LDG"], "note: no load has an opcode that `--opcode LDG` matches\n"),
         (&["--opcode", "STG*"], "note: no load has an opcode that `--opcode STG*` matches\n"),
         (&["--pc", "1"], "note: no load is selected\n"),
@@ -200,9 +203,8 @@ fn the_first_rows_have_the_most() {
         assert!(numbers.is_sorted_by(|one, other| one >= other), "{key}");
         assert_eq!(csv(BTREE, &["--sort", key, "--top", "3"]), table[..4]);
     }
-    let excess = |line: &Vec<String>| {
-        line[6].parse::<i64>().unwrap() - line[10].parse::<i64>().unwrap()
-    };
+    let excess =
+        |line: &Vec<String>| line[6].parse::<i64>().unwrap() - line[10].parse::<i64>().unwrap();
     let table = csv(BTREE, &[]);
     assert_eq!(table, csv(BTREE, &["--sort", "excess"]));
     assert!(table[1..].is_sorted_by_key(|line| -excess(line)));
@@ -253,6 +255,41 @@ fn what_changed_between_two_replays() {
 }
 
 #[test]
+fn the_page_of_a_comparison() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let a = write(folder.path(), "a<b>.json", &replay(TILE, &["json"]));
+    let evil = replay(PADDED, &["json"]).replace("LDS.128", "LDS<script>");
+    let b = write(folder.path(), "b.json", &evil);
+    let ran = run(&["compare", &a, &b, "--html", &at("page.html")]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    let page = fs::read_to_string(at("page.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    for expected in [
+        "-96.9 %",
+        "a&lt;b&gt;.json",
+        "transpose(float*, float const*, int)",
+        "LDS&lt;script&gt;",
+        "new",
+    ] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    assert!(!page.contains("<script") && !page.contains("http://"));
+    for tag in ["table", "tr", "td", "th", "code", "section", "div"] {
+        let open =
+            page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+    // Neither an input nor standard output takes the page.
+    for to in [&*a, "-"] {
+        assert_eq!(run(&["compare", &a, &b, "--html", to]).status, 2, "{to}");
+    }
+    assert_eq!(fs::read_to_string(&a).unwrap(), replay(TILE, &["json"]));
+    let names = run(&["compare", &a, &b, "--no-demangle"]).stdout;
+    assert!(names.contains("_Z9transposePfPKfi") && !names.contains("transpose(float*"));
+}
+
+#[test]
 fn program_counters_of_one_side() {
     let folder = tempfile::tempdir().unwrap();
     let both = write(folder.path(), "both", &replay(TILE, &["json"]));
@@ -282,7 +319,11 @@ fn only_summaries_of_whole_replays_are_compared() {
     let folder = tempfile::tempdir().unwrap();
     let good = write(folder.path(), "good", &replay(TILE, &["json"]));
     for (name, text, expected) in [
-        ("shard", replay(TILE, &["json", "--shard", "0/2"]), "shard: the summary of shard 0 of 2; "),
+        (
+            "shard",
+            replay(TILE, &["json", "--shard", "0/2"]),
+            "shard: the summary of shard 0 of 2; ",
+        ),
         ("text", replay(TILE, &["text"]), "text: not a summary of a replay: "),
         ("vector", "{\"loads\": 1}".to_owned(), "vector: not a summary of a replay: "),
         ("empty", String::new(), "empty: not a summary of a replay: "),

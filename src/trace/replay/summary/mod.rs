@@ -1,5 +1,6 @@
 //! [`Summary`]: what a replay found, in the JSON form that the command prints.
 
+mod comparison;
 mod counts;
 mod hex;
 mod merge;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::selection::Selected;
 use crate::load::ByFaultKind;
 
+pub use comparison::{ComparedRow, Comparison, percent_change};
 pub use counts::ProgramCounter;
 pub use hex::{Digest, Hex};
 pub use merge::MergeError;
@@ -497,6 +499,14 @@ pub struct KernelSummary {
     /// Its counts.
     #[serde(flatten)]
     pub counts: Counts,
+}
+
+impl KernelSummary {
+    /// Returns its demangled name if there is one, else its name.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        self.demangled.as_ref().unwrap_or(&self.name)
+    }
 }
 
 /// What the summary of a shard has besides the counts, so that shards merge exactly.
