@@ -4,6 +4,7 @@
 #![deny(unsafe_code)]
 
 mod decode;
+mod cubins;
 mod diagnostic;
 mod encode;
 mod explain;

@@ -17,7 +17,7 @@ use super::options::{Format, Progress, positive, read_number};
 use super::output_file::Target;
 use super::status::Status;
 use super::trace::{self, Input};
-use super::{image, summary_text};
+use super::{cubins, image, summary_text};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
@@ -36,6 +36,7 @@ Examples:
   warpload replay app.wlt --fill address
   warpload replay app.wlt --image memory.json --format json
   warpload replay app.wlt --html app.html
+  warpload replay app.wlt --cubin app.sm_61.cubin
   warpload replay app.wlt --fill address --shard 0/3 --format json > 0.json")]
 pub(crate) struct Arguments {
     /// The trace
@@ -74,6 +75,11 @@ pub(crate) struct Arguments {
     /// The local address window, instead of the trace's
     #[arg(long, value_name = "BASE,SIZE", value_parser = read_window, conflicts_with = "image")]
     local_window: Option<Window>,
+
+    /// A cubin with kernels of the trace, for the SASS (SM 5.x and 6.x) and the source line of each
+    /// program counter; can be given several times
+    #[arg(long, value_name = "FILE")]
+    cubin: Vec<PathBuf>,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
@@ -118,9 +124,15 @@ pub(crate) fn execute(
     if arguments.image.as_deref().is_some_and(io::is_stdin) && io::is_stdin(&arguments.trace) {
         bail!("standard input is either the trace or the image, not both");
     }
+    let cubins = arguments.cubin.iter().filter(|path| io::is_stdin(path)).count();
+    let others = [Some(&arguments.trace), arguments.image.as_ref()];
+    if cubins > 1 || cubins == 1 && others.into_iter().flatten().any(|path| io::is_stdin(path)) {
+        bail!("standard input is one file; expected `-` once");
+    }
     // First what fails at once, then the import, which can take long.
     let input = Input::new(&arguments.trace)?.map()?;
     let machine = arguments.image.as_deref().map(image::open).transpose()?;
+    let functions = cubins::read(&arguments.cubin)?;
     let page = arguments.html.as_deref().map(Target::new).transpose()?;
     let trace = input.open(progress, threads)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -132,6 +144,7 @@ pub(crate) fn execute(
         .shared_window(arguments.shared_window)
         .local_window(arguments.local_window)
         .shard(arguments.shard)
+        .functions(functions.as_ref())
         .survey(page.is_some())
         .on_progress(&observer);
     let replayed =
@@ -151,6 +164,10 @@ pub(crate) fn execute(
             let text = summary_text::text(&summary, &replayed);
             output.bytes(text.as_bytes())?;
         }
+    }
+    if let Some(check) = replayed.code_check() {
+        output.flush()?;
+        cubins::note(&check);
     }
     Ok(status)
 }

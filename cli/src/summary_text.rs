@@ -187,6 +187,9 @@ fn per_pc(mut rows: Vec<ProgramCounter<'_>>) -> String {
             sectors(row.ideal_sectors as f64 / loads),
             cell(&row.kernel)
         );
+        if let Some(source) = counter.source() {
+            text += &format!("          {}:{}\n", cell(&source.file), source.line);
+        }
     }
     if more > 0 {
         text += &format!("          and {more} more\n");
