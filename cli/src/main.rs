@@ -3,8 +3,8 @@
 
 #![deny(unsafe_code)]
 
-mod decode;
 mod cubins;
+mod decode;
 mod diagnostic;
 mod encode;
 mod explain;
