@@ -2,6 +2,7 @@
 
 use super::rows::{heaviest, ideal};
 use super::text::{bytes, coordinate, count, cut, name, of, per, percent};
+use crate::sass::SourceLine;
 use crate::trace::{Contents, FaultCounts, ProgramCounter, Summary};
 
 /// The most program counters in the table.
@@ -39,10 +40,14 @@ pub(super) fn program_counters(rows: &[ProgramCounter<'_>]) -> String {
     let mut shown = heaviest(rows, MAX_ROWS, ProgramCounter::waste);
     shown.sort_by(|one, other| other.waste().total_cmp(&one.waste()));
     let has_sass = shown.iter().any(|row| row.sass().is_some());
+    let has_source = shown.iter().any(|row| row.source().is_some());
     let mut headings: Vec<Heading> =
         vec![("kernel", "kernel", false), ("pc", "pc", true), ("opcode", "opcode", false)];
     if has_sass {
         headings.push(("sass", "SASS", false));
+    }
+    if has_source {
+        headings.push(("source", "source", false));
     }
     headings.extend([
         ("loads", "loads", true),
@@ -63,12 +68,12 @@ pub(super) fn program_counters(rows: &[ProgramCounter<'_>]) -> String {
     }
     html += &head("program-counters", &headings, ("waste", "descending"));
     for row in &shown {
-        html += &program_counter(row, has_sass);
+        html += &program_counter(row, has_sass, has_source);
     }
     html + "</tbody></table></div></section>\n"
 }
 
-fn program_counter(row: &ProgramCounter<'_>, has_sass: bool) -> String {
+fn program_counter(row: &ProgramCounter<'_>, has_sass: bool, has_source: bool) -> String {
     let summary = &row.summary;
     let sectors = &summary.sectors;
     // The style sheet shows less; the table of kernels has the full name.
@@ -80,6 +85,9 @@ fn program_counter(row: &ProgramCounter<'_>, has_sass: bool) -> String {
     if has_sass {
         let sass = row.sass().unwrap_or_default();
         html += &format!("<td><code>{}</code></td>", cut(&sass, 80));
+    }
+    if has_source {
+        html += &source(row);
     }
     html += &number(summary.loads, &count(summary.loads));
     let lanes = per(summary.lanes, summary.loads);
@@ -97,6 +105,20 @@ fn program_counter(row: &ProgramCounter<'_>, has_sass: bool) -> String {
     }
     html += &faults(&summary.lane_faults);
     html + "</tr>\n"
+}
+
+/// Returns a cell with the source line, sorted by file and line.
+fn source(row: &ProgramCounter<'_>) -> String {
+    let Some(SourceLine { file, line, .. }) = row.source() else {
+        return "<td class=\"dim\" data-v=\"\">-</td>".to_owned();
+    };
+    // The whole path would hide the other columns.
+    let short = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let shown = name(file);
+    format!(
+        "<td class=\"name\" data-v=\"{shown}:{line:010}\" title=\"{shown}:{line}\"><code>{}:{line}</code></td>",
+        cut(short, 48)
+    )
 }
 
 fn faults(kinds: &FaultCounts) -> String {

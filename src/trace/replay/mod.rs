@@ -5,6 +5,7 @@
 //! and, if it is asked for, the [`Survey`] for pictures.
 
 mod cells;
+mod code;
 mod error;
 mod heat;
 mod options;
@@ -20,6 +21,7 @@ mod walk;
 mod windows;
 mod worker;
 
+pub use self::code::{CodeCheck, Misfit};
 pub use self::error::ReplayError;
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::options::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions};
