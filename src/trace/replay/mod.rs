@@ -4,6 +4,7 @@
 //! [`replay`] returns a [`Replayed`]; from it come the [`Summary`], which shards of a trace merge,
 //! and, if it is asked for, the [`Survey`] for pictures.
 
+mod banks;
 mod cells;
 mod error;
 mod heat;
@@ -20,6 +21,7 @@ mod walk;
 mod windows;
 mod worker;
 
+pub use self::banks::{BankUse, MAX_BANK_USES};
 pub use self::error::ReplayError;
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::options::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions};
