@@ -30,9 +30,15 @@ pub(super) fn escape(text: &str) -> String {
 /// The most characters of a name that are shown.
 const MAX_NAME: usize = 200;
 
-/// Returns a name as HTML, cut after [`MAX_NAME`] characters.
-pub(super) fn name(name: &str) -> String {
-    cut(name, MAX_NAME)
+/// Returns a kernel's name as HTML, cut after [`MAX_NAME`] characters.
+pub(super) fn name(kernel: &str) -> String {
+    short_name(kernel, MAX_NAME)
+}
+
+/// Returns a kernel's name as HTML, cut after `most` characters. This alone decides how the page names
+/// a kernel.
+pub(super) fn short_name(kernel: &str, most: usize) -> String {
+    cut(kernel, most)
 }
 
 /// Returns text as HTML, cut after `most` characters.
@@ -56,9 +62,14 @@ pub(super) fn count(number: u64) -> String {
     grouped
 }
 
-/// Returns a count and what is counted: `one`, with an `s` unless the count is 1.
+/// Returns a count and what is counted: `one`, in the plural unless the count is 1.
 pub(super) fn of(number: u64, one: &str) -> String {
-    format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
+    let ending = match number {
+        1 => "",
+        _ if one.ends_with(['s', 'h']) => "es",
+        _ => "s",
+    };
+    format!("{} {one}{ending}", count(number))
 }
 
 /// Returns a number of bytes with its unit.
@@ -116,6 +127,7 @@ mod tests {
         );
         assert_eq!(bytes(u64::MAX), "16 EiB");
         assert_eq!((of(1, "load"), of(2, "load")), ("1 load".into(), "2 loads".into()));
+        assert_eq!((of(1, "address"), of(0, "launch")), ("1 address".into(), "0 launches".into()));
         assert_eq!((coordinate(3.0), coordinate(0.25)), ("3".into(), "0.2".into()));
     }
 }
