@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::compressed::Compression;
 use super::error::ImportError;
 use super::file_list::FileList;
 use super::format::{Format, Reader, Sign, first_line};
@@ -13,8 +14,8 @@ pub(super) const FORMAT: Format =
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     let line = first_line(start);
-    let names_a_trace =
-        [".traceg", ".trace", ".xz"].iter().any(|end| line.ends_with(end.as_bytes()));
+    let is_trace = line.ends_with(b".traceg") || line.ends_with(b".trace");
+    let names_a_trace = is_trace || Compression::by_name(line).is_some();
     (start.starts_with(b"Memcpy") || names_a_trace).then_some(Sign::Likely)
 }
 
