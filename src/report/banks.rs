@@ -2,7 +2,7 @@
 
 use super::heat::COLOURS;
 use super::html::Context;
-use super::text::{cut, of, per, short_name};
+use super::text::{cut, of, per};
 use crate::trace::BankUse;
 
 /// Returns a table with a column for each bank and a row for each instruction, the worst first; `None`
@@ -40,11 +40,10 @@ fn row(context: &Context<'_>, one: &BankUse, has_kernels: bool) -> String {
     let opcode = contents.operations.get(usize::from(one.operation)).map_or("", |op| &*op.opcode);
     let mut html = format!("<tr data-k=\"{}\">", one.kernel);
     if has_kernels {
-        let name = contents.kernels.get(one.kernel).map_or("", |kernel| &*kernel.name);
         html += &format!(
             "<td class=\"name\">{} <code>{}</code></td>",
             one.kernel,
-            short_name(name, 20)
+            context.name(one.kernel, 20)
         );
     }
     html += &format!(

@@ -40,7 +40,7 @@ pub(super) fn answer(context: &Context<'_>) -> Panel {
         of(constant.addresses, "different address")
     );
     if !rows.is_empty() {
-        body += &TABLE.html(rows, context.kernels.as_deref());
+        body += &TABLE.html(rows, context);
     }
     let title = "Constant memory: addresses of loads";
     Panel { id: "constant", tab: "Constant", title, rows: Some(rows.len()), body }

@@ -1,17 +1,17 @@
 //! [`faults`]: loads with lane faults, with a drawing of their lanes.
 
-use super::html::Context;
+use super::html::{Context, LONG_NAME};
 use super::panel::Panel;
-use super::text::{count, cut, name, of};
+use super::text::{count, cut, of};
 use crate::lane::{LANES, LaneMask};
 use crate::load::LaneFaultKind;
-use crate::trace::{Contents, FaultyLoad};
+use crate::trace::FaultyLoad;
 
 const CELL: usize = 11;
 
 /// Returns the drawings of faulty loads; `None` if there are none.
 pub(super) fn faults(context: &Context<'_>) -> Option<Panel> {
-    let (faulty, contents) = (&context.page.survey.faulty, context.page.contents);
+    let faulty = &context.page.survey.faulty;
     let of_rows = || context.rows.loads().map(|row| row.summary.lane_faults.all());
     let (all, places) = (of_rows().sum(), of_rows().filter(|faults| *faults > 0).count());
     if faulty.is_empty() {
@@ -33,14 +33,14 @@ pub(super) fn faults(context: &Context<'_>) -> Option<Panel> {
         body += &format!("<span class=\"key\"><i class=\"{class}\"></i>{text}</span>");
     }
     body += "</p>\n";
-    faulty.iter().for_each(|load| body += &faulty_load(load, contents));
+    faulty.iter().for_each(|load| body += &faulty_load(load, context));
     let rows = Some(faulty.len());
     Some(Panel { id: "faults", tab: "Lane faults", title: "Lane faults", rows, body })
 }
 
-fn faulty_load(load: &FaultyLoad, contents: &Contents) -> String {
-    let opcode = contents.operations.get(usize::from(load.operation)).map_or("", |op| &*op.opcode);
-    let kernel = contents.kernels.get(load.kernel).map_or("", |kernel| &*kernel.name);
+fn faulty_load(load: &FaultyLoad, context: &Context<'_>) -> String {
+    let operations = &context.page.contents.operations;
+    let opcode = operations.get(usize::from(load.operation)).map_or("", |op| &*op.opcode);
     let mut html = format!(
         "<div class=\"faulty\" data-k=\"{}\"><p><code class=\"pc\">{:#x}</code> <code>{}</code> <span \
          class=\"dim\">instruction {} of the trace, kernel {} <code>{}</code></span></p>\n{}<ul>",
@@ -49,7 +49,7 @@ fn faulty_load(load: &FaultyLoad, contents: &Contents) -> String {
         cut(opcode, 48),
         count(load.record),
         load.kernel,
-        name(kernel),
+        context.name(load.kernel, LONG_NAME),
         cells(load)
     );
     for (kind, &lanes) in load.faults.iter() {

@@ -2,11 +2,11 @@
 
 use super::chart::{Bar, chart};
 use super::heat;
-use super::html::Context;
+use super::html::{Context, LONG_NAME};
 use super::panel::Panel;
 use super::rows::ideal;
 use super::table::{Cell, PcTable, bar};
-use super::text::{count, name, of, per, percent};
+use super::text::{count, of, per, percent};
 use crate::trace::{KernelSummary, ProgramCounter};
 
 const TABLE: PcTable = PcTable {
@@ -51,7 +51,7 @@ pub(super) fn answer(context: &Context<'_>) -> Panel {
         .unwrap_or_else(|| "<p class=\"note\">No load touched global memory.</p>\n".to_owned());
     if !rows.is_empty() {
         body += "<h3>Program counters</h3>\n";
-        body += &TABLE.html(rows, context.kernels.as_deref());
+        body += &TABLE.html(rows, context);
     }
     if context.kernels.is_some() {
         body += &kernels(context);
@@ -79,14 +79,13 @@ fn kernels(context: &Context<'_>) -> String {
         );
     }
     for (kernel, map) in &page.survey.kernels {
-        let Some(KernelSummary { name: kernel_name, counts }) = page.summary.kernels.get(*kernel)
-        else {
+        let Some(KernelSummary { counts, .. }) = page.summary.kernels.get(*kernel) else {
             continue;
         };
         html += &format!(
             "<section id=\"kernel-{kernel}\" data-k=\"{kernel}\"><h3>Kernel {kernel} <code>{}</code></h3>\n\
              <p class=\"note\">{}, {:.1} lanes per load; {}, efficiency {}; {}.</p>\n",
-            name(kernel_name),
+            context.name(*kernel, LONG_NAME),
             of(counts.loads, "load"),
             per(counts.lanes, counts.loads),
             of(counts.sectors, "sector"),

@@ -2,9 +2,9 @@
 
 use super::panel::{self, Panel};
 use super::rows::{Rows, SPACES, listed, space};
-use super::text::{escape, name};
+use super::text::{cut, escape};
 use super::{constant, faults, global, kernels, local, overview, reuse, shared, stores};
-use crate::trace::{Contents, Replayed, Summary, Survey};
+use crate::trace::{Contents, Replayed, Selected, Summary, Survey};
 
 /// What a page shows: a replay, its summary and its survey.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +55,17 @@ pub(super) struct Context<'c> {
     pub(super) kernels: Option<Vec<usize>>,
 }
 
+/// The most characters of a kernel's name where there is room.
+pub(super) const LONG_NAME: usize = 200;
+
+impl Context<'_> {
+    /// Returns the name that the page has for a kernel, as HTML, cut after `most` characters.
+    pub(super) fn name(&self, kernel: usize, most: usize) -> String {
+        let kernel = self.page.summary.kernels.get(kernel);
+        cut(kernel.map_or("", |kernel| &kernel.name), most)
+    }
+}
+
 /// Returns the page, to be stored as UTF-8.
 #[must_use]
 pub fn html(page: &Page<'_>) -> String {
@@ -69,7 +80,7 @@ pub fn html(page: &Page<'_>) -> String {
          <title>{} – warpload replay</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
         escape(page.title)
     );
-    html += &header(page);
+    html += &header(&context);
     html += "<main>\n";
     html += &overview::headline(page);
     html += &overview::mismatches(page.summary);
@@ -94,13 +105,14 @@ pub fn html(page: &Page<'_>) -> String {
     html
 }
 
-fn header(page: &Page<'_>) -> String {
+fn header(context: &Context<'_>) -> String {
+    let page = context.page;
     let mut lines = Vec::new();
     if let [kernel] = page.contents.kernels.as_slice() {
         let dimensions = |[x, y, z]: [u32; 3]| format!("{x} × {y} × {z}");
         lines.push(format!(
             "<code>{}</code> <span class=\"dim\">grid {}, block {}</span>",
-            name(&kernel.name),
+            context.name(0, LONG_NAME),
             dimensions(kernel.grid),
             dimensions(kernel.block)
         ));
@@ -108,6 +120,15 @@ fn header(page: &Page<'_>) -> String {
     let mut facts = vec![escape(page.data)];
     if let Some(shard) = page.replayed.options().get_shard() {
         facts.push(format!("shard {} of {}", shard.index(), shard.count()));
+    }
+    if let Some(selected) = &page.summary.selected {
+        let Selected { kernel, pc, opcode, space } = selected;
+        let choices = [("kernel", kernel), ("pc", pc), ("opcode", opcode), ("memory", space)];
+        let word = |(what, choice): (&str, &Option<String>)| {
+            choice.as_ref().map(|choice| format!("{what} {}", cut(choice, LONG_NAME)))
+        };
+        let words: Vec<String> = choices.into_iter().filter_map(word).collect();
+        facts.push(format!("only loads of {}", words.join(", ")));
     }
     if !page.contents.source.is_empty() {
         facts.push(format!("trace made by {}", escape(&page.contents.source)));

@@ -48,7 +48,7 @@ pub(super) fn answer(context: &Context<'_>) -> Panel {
         percent(local.ideal_sectors, local.sectors)
     );
     if !rows.is_empty() {
-        body += &TABLE.html(rows, context.kernels.as_deref());
+        body += &TABLE.html(rows, context);
     }
     Panel {
         id: "local",

@@ -1,7 +1,7 @@
 //! What the page shows first: numbers of the whole, and values that differ.
 
-use super::html::Page;
-use super::text::{bytes, count, escape, name, of, per, percent};
+use super::html::{LONG_NAME, Page};
+use super::text::{bytes, count, cut, escape, of, per, percent};
 use crate::trace::{Counts, Digest, FaultCounts, Summary};
 
 /// Returns a tile: a number, its name and what it means.
@@ -164,7 +164,7 @@ pub(super) fn mismatches(summary: &Summary) -> String {
              <td>{}</td><td>{}</td><td><code>{}</code></td><td class=\"bad\"><code>{}</code></td>\
              </tr>\n",
             count(mismatch.record),
-            name(&mismatch.kernel),
+            cut(&mismatch.kernel, LONG_NAME),
             mismatch.pc,
             mismatch.lane,
             mismatch.register,

@@ -3,7 +3,7 @@
 use super::html::Context;
 use super::panel::Panel;
 use super::table::{Cell, Heading, SHORT_NAME, Table};
-use super::text::{coordinate, count, of, per, percent, short_name};
+use super::text::{coordinate, count, of, per, percent};
 use crate::trace::ReuseCounts;
 
 pub(super) fn answer(context: &Context<'_>) -> Panel {
@@ -138,7 +138,7 @@ fn kernels(context: &Context<'_>, listed: &[usize]) -> String {
         };
         let all = touches(reuse);
         table.start(i, "");
-        table.kernel(i, &short_name(&kernel.name, SHORT_NAME));
+        table.kernel(i, &context.name(i, SHORT_NAME));
         table.cell(&Cell::Count(all));
         table.cell(&Cell::Count(reuse.cold));
         for (distance, _) in WITHIN {

@@ -58,7 +58,7 @@ pub(super) fn answer(context: &Context<'_>) -> Panel {
     body += &banks::bank_map(context).unwrap_or_default();
     if !rows.is_empty() {
         body += "<h3>Program counters</h3>\n";
-        body += &TABLE.html(rows, context.kernels.as_deref());
+        body += &TABLE.html(rows, context);
     }
     let title = "Shared memory: wavefronts and bank conflicts";
     Panel { id: "shared", tab: "Shared", title, rows: Some(rows.len()), body }

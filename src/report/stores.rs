@@ -60,7 +60,7 @@ pub(super) fn answer(context: &Context<'_>) -> Panel {
         ),
     };
     if !rows.is_empty() {
-        body += &TABLE.html(rows, context.kernels.as_deref());
+        body += &TABLE.html(rows, context);
     }
     let title = "Stores and atomics";
     Panel { id: "stores", tab: "Stores, atomics", title, rows: Some(rows.len()), body }

@@ -1,7 +1,8 @@
 //! [`Table`]: tables that can be sorted, and those of program counters.
 
+use super::html::Context;
 use super::rows::{MAX_ROWS, rows_of_each, shown, space};
-use super::text::{coordinate, count, cut, of, per, short_name};
+use super::text::{coordinate, count, cut, of, per};
 use crate::trace::{FaultCounts, ProgramCounter};
 
 /// The most characters of a kernel's name beside a program counter; the list of kernels has more.
@@ -145,16 +146,16 @@ pub(super) struct PcTable {
 }
 
 impl PcTable {
-    /// Returns the table, the heaviest rows first. Without `kernels`, the numbers of those that are
-    /// listed, the trace has a single one, which needs no column.
-    pub(super) fn html(&self, rows: &[ProgramCounter<'_>], kernels: Option<&[usize]>) -> String {
-        let listed = kernels.unwrap_or_default();
+    /// Returns the table, the heaviest rows first. A single kernel needs no column.
+    pub(super) fn html(&self, rows: &[ProgramCounter<'_>], context: &Context<'_>) -> String {
+        let has_kernels = context.kernels.is_some();
+        let listed = context.kernels.as_deref().unwrap_or_default();
         let each = rows_of_each(listed);
         let shown = shown(rows, listed, each, self.weight);
         let has_sass = shown.iter().any(|row| row.sass().is_some());
         let has_spaces = shown.iter().any(|row| space(row) != self.space);
         let mut headings: Vec<Heading<'_>> = Vec::new();
-        if kernels.is_some() {
+        if has_kernels {
             headings.push(("kernel", "kernel", false));
         }
         headings.extend([("pc", "pc", true), ("opcode", "opcode", false)]);
@@ -171,7 +172,7 @@ impl PcTable {
         let mut html = String::new();
         if shown.len() < rows.len() {
             let each = match each {
-                _ if kernels.is_none() => String::new(),
+                _ if !has_kernels => String::new(),
                 1 => ", and the first of each kernel".to_owned(),
                 _ => format!(", and the first {each} of each kernel"),
             };
@@ -184,8 +185,8 @@ impl PcTable {
         for row in shown {
             let summary = &row.summary;
             table.start(row.kernel, space(row));
-            if kernels.is_some() {
-                table.kernel(row.kernel, &short_name(&summary.kernel, SHORT_NAME));
+            if has_kernels {
+                table.kernel(row.kernel, &context.name(row.kernel, SHORT_NAME));
             }
             table.pc(row.pc);
             table.text(&format!("<code>{}</code>", cut(&summary.opcode, 48)));

@@ -27,20 +27,6 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// The most characters of a name that are shown.
-const MAX_NAME: usize = 200;
-
-/// Returns a kernel's name as HTML, cut after [`MAX_NAME`] characters.
-pub(super) fn name(kernel: &str) -> String {
-    short_name(kernel, MAX_NAME)
-}
-
-/// Returns a kernel's name as HTML, cut after `most` characters. This alone decides how the page names
-/// a kernel.
-pub(super) fn short_name(kernel: &str, most: usize) -> String {
-    cut(kernel, most)
-}
-
 /// Returns text as HTML, cut after `most` characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
@@ -112,7 +98,7 @@ mod tests {
     fn nothing_of_a_name_is_markup() {
         assert_eq!(escape("a<b> & 'c' \"d\""), "a&lt;b&gt; &amp; &#39;c&#39; &quot;d&quot;");
         assert_eq!(escape("\u{0}x\u{202e}y\n"), "\u{fffd}x\u{fffd}y\u{fffd}");
-        assert_eq!(name(&"<".repeat(300)).matches("&lt;").count(), MAX_NAME);
+        assert_eq!(cut(&"<".repeat(300), 200), "&lt;".repeat(200) + "…");
     }
 
     #[test]
