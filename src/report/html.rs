@@ -117,7 +117,10 @@ fn header(context: &Context<'_>) -> String {
             dimensions(kernel.block)
         ));
     }
-    let mut facts = vec![escape(page.data)];
+    let mut facts = Vec::new();
+    if !page.data.is_empty() {
+        facts.push(escape(page.data));
+    }
     if let Some(shard) = page.replayed.options().get_shard() {
         facts.push(format!("shard {} of {}", shard.index(), shard.count()));
     }
@@ -133,7 +136,9 @@ fn header(context: &Context<'_>) -> String {
     if !page.contents.source.is_empty() {
         facts.push(format!("trace made by {}", escape(&page.contents.source)));
     }
-    lines.push(format!("<span class=\"dim\">{}</span>", facts.join(" · ")));
+    if !facts.is_empty() {
+        lines.push(format!("<span class=\"dim\">{}</span>", facts.join(" · ")));
+    }
     lines.extend(page.contents.notes.iter().map(|note| format!("Note: {}", escape(note))));
     let lines: Vec<String> = lines.into_iter().map(|line| format!("<p>{line}</p>\n")).collect();
     format!("<header><h1>{}</h1>\n{}</header>\n", escape(page.title), lines.concat())

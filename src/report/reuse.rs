@@ -123,10 +123,10 @@ fn kernels(context: &Context<'_>, listed: &[usize]) -> String {
     ];
     const WITHIN: [(u64, Heading<'_>); 5] = [
         (1, ("w1", "within 1 load", true)),
-        (8, ("w8", "8", true)),
-        (64, ("w64", "64", true)),
-        (512, ("w512", "512", true)),
-        (4096, ("w4096", "4,096", true)),
+        (8, ("w8", "within 8", true)),
+        (64, ("w64", "within 64", true)),
+        (512, ("w512", "within 512", true)),
+        (4096, ("w4096", "within 4,096", true)),
     ];
     headings.extend(WITHIN.map(|(_, heading)| heading));
     let caption = "Touches of each kernel, and the share of them within a distance";
