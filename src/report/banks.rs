@@ -20,7 +20,7 @@ pub(super) fn bank_map(context: &Context<'_>) -> Option<String> {
         html += "<th scope=\"col\">kernel</th>";
     }
     html += "<th scope=\"col\" class=\"n\">pc</th><th scope=\"col\">opcode</th>\
-             <th scope=\"col\" class=\"n\">wavefronts each</th><th scope=\"col\" class=\"n\">ideal</th>";
+             <th scope=\"col\" class=\"n\">wave&shy;fronts each</th><th scope=\"col\" class=\"n\">ideal</th>";
     for bank in 0..banks {
         html += &format!("<th scope=\"col\" class=\"bank\">{bank}</th>");
     }
@@ -28,10 +28,9 @@ pub(super) fn bank_map(context: &Context<'_>) -> Option<String> {
     for one in uses {
         html += &row(context, one, has_kernels);
     }
-    html += "</tbody></table></div>\n<figcaption>Banks that all serve words in every wavefront, 100, are \
-             used evenly. Where a few have high numbers, the lanes wait for these; where all are low, each \
-             access waits for other banks. Loads, stores and atomics with most bank conflicts.\
-             </figcaption></figure>\n";
+    html += "</tbody></table></div>\n<figcaption>A bank at 100 serves a word in every wavefront. If a few \
+             banks are high, lanes wait for these; if all are low, each access waits for another bank. \
+             Shown are the loads, stores and atomics with most bank conflicts.</figcaption></figure>\n";
     Some(html)
 }
 
