@@ -1,6 +1,7 @@
 //! [`comparison_html`]: what changed between two replays, as a page for a browser.
 
-use super::text::{count, cut, escape, name, of};
+use super::html::LONG_NAME;
+use super::text::{count, cut, escape, of};
 use crate::trace::{ComparedRow, Comparison, percent_change};
 
 /// The most program counters in the table.
@@ -96,7 +97,7 @@ fn program_counters(comparison: &Comparison) -> String {
         html += &format!(
             "<tr><td class=\"name\" title=\"{}\"><code>{}</code></td><td class=\"n\"><code>{}</code></td>\
              <td class=\"t\"><code>{}</code></td>{}",
-            name(row.shown_kernel()),
+            cut(row.shown_kernel(), LONG_NAME),
             cut(row.shown_kernel(), 48),
             row.pc,
             cut(&row.opcode, 48),
