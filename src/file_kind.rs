@@ -33,12 +33,16 @@ pub enum FileKind {
     Utf16,
     /// A binary trace of this library.
     BinaryTrace,
+    /// What GPGPU-Sim and Accel-Sim are configured with: `trace.config`, `gpgpusim.config`.
+    SimulatorConfig,
 }
 
-use FileKind::{Archive, BinaryTrace, Bzip2, Coff, Elf, Fatbin, Gzip, Pe, Utf16, Xz, Zip, Zstd};
+use FileKind::{
+    Archive, BinaryTrace, Bzip2, Coff, Elf, Fatbin, Gzip, Pe, SimulatorConfig, Utf16, Xz, Zip, Zstd,
+};
 
 /// How files of each kind begin. If there are few bytes, [`FileKind::detect`] checks more.
-const MAGICS: [(&[u8], FileKind); 18] = [
+const MAGICS: [(&[u8], FileKind); 22] = [
     (b"\x7fELF", Elf),
     // 0xba55ed50, little-endian.
     (b"\x50\xed\x55\xba", Fatbin),
@@ -61,6 +65,10 @@ const MAGICS: [(&[u8], FileKind); 18] = [
     (b"\xff\xfe", Utf16),
     (b"\xfe\xff", Utf16),
     (b"WARPLOAD", BinaryTrace),
+    (b"-trace_", SimulatorConfig),
+    (b"-gpgpu_", SimulatorConfig),
+    (b"-icnt_", SimulatorConfig),
+    (b"-network_", SimulatorConfig),
 ];
 
 impl FileKind {
@@ -126,6 +134,10 @@ impl FileKind {
             Self::BinaryTrace => {
                 ("a binary trace of warpload", "`warpload info` and `warpload replay` read it")
             }
+            Self::SimulatorConfig => (
+                "a configuration of GPGPU-Sim or Accel-Sim",
+                "the traces are what its simulator reads with it",
+            ),
         }
     }
 }
@@ -161,6 +173,9 @@ mod tests {
             (b"PK\x03\x04\x14", Some(Zip)),
             (b"\xff\xfeL\0", Some(Utf16)),
             (b"WARPLOAD\x02\0\0\0", Some(BinaryTrace)),
+            (b"-trace_opcode_latency_initiation_int 4,2", Some(SimulatorConfig)),
+            (b"-gpgpu_n_clusters 80", Some(SimulatorConfig)),
+            (b"-kernel name = k", None),
             (b"WARPLOA", None),
             (b"code for sm_50", None),
             (b"", None),

@@ -111,10 +111,19 @@ impl Trace<'_> {
 
 /// Returns the end of a message, which says what a file is that is not a trace.
 fn what_else(start: &[u8], is_misnamed: bool) -> String {
-    match FileKind::detect(start) {
+    match FileKind::detect(after_comments(start)) {
         Some(kind) => format!(", not {kind}"),
         None if start.is_empty() => ", not an empty file".to_owned(),
         None if is_misnamed => "; it is not an xz file either".to_owned(),
         None => String::new(),
     }
+}
+
+/// Returns a text without the lines of comments that it begins with, as configurations do.
+fn after_comments(mut text: &[u8]) -> &[u8] {
+    while text.starts_with(b"#") {
+        let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
+        text = text[end..].trim_ascii_start();
+    }
+    text
 }
