@@ -70,6 +70,12 @@ impl Output {
             .map_err(output_error)
     }
 
+    /// Standard output, for what is written piece by piece. Its errors are not yet
+    /// [those of the output](output_error).
+    pub(crate) fn writer(&mut self) -> &mut impl Write {
+        &mut self.stdout
+    }
+
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stdout.write_all(bytes).map_err(output_error)
     }

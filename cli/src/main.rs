@@ -7,6 +7,7 @@ mod decode;
 mod diagnostic;
 mod encode;
 mod explain;
+mod export;
 mod image;
 mod import;
 mod info;
@@ -73,6 +74,7 @@ enum Command {
     Test(test::Arguments),
     Run(run::Arguments),
     Import(import::Arguments),
+    Export(export::Arguments),
     Info(info::Arguments),
     Replay(replay::Arguments),
     Merge(replay::MergeArguments),
@@ -127,6 +129,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Test(command) => test::execute(command, arguments.progress, output),
         Command::Run(command) => run::execute(command, output),
         Command::Import(command) => import::execute(command, arguments.progress, output),
+        Command::Export(command) => export::execute(command, arguments.progress, output),
         Command::Info(command) => info::execute(command, arguments.progress, output),
         Command::Replay(command) => replay::execute(command, arguments.progress, output),
         Command::Merge(command) => replay::merge(command, output),

@@ -132,16 +132,16 @@ pub(crate) fn execute(
         .shared_window(arguments.shared_window)
         .local_window(arguments.local_window)
         .shard(arguments.shard)
+        .survey(page.is_some())
         .on_progress(&observer);
     let replayed =
         pool.install(|| replay(&trace, &options)).map_err(with_hint).with_context(name)?;
     bar.finish();
     let summary = replayed.summary();
-    if let Some(to) = page {
-        let survey = pool.install(|| replayed.survey()).with_context(name)?;
+    if let (Some(to), Some(survey)) = (page, replayed.survey()) {
         let title = arguments.trace.file_name().unwrap_or_default().to_string_lossy();
         let data = data_in_words(&arguments);
-        let page = Page::new(&replayed, &summary, &survey).title(&title).data(&data);
+        let page = Page::new(&replayed, &summary, survey).title(&title).data(&data);
         to.write(html(&page).as_bytes())?;
     }
     let status = status(&summary, output);

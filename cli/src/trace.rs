@@ -58,10 +58,11 @@ impl<'p> Input<'p> {
         !start.is_empty() && MAGIC.starts_with(start)
     }
 
-    /// Whether this is a JSON object, but not an access as mem_trace writes them.
+    /// Whether this is a JSON object, but not one of a trace.
     pub(crate) fn is_manifest(&self) -> bool {
-        without_mark(&self.start).trim_ascii_start().starts_with(b"{")
-            && memchr::memmem::find(&self.start, b"\"instr_opcode\"").is_none()
+        let start = without_mark(&self.start).trim_ascii_start();
+        let has = |key: &[u8]| memchr::memmem::find(start, key).is_some();
+        start.starts_with(b"{") && !start.starts_with(b"{\"trace\":") && !has(b"\"instr_opcode\"")
     }
 
     /// Reads the manifest of an image. Files are found relative to it, or to the working folder if it

@@ -6,6 +6,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use warpload::lane::LaneMask;
 use warpload::trace::{
-    Addresses, BinaryTrace, Class, Data, Kernel, NewLoad, Operation, ReplayOptions, Shard,
+    Addresses, BinaryTrace, Data, HeatMap, Kernel, NewRecord, Operation, ReplayOptions, Shard,
     TraceWriter,
 };
 
@@ -162,7 +163,7 @@ fn what_cannot_be_written_is_an_error() {
 }
 
 /// Writes a trace with many kernels, program counters and addresses, and with instruction words.
-fn scattered(path: &Path) {
+fn scattered(path: &Path, bytes: u64) {
     let mut writer = TraceWriter::new(File::create(path).unwrap(), "a test".to_owned()).unwrap();
     let Class::Load(plain) = Class::of("LD.U.128") else { panic!("a load") };
     let operation =
@@ -176,39 +177,66 @@ fn scattered(path: &Path) {
                 .map(|_| {
                     state =
                         state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                    0x1_0000_0000 + (state >> 34 & !15)
+                    0x1_0000_0000 + ((state >> 34) % bytes & !15)
                 })
                 .collect();
-            let load = NewLoad {
-                pc: 8 * (load % 200),
-                mask: LaneMask::ALL,
-                operation,
-                addresses: Addresses::List(&addresses),
-                plg: None,
-                guard: None,
-                expected: &[],
-                width_disagrees: false,
-            };
-            writer.load(&load).unwrap();
+            let (pc, addresses) = (8 * (load % 200), Addresses::List(&addresses));
+            writer.record(&NewRecord::new(pc, LaneMask::ALL, operation, addresses)).unwrap();
         }
     }
     writer.finish().unwrap();
+}
+
+/// Counts the sectors of each load where they belong in a map, one by one.
+fn one_by_one(trace: &BinaryTrace, map: &HeatMap) -> Vec<u64> {
+    let mut sectors = vec![0; map.sectors.len()];
+    for raw in trace.blocks() {
+        let block = trace.block(raw).unwrap();
+        for i in 0..raw.memory_records as usize {
+            let load = block.record(i).unwrap();
+            let record = raw.first_record + u64::from(load.index);
+            if !map.records.contains(&record) {
+                continue;
+            }
+            let count = map.records.end - map.records.start;
+            let column = (record - map.records.start) as usize * map.columns / count as usize;
+            let touched: BTreeSet<u64> = load.addresses().to_array().map(|at| at / 32).into();
+            for sector in touched {
+                let row = map.rows.partition_point(|row| row.first <= sector * 32) - 1;
+                sectors[row * map.columns + column] += 1;
+            }
+        }
+    }
+    sectors
 }
 
 #[test]
 fn a_heat_map_misses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scattered.wlt");
-    scattered(&path);
-    let trace = BinaryTrace::open(&path).unwrap();
-    for shard in [None, Shard::new(1, 4)] {
-        let options = ReplayOptions::new(Data::Absent).shard(shard);
-        let replayed = warpload::trace::replay(&trace, &options).unwrap();
-        let (summary, survey) = (replayed.summary(), replayed.survey().unwrap());
-        assert_eq!(survey.whole.sectors.iter().sum::<u64>(), summary.counts.sectors);
-        for (kernel, map) in &survey.kernels {
-            let counted = summary.kernels[*kernel].counts.sectors;
-            assert_eq!(map.sectors.iter().sum::<u64>(), counted, "kernel {kernel}");
+    // With fewer pages than are counted apart, and with more.
+    for (bytes, is_exact) in [(1 << 12, true), (1 << 20, true), (1 << 30, false)] {
+        scattered(&path, bytes);
+        let trace = BinaryTrace::open(&path).unwrap();
+        for shard in [None, Shard::new(1, 4)] {
+            let options = ReplayOptions::new(Data::Absent).shard(shard).survey(true);
+            let replayed = warpload::trace::replay(&trace, &options).unwrap();
+            let (summary, survey) = (replayed.summary(), replayed.survey().unwrap());
+            for threads in [1, 3] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let again = pool.install(|| warpload::trace::replay(&trace, &options)).unwrap();
+                assert!(again.survey().unwrap() == survey, "{threads} threads");
+            }
+            assert_eq!(survey.whole.sectors.iter().sum::<u64>(), summary.counts.sectors);
+            for (kernel, map) in &survey.kernels {
+                let counted = summary.kernels[*kernel].counts.sectors;
+                assert_eq!(map.sectors.iter().sum::<u64>(), counted, "kernel {kernel}");
+                assert_eq!(map.sectors, one_by_one(&trace, map), "kernel {kernel}");
+            }
+            if is_exact {
+                assert!(survey.whole.sectors == one_by_one(&trace, &survey.whole));
+            }
+            assert_eq!(survey.whole.is_exact, is_exact || shard.is_some());
         }
     }
 }
@@ -217,7 +245,7 @@ fn a_heat_map_misses_nothing() {
 fn the_page_stays_small_and_says_what_it_leaves_out() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("scattered.wlt");
-    scattered(&trace);
+    scattered(&trace, 1 << 30);
     let html = page(&[trace.to_str().unwrap()]);
     assert_balanced(&html);
     assert!(html.len() < 1_000_000, "{}", html.len());

@@ -10,7 +10,7 @@ use warpload::load::{LaneAddresses, LoadOp, load};
 use warpload::machine::Misaligned;
 use warpload::memory::{AddressSpace, Arena, Fill, Memory};
 use warpload::trace::{
-    Addresses, BinaryTrace, Class, Data, Kernel, NewLoad, ReplayOptions, TraceWriter, replay,
+    Addresses, BinaryTrace, Data, Kernel, NewRecord, Operation, ReplayOptions, TraceWriter, replay,
 };
 
 use crate::loads::{BASE, memory, used};
@@ -125,10 +125,7 @@ impl Pattern {
         let operations: Vec<u16> = self
             .opcodes
             .iter()
-            .map(|opcode| {
-                let Class::Load(operation) = Class::of(opcode) else { unreachable!("all load") };
-                writer.operation(&operation).expect("there is room")
-            })
+            .map(|opcode| writer.operation(&Operation::of_opcode(opcode)).expect("there is room"))
             .collect();
         let mut random = random::numbers(usize::MAX).map(|number| number % BYTES as u64 / 16 * 16);
         let mut deltas = Vec::new();
@@ -145,17 +142,10 @@ impl Pattern {
                     Addresses::Deltas { base: BASE + lanes[0], deltas: &deltas }
                 }
             };
-            let load = NewLoad {
-                pc: 16 * (i % self.program_counters) as u32,
-                mask: self.mask,
-                operation: operations[i as usize % operations.len()],
-                addresses,
-                plg: None,
-                guard: None,
-                expected: &[],
-                width_disagrees: false,
-            };
-            writer.load(&load).expect("the operation is numbered, the addresses fit the mask");
+            let pc = 16 * (i % self.program_counters) as u32;
+            let operation = operations[i as usize % operations.len()];
+            let load = NewRecord::new(pc, self.mask, operation, addresses);
+            writer.record(&load).expect("the operation is numbered, the addresses fit the mask");
         }
         writer.finish().expect("memory takes writes").into_inner()
     }
@@ -180,7 +170,7 @@ fn walk(trace: &BinaryTrace, memory: &Memory) -> u64 {
     for raw in trace.blocks() {
         let block = trace.block(raw).expect("as it was written");
         for i in 0..raw.loads as usize {
-            let traced = block.load(i).expect("as it was written");
+            let traced = block.record(i).expect("as it was written");
             let op = ops[usize::from(traced.operation)];
             lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
             traced.read_addresses(&mut lanes.addresses);

@@ -1,11 +1,11 @@
 //! [`LaneAddresses`]: who loads from where, all that is left of an instruction or a trace record
 //! besides its [`LoadOp`](super::LoadOp).
 
-use warpload_encoding::{Address, Guard, Instruction, LoadParts, MemorySpace, Reg};
+use warpload_encoding::{Address, Guard, Instruction, LoadParts, MemorySpace, Pred, Reg};
 
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::{Machine, RegisterLimit};
-use crate::memory::Addresses;
+use crate::memory::{Addresses, Width};
 use crate::warp::Warp;
 
 /// The executing lanes of a load, with their Plg and their addresses before rounding.
@@ -32,31 +32,40 @@ impl LaneAddresses {
     #[must_use]
     pub fn new<M>(instruction: &Instruction, machine: &Machine<M>, warp: &Warp) -> Self {
         let LoadParts { guard, space, address, .. } = instruction.parts();
-        Self::of(guard, space, Base::new(address, machine.register_limit), warp)
+        Self::of(guard, plg(space), Base::new(address, machine.register_limit), warp)
     }
 
-    #[inline(always)]
-    pub(super) fn of(guard: Guard, space: MemorySpace, base: Base, warp: &Warp) -> Self {
-        // Who executes: clause 4.1.
-        let allowed = warp.predicate(guard.pred);
-        let executing = warp.active & if guard.negated { !allowed } else { allowed };
-        let plg = match space {
-            MemorySpace::Generic { plg } => warp.predicate(plg),
-            _ => LaneMask::ALL,
-        };
+    pub(super) fn of(guard: Guard, plg: Pred, base: Base, warp: &Warp) -> Self {
+        let (executing, plg) = (executing(guard, warp), warp.predicate(plg));
         Self { executing, plg, addresses: base.addresses(warp) }
     }
 }
 
-/// What an address is made of (clause 4.3 of docs/ld.md).
+/// Returns the lanes that execute: clause 4.1.
+#[inline(always)]
+pub(super) fn executing(guard: Guard, warp: &Warp) -> LaneMask {
+    let allowed = warp.predicate(guard.pred);
+    warp.active & if guard.negated { !allowed } else { allowed }
+}
+
+/// Returns the predicate that is Plg, `PT` if the memory is not selected by one.
+#[inline]
+pub(super) fn plg(space: MemorySpace) -> Pred {
+    match space {
+        MemorySpace::Generic { plg } => plg,
+        _ => Pred::PT,
+    }
+}
+
+/// What an address is made of (clause 4.3 of docs/ld.md): two registers, `RZ` for one that there is
+/// not, and an offset.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Base {
-    /// No register: one address for all lanes.
-    None(u64),
-    /// A register of 32 bits, and an offset added to that in 32 bits.
-    Low(Reg, i32),
-    /// Two registers, the low half in the first one, and an offset.
-    Pair(Reg, i32),
+pub(super) struct Base {
+    low: Reg,
+    high: Reg,
+    offset: u64,
+    /// The bits that the sum has: 64, or 32 for a base of one register.
+    mask: u64,
 }
 
 impl Base {
@@ -65,73 +74,143 @@ impl Base {
     #[inline]
     pub(super) fn new(Address { base, extended, offset }: Address, limit: RegisterLimit) -> Self {
         if base.is_zero() || base.number() >= limit.get() {
-            Self::None(offset.without_base().into())
-        } else if extended {
-            Self::Pair(base, offset.signed())
-        } else {
-            Self::Low(base, offset.signed())
+            let offset = offset.without_base().into();
+            return Self { low: Reg::RZ, high: Reg::RZ, offset, mask: u64::MAX };
         }
+        // A base that is odd, or whose second register does not exist, faults.
+        let (high, mask) = if extended {
+            (Reg::new(base.number() | 1), u64::MAX)
+        } else {
+            (Reg::RZ, u32::MAX.into())
+        };
+        Self { low: base, high, offset: i64::from(offset.signed()) as u64, mask }
+    }
+
+    /// Returns the first register of a base of two.
+    #[inline]
+    pub(super) fn pair(self) -> Option<Reg> {
+        (self.mask == u64::MAX && !self.low.is_zero()).then_some(self.low)
+    }
+
+    /// Returns lane 0's effective address, if those of all lanes are aligned and follow one another.
+    #[inline(always)]
+    pub(super) fn run(self, width: Width, warp: &Warp) -> Option<u64> {
+        let first = self.strided(width.bytes(), warp)?;
+        (first & u64::from(width.bytes() - 1) == 0).then_some(first)
     }
 
     /// Returns each lane's effective address.
-    #[inline(always)]
     fn addresses(self, warp: &Warp) -> Addresses {
-        const NO_HALF: &LaneValues = &[0; LANES];
-        match self {
-            Self::None(address) => Addresses::Stride { base: address, stride: 0 },
-            Self::Low(base, offset) => {
-                let low = warp.register(base);
-                let first = low[0].wrapping_add_signed(offset);
-                match stride(low, NO_HALF, first) {
-                    Some(stride) => Addresses::Stride { base: first.into(), stride },
-                    None => Addresses::Each(low.map(|low| low.wrapping_add_signed(offset).into())),
-                }
-            }
-            Self::Pair(base, offset) => {
-                let low = warp.register(base);
-                // Checked before: the base is even, and the register after it exists.
-                let high = warp.register(Reg::new(base.number() | 1));
-                let at = |lane: usize| {
-                    let base = u64::from(high[lane]) << 32 | u64::from(low[lane]);
-                    base.wrapping_add_signed(offset.into())
-                };
-                match stride(low, high, low[0]) {
-                    Some(stride) => Addresses::Stride { base: at(0), stride },
-                    None => Addresses::Each(std::array::from_fn(at)),
-                }
+        let low = warp.register(self.low);
+        let stride = low[1].wrapping_sub(low[0]);
+        match self.strided(stride, warp) {
+            Some(base) => Addresses::Stride { base, stride: stride.into() },
+            None => Addresses::Each(std::array::from_fn(|lane| self.address(lane, warp))),
+        }
+    }
+
+    /// Returns lane 0's address, if the others are at that distance from their neighbours, which is 0
+    /// or the size of an access.
+    #[inline(always)]
+    fn strided(self, stride: u32, warp: &Warp) -> Option<u64> {
+        let (low, high) = (warp.register(self.low), warp.register(self.high));
+        let distances = DISTANCES.get((u32::BITS - stride.leading_zeros()) as usize)?;
+        let first = self.address(0, warp);
+        // The last one shows first that addresses are spread, or that they pass 2^32.
+        let last = first.wrapping_add(distances[LANES - 1].into());
+        if self.address(LANES - 1, warp) != last {
+            return None;
+        }
+        // Counted, or the compiler makes 64 branches of the one pass in vectors.
+        let mut equal = 0;
+        for lane in 0..LANES {
+            equal += u32::from(low[lane].wrapping_sub(low[0]) == distances[lane]);
+            equal += u32::from(high[lane] == high[0]);
+        }
+        (equal == 2 * LANES as u32).then_some(first)
+    }
+
+    #[inline(always)]
+    fn address(self, lane: usize, warp: &Warp) -> u64 {
+        let (low, high) = (warp.register(self.low), warp.register(self.high));
+        let base = u64::from(high[lane]) << 32 | u64::from(low[lane]);
+        base.wrapping_add(self.offset) & self.mask
+    }
+}
+
+/// The lanes' distances from lane 0 for strides of 0, 1, 2, 4, 8 and 16 bytes. A table, because vectors
+/// are slow to multiply.
+static DISTANCES: [LaneValues; 6] = {
+    let mut rows = [[0; LANES]; 6];
+    let mut row = 1;
+    while row < rows.len() {
+        let mut lane = 0;
+        while lane < LANES {
+            rows[row][lane] = (lane as u32) << (row - 1);
+            lane += 1;
+        }
+        row += 1;
+    }
+    rows
+};
+
+#[cfg(test)]
+mod tests {
+    use warpload_encoding::Offset;
+
+    use super::*;
+
+    /// Compares the addresses with what each lane's registers and offset add up to.
+    fn check(low: LaneValues, high: Option<LaneValues>, offset: i32) -> Addresses {
+        let mut warp = Warp::new();
+        warp.set_register(Reg::new(4), low);
+        warp.set_register(Reg::new(5), high.unwrap_or([7; LANES]));
+        let address =
+            Address { base: Reg::new(4), extended: high.is_some(), offset: Offset::Signed(offset) };
+        let addresses = Base::new(address, RegisterLimit::ALL).addresses(&warp);
+        for (lane, address) in addresses.to_array().into_iter().enumerate() {
+            let expected = match high {
+                None => low[lane].wrapping_add_signed(offset).into(),
+                Some(high) => (u64::from(high[lane]) << 32 | u64::from(low[lane]))
+                    .wrapping_add_signed(offset.into()),
+            };
+            assert_eq!(address, expected, "lane {lane} of {low:?} {high:?} {offset}");
+        }
+        addresses
+    }
+
+    fn is_stride(addresses: &Addresses) -> bool {
+        matches!(addresses, Addresses::Stride { .. })
+    }
+
+    #[test]
+    fn addresses_are_a_stride_if_every_lane_says_so() {
+        for stride in [0, 1, 2, 3, 4, 8, 16, 32] {
+            let low: LaneValues = std::array::from_fn(|lane| 0x100 + stride * lane as u32);
+            let is_known = ![3, 32].contains(&stride);
+            assert_eq!(is_stride(&check(low, None, -4)), is_known);
+            assert_eq!(is_stride(&check(low, Some([9; LANES]), -4)), is_known);
+            for lane in 0..LANES {
+                let (mut other_low, mut other_high) = (low, [9; LANES]);
+                other_low[lane] ^= 0x80;
+                other_high[lane] ^= 1;
+                assert!(!is_stride(&check(other_low, None, 0)));
+                assert!(!is_stride(&check(low, Some(other_high), 0)));
             }
         }
     }
-}
 
-/// Returns the distance between neighbours in bytes, if it is 0 or an access size, and the same for
-/// all lanes. `low` and `high` are the halves of the addresses. No lane may pass 2^32 when counted from
-/// `first`, the low half of lane 0's address.
-#[inline(always)]
-fn stride(low: &LaneValues, high: &LaneValues, first: u32) -> Option<u64> {
-    let stride = low[1].wrapping_sub(low[0]);
-    // Loops without a multiplication: a third of the time.
-    let different = match stride {
-        4 => different::<4>(low, high),
-        8 => different::<8>(low, high),
-        16 => different::<16>(low, high),
-        0 => different::<0>(low, high),
-        1 => different::<1>(low, high),
-        2 => different::<2>(low, high),
-        _ => return None,
-    };
-    let last = first.checked_add(stride * (LANES as u32 - 1));
-    (different == 0 && last.is_some()).then_some(stride.into())
-}
-
-/// Returns the bits in which some lane differs from what lane 0 and the stride say. Apart from its
-/// comparison with 0, or the compiler makes 32 comparisons of the one pass in vectors.
-#[inline(never)]
-fn different<const STRIDE: u32>(low: &LaneValues, high: &LaneValues) -> u32 {
-    let mut different = 0;
-    for lane in 0..LANES {
-        different |= low[lane].wrapping_sub(low[0]) ^ (STRIDE * lane as u32);
-        different |= high[lane] ^ high[0];
+    #[test]
+    fn no_lane_of_a_stride_passes_two_to_the_power_of_32() {
+        let low = |first: u32| std::array::from_fn(|lane| first.wrapping_add(4 * lane as u32));
+        let end = 4 * (LANES as u32 - 1);
+        assert!(is_stride(&check(low(u32::MAX - end), None, 0)));
+        assert!(!is_stride(&check(low(u32::MAX - end + 1), None, 0)));
+        // The sum of 32 bits counts, not the register.
+        assert!(is_stride(&check(low(u32::MAX - 7), None, 8)));
+        assert!(!is_stride(&check(low(0), None, -4)));
+        // Of a pair it is the low register: the offset is added to both.
+        assert!(is_stride(&check(low(0), Some([0; LANES]), -4)));
+        assert!(!is_stride(&check(low(u32::MAX - 7), Some([0; LANES]), 8)));
     }
-    different
 }

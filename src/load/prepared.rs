@@ -1,12 +1,13 @@
 //! The fast executor of instructions: [`execute`], and [`Prepared`] for one that many warps execute.
 
-use warpload_encoding::{Guard, Instruction, MemorySpace, Reg};
+use warpload_encoding::{Guard, Instruction, Pred, Reg};
 
-use super::fast::load;
+use super::fast::{Loaded, load_run, load_spread};
 use super::fault::WarpFault;
-use super::lanes::{Base, LaneAddresses};
+use super::lanes::{Base, LaneAddresses, executing, plg};
 use super::op::{ExecuteError, LoadOp};
 use super::outcome::{Destination, Outcome, UniformPath};
+use crate::lane::LaneMask;
 use crate::machine::{Machine, RegisterLimit};
 use crate::memory::LoadMemory;
 use crate::warp::Warp;
@@ -39,7 +40,7 @@ use crate::warp::Warp;
 pub struct Prepared {
     op: LoadOp,
     guard: Guard,
-    space: MemorySpace,
+    plg: Pred,
     base: Base,
     destination: Destination,
     fault: Option<WarpFault>,
@@ -62,7 +63,7 @@ impl Prepared {
         let base = Base::new(parts.address, register_limit);
         let destination = Destination { first: parts.destination, count: op.registers() };
         let fault = register_fault(destination, base, register_limit);
-        Ok(Self { op, guard: parts.guard, space: parts.space, base, destination, fault })
+        Ok(Self { op, guard: parts.guard, plg: plg(parts.space), base, destination, fault })
     }
 
     /// Returns the fault that keeps every warp from executing the instruction.
@@ -75,8 +76,32 @@ impl Prepared {
     /// [`Self::new`] holds.
     #[inline]
     pub fn execute<M: LoadMemory>(&self, machine: &Machine<M>, warp: &mut Warp) -> Outcome {
+        match self.execute_run(machine, warp) {
+            Some(outcome) => outcome,
+            None => self.execute_spread(machine, warp),
+        }
+    }
+
+    /// Executes the instruction if all lanes do, without a fault, and if their accesses follow one
+    /// another. Changes nothing else.
+    #[inline(always)]
+    fn execute_run<M: LoadMemory>(&self, machine: &Machine<M>, warp: &mut Warp) -> Option<Outcome> {
+        if self.fault.is_some() || executing(self.guard, warp) != LaneMask::ALL {
+            return None;
+        }
+        let first = self.base.run(self.op.width, warp)?;
+        let plg = warp.predicate(self.plg);
+        let Destination { first: register, count } = self.destination;
+        let rows = warp.rows_mut(register, count);
+        let space = load_run(&self.op, first, plg, &machine.memory, rows)?;
+        Some(self.outcome(LaneMask::ALL, Loaded::run(space)))
+    }
+
+    /// Executes the instruction whatever its lanes do.
+    #[inline(never)]
+    fn execute_spread<M: LoadMemory>(&self, machine: &Machine<M>, warp: &mut Warp) -> Outcome {
         // The addresses are formed before any register is written: clause 4.3.
-        let lanes = LaneAddresses::of(self.guard, self.space, self.base, warp);
+        let lanes = LaneAddresses::of(self.guard, self.plg, self.base, warp);
         let executing = lanes.executing;
         // Without an executing lane nothing happens and nothing faults: clause 4.1.
         if executing.is_empty() {
@@ -87,12 +112,17 @@ impl Prepared {
         }
         let Destination { first, count } = self.destination;
         let rows = warp.rows_mut(first, count);
-        let loaded = load(self.op, &lanes, &machine.memory, machine.misaligned, rows);
+        let loaded = load_spread(self.op, &lanes, &machine.memory, machine.misaligned, rows);
+        self.outcome(executing, loaded)
+    }
+
+    #[inline(always)]
+    fn outcome(&self, executing: LaneMask, loaded: Loaded) -> Outcome {
         let path =
             if loaded.is_broadcast { UniformPath::Broadcast } else { UniformPath::Divergent };
         Outcome {
             executing,
-            destination: (first != Reg::RZ).then_some(self.destination),
+            destination: (!self.destination.first.is_zero()).then_some(self.destination),
             warp_fault: None,
             lane_faults: loaded.faults,
             uniform: self.op.uniform.then_some(path),
@@ -116,10 +146,7 @@ fn register_fault(destination: Destination, base: Base, limit: RegisterLimit) ->
     };
     let Destination { first, count } = destination;
     let of_destination = if first.is_zero() { None } else { check(first, count) };
-    of_destination.or_else(|| match base {
-        Base::Pair(base, _) => check(base, 2),
-        Base::None(_) | Base::Low(..) => None,
-    })
+    of_destination.or_else(|| base.pair().and_then(|base| check(base, 2)))
 }
 
 /// Executes one instruction.

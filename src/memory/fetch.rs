@@ -65,11 +65,28 @@ fn words<const N: usize>(bytes: &[u8; N]) -> Words {
 }
 
 /// Loads the values of all lanes, whose bytes are side by side at the beginning of `bytes`, lane 0's
-/// first. Writes nothing if `bytes` is too short. Missing rows (Rd is RZ) drop their values.
-#[inline]
-pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) {
+/// first. Returns false, without changing a row, if `bytes` is too short. Missing rows (Rd is RZ) drop
+/// their values.
+#[inline(always)]
+pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) -> bool {
+    let Some(bytes) = bytes.get(..LANES * access.width.bytes() as usize) else { return false };
+    match (access.width, rows, bytes.first_chunk::<{ 4 * LANES }>()) {
+        (Width::B4, [row, ..], Some(bytes)) => {
+            // Copied first, or the compiler moves single words: bytes and row might overlap.
+            let bytes = *bytes;
+            for (value, word) in row.iter_mut().zip(bytes.as_chunks().0) {
+                *value = u32::from_le_bytes(*word);
+            }
+        }
+        (_, rows, _) => copy_other(bytes, access, rows),
+    }
+    true
+}
+
+/// Does what [`copy`] does, for widths other than the most common one. Not inlined for their sake.
+#[inline(never)]
+fn copy_other(bytes: &[u8], access: Access, rows: &mut [LaneValues]) {
     match (access.width, rows) {
-        (_, []) => {}
         (Width::B1, [row, ..]) => {
             let Some(bytes) = bytes.first_chunk::<LANES>() else { return };
             let extend = |byte: u8| if access.signed { byte as i8 as u32 } else { byte.into() };
@@ -81,13 +98,10 @@ pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) {
             let extend = |half: u16| if access.signed { half as i16 as u32 } else { half.into() };
             *row = std::array::from_fn(|lane| extend(half(lane)));
         }
-        (Width::B4, [row, ..]) => {
-            let Some(bytes) = bytes.first_chunk::<{ 4 * LANES }>() else { return };
-            *row = std::array::from_fn(|lane| word_at(bytes, lane));
-        }
         (Width::B8, rows) => copy_words::<{ 8 * LANES }, 2>(bytes, rows),
         (Width::B16, rows) => copy_words::<{ 16 * LANES }, 4>(bytes, rows),
         (Width::B32, rows) => copy_words::<{ 32 * LANES }, 8>(bytes, rows),
+        _ => {}
     }
 }
 

@@ -160,26 +160,23 @@ impl<'m> Region<'m> {
     /// 0's first; drops those of missing rows. Returns false, without changing a row, if the region
     /// does not hold them all, if each lane has bytes of its own, or if the fill's addresses are
     /// misaligned.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn copy(&self, access: Access, first: GenericAddress, rows: &mut [LaneValues]) -> bool {
-        let each = u64::from(access.width.bytes());
-        if !self.holds(first, each * LANES as u64) {
-            return false;
-        }
         let offset = self.offset_of(first);
         match self.content {
             Content::Bytes => {
                 let from = usize::try_from(offset).ok().and_then(|from| self.bytes.get(from..));
-                fetch::copy(from.unwrap_or_default(), access, rows);
-                true
+                from.is_some_and(|bytes| fetch::copy(bytes, access, rows))
             }
             Content::LaneBytes => false,
             Content::Fill(_) if self.is_per_lane() => false,
             Content::Fill(fill) => {
+                let each = u64::from(access.width.bytes());
                 let from = self.start.wrapping_add(offset);
-                let is_run =
-                    from & (each - 1) == 0 && from.checked_add(each * LANES as u64).is_some();
+                let is_run = self.holds(first, each * LANES as u64)
+                    && from & (each - 1) == 0
+                    && from.checked_add(each * LANES as u64).is_some();
                 if is_run {
                     fill.copy(access, from, rows);
                 }

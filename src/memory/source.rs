@@ -147,13 +147,16 @@ impl LoadMemory for Memory {
             AddressSpace::Global => true,
             _ => false,
         };
-        let allocated = if may_be_global { self.global_run(address) } else { None };
-        let allocated = allocated.filter(|run| address.0.wrapping_sub(run.base) < run.size as u64);
-        let (found, run) = if allocated.is_some() {
-            (Space::Global, allocated)
-        } else {
-            let (found, offset) = self.map.locate(space, address, plg)?;
-            (found, self.run(space, found, address, offset))
+        if may_be_global
+            && let Some(run) = self.global_run(address)
+            && address.0.wrapping_sub(run.base) < run.size as u64
+        {
+            return Ok((Space::Global, self.region_of(Space::Global, run)));
+        }
+        let (found, offset) = self.map.locate(space, address, plg)?;
+        let run = match found {
+            Space::Global => None,
+            _ => self.run(space, found, address, offset),
         };
         Ok((found, run.and_then(|run| self.region_of(found, run))))
     }

@@ -211,10 +211,15 @@ fn caption(map: &HeatMap, has_gaps: bool) -> String {
     };
     let records = (map.records.end - map.records.start).div_ceil(map.columns.max(1) as u64);
     format!(
-        "Only pages that a load touched are drawn; a row is {} of them, a column {}.{}",
+        "Only pages that a load touched are drawn; a row is {} of them, a column {}.{}{}",
         bytes(bytes_per_row),
         of(records, "instruction"),
-        if has_gaps { " Horizontal lines are gaps of 64 KiB or more." } else { "" }
+        if has_gaps { " Horizontal lines are gaps of 64 KiB or more." } else { "" },
+        if map.is_exact {
+            ""
+        } else {
+            " Sectors of neighbouring rows are shared out between them."
+        }
     )
 }
 
@@ -239,7 +244,7 @@ mod tests {
     fn cells_of_one_colour_are_one_line() {
         let rows = vec![HeatRow { first: 0, last: 127 }, HeatRow { first: 4096, last: 4223 }];
         let sectors = vec![1, 1, 0, 2, 0, 0, 2, 2];
-        let map = HeatMap { records: 0..4, columns: 4, rows, sectors };
+        let map = HeatMap { records: 0..4, columns: 4, rows, sectors, is_exact: true };
         let svg = cells(&map, &thresholds(2));
         assert!(svg.contains("d=\"M0 0h2\""), "{svg}");
         assert!(svg.contains("d=\"M3 0h1M2 1h2\""), "{svg}");

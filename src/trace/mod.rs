@@ -3,6 +3,7 @@
 
 pub mod binary;
 
+mod export;
 mod import;
 mod operation;
 mod replay;
@@ -12,11 +13,14 @@ pub use binary::{
     TraceWriter,
 };
 
+pub use export::{ExportError, export_jsonl};
 pub use import::{ImportError, ImportEvent, MAX_KERNELS, import, import_from};
 pub use operation::{Kind, Operation};
 pub use replay::{
-    Counts, DEFAULT_ADDRESS_BITS, Data, Digest, Fault, FaultCounts, FaultyLoad, FootprintCounts,
-    HeatMap, HeatRow, Hex, KernelSummary, LdgstsCounts, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS,
-    MergeError, Mismatch, Partial, PcSummary, ProgramCounter, ReplayError, ReplayOptions, Replayed,
-    SectorSummary, Shard, SkippedCounts, SpaceCounts, Summary, Survey, UniformCounts, replay,
+    ConstantCounts, Counts, DEFAULT_ADDRESS_BITS, Data, Digest, Fault, FaultCounts, FaultyLoad,
+    FootprintCounts, HeatMap, HeatRow, Hex, KernelSummary, LdgstsCounts, LocalCounts,
+    MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, MergeError, Mismatch, Partial, PartialReuse,
+    PcSharedCounts, PcSummary, ProgramCounter, ReplayError, ReplayOptions, Replayed, ReuseCounts,
+    SectorSummary, Selected, Selection, Shard, SharedCounts, SkippedCounts, SpaceCounts, Summary,
+    Survey, TmaCounts, TrafficCounts, UniformCounts, replay,
 };

@@ -13,8 +13,8 @@ use std::sync::{Mutex, MutexGuard};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{Arena, Fill};
 use warpload::trace::{
-    Addresses, BinaryTrace, Class, Data, ImportError, Kernel, NewLoad, ReplayOptions, TraceWriter,
-    import_from, replay,
+    Addresses, BinaryTrace, Data, ImportError, Kernel, NewRecord, Operation, ReplayOptions,
+    TraceWriter, import_from, replay,
 };
 
 /// What is allocated is counted for the whole process, so that one test runs at a time.
@@ -30,21 +30,11 @@ fn mib(bytes: usize) -> usize {
 /// A trace of as many kernels, with one load each.
 fn kernels(count: usize) -> BinaryTrace {
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
-    let Class::Load(operation) = Class::of("LDG.E") else { unreachable!("a load") };
-    let operation = writer.operation(&operation).unwrap();
+    let operation = writer.operation(&Operation::of_opcode("LDG.E")).unwrap();
     for i in 0..count as u64 {
         writer.kernel(Kernel { name: "the same".into(), ..Kernel::default() }).unwrap();
-        let load = NewLoad {
-            pc: 0x10,
-            mask: LaneMask::ALL,
-            operation,
-            addresses: Addresses::Stride { base: 0x1_0000 + 128 * i, stride: 4 },
-            plg: None,
-            guard: None,
-            expected: &[],
-            width_disagrees: false,
-        };
-        writer.load(&load).unwrap();
+        let addresses = Addresses::Stride { base: 0x1_0000 + 128 * i, stride: 4 };
+        writer.record(&NewRecord::new(0x10, LaneMask::ALL, operation, addresses)).unwrap();
     }
     BinaryTrace::new(Arena::from(writer.finish().unwrap().into_inner())).unwrap()
 }

@@ -3,13 +3,15 @@
 
 use bytemuck::{Pod, bytes_of, pod_read_unaligned};
 use warpload::memory::Arena;
-use warpload::trace::binary::{Header, RawBlock, RawRecord, RawSection};
-use warpload::trace::{BinaryTrace, Contents, ReplayError, Shard, Summary, TraceError};
+use warpload::trace::binary::{Header, RawBlock, RawRecord, RawRun, RawSection, SectionKind};
+use warpload::trace::{
+    BinaryTrace, Contents, Kind, Place, ReplayError, Shard, Summary, TraceError,
+};
 
 use crate::allocator::largest;
 use crate::damage::outcome;
 use crate::random::Random;
-use crate::samples::{Form, Item, Load, json, random_items, summary, write};
+use crate::samples::{Form, Item, Record, json, random_items, summary, write};
 
 /// A trace taken apart, whose parts can be changed before it is put together again with
 /// checksums that match.
@@ -47,12 +49,23 @@ impl Parts {
         self.contents = serde_json::to_vec(&contents).unwrap();
     }
 
-    /// Changes the first load of a block.
-    fn record(&mut self, block: usize, load: usize, change: impl FnOnce(&mut RawRecord)) {
-        let offset = self.index[block].offset as usize + load * size_of::<RawRecord>();
-        let mut record: RawRecord = at(&self.bytes, offset as u64);
-        change(&mut record);
-        self.bytes[offset..][..size_of::<RawRecord>()].copy_from_slice(bytes_of(&record));
+    /// Changes a record of a block.
+    fn record(&mut self, block: usize, i: usize, change: impl FnOnce(&mut RawRecord)) {
+        let offset = self.index[block].offset as usize + i * size_of::<RawRecord>();
+        self.part(offset, change);
+    }
+
+    /// Changes a run of a block.
+    fn run(&mut self, block: usize, i: usize, change: impl FnOnce(&mut RawRun)) {
+        let RawBlock { offset, memory_records, .. } = self.index[block];
+        let runs = offset as usize + memory_records as usize * size_of::<RawRecord>();
+        self.part(runs + i * size_of::<RawRun>(), change);
+    }
+
+    fn part<T: Pod>(&mut self, offset: usize, change: impl FnOnce(&mut T)) {
+        let mut part: T = at(&self.bytes, offset as u64);
+        change(&mut part);
+        self.bytes[offset..][..size_of::<T>()].copy_from_slice(bytes_of(&part));
     }
 
     fn together(&self) -> Vec<u8> {
@@ -64,7 +77,11 @@ impl Parts {
             block.crc = held.map_or(0, crc32fast::hash);
         }
         let mut sections = Vec::new();
-        for (kind, held) in [(1, &self.contents[..]), (2, bytemuck::cast_slice(&index))] {
+        for (kind, held) in [
+            (SectionKind::Contents, &self.contents[..]),
+            (SectionKind::BlockIndex, bytemuck::cast_slice(&index)),
+        ] {
+            let kind = kind as u32;
             let crc = crc32fast::hash(held);
             let (offset, length) = (bytes.len() as u64, held.len() as u64);
             sections.push(RawSection { kind, crc, offset, length });
@@ -85,17 +102,22 @@ fn seal(header: &mut Header) {
     header.crc = crc32fast::hash(&bytes[..bytes.len() - 4]);
 }
 
+/// Two kernels of one block each. The first has five memory instructions and one other, of two warps.
 fn sample() -> Parts {
-    let load = |form| Item::Load(Load { expected: vec![7; 32], ..Load::new("LDG.E", form) });
+    let load = |form| Item::Record(Record { values: vec![7; 32], ..Record::new("LDG.E", form) });
+    let warp = |warp| Item::Place(Some(Place { warp: Some(warp), ..Place::default() }));
     Parts::of(write(&[
         Item::Kernel("one"),
+        warp(0),
         load(Form::Stride(0x1000, 4)),
-        Item::Skip(warpload::trace::Skipped::Store),
-        Item::NotReplayed("LDSM", 1),
+        Item::of("STG.E"),
+        warp(1),
+        Item::Skip,
         load(Form::List(vec![5; 32])),
-        Item::NotReplayed("LDGSTS", 3),
+        Item::of("ATOMG.E.ADD"),
+        Item::Record(Record::new("UTMALDG.2D", Form::Transfer(3, 4096))),
         Item::Kernel("two"),
-        Item::Load(Load { mask: 3, ..Load::new("LD.E", Form::Deltas(64, vec![4])) }),
+        Item::Record(Record { mask: 3, ..Record::new("LD.E", Form::Deltas(64, vec![4])) }),
     ]))
 }
 
@@ -114,25 +136,27 @@ fn taking_apart_changes_nothing() {
     assert_eq!(outcome(&parts.together()).unwrap(), outcome(&parts.bytes).unwrap().as_str());
 }
 
-/// Instructions that are not replayed: after the 64 bytes of two loads, 8 bytes each.
 #[test]
-fn instructions_that_are_not_replayed_agree() {
-    let row = |parts: &mut Parts, i: usize| parts.index[0].offset as usize + 64 + 8 * i;
-    let changes: &[fn(&mut Parts, usize, usize)] = &[
-        // The first one is not before the second, the second is past the block's end.
-        |parts, first, second| parts.bytes[first] = parts.bytes[second],
-        |parts, _, second| parts.bytes[second] = 5,
-        |parts, first, _| parts.bytes[first + 3] = 0xff,
-        // A name that is not there.
-        |parts, first, _| parts.bytes[first + 4] = 2,
+fn runs_ascend_and_say_what_is_known() {
+    let changes: &[(usize, fn(&mut RawRun))] = &[
+        (0, |run| run.first = 2),
+        (0, |run| run.first = u32::MAX),
+        (1, |run| run.first = 0),
+        (1, |run| run.first = 6),
+        (1, |run| run.first = u32::MAX),
+        (1, |run| run.known = 16),
+        (0, |run| run.known |= 1 << 31),
     ];
-    for (i, change) in changes.iter().enumerate() {
+    for (i, (run, change)) in changes.iter().enumerate() {
         let mut parts = sample();
-        let (first, second) = (row(&mut parts, 0), row(&mut parts, 1));
-        change(&mut parts, first, second);
+        parts.run(0, *run, change);
         let message = refused(&parts);
-        assert!(message.contains("of those not replayed is inconsistent"), "{i}: {message}");
+        assert!(message.contains("at byte offset 64: run "), "{i}: {message}");
     }
+    // What is not known may hold anything.
+    let mut parts = sample();
+    parts.run(0, 0, |run| run.cta = [u32::MAX; 3]);
+    outcome(&parts.together()).unwrap();
 }
 
 #[test]
@@ -144,31 +168,36 @@ fn rows_of_the_index_agree() {
         |parts| parts.index[0].length -= 4,
         |parts| parts.index[1].offset = parts.index[0].offset,
         |parts| parts.index[1].first_record = u64::MAX,
-        |parts| parts.index[1].first_load += 1,
+        |parts| parts.index[1].first_memory_record += 1,
         |parts| parts.index[1].records = u32::MAX,
+        |parts| parts.index[0].records = 4,
+        |parts| parts.index[0].memory_records = u32::MAX,
+        |parts| parts.index[0].memory_records = 4,
         |parts| parts.index[0].loads = u32::MAX,
         |parts| parts.index[0].loads = 1,
         |parts| parts.index[0].stores = u32::MAX,
         |parts| parts.index[0].atomics = 3,
-        |parts| parts.index[0].not_replayed = u32::MAX,
-        |parts| parts.index[0].not_replayed = 3,
-        // Version 1 has none.
-        |parts| parts.header.version = 1,
+        |parts| parts.index[0].runs = u32::MAX,
+        |parts| parts.index[0].runs = 7,
+        // More runs than the block has bytes for, or has.
+        |parts| parts.index[0].runs = 6,
+        |parts| parts.index[0].runs = 3,
         |parts| parts.index[0].kernel = 2,
         |parts| parts.index.clear(),
         |parts| parts.index.swap(0, 1),
         |parts| parts.header.records = u64::MAX,
+        |parts| parts.header.memory_records = 0,
         |parts| parts.header.loads = 0,
         |parts| {
             parts.index[1].records = 0x10000;
             parts.header.records += 0xffff;
         },
         |parts| {
-            // More loads than the block has bytes for.
-            parts.index[1].loads = 4096;
+            // More records than the block has bytes for.
+            parts.index[1].memory_records = 4096;
             parts.index[1].records = 4096;
+            parts.header.memory_records += 4095;
             parts.header.records += 4095;
-            parts.header.loads += 4095;
         },
     ];
     for (i, change) in changes.iter().enumerate() {
@@ -179,28 +208,67 @@ fn rows_of_the_index_agree() {
     }
 }
 
+/// The counts by kind are those of the operations.
+#[test]
+fn kinds_are_those_of_the_index() {
+    let changes: &[fn(&mut Parts)] = &[
+        |parts| {
+            parts.index[0].loads -= 1;
+            parts.header.loads -= 1;
+        },
+        |parts| {
+            parts.index[0].loads += 1;
+            parts.header.loads += 1;
+        },
+        |parts| parts.index[0].stores = 0,
+        |parts| parts.index[0].stores = 2,
+        |parts| parts.index[0].atomics = 0,
+        |parts| (parts.index[0].stores, parts.index[0].atomics) = (2, 0),
+        // A store that says it is a load, and the other way round.
+        |parts| parts.record(0, 1, |record| record.operation = 0),
+        |parts| parts.record(0, 0, |record| record.operation = 1),
+        |parts| parts.contents(|contents| contents.operations.swap(0, 1)),
+        |parts| parts.contents(|contents| contents.operations[2].kind = Kind::Other),
+    ];
+    for (i, change) in changes.iter().enumerate() {
+        let mut parts = sample();
+        change(&mut parts);
+        let message = refused(&parts);
+        assert!(message.contains("not as many loads, stores and atomics"), "{i}: {message}");
+    }
+}
+
 #[test]
 fn records_fit_their_block() {
     let changes: &[fn(&mut RawRecord)] = &[
         |record| record.payload = u32::MAX,
         |record| record.payload += 1 << 20,
-        |record| record.operation = 2,
-        |record| record.form = 4,
-        |record| record.flags = 0x10,
+        |record| record.operation = 5,
+        |record| record.form = 6,
+        // How blocks are moved, on a load.
+        |record| record.form = 5,
+        |record| record.flags = 0x20,
         |record| record.index = u32::MAX,
         |record| record.index = 0,
         |record| record.index = 1,
-        |record| record.index = 2,
-        |record| record.index = 5,
+        |record| record.index = 4,
+        // Version 1 counted stores and atomics; now they have records.
         |record| record.stores = 0xffff,
-        |record| record.stores = 2,
+        |record| record.stores = 1,
         |record| record.atomics = 1,
     ];
     for (i, change) in changes.iter().enumerate() {
         let mut parts = sample();
-        parts.record(0, 1, change);
+        parts.record(0, 2, change);
         let message = refused(&parts);
         assert!(message.starts_with("malformed: the block at byte offset 64"), "{i}: {message}");
+    }
+    // Of the last record too: its counts are not those of the block.
+    let changes: [fn(&mut RawRecord); 2] = [|record| record.stores = 1, |record| record.index = 6];
+    for change in changes {
+        let mut parts = sample();
+        parts.record(0, 4, change);
+        refused(&parts);
     }
     // Deltas are from the lane before: without a lane there are none.
     let mut parts = sample();
@@ -258,9 +326,8 @@ fn windows_of_a_trace_are_checked() {
 #[test]
 fn windows_that_no_generic_address_needs() {
     let replayed = |loads: &[&'static str], base| {
-        let load = |opcode: &&'static str| Item::Load(Load::new(opcode, Form::Stride(0x100, 4)));
-        let items: Vec<Item> =
-            [Item::Kernel("one")].into_iter().chain(loads.iter().map(load)).collect();
+        let loads = loads.iter().map(|opcode| Item::of(opcode));
+        let items: Vec<Item> = [Item::Kernel("one")].into_iter().chain(loads).collect();
         let mut parts = Parts::of(write(&items));
         parts.contents(|contents| {
             contents.kernels[0].shared_base = base;
@@ -302,13 +369,13 @@ fn sections_and_versions() {
     assert!(header(|header| header.section_count = u32::MAX).contains("outside the file"));
     assert!(header(|header| header.sections_offset = u64::MAX).contains("outside the file"));
     assert!(header(|header| header.section_count = 1).starts_with("damaged: the section table"));
-    assert!(
-        header(|header| {
-            header.section_count = 0;
-            header.sections_crc = 0;
-        })
-        .contains("no section of kind 1")
-    );
+    let no_sections = header(|header| {
+        header.section_count = 0;
+        header.sections_crc = 0;
+    });
+    assert!(no_sections.contains("no section of kind 1"));
+    // The index of version 1 is another section.
+    assert!(header(|header| header.version = 1).contains("no section of kind 2"));
 }
 
 /// Replaces a field by a number that tends to break things.
@@ -344,7 +411,7 @@ fn random_changes_with_checksums_that_match() {
             match random.below(8) {
                 0 => poke(&mut parts.contents, &mut random),
                 1 | 2 => poke(bytemuck::cast_slice_mut(&mut parts.index), &mut random),
-                3 => poke(&mut bytemuck::bytes_of_mut(&mut parts.header)[32..48], &mut random),
+                3 => poke(&mut bytemuck::bytes_of_mut(&mut parts.header)[32..56], &mut random),
                 4 => {
                     let rows = parts.index.len();
                     let (one, other) = (random.below(rows), random.below(rows));
@@ -352,9 +419,11 @@ fn random_changes_with_checksums_that_match() {
                 }
                 _ => {
                     let block = random.one_of(&parts.index);
-                    let records = block.loads as usize * size_of::<RawRecord>();
-                    let held = &mut parts.bytes[block.offset as usize..];
-                    poke(&mut held[..records], &mut random);
+                    let records = block.memory_records as usize * size_of::<RawRecord>();
+                    let runs = block.runs as usize * size_of::<RawRun>();
+                    let held = parts.bytes.get_mut(block.offset as usize..);
+                    let held = held.and_then(|held| held.get_mut(..records + runs));
+                    poke(held.unwrap_or_default(), &mut random);
                 }
             }
         }

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::samples::{Form, Item, Load, write};
-use warpload::trace::Skipped;
+use warpload::trace::Place;
+
+use crate::samples::{Form, Item, Record, write};
 
 /// Sixteen bytes a line, as `hexdump -C` shows them.
 fn hexdump(bytes: &[u8]) -> String {
@@ -24,13 +25,16 @@ fn hexdump(bytes: &[u8]) -> String {
 
 /// The example; `tests/data/cmd/example.wlt` is the same.
 fn example() -> Vec<u8> {
-    let load = Load {
+    let place = Place { cta: Some([1, 0, 0]), warp: Some(2), cluster: None, index: Some(7) };
+    let load = Record {
         pc: 0x190,
         mask: 0x13,
-        expected: vec![0xa0, 0xa1, 0xa2],
-        ..Load::new("LDG.E", Form::Deltas(0x7f00_0000_1000, vec![4, -8]))
+        values: vec![0xa0, 0xa1, 0xa2],
+        ..Record::new("LDG.E", Form::Deltas(0x7f00_0000_1000, vec![4, -8]))
     };
-    write(&[Item::Kernel("k"), Item::Skip(Skipped::Store), Item::Load(load)])
+    let store =
+        Record { pc: 0x180, mask: 0x1f, ..Record::new("STG.E", Form::Stride(0x7f00_0000_2000, 4)) };
+    write(&[Item::Kernel("k"), Item::Place(Some(place)), Item::Record(store), Item::Record(load)])
 }
 
 #[test]

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::io::Cursor;
 
 use warpload::lane::LaneMask;
-use warpload::trace::{Addresses, Class, Kernel, NewLoad, Skipped, TraceWriter};
+use warpload::trace::{Addresses, Kernel, Kind, NewRecord, Operation, Place, TraceWriter};
 
 use crate::import::import_bytes;
 use crate::random::Random;
-use crate::samples::{grouped, open};
+use crate::samples::{grouped, open, records};
 
 const OPCODES: [&str; 10] =
     ["LDG.E", "LDG.E.64", "LDS.U8", "STG.E", "STS", "ATOM.ADD", "RED.E", "LDSM.16", "ULDC", "CCTL"];
@@ -27,7 +27,7 @@ impl Expected {
 
     fn other(&mut self) {
         self.lines.push("0010 ffffffff 1 R1 IMAD 2 R1 R2 0 -4".to_owned());
-        self.writer.skip(Skipped::Other).unwrap();
+        self.writer.skip().unwrap();
     }
 
     fn memory(&mut self, random: &mut Random) {
@@ -53,31 +53,24 @@ impl Expected {
         // A carriage return, a second space and a tab are rare, but valid.
         line += random.one_of(&["", "", "", "\r", " ", "\t"]);
         self.lines.push(line);
+        let operation = Operation::of_opcode(opcode);
+        let number = self.writer.operation(&operation).unwrap();
         let mut deltas = Vec::new();
-        match Class::of(opcode) {
-            Class::Skipped(kind) => self.writer.skip(kind).unwrap(),
-            Class::NotReplayed(name) => {
-                let name = self.writer.not_replayed_name(&name).unwrap();
-                self.writer.not_replayed(name, mask).unwrap();
-            }
-            Class::Load(operation) => {
-                let number = self.writer.operation(&operation).unwrap();
-                let addresses = Addresses::shortest(&list, &mut deltas);
-                let width_disagrees = operation.width.bytes() != 4;
-                let load = NewLoad { width_disagrees, ..NewLoad::new(pc, mask, number, addresses) };
-                self.writer.load(&load).unwrap();
-            }
-            _ => unreachable!("all classes"),
-        }
+        let addresses = Addresses::shortest(&list, &mut deltas);
+        let width_disagrees = operation.kind == Kind::Load && operation.width.bytes() != 4;
+        let record = NewRecord { width_disagrees, ..NewRecord::new(pc, mask, number, addresses) };
+        self.writer.record(&record).unwrap();
     }
 }
 
-/// Blocks end where they end without pieces: after their last load, or after 65,535 instructions.
+/// Blocks end where they end without pieces: after their last memory instruction, or after 65,535 instructions.
 #[test]
 fn blocks_do_not_depend_on_pieces() {
     let mut random = Random(3);
     let mut expected = Expected::new();
     expected.writer.kernel(Kernel::default()).unwrap();
+    let place = Place { cta: Some([0; 3]), warp: Some(0), cluster: None, index: Some(0) };
+    expected.writer.place(Some(place));
     for _ in 0..30_000 {
         expected.memory(&mut random);
     }
@@ -93,7 +86,6 @@ fn blocks_do_not_depend_on_pieces() {
     let (imported, expected) = (open(&bytes), expected.writer.finish().unwrap().into_inner());
     let expected = open(&expected);
     assert_eq!(imported.contents().operations, expected.contents().operations);
-    assert_eq!(imported.contents().not_replayed, expected.contents().not_replayed);
     assert_eq!(imported.records(), 180_000);
     let (blocks, others) = (imported.blocks(), expected.blocks());
     assert!(blocks.len() > 3 && blocks == others);
@@ -102,6 +94,44 @@ fn blocks_do_not_depend_on_pieces() {
         blocks.last().map(|block| block.offset as usize + block.length as usize).unwrap()
     };
     assert_eq!(end(blocks), end(others));
+}
+
+/// Whose each instruction is: many warps, some without instructions, whose lines end at any place of a
+/// piece.
+#[test]
+fn places_do_not_depend_on_pieces() {
+    const LOAD: &str = "0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x100 4 0\n";
+    const OTHER: &str = "0020 ffffffff 1 R1 MOV 0 0 0\n";
+    let mut text = "-kernel name = k\n-grid dim = (600,1,1)\n-block dim = (128,1,1)\n\
+                    -accelsim tracer version = 5\n#traces format = x\n"
+        .to_owned();
+    let mut expected = Vec::new();
+    let mut random = Random(21);
+    for block in 0..600 {
+        writeln!(text, "#BEGIN_TB\nthread block = {block},0,0").unwrap();
+        // Pieces then end where no instruction is near.
+        text += &"\n".repeat(random.one_of(&[1, 1, 1, 3000]));
+        for warp in 0..4 {
+            let count = random.one_of(&[0, 1, 2, 40]);
+            writeln!(text, "warp = {warp}\ninsts = {count}").unwrap();
+            for index in 0..count {
+                let is_load = random.is_one_in(2);
+                text += if is_load { LOAD } else { OTHER };
+                if is_load {
+                    let cta = Some([block, 0, 0]);
+                    let (warp, index) = (Some(warp), Some(index));
+                    expected.push(Place { cta, warp, cluster: None, index });
+                }
+            }
+        }
+        text += "#END_TB\n";
+    }
+    assert!(text.len() > 1 << 20, "{}", text.len());
+    let found = records(&open(&import_bytes(text).unwrap()));
+    for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert_eq!(found.place, *expected, "load {i}");
+    }
+    assert_eq!(found.len(), expected.len());
 }
 
 /// The error that is first in the file is returned, in whichever piece others are.

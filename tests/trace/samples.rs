@@ -3,10 +3,10 @@
 use std::io::Cursor;
 
 use warpload::lane::LaneMask;
-use warpload::memory::{Arena, Fill};
+use warpload::memory::{AddressSpace, Arena, Fill};
 use warpload::trace::{
-    Addresses, BinaryTrace, Class, Data, Kernel, NewLoad, Operation, ReplayError, ReplayOptions,
-    Shard, Skipped, Summary, TraceWriter, replay,
+    Addresses, BinaryTrace, Data, Kernel, Kind, NewRecord, Operation, Place, ReplayError,
+    ReplayOptions, Shard, Summary, TraceWriter, replay,
 };
 
 use crate::random::Random;
@@ -27,38 +27,59 @@ pub(crate) const OPCODES: [&str; 12] = [
     "LDG.E.U8",
 ];
 
+/// Opcodes of memory instructions that are not loads, of every kind.
+pub(crate) const OTHER_OPCODES: [&str; 10] = [
+    "STG.E",
+    "ST.E.64",
+    "STS.U8",
+    "STL.128",
+    "ATOMG.E.ADD.F64",
+    "RED.E.ADD",
+    "LDGSTS.E.128",
+    "UTMALDG.2D",
+    "LDSM.16.M88.4",
+    "ULDC.64",
+];
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
     Stride(u64, i64),
     Deltas(u64, Vec<i32>),
     List(Vec<u64>),
+    Unknown,
+    /// How many addresses, and how many bytes.
+    Transfer(u64, u64),
 }
 
 impl Form {
     pub(crate) fn addresses(&self) -> Addresses<'_> {
-        match self {
-            Self::Stride(base, stride) => Addresses::Stride { base: *base, stride: *stride },
-            Self::Deltas(base, deltas) => Addresses::Deltas { base: *base, deltas },
-            Self::List(list) => Addresses::List(list),
+        match *self {
+            Self::Stride(base, stride) => Addresses::Stride { base, stride },
+            Self::Deltas(base, ref deltas) => Addresses::Deltas { base, deltas },
+            Self::List(ref list) => Addresses::List(list),
+            Self::Unknown => Addresses::Unknown,
+            Self::Transfer(count, bytes) => Addresses::Transfer { count, bytes },
         }
     }
 }
 
+/// A memory instruction.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Load {
+pub(crate) struct Record {
     pub(crate) pc: u32,
     pub(crate) mask: u32,
     pub(crate) opcode: &'static str,
     pub(crate) form: Form,
     pub(crate) plg: Option<u32>,
     pub(crate) guard: Option<u32>,
-    /// For each register, one for each active lane; empty where not known.
-    pub(crate) expected: Vec<u32>,
+    /// For each register, one for each active lane; empty if unknown.
+    pub(crate) values: Vec<u32>,
+    pub(crate) is_valued: bool,
     pub(crate) width_disagrees: bool,
 }
 
-impl Load {
-    /// A load by all lanes, of which nothing more is known.
+impl Record {
+    /// An instruction of all lanes, of which nothing more is known.
     pub(crate) fn new(opcode: &'static str, form: Form) -> Self {
         Self {
             pc: 0x10,
@@ -67,7 +88,8 @@ impl Load {
             form,
             plg: None,
             guard: None,
-            expected: Vec::new(),
+            values: Vec::new(),
+            is_valued: false,
             width_disagrees: false,
         }
     }
@@ -76,22 +98,32 @@ impl Load {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
     Kernel(&'static str),
-    Skip(Skipped),
-    /// An instruction that is not replayed: its name and its active lanes.
-    NotReplayed(&'static str, u32),
-    Load(Load),
+    /// Whose the following instructions are.
+    Place(Option<Place>),
+    /// An instruction without a memory operand.
+    Skip,
+    Record(Record),
 }
 
-pub(crate) fn operation(opcode: &str) -> Operation {
-    match Class::of(opcode) {
-        Class::Load(operation) => operation,
-        other => panic!("{opcode} is {other:?}"),
+impl Item {
+    /// A memory instruction of all lanes, side by side.
+    pub(crate) fn of(opcode: &'static str) -> Self {
+        Self::Record(Record::new(opcode, Form::Stride(0x100, 4)))
+    }
+
+    fn is_instruction(&self) -> bool {
+        matches!(self, Self::Skip | Self::Record(_))
     }
 }
 
-/// How many registers a load of that opcode fills.
+/// How many of the items are instructions.
+pub(crate) fn instructions(items: &[Item]) -> u64 {
+    items.iter().filter(|item| item.is_instruction()).count() as u64
+}
+
+/// How many registers an instruction of that opcode has values of.
 pub(crate) fn registers(opcode: &str) -> usize {
-    operation(opcode).width.registers() as usize
+    Operation::of_opcode(opcode).width.registers() as usize
 }
 
 pub(crate) fn write(items: &[Item]) -> Vec<u8> {
@@ -101,43 +133,46 @@ pub(crate) fn write(items: &[Item]) -> Vec<u8> {
             Item::Kernel(name) => {
                 writer.kernel(Kernel { name: (*name).into(), ..Kernel::default() }).unwrap();
             }
-            Item::Skip(kind) => writer.skip(*kind).unwrap(),
-            Item::NotReplayed(name, mask) => {
-                let name = writer.not_replayed_name(name).unwrap();
-                writer.not_replayed(name, LaneMask::from_bits(*mask)).unwrap();
-            }
-            Item::Load(load) => {
-                let operation = writer.operation(&operation(load.opcode)).unwrap();
-                let load = NewLoad {
-                    pc: load.pc,
-                    mask: LaneMask::from_bits(load.mask),
+            Item::Place(place) => writer.place(*place),
+            Item::Skip => writer.skip().unwrap(),
+            Item::Record(record) => {
+                let operation = writer.operation(&Operation::of_opcode(record.opcode)).unwrap();
+                let record = NewRecord {
+                    pc: record.pc,
+                    mask: LaneMask::from_bits(record.mask),
                     operation,
-                    addresses: load.form.addresses(),
-                    plg: load.plg.map(LaneMask::from_bits),
-                    guard: load.guard.map(LaneMask::from_bits),
-                    expected: &load.expected,
-                    width_disagrees: load.width_disagrees,
+                    addresses: record.form.addresses(),
+                    plg: record.plg.map(LaneMask::from_bits),
+                    guard: record.guard.map(LaneMask::from_bits),
+                    values: &record.values,
+                    is_valued: record.is_valued,
+                    width_disagrees: record.width_disagrees,
                 };
-                writer.load(&load).unwrap();
+                writer.record(&record).unwrap();
             }
         }
     }
     writer.finish().unwrap().into_inner()
 }
 
-/// A load as it is in a trace.
+/// A memory instruction as it is in a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) record: u64,
     pub(crate) kernel: usize,
+    pub(crate) place: Place,
     pub(crate) pc: u32,
     pub(crate) mask: u32,
     pub(crate) opcode: String,
-    /// Those of the active lanes.
+    pub(crate) kind: Kind,
+    pub(crate) has_addresses: bool,
+    /// Those of the active lanes, if they are known.
     pub(crate) addresses: Vec<u64>,
+    pub(crate) transfer: Option<(u64, u64)>,
     pub(crate) plg: Option<u32>,
     pub(crate) guard: Option<u32>,
-    pub(crate) expected: Vec<u32>,
+    pub(crate) values: Vec<u32>,
+    pub(crate) is_valued: bool,
     pub(crate) width_disagrees: bool,
 }
 
@@ -145,63 +180,94 @@ pub(crate) fn open(bytes: &[u8]) -> BinaryTrace {
     BinaryTrace::new(Arena::from(bytes.to_vec())).unwrap()
 }
 
-pub(crate) fn loads(trace: &BinaryTrace) -> Vec<Seen> {
+pub(crate) fn records(trace: &BinaryTrace) -> Vec<Seen> {
     let mut all = Vec::new();
     for raw in trace.blocks() {
         let block = trace.block(raw).unwrap();
-        for i in 0..raw.loads as usize {
-            let load = block.load(i).unwrap();
-            let operation = load.operation();
-            let of_register = |register| load.expected(register).into_iter().flatten();
+        for i in 0..raw.memory_records as usize {
+            let record = block.record(i).unwrap();
+            let operation = record.operation();
+            let of_register = |register| record.values(register).into_iter().flatten();
             let registers = 0..operation.width.registers() as usize;
-            let addresses = load.addresses();
+            let addresses = record.addresses();
+            let lanes = if record.has_addresses() { record.mask } else { LaneMask::NONE };
             all.push(Seen {
-                record: raw.first_record + u64::from(load.index),
+                record: raw.first_record + u64::from(record.index),
                 kernel: raw.kernel as usize,
-                pc: load.pc,
-                mask: load.mask.bits(),
+                place: block.place(record.index),
+                pc: record.pc,
+                mask: record.mask.bits(),
                 opcode: operation.opcode.to_string(),
-                addresses: load.mask.lanes().map(|lane| addresses.of(lane)).collect(),
-                plg: load.plg.map(LaneMask::bits),
-                guard: load.guard.map(LaneMask::bits),
-                expected: registers.flat_map(of_register).collect(),
-                width_disagrees: load.width_disagrees,
+                kind: operation.kind,
+                has_addresses: record.has_addresses(),
+                addresses: lanes.lanes().map(|lane| addresses.of(lane)).collect(),
+                transfer: record.transfer(),
+                plg: record.plg.map(LaneMask::bits),
+                guard: record.guard.map(LaneMask::bits),
+                values: registers.flat_map(of_register).collect(),
+                is_valued: record.is_valued,
+                width_disagrees: record.width_disagrees,
             });
         }
     }
     all
 }
 
+pub(crate) fn loads(trace: &BinaryTrace) -> Vec<Seen> {
+    let all = records(trace).into_iter();
+    all.filter(|record| record.kind == Kind::Load).collect()
+}
+
 /// What must be read back from a trace of these items.
-pub(crate) fn expected_loads(items: &[Item]) -> Vec<Seen> {
+pub(crate) fn expected_records(items: &[Item]) -> Vec<Seen> {
     let mut all = Vec::new();
-    let (mut kernels, mut record) = (0usize, 0);
+    let (mut kernels, mut number) = (0usize, 0);
+    let mut place: Option<Place> = None;
     for item in items {
         match item {
             Item::Kernel(_) => {
-                kernels = if kernels == 0 && record > 0 { 2 } else { kernels + 1 };
-                continue;
+                kernels = if kernels == 0 && number > 0 { 2 } else { kernels + 1 };
+                place = None;
             }
-            Item::Skip(_) | Item::NotReplayed(..) => {}
-            Item::Load(load) => all.push(Seen {
-                record,
-                kernel: kernels.saturating_sub(1),
-                pc: load.pc,
-                mask: load.mask,
-                opcode: load.opcode.to_owned(),
-                addresses: load.form.addresses().each(load.mask.count_ones()).collect(),
-                plg: load.plg,
-                guard: load.guard,
-                expected: load.expected.clone(),
-                width_disagrees: load.width_disagrees,
-            }),
+            Item::Place(other) => place = *other,
+            Item::Skip => {}
+            Item::Record(record) => {
+                let active = record.mask.count_ones();
+                let transfer = match record.form {
+                    Form::Transfer(count, bytes) => Some((count, bytes)),
+                    _ => None,
+                };
+                all.push(Seen {
+                    record: number,
+                    kernel: kernels.saturating_sub(1),
+                    place: place.unwrap_or_default(),
+                    pc: record.pc,
+                    mask: record.mask,
+                    opcode: record.opcode.to_owned(),
+                    kind: Operation::of_opcode(record.opcode).kind,
+                    has_addresses: transfer.is_none() && record.form != Form::Unknown,
+                    addresses: record.form.addresses().each(active).collect(),
+                    transfer,
+                    plg: record.plg,
+                    guard: record.guard,
+                    values: record.values.clone(),
+                    is_valued: record.is_valued || !record.values.is_empty(),
+                    width_disagrees: record.width_disagrees,
+                });
+            }
         }
-        record += 1;
+        if item.is_instruction() {
+            number += 1;
+            if let Some(place) = &mut place {
+                // A number that does not fit is unknown.
+                place.index = place.index.and_then(|index| index.checked_add(1));
+            }
+        }
     }
     all
 }
 
-/// How often each kind was skipped: stores, atomics.
+/// How many stores and atomics the index has.
 pub(crate) fn skipped(trace: &BinaryTrace) -> (u64, u64) {
     let blocks = trace.blocks().iter();
     blocks.fold((0, 0), |(stores, atomics), block| {
@@ -222,25 +288,33 @@ pub(crate) fn json(summary: &Summary) -> String {
     serde_json::to_string(summary).unwrap()
 }
 
-/// One random load; most are of kinds that programs have, some are wild.
-pub(crate) fn random_load(random: &mut Random) -> Load {
-    let opcode = random.one_of(&OPCODES);
+/// One random memory instruction; most are of kinds that programs have, some are wild.
+pub(crate) fn random_record(random: &mut Random) -> Record {
+    let opcode =
+        if random.is_one_in(4) { random.one_of(&OTHER_OPCODES) } else { random.one_of(&OPCODES) };
     let mask = match random.below(4) {
         0 | 1 => u32::MAX,
         2 => random.next() as u32,
         _ => random.one_of(&[0, 1, 1 << 31, 0xffff]),
     };
-    let bytes = u64::from(operation(opcode).width.bytes());
+    let operation = Operation::of_opcode(opcode);
+    let bytes = u64::from(operation.width.bytes());
     let near = if random.is_one_in(16) { random.next() } else { random.next() % (1 << 22) };
     // Windows as `AddressMap`'s defaults have them: some generic addresses lie in them.
-    let window =
-        if opcode.starts_with("LD.") { random.one_of(&[0, 0xfe00_0000, 0xff00_0000]) } else { 0 };
+    let window = match operation.space {
+        AddressSpace::Generic => random.one_of(&[0, 0xfe00_0000, 0xff00_0000]),
+        _ => 0,
+    };
     let base = window + near / bytes * bytes;
     let lanes = mask.count_ones() as usize;
-    let form = match random.below(4) {
-        0 => Form::Stride(base, 0),
-        1 => Form::Stride(base, random.one_of(&[bytes as i64, -4, 1, 4096])),
-        2 if lanes > 0 => {
+    let form = match random.below(16) {
+        _ if operation.kind == Kind::Transfer && !random.is_one_in(4) => {
+            Form::Transfer(random.next() % 8, near)
+        }
+        0 => Form::Unknown,
+        1..=4 => Form::Stride(base, 0),
+        5..=8 => Form::Stride(base, random.one_of(&[bytes as i64, -4, 1, 4096])),
+        9..=12 if lanes > 0 => {
             let delta = |_| (random.next() % 4096) as i32 - 2048;
             Form::Deltas(base + (1 << 20), (1..lanes).map(delta).collect())
         }
@@ -248,35 +322,43 @@ pub(crate) fn random_load(random: &mut Random) -> Load {
     };
     let maybe = |random: &mut Random| random.is_one_in(3).then(|| random.next() as u32);
     let (plg, guard) = (maybe(random), maybe(random));
-    let values = lanes * registers(opcode);
-    let expected = if random.is_one_in(4) { values } else { 0 };
-    Load {
+    let values = if random.is_one_in(4) { lanes * registers(opcode) } else { 0 };
+    Record {
         pc: (random.next() % 64) as u32 * 16,
         mask,
         opcode,
         form,
         plg,
         guard,
-        expected: (0..expected).map(|_| random.next() as u32).collect(),
+        values: (0..values).map(|_| random.next() as u32).collect(),
+        is_valued: random.is_one_in(8),
         width_disagrees: random.is_one_in(8),
     }
 }
 
-/// A few kernels with `records` instructions between them.
+/// One random place; sometimes what is known of it is little.
+pub(crate) fn random_place(random: &mut Random) -> Option<Place> {
+    let number = |random: &mut Random| random.below(4) as u32;
+    let maybe = |random: &mut Random| (!random.is_one_in(4)).then(|| random.below(4) as u32);
+    let is_known = !random.is_one_in(4);
+    is_known.then(|| Place {
+        cta: maybe(random).map(|x| [x, number(random), number(random)]),
+        warp: maybe(random),
+        cluster: maybe(random).map(|x| [x, number(random), number(random)]),
+        index: maybe(random),
+    })
+}
+
+/// A few kernels with about as many instructions between them.
 pub(crate) fn random_items(seed: u64, records: usize) -> Vec<Item> {
     let mut random = Random(seed);
     let mut items = vec![Item::Kernel("first")];
     for _ in 0..records {
         items.push(match random.below(40) {
             0 => Item::Kernel(random.one_of(&["second", "third", "first"])),
-            1..=4 => Item::Skip(Skipped::Store),
-            5 => Item::Skip(Skipped::Atomic),
-            6..=15 => Item::Skip(Skipped::Other),
-            16..=18 => {
-                let name = random.one_of(&["LDGSTS", "LDSM", "ULDC"]);
-                Item::NotReplayed(name, random.next() as u32)
-            }
-            _ => Item::Load(random_load(&mut random)),
+            1..=4 => Item::Place(random_place(&mut random)),
+            5..=15 => Item::Skip,
+            _ => Item::Record(random_record(&mut random)),
         });
     }
     items

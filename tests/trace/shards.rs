@@ -1,9 +1,9 @@
 //! Threads and shards change nothing: not a byte of the summary.
 
-use warpload::trace::{BinaryTrace, MergeError, Shard, Skipped, Summary};
+use warpload::trace::{BinaryTrace, MergeError, Shard, Summary};
 
 use crate::random::Random;
-use crate::samples::{Form, Item, Load, json, open, random_items, summary, write};
+use crate::samples::{Form, Item, Record, json, open, random_items, summary, write};
 
 fn with_threads(trace: &BinaryTrace, threads: usize) -> String {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -44,26 +44,28 @@ fn borders_inside_of_blocks_and_kernels() {
 
 #[test]
 fn traces_without_loads() {
-    let store = Item::Skip(Skipped::Store);
+    let (skip, store) = (Item::Skip, Item::of("STG.E"));
     check(&[]);
     check(&[Item::Kernel("empty")]);
-    check(&[Item::Kernel("stores"), store.clone(), store.clone()]);
-    check(&vec![store; 0x18000]);
+    check(&[Item::Kernel("nothing"), skip.clone(), skip.clone()]);
+    check(&[Item::Kernel("stores"), store.clone(), skip.clone(), store.clone()]);
+    check(&vec![skip; 0x18000]);
+    check(&vec![store; 9000]);
 }
 
 #[test]
 fn blocks_and_kernels_without_loads() {
-    let load = Item::Load(Load::new("LDG.E", Form::Stride(64, 12)));
+    let load = Item::Record(Record::new("LDG.E", Form::Stride(64, 12)));
     let mut items = vec![Item::Kernel("no load"); 3];
-    for kind in [Skipped::Store, Skipped::Other, Skipped::Atomic] {
-        items.extend(vec![Item::Skip(kind); 0x10000]);
+    for other in ["STG.E", "LDSM", "ATOM.ADD"] {
+        items.extend(vec![Item::Skip; 0x10000]);
         items.push(load.clone());
-        items.push(Item::Kernel("stores"));
-        items.extend(vec![Item::Skip(kind); 3]);
+        items.push(Item::Kernel("others"));
+        items.extend(vec![Item::of(other); 3]);
         items.push(Item::Kernel("loads"));
         items.extend(vec![load.clone(); 5]);
     }
-    items.extend(vec![Item::Skip(Skipped::Store); 0x10000]);
+    items.extend(vec![Item::of("STG.E"); 5000]);
     check(&items);
 }
 

@@ -5,20 +5,20 @@ use warpload::memory::{Fill, Width};
 use warpload::report::{Page, html};
 use warpload::trace::binary::RawBlock;
 use warpload::trace::{
-    BinaryTrace, Data, NewLoad, Operation, ReplayOptions, Shard, TraceWriter, replay,
+    BinaryTrace, Data, NewRecord, Operation, ReplayOptions, Shard, TraceWriter, replay,
 };
 
-use crate::samples::{Form, Item, Load, OPCODES, open, operation, write};
+use crate::samples::{Form, Item, OPCODES, OTHER_OPCODES, Record, open, write};
 
-/// A trace of that many kernels, each with one load of every opcode.
+/// A trace of that many kernels, each with one record of every opcode.
 fn trace(kernels: usize, opcodes: &[&'static str]) -> BinaryTrace {
     let mut items = Vec::new();
     for _ in 0..kernels {
         items.push(Item::Kernel("kernel"));
-        items.push(Item::NotReplayed("LDSM", 1));
+        items.push(Item::Skip);
         for opcode in opcodes {
-            // Misaligned, and so a fault of each.
-            items.push(Item::Load(Load::new(opcode, Form::Stride(0x1001, 4))));
+            // Misaligned, and so a fault of each load.
+            items.push(Item::Record(Record::new(opcode, Form::Stride(0x1001, 4))));
         }
     }
     open(&write(&items))
@@ -29,13 +29,13 @@ fn options(shard: Option<Shard>) -> ReplayOptions<'static> {
 }
 
 #[test]
-fn a_load_keeps_its_operation() {
+fn a_record_keeps_its_operation() {
     let (large, small) = (trace(1, &OPCODES), trace(1, &["LDG.E"]));
     let block = large.block(&large.blocks()[0]).unwrap();
     let other = small.block(&small.blocks()[0]).unwrap();
-    let last = block.load(OPCODES.len() - 1).unwrap();
+    let last = block.record(OPCODES.len() - 1).unwrap();
     assert_eq!(&*last.operation().opcode, OPCODES[OPCODES.len() - 1]);
-    assert_eq!(&*other.load(0).unwrap().operation().opcode, "LDG.E");
+    assert_eq!(&*other.record(0).unwrap().operation().opcode, "LDG.E");
 }
 
 #[test]
@@ -44,64 +44,70 @@ fn numbers_that_a_block_does_not_have_are_errors() {
     let raw = trace.blocks()[0];
     let block = trace.block(&raw).unwrap();
     for i in [1, 2, usize::MAX / 32, usize::MAX] {
-        block.load(i).unwrap_err();
+        block.record(i).unwrap_err();
     }
-    let mut load = block.load(0).unwrap();
+    let mut record = block.record(0).unwrap();
     for mask in [0, 1, u32::MAX] {
-        load.mask = LaneMask::from_bits(mask);
-        let _ = load.addresses();
-        assert!(load.expected(usize::MAX).is_none());
+        record.mask = LaneMask::from_bits(mask);
+        let _ = record.addresses();
+        assert!(record.values(usize::MAX).is_none());
     }
     for change in [
         |raw: &mut RawBlock| raw.offset = u64::MAX,
         |raw: &mut RawBlock| raw.length = u32::MAX,
-        |raw: &mut RawBlock| raw.loads = u32::MAX,
-        |raw: &mut RawBlock| raw.not_replayed = u32::MAX,
+        |raw: &mut RawBlock| raw.memory_records = u32::MAX,
+        |raw: &mut RawBlock| raw.runs = u32::MAX,
         |raw: &mut RawBlock| raw.records = 0,
+        |raw: &mut RawBlock| raw.loads = 0,
+        |raw: &mut RawBlock| raw.stores = 1,
+        |raw: &mut RawBlock| raw.atomics = u32::MAX,
     ] {
         let mut made_up = raw;
         change(&mut made_up);
         trace.block(&made_up).unwrap_err();
     }
+    for index in [0, 1, u32::MAX] {
+        let _ = block.place(index);
+    }
 }
 
 #[test]
-fn expected_values_of_registers_that_a_load_lacks() {
-    let expected = vec![5; 64];
-    let load = Load { expected, ..Load::new("LDG.E.64", Form::Stride(0, 8)) };
-    let trace = open(&write(&[Item::Load(load)]));
+fn values_of_registers_that_a_load_lacks() {
+    let load = Record { values: vec![5; 64], ..Record::new("LDG.E.64", Form::Stride(0, 8)) };
+    let trace = open(&write(&[Item::Record(load)]));
     let block = trace.block(&trace.blocks()[0]).unwrap();
-    let load = block.load(0).unwrap();
+    let load = block.record(0).unwrap();
     for (register, count) in [(0, 32), (1, 32), (2, 0), (usize::MAX / 4, 0), (usize::MAX, 0)] {
-        assert_eq!(load.expected(register).unwrap().count(), count, "register {register}");
+        assert_eq!(load.values(register).unwrap().count(), count, "register {register}");
     }
 }
 
 #[test]
 fn shards_of_any_count() {
-    let (large, small) = (trace(8, &OPCODES), trace(1, &["LDG.E"]));
+    let opcodes = [&OPCODES[..], &OTHER_OPCODES].concat();
+    let (large, small) = (trace(8, &opcodes), trace(1, &["LDG.E"]));
     let shards = [None, Shard::new(0, 2), Shard::new(u64::MAX - 1, u64::MAX)];
     for trace in [&large, &small] {
         for options in shards.map(options) {
-            let replayed = replay(trace, &options).unwrap();
+            let replayed = replay(trace, &options.survey(true)).unwrap();
             let summary = replayed.summary();
             assert_eq!(summary.kernels.len(), trace.contents().kernels.len());
             let survey = replayed.survey().unwrap();
             for i in [0, 1, usize::MAX - 1, usize::MAX] {
                 let _ = survey.whole.row(i);
             }
-            let _ = html(&Page::new(&replayed, &summary, &survey));
+            let _ = html(&Page::new(&replayed, &summary, survey));
         }
     }
 }
 
 /// The format has no number for them.
 #[test]
-fn a_trace_takes_no_loads_of_32_bytes() {
+fn a_trace_takes_no_accesses_of_32_bytes() {
     let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), String::new()).unwrap();
-    let wide = Operation { width: Width::B32, ..operation("LDG.E") };
+    let wide = Operation { width: Width::B32, ..Operation::of_opcode("LDG.E") };
     let number = writer.operation(&wide).unwrap();
     let form = Form::Stride(0, 32);
-    writer.load(&NewLoad::new(0, LaneMask::ALL, number, form.addresses())).unwrap_err();
-    writer.load(&NewLoad::new(0, LaneMask::ALL, 7, form.addresses())).unwrap_err();
+    writer.record(&NewRecord::new(0, LaneMask::ALL, number, form.addresses())).unwrap_err();
+    writer.record(&NewRecord::new(0, LaneMask::ALL, 7, form.addresses())).unwrap_err();
 }

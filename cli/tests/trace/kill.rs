@@ -35,6 +35,8 @@ fn a_signal_in_the_middle_leaves_nothing() {
         for arguments in [
             ["import", "-", "-o", &at("old")],
             ["import", "-", "-o", &at("new")],
+            ["export", "-", "-o", &at("old")],
+            ["export", "-", "-o", &at("new")],
             ["replay", "-", "--html", &at("old")],
             ["replay", "-", "--html", &at("new")],
         ] {
@@ -63,7 +65,7 @@ fn a_signal_at_any_moment_leaves_no_part_of_an_output() {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(at("trace"), grouped(5, "", &vec![INSTRUCTION; 10_000])).unwrap();
     let mut random = Random(30);
-    for [verb, option] in [["import", "-o"], ["replay", "--html"]] {
+    for [verb, option] in [["import", "-o"], ["export", "-o"], ["replay", "--html"]] {
         let start = |output: &str| {
             let mut child = command(&[verb, &at("trace"), option, &at(output)]);
             child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()

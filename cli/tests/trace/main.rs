@@ -5,6 +5,7 @@
 mod command;
 #[path = "../common/mod.rs"]
 mod common;
+mod export;
 #[cfg(unix)]
 mod folder;
 #[cfg(unix)]

@@ -9,11 +9,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use warpload::lane::{LANES, LaneMask};
-use warpload::trace::{Addresses, Kernel, NewLoad, TraceWriter};
+use warpload::trace::{Addresses, Kernel, NewRecord, Operation, TraceWriter};
 
 use crate::command::command;
 use crate::random::Random;
-use crate::samples::operation;
 
 /// The size of a load with all addresses in full: a record and 32 addresses.
 const BYTES_PER_LOAD: u64 = 32 + 8 * LANES as u64;
@@ -21,7 +20,7 @@ const BYTES_PER_LOAD: u64 = 32 + 8 * LANES as u64;
 /// Writes a trace of about `mib` MiB whose lanes read random addresses in 1 GiB.
 fn write(file: File, mib: u64) {
     let mut writer = TraceWriter::new(BufWriter::new(file), "a test".to_owned()).unwrap();
-    let operation = writer.operation(&operation("LDG.E")).unwrap();
+    let operation = writer.operation(&Operation::of_opcode("LDG.E")).unwrap();
     let mut random = Random(40);
     let loads = (mib << 20) / BYTES_PER_LOAD;
     for i in 0..loads {
@@ -30,17 +29,8 @@ fn write(file: File, mib: u64) {
         }
         let addresses: [u64; LANES] =
             std::array::from_fn(|_| 0x7f00_0000_0000 + random.next() % (1 << 30));
-        let load = NewLoad {
-            pc: (i % 64) as u32 * 16,
-            mask: LaneMask::ALL,
-            operation,
-            addresses: Addresses::List(&addresses),
-            plg: None,
-            guard: None,
-            expected: &[],
-            width_disagrees: false,
-        };
-        writer.load(&load).unwrap();
+        let (pc, addresses) = ((i % 64) as u32 * 16, Addresses::List(&addresses));
+        writer.record(&NewRecord::new(pc, LaneMask::ALL, operation, addresses)).unwrap();
     }
     writer.finish().unwrap();
 }

@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use warpload::lane::LANES;
-use warpload::trace::Skipped;
 
 use crate::command::warpload;
 use crate::common::Ran;
-use crate::samples::{Form, Item, Load, write};
+use crate::samples::{Form, Item, Record, write};
 
 /// A folder with an image and a trace.
 struct Folder(TempDir);
@@ -63,8 +62,8 @@ fn counting_words() -> Vec<u32> {
 fn a_changed_byte_that_is_read_changes_the_digest() {
     let items = [
         Item::Kernel("k"),
-        Item::Load(Load::new("LDG.E", side_by_side(0x1000_0000, 4))),
-        Item::Load(Load { mask: 1, ..Load::new("LDS", Form::Stride(0, 0)) }),
+        Item::Record(Record::new("LDG.E", side_by_side(0x1000_0000, 4))),
+        Item::Record(Record { mask: 1, ..Record::new("LDS", Form::Stride(0, 0)) }),
     ];
     let folder = Folder::new(&items);
     let before = folder.summary();
@@ -85,19 +84,19 @@ fn a_changed_byte_that_is_read_changes_the_digest() {
 
 #[test]
 fn expected_values_that_hold() {
-    let load = |expected| {
-        let load = Load::new("LDG.E", side_by_side(0x1000_0000, 4));
-        Item::Load(Load { expected, ..load })
+    let load = |values| {
+        let load = Record::new("LDG.E", side_by_side(0x1000_0000, 4));
+        Item::Record(Record { values, ..load })
     };
     // A lane whose guard is false keeps its value, which is unknown.
     let mut guarded = counting_words();
     guarded[3] = 0xdead_beef;
-    let guarded = Load {
-        expected: guarded,
+    let guarded = Record {
+        values: guarded,
         guard: Some(!8),
-        ..Load::new("LDG.E", side_by_side(0x1000_0000, 4))
+        ..Record::new("LDG.E", side_by_side(0x1000_0000, 4))
     };
-    let folder = Folder::new(&[load(counting_words()), load(Vec::new()), Item::Load(guarded)]);
+    let folder = Folder::new(&[load(counting_words()), load(Vec::new()), Item::Record(guarded)]);
     let ran = folder.replay();
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let summary = folder.summary();
@@ -110,19 +109,19 @@ fn expected_values_that_do_not_hold() {
     let mut wrong = counting_words();
     wrong[3] ^= 0x100;
     wrong[31] = 0;
-    let load = Load::new("LDG.E", side_by_side(0x1000_0000, 4));
-    let wide = Load {
+    let load = Record::new("LDG.E", side_by_side(0x1000_0000, 4));
+    let wide = Record {
         pc: 0x20,
         mask: 1 << 5,
         // The address is rounded down to 0x10000000.
-        expected: vec![0x0302_0100, 0x0706_0504, 1, 0x0f0e_0d0c],
-        ..Load::new("LDG.E.128", Form::Stride(0x1000_0008, 0))
+        values: vec![0x0302_0100, 0x0706_0504, 1, 0x0f0e_0d0c],
+        ..Record::new("LDG.E.128", Form::Stride(0x1000_0008, 0))
     };
     let folder = Folder::new(&[
         Item::Kernel("k"),
-        Item::Skip(Skipped::Store),
-        Item::Load(Load { expected: wrong, ..load }),
-        Item::Load(wide),
+        Item::of("STG.E"),
+        Item::Record(Record { values: wrong, ..load }),
+        Item::Record(wide),
     ]);
     let ran = folder.replay();
     assert_eq!(ran.status, 1, "{}", ran.stderr);
@@ -154,10 +153,14 @@ fn expected_values_that_do_not_hold() {
 #[test]
 fn faults_are_counted_and_shown() {
     let lane = |lane: u32, opcode, address| {
-        Item::Load(Load { mask: 1 << lane, ..Load::new(opcode, Form::Stride(address, 0)) })
+        Item::Record(Record { mask: 1 << lane, ..Record::new(opcode, Form::Stride(address, 0)) })
     };
     let plg = |plg, address| {
-        Item::Load(Load { plg: Some(plg), mask: 1, ..Load::new("LD.E", Form::Stride(address, 0)) })
+        Item::Record(Record {
+            plg: Some(plg),
+            mask: 1,
+            ..Record::new("LD.E", Form::Stride(address, 0))
+        })
     };
     let folder = Folder::new(&[
         Item::Kernel("k"),
@@ -201,7 +204,7 @@ fn faults_are_counted_and_shown() {
 /// Only the first ten faults are listed.
 #[test]
 fn the_first_few_faults() {
-    let load = Item::Load(Load::new("LDG.E", side_by_side(0x2000_0000, 4)));
+    let load = Item::Record(Record::new("LDG.E", side_by_side(0x2000_0000, 4)));
     let summary = Folder::new(&vec![load; 5000]).summary();
     assert_eq!(summary["lane_faults"]["outside_allocation"], 5000 * 32);
     let first = summary["first_faults"].as_array().unwrap();

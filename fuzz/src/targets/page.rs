@@ -29,12 +29,12 @@ pub fn page_is_inert(input: &[u8]) {
     });
     let options = options
         .address_bits(32 + u32::from(bits) % 33)
+        .survey(true)
         .shard((part > 0).then(|| Shard::new(u64::from(part) % 3, 3)).flatten());
     let Ok(replayed) = replay(&trace, &options) else { return };
     let summary = replayed.summary();
-    let survey = replayed.survey();
-    let survey = survey.unwrap_or_else(|error| panic!("the trace could be replayed: {error}"));
-    let page = html(&Page::new(&replayed, &summary, &survey).title(&name).data(&name));
+    let Some(survey) = replayed.survey() else { panic!("a survey was asked for") };
+    let page = html(&Page::new(&replayed, &summary, survey).title(&name).data(&name));
     for element in ONCE {
         assert_eq!(page.matches(element).count(), 1, "{element} in the page");
     }

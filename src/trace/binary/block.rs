@@ -134,6 +134,15 @@ impl BlockBuilder {
         self.full()
     }
 
+    /// Counts some of `count` instructions without a memory operand, as far as there is room. Returns how
+    /// many.
+    pub(in crate::trace) fn skip_up_to(&mut self, count: u64) -> (u64, Option<ClosedBlock>) {
+        let room = MAX_BLOCK_RECORDS - self.block.count;
+        let skipped = u32::try_from(count).map_or(room, |count| count.min(room));
+        self.block.count += skipped;
+        (skipped.into(), self.full())
+    }
+
     pub(in crate::trace) fn record(&mut self, record: &NewRecord<'_>) -> Option<ClosedBlock> {
         self.block.record(record);
         self.full()
@@ -172,7 +181,8 @@ impl BlockBuilder {
         block.payload.extend_from_slice(&payload[bytes]);
         let begun = places.partition_point(|(at, _)| *at < from);
         for (at, place) in &places[begun..] {
-            if *at >= to {
+            // A place at the end is that of what follows the segment.
+            if *at > to || (*at == to && to < *count) {
                 break;
             }
             self.runs.place(&mut block.runs, at - from + block.count, *place);
@@ -200,8 +210,10 @@ impl BlockBuilder {
     /// Returns what is in the block and starts an empty one, which begins with the same warp; `None`
     /// if nothing is in it.
     pub(in crate::trace) fn close(&mut self) -> Option<ClosedBlock> {
-        let block = std::mem::take(&mut self.block);
+        let mut block = std::mem::take(&mut self.block);
         self.runs.carry(&mut self.block.runs, block.count);
+        // The last place may be that of instructions which did not come.
+        block.runs.pop_if(|run| run.first == block.count);
         (block.count > 0).then_some(block)
     }
 }

@@ -22,7 +22,10 @@ impl Segment {
     /// Says whose the instructions after the first `count` are.
     #[inline]
     pub(in crate::trace) fn place(&mut self, count: u32, place: Option<Place>) {
-        if self.places.last().is_none_or(|(_, last)| *last != place) {
+        let goes_on = |(first, last): &(u32, Option<Place>)| {
+            last.map(|last| last.after(count - first)) == place
+        };
+        if !self.places.last().is_some_and(goes_on) {
             self.places.push((count, place));
         }
     }

@@ -86,10 +86,12 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.may_be_cut_off(NO_END_MARK);
     }
 
-    /// Marks the trace as possibly incomplete, with the note that says why.
-    pub(in crate::trace) fn may_be_cut_off(&mut self, why: &str) {
+    /// Marks the trace as possibly incomplete, with the note that says why, if there is none yet.
+    pub(in crate::trace) fn may_be_cut_off<'n>(&mut self, why: impl Into<Option<&'n str>>) {
         self.contents.complete = false;
-        self.note(why);
+        if let Some(why) = why.into() {
+            self.note(why);
+        }
     }
 
     /// Adds allocations of device memory: bases and sizes in bytes.

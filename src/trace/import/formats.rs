@@ -1,7 +1,7 @@
 //! **The list** of text formats.
 
 use super::format::{Format, Reader, Sign};
-use super::{accelsim, kernels_list, nvbit};
+use super::{accelsim, jsonl, kernels_list, nvbit};
 
 /// The formats, each described in its reader's file.
 const FORMATS: &[Format] = &[
@@ -9,6 +9,7 @@ const FORMATS: &[Format] = &[
     accelsim::FORMAT,
     nvbit::LOG_FORMAT,
     nvbit::JSON_FORMAT,
+    jsonl::FORMAT,
     kernels_list::FORMAT,
     #[cfg(test)]
     super::made_up::FORMAT,

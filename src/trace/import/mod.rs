@@ -11,6 +11,7 @@ mod file_list;
 mod format;
 mod formats;
 mod in_order;
+mod jsonl;
 mod kernels_list;
 mod limits;
 #[cfg(test)]
@@ -158,6 +159,10 @@ impl<'w, W: Write + Seek> Import<'w, W> {
             }
             Found::Note(note) => {
                 self.writer.note(&note);
+                Ok(())
+            }
+            Found::Allocations(list) => {
+                self.writer.allocations(list);
                 Ok(())
             }
             Found::EndUnknown(note) => {

@@ -28,8 +28,10 @@ pub(super) enum Found {
     Tool(String),
     /// A note for readers of results.
     Note(String),
-    /// The file may be cut off: the note that says so.
-    EndUnknown(&'static str),
+    /// The file may be cut off: the note that says so, unless another one does.
+    EndUnknown(Option<&'static str>),
+    /// Device memory that the file names: base and size in bytes.
+    Allocations(Vec<(u64, u64)>),
 }
 
 /// Why a name that a reader found was refused.
@@ -171,11 +173,20 @@ impl<'s> Sink<'s> {
         self.block.place(place);
     }
 
-    /// Counts an instruction without a memory operand.
-    #[inline]
-    pub(super) fn skip(&mut self) -> Result<(), ImportError> {
-        let full = self.block.skip();
-        self.emit_block(self.current, full)
+    /// Counts instructions without a memory operand.
+    pub(super) fn skip(&mut self, mut count: u64) -> Result<(), ImportError> {
+        while count > 0 {
+            let (skipped, full) = self.block.skip_up_to(count);
+            self.emit_block(self.current, full)?;
+            count -= skipped;
+        }
+        Ok(())
+    }
+
+    /// Ends the current kernel's block, so that what was added comes before all that follows.
+    pub(super) fn close_block(&mut self) -> Result<(), ImportError> {
+        let block = self.block.close();
+        self.emit_block(self.current, block)
     }
 
     #[inline]
@@ -191,12 +202,15 @@ impl<'s> Sink<'s> {
         operations: &[u16],
     ) -> Result<(), ImportError> {
         let mut from = 0;
-        while from < segment.count() {
+        // A segment without instructions can have a place for those that follow it.
+        loop {
             let (to, full) = self.block.append(segment, from, operations);
             self.emit_block(self.current, full)?;
             from = to;
+            if from >= segment.count() {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Names the tool that made the file, with its version if known.
@@ -204,9 +218,17 @@ impl<'s> Sink<'s> {
         (self.emit)(Found::Tool(tool))
     }
 
-    /// Marks the trace as possibly incomplete, with the note that says why.
-    pub(super) fn end_is_unknown(&mut self, note: &'static str) -> Result<(), ImportError> {
-        (self.emit)(Found::EndUnknown(note))
+    /// Marks the trace as possibly incomplete, with the note that says why, unless another one does.
+    pub(super) fn end_is_unknown(
+        &mut self,
+        note: impl Into<Option<&'static str>>,
+    ) -> Result<(), ImportError> {
+        (self.emit)(Found::EndUnknown(note.into()))
+    }
+
+    /// Adds device memory that the file names: bases and sizes in bytes.
+    pub(super) fn allocations(&mut self, list: Vec<(u64, u64)>) -> Result<(), ImportError> {
+        (self.emit)(Found::Allocations(list))
     }
 
     pub(super) fn note(&mut self, note: String) -> Result<(), ImportError> {

@@ -2,13 +2,17 @@
 //! and in parallel.
 //!
 //! [`replay`] returns a [`Replayed`]; from it come the [`Summary`], which shards of a trace merge,
-//! and the [`Survey`] for pictures.
+//! and, if it is asked for, the [`Survey`] for pictures.
 
+mod cells;
 mod error;
 mod heat;
 mod options;
 mod replayed;
+mod reuse;
+mod selection;
 mod shard;
+mod spaces;
 mod statistics;
 mod summary;
 mod survey;
@@ -20,10 +24,12 @@ pub use self::error::ReplayError;
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::options::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions};
 pub use self::replayed::{Replayed, replay};
+pub use self::selection::{Selected, Selection};
 pub use self::shard::Shard;
 pub use self::summary::{
-    Counts, Digest, Fault, FaultCounts, FootprintCounts, Hex, KernelSummary, LdgstsCounts,
-    MergeError, Mismatch, Partial, PcSummary, ProgramCounter, SectorSummary, SkippedCounts,
-    SpaceCounts, Summary, UniformCounts,
+    ConstantCounts, Counts, Digest, Fault, FaultCounts, FootprintCounts, Hex, KernelSummary,
+    LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PartialReuse, PcSharedCounts,
+    PcSummary, ProgramCounter, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts,
+    SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts,
 };
 pub use self::survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey};

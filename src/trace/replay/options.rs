@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::selection::Selection;
 use super::shard::Shard;
 use crate::memory::{Fill, Memory, Window};
 use crate::trace::binary::BinaryTrace;
@@ -37,6 +38,9 @@ pub struct ReplayOptions<'a> {
     pub(super) shared_window: Option<Window>,
     pub(super) local_window: Option<Window>,
     shard: Option<Shard>,
+    selection: Option<&'a Selection>,
+    counts_reuse: bool,
+    survey: bool,
     observer: Option<&'a (dyn Fn(u64) + Sync)>,
 }
 
@@ -50,6 +54,9 @@ impl<'a> ReplayOptions<'a> {
             shared_window: None,
             local_window: None,
             shard: None,
+            selection: None,
+            counts_reuse: false,
+            survey: false,
             observer: None,
         }
     }
@@ -86,6 +93,28 @@ impl<'a> ReplayOptions<'a> {
         self
     }
 
+    /// Sets which loads are counted, by default all of them. What is not a load is counted as ever.
+    #[must_use]
+    pub fn select(mut self, selection: impl Into<Option<&'a Selection>>) -> Self {
+        self.selection = selection.into();
+        self
+    }
+
+    /// Sets whether touches of the same line are counted, which needs memory for every line touched.
+    #[must_use]
+    pub fn reuse(mut self, counts_reuse: bool) -> Self {
+        self.counts_reuse = counts_reuse;
+        self
+    }
+
+    /// Sets whether to collect what pictures need besides, a [`Survey`](super::Survey); by default
+    /// it is left out.
+    #[must_use]
+    pub fn survey(mut self, is_wanted: bool) -> Self {
+        self.survey = is_wanted;
+        self
+    }
+
     /// Sets a function that is called after each block with the bytes of the block, from any
     /// thread.
     #[must_use]
@@ -112,6 +141,24 @@ impl<'a> ReplayOptions<'a> {
         self.shard
     }
 
+    /// Returns which loads are counted; `None` for all of them.
+    #[must_use]
+    pub fn get_selection(&self) -> Option<&'a Selection> {
+        self.selection
+    }
+
+    /// Returns whether touches of the same line are counted.
+    #[must_use]
+    pub fn counts_reuse(&self) -> bool {
+        self.counts_reuse
+    }
+
+    /// Returns whether a survey is collected.
+    #[must_use]
+    pub fn get_survey(&self) -> bool {
+        self.survey
+    }
+
     /// Returns whether loads have values.
     pub(super) fn has_data(&self) -> bool {
         !matches!(self.data, Data::Absent)
@@ -127,7 +174,13 @@ impl<'a> ReplayOptions<'a> {
     /// Returns a name that is the same for all shards of a replay, and differs between replays
     /// with different results.
     pub(super) fn name(&self, trace: &BinaryTrace) -> String {
-        let trace = format!("trace {:08x}", trace.checksum());
+        let mut trace = format!("trace {:08x}", trace.checksum());
+        if let Some(selection) = self.selection {
+            trace += &format!(", {:?}", selection.selected);
+        }
+        if self.counts_reuse {
+            trace += ", reuse";
+        }
         let data = match self.data {
             Data::Image(memory) => return format!("{trace}, image {:08x}", checksum(memory)),
             Data::Fill(Fill::Address) => "fill address",
@@ -152,6 +205,7 @@ impl fmt::Debug for ReplayOptions<'_> {
             .field("shared_window", &self.shared_window)
             .field("local_window", &self.local_window)
             .field("shard", &self.shard)
+            .field("survey", &self.survey)
             .finish_non_exhaustive()
     }
 }

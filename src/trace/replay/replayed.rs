@@ -2,15 +2,19 @@
 
 use std::collections::btree_map::Entry;
 use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
 
 use super::error::ReplayError;
-use super::options::ReplayOptions;
+use super::options::{Data, ReplayOptions};
 use super::statistics::{KEPT, KernelCounts, PcCounts};
 use super::summary::{Fault, Mismatch};
-use super::walk::{Visitor, Walk};
+use super::survey::{Extent, Survey, Surveyed};
+use super::walk::Walk;
 use super::worker::{Part, Worker};
-use crate::memory::LoadMemory;
-use crate::trace::binary::{BinaryTrace, Block, TraceError};
+use crate::memory::{Fill, FilledMemory, LoadMemory};
+use crate::trace::binary::{BinaryTrace, Block, RawBlock, TraceError};
 
 /// What a replay found, of a whole trace or of a part. [`Replayed::summary`] returns it for
 /// people and programs, [`Replayed::survey`] what pictures need besides.
@@ -24,6 +28,7 @@ pub struct Replayed<'a> {
     /// The first few, in the order of the trace.
     pub(super) faults: Vec<Fault>,
     pub(super) mismatches: Vec<Mismatch>,
+    survey: Option<Survey>,
 }
 
 /// Replays a trace. The threads are those of the current rayon pool.
@@ -36,12 +41,29 @@ pub fn replay<'a>(
     options: &ReplayOptions<'a>,
 ) -> Result<Replayed<'a>, ReplayError> {
     let walk = Walk::new(trace, options)?;
-    let Part { kernels: mut found, digest, faults, mismatches } = walk.visit(Part::default)?;
-    let kernels = (0..trace.contents().kernels.len() as u32)
+    let extent = options.get_survey().then(|| Extent::new(&walk).map(Arc::new)).transpose()?;
+    let blank = || Part::new(extent.as_ref().map(|extent| Surveyed::new(Arc::clone(extent))));
+    // Blocks are visited in order within a thread's run, and runs are added in order, so that what is
+    // collected stays in the order of the trace.
+    let found = walk
+        .blocks
+        .par_iter()
+        .try_fold(blank, |mut part, (raw, records)| {
+            part.visit(&walk, raw, records.clone())?;
+            Ok::<_, TraceError>(part)
+        })
+        .try_reduce_with(|mut part, later| {
+            part.add(later);
+            Ok(part)
+        });
+    let Part { kernels: mut found, digest, faults, mismatches, surveyed, .. } =
+        found.unwrap_or_else(|| Ok(blank()))?;
+    let kernels: Vec<KernelCounts> = (0..trace.contents().kernels.len() as u32)
         .map(|kernel| found.remove(&kernel).unwrap_or_default())
         .collect();
     let digest = options.has_data().then_some(digest);
-    Ok(Replayed { walk, kernels, digest, faults, mismatches })
+    let survey = surveyed.map(|surveyed| surveyed.finish(&kernels));
+    Ok(Replayed { walk, kernels, digest, faults, mismatches, survey })
 }
 
 impl<'a> Replayed<'a> {
@@ -57,8 +79,14 @@ impl<'a> Replayed<'a> {
         &self.walk.options
     }
 
-    /// Returns the counts of each kernel's program counters and operations, by kernel, then
-    /// ascending.
+    /// Returns what pictures need; `None` if the options do not ask for it.
+    #[must_use]
+    pub fn survey(&self) -> Option<&Survey> {
+        self.survey.as_ref()
+    }
+
+    /// Returns the counts of loads, stores and atomics of each kernel's program counters and operations,
+    /// by kernel, then ascending.
     pub(super) fn per_pc(&self) -> impl Iterator<Item = (usize, u32, u16, &PcCounts)> {
         self.kernels.iter().enumerate().flat_map(|(kernel, counts)| {
             counts
@@ -69,8 +97,25 @@ impl<'a> Replayed<'a> {
     }
 }
 
-impl Visitor for Part {
-    fn visit<M: LoadMemory>(
+impl Part {
+    /// Replays some memory instructions of a block, which comes after those visited before.
+    fn visit(
+        &mut self,
+        walk: &Walk<'_>,
+        raw: &RawBlock,
+        records: Range<usize>,
+    ) -> Result<(), TraceError> {
+        let block = walk.trace.block(raw)?;
+        let filled = |fill| FilledMemory { map: walk.map(raw.kernel), fill };
+        match walk.options.get_data() {
+            Data::Image(memory) => self.replay(walk, &block, records, memory),
+            Data::Fill(fill) => self.replay(walk, &block, records, &filled(fill)),
+            // Apart, so that the compiler knows that all values are zero.
+            Data::Absent => self.replay(walk, &block, records, &filled(Fill::Zero)),
+        }
+    }
+
+    fn replay<M: LoadMemory>(
         &mut self,
         walk: &Walk<'_>,
         block: &Block<'_>,
@@ -78,13 +123,17 @@ impl Visitor for Part {
         memory: &M,
     ) -> Result<(), TraceError> {
         let name = &walk.trace.contents().kernels[block.raw().kernel as usize].name;
-        let mut worker = Worker::new(block, name, walk.options.has_data());
-        worker.records(records, memory)?;
-        self.add(worker.found);
+        let worker = Worker::new(block, name, &walk.options, self);
+        let counts = worker.records(records, memory)?;
+        match self.kernels.entry(block.raw().kernel) {
+            Entry::Vacant(place) => drop(place.insert(counts)),
+            Entry::Occupied(mut place) => place.get_mut().add(&counts),
+        }
         walk.options.report_progress(u64::from(block.raw().length));
         Ok(())
     }
 
+    /// Adds what was found in the blocks that follow those of `self`.
     fn add(&mut self, later: Self) {
         for (kernel, counts) in later.kernels {
             match self.kernels.entry(kernel) {
@@ -97,5 +146,8 @@ impl Visitor for Part {
         self.faults.truncate(KEPT);
         self.mismatches.extend(later.mismatches);
         self.mismatches.truncate(KEPT);
+        if let (Some(surveyed), Some(later)) = (&mut self.surveyed, later.surveyed) {
+            surveyed.add(later);
+        }
     }
 }

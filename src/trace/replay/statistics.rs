@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use roaring::RoaringTreemap;
 
-use super::summary::{Counts, FaultCounts, LdgstsCounts};
+use super::cells::TimeSlice;
+use super::reuse::Reuse;
+use super::spaces::Cost;
+use super::summary::{Counts, FaultCounts, TrafficCounts};
 use crate::impossible::OrImpossible;
 use crate::lane::{LANES, LaneMask};
 use crate::memory::{Addresses, GenericAddress, Width};
@@ -37,6 +40,37 @@ pub(super) struct PcCounts {
     pub(super) most_sectors: u64,
     pub(super) ideal_sectors: u64,
     pub(super) lane_faults: FaultCounts,
+    /// What loads cost in the memory of the opcode, if that is shared, local or constant.
+    pub(super) own: SpaceCost,
+}
+
+/// What loads of one memory cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SpaceCost {
+    pub(super) loads: u64,
+    pub(super) amount: u64,
+    pub(super) fewest: u64,
+    pub(super) most: u64,
+    pub(super) ideal: u64,
+}
+
+impl SpaceCost {
+    pub(super) fn of(Cost { amount, ideal }: Cost) -> Self {
+        Self { loads: 1, amount, fewest: amount, most: amount, ideal }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, other: &Self) {
+        if other.loads == 0 {
+            return;
+        }
+        let is_first = self.loads == 0;
+        self.loads += other.loads;
+        self.amount += other.amount;
+        self.fewest = if is_first { other.fewest } else { self.fewest.min(other.fewest) };
+        self.most = self.most.max(other.most);
+        self.ideal += other.ideal;
+    }
 }
 
 impl PcCounts {
@@ -49,6 +83,7 @@ impl PcCounts {
         self.most_sectors = self.most_sectors.max(other.most_sectors);
         self.ideal_sectors += other.ideal_sectors;
         self.lane_faults.add(&other.lane_faults);
+        self.own.add(&other.own);
     }
 }
 
@@ -64,15 +99,38 @@ pub(super) struct Footprint {
 pub(super) struct KernelCounts {
     /// What needs neither names nor the footprint: the rest of it is empty.
     pub(super) counts: Counts,
+    /// Loads of memory other than global.
+    pub(super) shared: SpaceCost,
+    pub(super) local: SpaceCost,
+    pub(super) constant: SpaceCost,
+    /// Stores and atomics.
+    pub(super) stores: TrafficCounts,
+    pub(super) atomics: TrafficCounts,
     /// Memory instructions that are not loads, stores or atomics, by their operation.
-    pub(super) others: BTreeMap<u16, LdgstsCounts>,
+    pub(super) others: BTreeMap<u16, OtherCounts>,
     pub(super) footprint: Footprint,
+    /// Of loads, stores and atomics, by program counter and operation.
     pub(super) per_pc: BTreeMap<(u32, u16), PcCounts>,
+    /// The touches of lines, if they are wanted.
+    pub(super) reuse: Reuse,
 }
 
 impl KernelCounts {
-    pub(super) fn add(&mut self, other: &Self) {
+    /// Adds the counts of the part of the kernel that follows.
+    pub(super) fn add(&mut self, later: &Self) {
+        self.add_unordered(later);
+        self.reuse.add(&later.reuse);
+    }
+
+    /// Adds all counts of a part or of another kernel that do not depend on the order, which is all
+    /// but reuse.
+    pub(super) fn add_unordered(&mut self, other: &Self) {
         self.counts.add(&other.counts);
+        self.shared.add(&other.shared);
+        self.local.add(&other.local);
+        self.constant.add(&other.constant);
+        self.stores.add(other.stores);
+        self.atomics.add(other.atomics);
         for (operation, counts) in &other.others {
             self.others.entry(*operation).or_default().add(*counts);
         }
@@ -84,16 +142,38 @@ impl KernelCounts {
     }
 }
 
+/// Memory instructions that are neither loads nor stores nor atomics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct OtherCounts {
+    pub(super) records: u64,
+    pub(super) lanes: u64,
+    /// What the trace states of instructions that move blocks.
+    pub(super) addresses: u64,
+    pub(super) bytes: u64,
+}
+
+impl OtherCounts {
+    pub(super) fn add(&mut self, other: Self) {
+        self.records += other.records;
+        self.lanes += other.lanes;
+        // A made-up trace can state any number.
+        self.addresses = self.addresses.saturating_add(other.addresses);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
 /// Counts the distinct sectors and lines of each load, and collects the lines of all for the
 /// footprint.
 ///
 /// All accesses of a load have one size and are aligned to it, so that two of them are equal or
 /// disjoint: distinct addresses have distinct bytes, and none crosses a sector.
+///
+/// One counter serves block after block, so that small blocks need not allocate and clear a table.
 #[derive(Debug)]
 pub(super) struct TrafficCounter {
     lines: Vec<u64>,
     /// The line that was added last of those that share a place, plus 1: loops that touch the same
-    /// lines again do not grow `lines`.
+    /// lines again do not grow `lines`. Each line of it is in `lines`.
     recent: Box<[u64; RECENT]>,
 }
 
@@ -108,7 +188,8 @@ impl Default for TrafficCounter {
 
 impl TrafficCounter {
     /// Adds the accesses of `count` lanes in global memory, each `stride` bytes after the one before
-    /// and then rounded down. Returns `None`, and adds nothing, if an address passes 2^64.
+    /// and then rounded down; their sectors are added to `slice`, too. Returns `None`, and adds
+    /// nothing, if an address passes 2^64.
     #[inline]
     pub(super) fn stride(
         &mut self,
@@ -116,6 +197,7 @@ impl TrafficCounter {
         stride: u64,
         count: u64,
         width: Width,
+        slice: Option<&mut TimeSlice>,
     ) -> Option<Traffic> {
         let end = first.checked_add(stride.checked_mul(count.checked_sub(1)?)?)?;
         let bytes = u64::from(width.bytes());
@@ -130,6 +212,9 @@ impl TrafficCounter {
         } else {
             (0..count).for_each(|i| self.add_line((first + i * stride) / LINE));
         }
+        if let Some(slice) = slice {
+            touch_stride(slice, first, last, stride, count);
+        }
         let distinct = if stride < bytes { (last - start) / bytes + 1 } else { count };
         Some(Traffic {
             sectors: touched(SECTOR),
@@ -138,13 +223,15 @@ impl TrafficCounter {
         })
     }
 
-    /// Adds the accesses of the lanes in `global`, rounded down to the width.
+    /// Adds the accesses of the lanes in `global`, rounded down to the width; their sectors are added
+    /// to `slice`, too.
     #[inline]
     pub(super) fn each(
         &mut self,
         addresses: &Addresses,
         global: LaneMask,
         width: Width,
+        slice: Option<&mut TimeSlice>,
     ) -> Traffic {
         let mut rounded = [0; LANES];
         let mut count = 0;
@@ -157,7 +244,7 @@ impl TrafficCounter {
         let base = lowest & !(LINE - 1);
         let span = rounded.iter().fold(0, |bits, address| bits | (address - base));
         if span > MAX_SPAN.into() {
-            return self.sorted(rounded, width);
+            return self.sorted(rounded, width, slice);
         }
         // The lanes left over are as the first one, and count for nothing.
         let mut offsets = [(rounded[0] - base) as u32; 2 * LANES];
@@ -173,13 +260,25 @@ impl TrafficCounter {
                 self.add_line(address / LINE);
             }
         }
+        if let Some(slice) = slice {
+            for (nearest, address) in nearest.iter().zip(rounded.iter()) {
+                if *nearest >= SECTOR as u32 {
+                    slice.touch(address / LINE, 1);
+                }
+            }
+        }
         let ideal_sectors = (u64::from(distinct) * u64::from(width.bytes())).div_ceil(SECTOR);
         Traffic { sectors: sectors.into(), lines: lines.into(), ideal_sectors }
     }
 
     /// Adds addresses that are far from each other. They are sorted in place.
     #[cold]
-    fn sorted(&mut self, addresses: &mut [u64], width: Width) -> Traffic {
+    fn sorted(
+        &mut self,
+        addresses: &mut [u64],
+        width: Width,
+        mut slice: Option<&mut TimeSlice>,
+    ) -> Traffic {
         addresses.sort_unstable();
         let mut distinct = 0;
         let mut traffic = Traffic::default();
@@ -191,8 +290,13 @@ impl TrafficCounter {
             last = Some(address);
             distinct += 1;
             let (sector, line) = (address / SECTOR, address / LINE);
-            traffic.sectors += u64::from(last_sector != Some(sector));
-            last_sector = Some(sector);
+            if last_sector != Some(sector) {
+                last_sector = Some(sector);
+                traffic.sectors += 1;
+                if let Some(slice) = slice.as_deref_mut() {
+                    slice.touch(line, 1);
+                }
+            }
             if last_line != Some(line) {
                 last_line = Some(line);
                 traffic.lines += 1;
@@ -220,12 +324,34 @@ impl TrafficCounter {
         self.lines.dedup();
     }
 
-    /// Returns the touched lines, and their pages.
-    pub(super) fn footprint(mut self) -> Footprint {
+    /// Returns the touched lines, and their pages; forgets them.
+    pub(super) fn take_footprint(&mut self) -> Footprint {
         self.compact();
         let mut pages: Vec<u64> = self.lines.iter().map(|line| line * LINE / PAGE).collect();
         pages.dedup();
-        Footprint { pages: set(pages), lines: set(self.lines) }
+        let footprint = Footprint { pages: set(pages), lines: set(self.lines.iter().copied()) };
+        self.forget();
+        footprint
+    }
+
+    /// Forgets the touched lines.
+    pub(super) fn forget(&mut self) {
+        for line in self.lines.drain(..) {
+            self.recent[line as usize % RECENT] = 0;
+        }
+    }
+}
+
+/// Adds the sectors of lanes, each `stride` bytes after the one before.
+fn touch_stride(slice: &mut TimeSlice, first: u64, last: u64, stride: u64, count: u64) {
+    if stride > SECTOR {
+        return (0..count).for_each(|i| slice.touch((first + i * stride) / LINE, 1));
+    }
+    const IN_LINE: u64 = LINE / SECTOR;
+    let (start, last) = (first / SECTOR, last / SECTOR);
+    for line in start / IN_LINE..=last / IN_LINE {
+        let of_line = start.max(line * IN_LINE)..=last.min(line * IN_LINE + (IN_LINE - 1));
+        slice.touch(line, of_line.end() - of_line.start() + 1);
     }
 }
 
@@ -259,7 +385,7 @@ fn count_new(nearest: &[u32; LANES]) -> [u32; 3] {
 }
 
 /// Returns the set of ascending numbers.
-fn set(ascending: Vec<u64>) -> RoaringTreemap {
+fn set(ascending: impl IntoIterator<Item = u64>) -> RoaringTreemap {
     let set = RoaringTreemap::from_sorted_iter(ascending).ok();
     set.or_impossible(RoaringTreemap::new(), "the numbers ascend")
 }
@@ -277,15 +403,27 @@ mod tests {
         Width::from_bytes(bytes).unwrap()
     }
 
+    /// Returns the sectors of each line.
+    fn ascending(slice: &TimeSlice) -> BTreeMap<u64, u64> {
+        let mut lines = BTreeMap::new();
+        slice.groups().iter().for_each(|(line, n)| *lines.entry(*line).or_default() += n);
+        lines
+    }
+
     fn traffic(addresses: &[u64], bytes: u32) -> (u64, u64, u64) {
         let mut list = [0; LANES];
         list[..addresses.len()].copy_from_slice(addresses);
         let global = LaneMask::from_fn(|lane| lane < addresses.len());
         let mut counter = TrafficCounter::default();
-        let traffic = counter.each(&Addresses::Each(list), global, width(bytes));
+        let mut slices = [TimeSlice::new(), TimeSlice::new()];
+        let slice = Some(&mut slices[0]);
+        let traffic = counter.each(&Addresses::Each(list), global, width(bytes), slice);
         let mut other = TrafficCounter::default();
-        assert_eq!(other.sorted(&mut addresses.to_vec(), width(bytes)), traffic);
-        assert_eq!(other.footprint(), counter.footprint());
+        let slice = Some(&mut slices[1]);
+        assert_eq!(other.sorted(&mut addresses.to_vec(), width(bytes), slice), traffic);
+        assert_eq!(slices[0].sectors(), traffic.sectors);
+        assert_eq!(ascending(&slices[0]), ascending(&slices[1]));
+        assert_eq!(other.take_footprint(), counter.take_footprint());
         (traffic.sectors, traffic.lines, traffic.ideal_sectors)
     }
 
@@ -318,17 +456,20 @@ mod tests {
                         .collect();
                     let (mut one, mut other) =
                         (TrafficCounter::default(), TrafficCounter::default());
-                    let traffic = one.stride(first, stride, count, width(bytes));
-                    let expected = other.sorted(&mut lanes, width(bytes));
+                    let mut slices = [TimeSlice::new(), TimeSlice::new()];
+                    let [slice, of_lanes] = &mut slices;
+                    let traffic = one.stride(first, stride, count, width(bytes), Some(slice));
+                    let expected = other.sorted(&mut lanes, width(bytes), Some(of_lanes));
+                    assert_eq!(ascending(slice), ascending(of_lanes));
                     assert_eq!(traffic, Some(expected), "{first} {stride} {count} {bytes}");
-                    assert_eq!(one.footprint(), other.footprint());
+                    assert_eq!(one.take_footprint(), other.take_footprint());
                 }
             }
         }
         let mut counter = TrafficCounter::default();
-        assert_eq!(counter.stride(8, u64::MAX, 2, Width::B4), None);
-        assert_eq!(counter.stride(u64::MAX - 3, 4, 2, Width::B4), None);
-        assert_eq!(counter.footprint(), Footprint::default());
+        assert_eq!(counter.stride(8, u64::MAX, 2, Width::B4, None), None);
+        assert_eq!(counter.stride(u64::MAX - 3, 4, 2, Width::B4, None), None);
+        assert_eq!(counter.take_footprint(), Footprint::default());
     }
 
     proptest! {

@@ -1,23 +1,19 @@
-//! [`Survey`]: a second pass over a replayed trace, for the heat maps and faulty loads that the page
-//! draws. Memory use does not grow with the trace; results do not depend on the number of threads.
+//! [`Survey`]: the heat maps and faulty loads that the page draws, collected during the replay.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
+use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use super::error::ReplayError;
-use super::heat::HeatMap;
-use super::replayed::Replayed;
-use super::statistics::SECTOR;
-use super::walk::{Visitor, Walk};
-use super::worker::read_lanes;
+use super::cells::{Cells, TimeSlice};
+use super::heat::{HeatMap, TimeAxis};
+use super::statistics::KernelCounts;
+use super::walk::Walk;
 use crate::lane::{LANES, LaneMask};
-use crate::load::{ByFaultKind, LaneAddresses, load};
-use crate::machine::Misaligned;
-use crate::memory::{GenericAddress, LoadMemory};
-use crate::trace::binary::{BinaryTrace, Block, RawBlock, TraceError};
-use crate::trace::operation::Kind;
+use crate::load::ByFaultKind;
+use crate::trace::binary::{BinaryTrace, RawBlock, TraceError};
 
 /// The most faulty loads that are kept.
 pub const MAX_FAULTY_LOADS: usize = 48;
@@ -29,7 +25,7 @@ const WHOLE: (usize, usize) = (200, 128);
 /// The most columns and rows of the heat map of a kernel.
 const KERNEL: (usize, usize) = (160, 64);
 
-/// What a second pass over a trace found.
+/// What a replay found for pictures. Results do not depend on the number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey {
     /// The heat map of all that was replayed.
@@ -69,19 +65,36 @@ impl FaultyLoad {
     }
 }
 
-impl Replayed<'_> {
-    /// Goes over the replayed loads once more, for pictures. The threads are those of the current
-    /// rayon pool.
-    ///
-    /// # Errors
-    /// Returns [`ReplayError::Trace`] if a block is damaged.
-    pub fn survey(&self) -> Result<Survey, ReplayError> {
-        let blank = Survey::blank(self)?;
-        Ok(self.walk.visit(|| blank.clone())?)
+/// Which instructions are replayed: known before the replay.
+#[derive(Debug)]
+pub(super) struct Extent {
+    whole: TimeAxis,
+    /// By kernel.
+    records: Vec<Range<u64>>,
+    memory_records: Vec<u64>,
+}
+
+impl Extent {
+    pub(super) fn new(walk: &Walk<'_>) -> Result<Self, TraceError> {
+        let kernels = walk.trace.contents().kernels.len();
+        let mut whole: Option<Range<u64>> = None;
+        let mut records: Vec<Option<Range<u64>>> = vec![None; kernels];
+        let mut memory_records = vec![0; kernels];
+        for (raw, part) in &walk.blocks {
+            let more = part_records(walk.trace, raw, part)?;
+            for range in [&mut whole, &mut records[raw.kernel as usize]] {
+                let start = range.as_ref().map_or(more.start, |range| range.start);
+                *range = Some(start..more.end);
+            }
+            memory_records[raw.kernel as usize] += part.len() as u64;
+        }
+        let whole = TimeAxis::new(whole.unwrap_or_default(), WHOLE.0);
+        let records = records.into_iter().map(Option::unwrap_or_default).collect();
+        Ok(Self { whole, records, memory_records })
     }
 }
 
-/// Returns the instructions that belong to some loads of a block.
+/// Returns the instructions that belong to some memory instructions of a block.
 fn part_records(
     trace: &BinaryTrace,
     raw: &RawBlock,
@@ -92,129 +105,202 @@ fn part_records(
         return Ok(raw.first_record..raw.first_record + u64::from(raw.records));
     }
     let block = trace.block(raw)?;
-    let record = |load: usize| Ok(raw.first_record + u64::from(block.record(load)?.index));
+    let record = |record: usize| Ok(raw.first_record + u64::from(block.record(record)?.index));
     let start = if part.start == 0 { raw.first_record } else { record(part.start)? };
     let end =
         if part.end == all { raw.first_record + u64::from(raw.records) } else { record(part.end)? };
     Ok(start..end)
 }
 
-impl Survey {
-    /// Returns empty heat maps with their axes.
-    fn blank(replayed: &Replayed<'_>) -> Result<Self, TraceError> {
-        let Walk { trace, blocks, .. } = &replayed.walk;
-        let mut whole: Option<Range<u64>> = None;
-        let mut records: Vec<Option<Range<u64>>> = vec![None; trace.contents().kernels.len()];
-        for (raw, part) in blocks {
-            let more = part_records(trace, raw, part)?;
-            for range in [&mut whole, &mut records[raw.kernel as usize]] {
-                let start = range.as_ref().map_or(more.start, |range| range.start);
-                *range = Some(start..more.end);
-            }
+/// What was found in some of the blocks. It is bounded, however many loads and kernels these have,
+/// as long as the blocks of each kernel follow each other.
+#[derive(Debug)]
+pub(super) struct Surveyed {
+    extent: Arc<Extent>,
+    /// The sectors of the instructions `current`, which are in one column of each map, and that
+    /// column of the kernel's map.
+    pub(super) slice: TimeSlice,
+    current: Range<u64>,
+    kernel: usize,
+    column: usize,
+    /// The sectors of earlier slices in the same column of the whole's map: many kernels can share
+    /// one.
+    whole_slice: TimeSlice,
+    whole_current: Range<u64>,
+    whole_column: usize,
+    whole: Cells,
+    /// The kernels of which some records are missing, and the one at hand.
+    open: BTreeMap<usize, KernelCells>,
+    /// Of the others those that touch most sectors.
+    busiest: Vec<(usize, KernelCells)>,
+    faulty: Vec<FaultyLoad>,
+}
+
+#[derive(Debug)]
+struct KernelCells {
+    time: TimeAxis,
+    cells: Cells,
+    /// The memory instructions so far.
+    records: u64,
+    sectors: u64,
+}
+
+impl Surveyed {
+    pub(super) fn new(extent: Arc<Extent>) -> Self {
+        Self {
+            slice: TimeSlice::new(),
+            current: 0..0,
+            kernel: 0,
+            column: 0,
+            whole_slice: TimeSlice::new(),
+            whole_current: 0..0,
+            whole_column: 0,
+            whole: Cells::new(extent.whole.columns),
+            open: BTreeMap::new(),
+            busiest: Vec::new(),
+            faulty: Vec::new(),
+            extent,
         }
-        let records: Vec<Range<u64>> = records.into_iter().map(Option::unwrap_or_default).collect();
+    }
+
+    /// Begins memory instructions of a kernel.
+    pub(super) fn begin(&mut self, kernel: usize, records: usize) {
+        if records == 0 {
+            return;
+        }
+        if self.kernel != kernel {
+            self.end_kernel();
+            self.kernel = kernel;
+        }
+        // A single kernel has the map of the whole.
+        if self.extent.records.len() > 1 {
+            let own = self.open.entry(kernel).or_insert_with(|| {
+                let time = TimeAxis::new(self.extent.records[kernel].clone(), KERNEL.0);
+                KernelCells { cells: Cells::new(time.columns), time, records: 0, sectors: 0 }
+            });
+            own.records += records as u64;
+        }
+    }
+
+    /// Makes room for the sectors of an instruction of the kernel at hand.
+    #[inline]
+    pub(super) fn prepare(&mut self, record: u64) {
+        if !self.current.contains(&record) || self.slice.is_full() {
+            self.next_slice(record);
+        }
+    }
+
+    fn next_slice(&mut self, record: u64) {
+        self.end_slice();
+        if !self.whole_current.contains(&record) || self.whole_slice.is_full() {
+            self.end_whole_slice();
+            let (column, end) = self.extent.whole.column(record).unwrap_or_default();
+            self.whole_column = column;
+            self.whole_current = record..end;
+        }
+        self.current = record..self.whole_current.end;
+        let mut level = self.whole_slice.level();
+        if let Some(own) = self.open.get(&self.kernel) {
+            let (column, end) = own.time.column(record).unwrap_or_default();
+            self.column = column;
+            self.current.end = self.current.end.min(end);
+            level = level.min(own.cells.level());
+        }
+        self.slice.restart(level);
+    }
+
+    /// Counts the slice.
+    fn end_slice(&mut self) {
+        if let Some(own) = self.open.get_mut(&self.kernel) {
+            own.cells.add_slice(self.column, &self.slice);
+            own.sectors += self.slice.sectors();
+        }
+        self.whole_slice.add(&self.slice);
+        self.slice.restart(0);
+        self.current = 0..0;
+    }
+
+    fn end_whole_slice(&mut self) {
+        self.whole.add_slice(self.whole_column, &self.whole_slice);
+        self.whole_slice.restart(self.whole.level());
+        self.whole_current = 0..0;
+    }
+
+    /// Ends the instructions of a kernel.
+    fn end_kernel(&mut self) {
+        self.end_slice();
+        self.close(self.kernel);
+        self.keep_busiest();
+    }
+
+    /// Moves a kernel of which all records were seen.
+    fn close(&mut self, kernel: usize) {
+        let all = self.extent.memory_records.get(kernel).copied();
+        if let Entry::Occupied(own) = self.open.entry(kernel)
+            && Some(own.get().records) == all
+        {
+            self.busiest.push(own.remove_entry());
+        }
+    }
+
+    fn keep_busiest(&mut self) {
+        if self.busiest.len() > MAX_SURVEYED_KERNELS {
+            self.busiest.sort_by_key(|(kernel, own)| (std::cmp::Reverse(own.sectors), *kernel));
+            self.busiest.truncate(MAX_SURVEYED_KERNELS);
+        }
+    }
+
+    /// Adds a load with lane faults, if it is the first of its place and there is room.
+    pub(super) fn add_faulty(&mut self, faulty: FaultyLoad) {
+        let same = |known: &FaultyLoad| known.place() == faulty.place();
+        if self.faulty.len() < MAX_FAULTY_LOADS && !self.faulty.iter().any(same) {
+            self.faulty.push(faulty);
+        }
+    }
+
+    /// Adds what was found in the blocks that follow those of `self`.
+    pub(super) fn add(&mut self, mut later: Self) {
+        for part in [&mut *self, &mut later] {
+            part.end_kernel();
+            part.end_whole_slice();
+        }
+        self.whole.add(later.whole);
+        for (kernel, more) in later.open {
+            if let Some(own) = self.open.get_mut(&kernel) {
+                own.cells.add(more.cells);
+                own.records += more.records;
+                own.sectors += more.sectors;
+            } else {
+                self.open.insert(kernel, more);
+            }
+            self.close(kernel);
+        }
+        self.busiest.extend(later.busiest);
+        self.keep_busiest();
+        // What is among the first few of all is among the first few of its part.
+        later.faulty.into_iter().for_each(|faulty| self.add_faulty(faulty));
+    }
+
+    /// Returns the survey of a whole replay that touched the pages of these kernels.
+    pub(super) fn finish(mut self, kernels: &[KernelCounts]) -> Survey {
+        self.end_kernel();
+        self.end_whole_slice();
+        self.whole.settle();
         let mut pages = RoaringTreemap::new();
-        for kernel in &replayed.kernels {
+        for kernel in kernels {
             pages |= &kernel.footprint.pages;
         }
-        let kernels = busiest(replayed).into_iter().filter_map(|kernel| {
-            let pages = &replayed.kernels[kernel].footprint.pages;
-            let records = records.get(kernel)?.clone();
-            Some((kernel, HeatMap::new(records, pages, KERNEL.0, KERNEL.1)))
-        });
-        Ok(Self {
-            whole: HeatMap::new(whole.unwrap_or_default(), &pages, WHOLE.0, WHOLE.1),
-            kernels: kernels.collect(),
-            records: records.clone(),
-            faulty: Vec::new(),
-        })
-    }
-
-    /// Adds the distinct sectors of one load.
-    fn touch(&mut self, own: Option<usize>, record: u64, rounded: impl Iterator<Item = u64>) {
-        let mut sectors = [0; LANES];
-        let mut count = 0;
-        for (place, address) in sectors.iter_mut().zip(rounded) {
-            *place = address / SECTOR;
-            count += 1;
-        }
-        sectors[..count].sort_unstable();
-        for same in sectors[..count].chunk_by(u64::eq) {
-            self.whole.touch(record, same[0] * SECTOR, 1);
-            if let Some(own) = own {
-                self.kernels[own].1.touch(record, same[0] * SECTOR, 1);
-            }
+        self.busiest.sort_unstable_by_key(|(kernel, _)| *kernel);
+        let of_kernel = |(kernel, mut own): (usize, KernelCells)| {
+            own.cells.settle();
+            let pages = &kernels.get(kernel)?.footprint.pages;
+            Some((kernel, HeatMap::new(&own.time, &own.cells, pages, KERNEL.1)))
+        };
+        Survey {
+            whole: HeatMap::new(&self.extent.whole, &self.whole, &pages, WHOLE.1),
+            kernels: self.busiest.into_iter().filter_map(of_kernel).collect(),
+            records: self.extent.records.clone(),
+            faulty: self.faulty,
         }
     }
-}
-
-impl Visitor for Survey {
-    fn visit<M: LoadMemory>(
-        &mut self,
-        _: &Walk<'_>,
-        block: &Block<'_>,
-        loads: Range<usize>,
-        memory: &M,
-    ) -> Result<(), TraceError> {
-        let kernel = block.raw().kernel as usize;
-        let own = self.kernels.iter().position(|(of, _)| *of == kernel);
-        let mut seen: BTreeSet<_> = self.faulty.iter().map(FaultyLoad::place).collect();
-        let mut lanes = LaneAddresses::NONE;
-        for i in loads {
-            let traced = block.record(i)?;
-            if traced.operation().kind != Kind::Load {
-                continue;
-            }
-            let op = traced.operation().load_op();
-            read_lanes(&traced, memory.map(), &mut lanes);
-            let mut values = [[0; LANES]; 4];
-            let loaded = load(op, &lanes, memory, Misaligned::Report, &mut values);
-            let record = block.raw().first_record + u64::from(traced.index);
-            let rounded =
-                |lane: usize| GenericAddress(lanes.addresses.of(lane)).align_down(op.width).0;
-            self.touch(own, record, loaded.global.lanes().map(rounded));
-            if !loaded.faults.is_empty()
-                && self.faulty.len() < MAX_FAULTY_LOADS
-                && seen.insert((kernel, traced.pc, traced.operation))
-            {
-                self.faulty.push(FaultyLoad {
-                    record,
-                    kernel,
-                    pc: traced.pc,
-                    operation: traced.operation,
-                    executing: lanes.executing,
-                    faults: loaded.faults.by_kind(),
-                    addresses: lanes.addresses.to_array(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    fn add(&mut self, later: Self) {
-        self.whole.add(&later.whole);
-        for ((_, to), (_, from)) in self.kernels.iter_mut().zip(&later.kernels) {
-            to.add(from);
-        }
-        for faulty in later.faulty {
-            let same = |known: &FaultyLoad| known.place() == faulty.place();
-            // What is among the first few of all is among the first few of its part.
-            if self.faulty.len() < MAX_FAULTY_LOADS && !self.faulty.iter().any(same) {
-                self.faulty.push(faulty);
-            }
-        }
-    }
-}
-
-/// Returns the kernels that touch most sectors, in launch order; none of a single kernel.
-fn busiest(replayed: &Replayed<'_>) -> Vec<usize> {
-    if replayed.kernels.len() < 2 {
-        return Vec::new();
-    }
-    let loading = |kernel: &usize| replayed.kernels[*kernel].counts.loads > 0;
-    let mut kernels: Vec<usize> = (0..replayed.kernels.len()).filter(loading).collect();
-    kernels.sort_by_key(|&kernel| std::cmp::Reverse(replayed.kernels[kernel].counts.sectors));
-    kernels.truncate(MAX_SURVEYED_KERNELS);
-    kernels.sort_unstable();
-    kernels
 }

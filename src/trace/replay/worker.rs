@@ -6,15 +6,20 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::statistics::{KEPT, KernelCounts, PcCounts, Traffic, TrafficCounter};
-use super::summary::{Fault, FaultCounts, Hex, LdgstsCounts, Mismatch};
+use super::options::ReplayOptions;
+use super::spaces::Offsets;
+use super::statistics::{
+    KEPT, KernelCounts, LINE, OtherCounts, PcCounts, SpaceCost, Traffic, TrafficCounter,
+};
+use super::summary::{Fault, FaultCounts, Hex, Mismatch, TrafficCounts};
+use super::survey::{FaultyLoad, Surveyed};
 use crate::lane::{LANES, LaneMask, LaneValues};
-use crate::load::{LaneAddresses, LoadOp, Loaded, load};
+use crate::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
 use crate::memory::{AddressMap, AddressSpace, Addresses, GenericAddress, LoadMemory, Space, mix};
 use crate::simd::vectorized;
 use crate::trace::binary::{Block, MemoryRecord, TraceError};
-use crate::trace::operation::Kind;
+use crate::trace::operation::{Kind, Operation};
 
 /// What was found in some of the blocks. It grows with the kernels that these belong to, not with
 /// all.
@@ -24,6 +29,17 @@ pub(super) struct Part {
     pub(super) digest: u64,
     pub(super) faults: Vec<Fault>,
     pub(super) mismatches: Vec<Mismatch>,
+    /// If a survey is wanted.
+    pub(super) surveyed: Option<Surveyed>,
+    traffic: TrafficCounter,
+    /// Of stores and atomics, whose lines nobody asks for.
+    store_traffic: TrafficCounter,
+}
+
+impl Part {
+    pub(super) fn new(surveyed: Option<Surveyed>) -> Self {
+        Self { surveyed, ..Self::default() }
+    }
 }
 
 /// Replays some memory instructions of a block.
@@ -31,53 +47,58 @@ pub(super) struct Worker<'b, 't> {
     block: &'b Block<'t>,
     /// The name of the block's kernel.
     kernel: &'b Arc<str>,
-    /// Whether values are known and wanted.
-    has_data: bool,
-    traffic: TrafficCounter,
+    options: &'b ReplayOptions<'b>,
     per_pc: FxHashMap<(u32, u16), PcCounts>,
     /// Those of the load at hand.
     lanes: LaneAddresses,
     /// The registers that loads fill.
     values: [LaneValues; 4],
     counts: KernelCounts,
-    /// What is not counted by kernel.
-    pub(super) found: Part,
+    found: &'b mut Part,
 }
 
 impl<'b, 't> Worker<'b, 't> {
-    pub(super) fn new(block: &'b Block<'t>, kernel: &'b Arc<str>, has_data: bool) -> Self {
+    pub(super) fn new(
+        block: &'b Block<'t>,
+        kernel: &'b Arc<str>,
+        options: &'b ReplayOptions<'b>,
+        found: &'b mut Part,
+    ) -> Self {
         Self {
             block,
             kernel,
-            has_data,
-            traffic: TrafficCounter::default(),
+            options,
             per_pc: FxHashMap::default(),
             lanes: LaneAddresses::NONE,
             values: [[0; LANES]; 4],
             counts: KernelCounts::default(),
-            found: Part::default(),
+            found,
         }
     }
 
-    /// Replays a part of the memory instructions.
+    /// Replays a part of the memory instructions. Returns the counts of the kernel; all else is found.
     pub(super) fn records<M: LoadMemory>(
-        &mut self,
+        mut self,
         part: Range<usize>,
         memory: &M,
-    ) -> Result<(), TraceError> {
+    ) -> Result<KernelCounts, TraceError> {
         self.pass(&part)?;
+        if let Some(surveyed) = &mut self.found.surveyed {
+            surveyed.begin(self.block.raw().kernel as usize, part.len());
+        }
         for i in part {
             let traced = self.block.record(i)?;
-            match traced.operation().kind {
-                Kind::Load => self.load(&traced, memory),
-                kind => self.skip(&traced, kind),
+            let operation = traced.operation();
+            match operation.kind {
+                Kind::Load | Kind::Store | Kind::Atomic => self.access(&traced, operation, memory),
+                _ => self.other(&traced),
             }
         }
-        let mut counts = std::mem::take(&mut self.counts);
-        counts.footprint = std::mem::take(&mut self.traffic).footprint();
-        counts.per_pc = std::mem::take(&mut self.per_pc).into_iter().collect();
-        self.found.kernels.insert(self.block.raw().kernel, counts);
-        Ok(())
+        let Self { mut counts, per_pc, found, .. } = self;
+        counts.footprint = found.traffic.take_footprint();
+        found.store_traffic.forget();
+        counts.per_pc = per_pc.into_iter().collect();
+        Ok(counts)
     }
 
     /// Counts the instructions without a record of a part: from its first record, or from the start of
@@ -103,33 +124,90 @@ impl<'b, 't> Worker<'b, 't> {
         Ok(())
     }
 
-    /// Counts an instruction that is not a load.
-    fn skip(&mut self, traced: &MemoryRecord<'_>, kind: Kind) {
-        let skipped = &mut self.counts.counts.skipped;
-        match kind {
-            Kind::Store => skipped.store += 1,
-            Kind::Atomic => skipped.atomic += 1,
-            _ => {
-                skipped.other += 1;
-                let one_more = LdgstsCounts { records: 1, lanes: traced.mask.count().into() };
-                self.counts.others.entry(traced.operation).or_default().add(one_more);
+    /// Counts an instruction that is neither load nor store nor atomic.
+    fn other(&mut self, traced: &MemoryRecord<'_>) {
+        self.counts.counts.skipped.other += 1;
+        let (addresses, bytes) = traced.transfer().unwrap_or_default();
+        let lanes = traced.mask.count().into();
+        let one = OtherCounts { records: 1, lanes, addresses, bytes };
+        self.counts.others.entry(traced.operation).or_default().add(one);
+    }
+
+    /// Executes a load, and counts any access.
+    #[inline]
+    fn access<M: LoadMemory>(
+        &mut self,
+        traced: &MemoryRecord<'_>,
+        operation: &Operation,
+        memory: &M,
+    ) {
+        let (op, is_load) = (operation.load_op(), operation.kind == Kind::Load);
+        read_lanes(traced, memory.map(), &mut self.lanes);
+        let loaded = if traced.has_addresses() {
+            // Without data the values are not used; stores have none.
+            let has_values = is_load && self.options.has_data();
+            let rows = if has_values { &mut self.values[..] } else { &mut [] };
+            load(op, &self.lanes, memory, Misaligned::Report, rows)
+        } else {
+            Loaded { first_space: only_space(op.space), ..Loaded::default() }
+        };
+        let kernel = self.block.raw().kernel;
+        if let (true, Some(selection)) = (is_load, self.options.get_selection())
+            && !selection.has(kernel, traced, loaded.first_space)
+        {
+            return;
+        }
+        let served = if traced.has_addresses() { self.served(&loaded) } else { LaneMask::NONE };
+        if is_load && traced.has_addresses() && self.options.has_data() {
+            let record = self.block.raw().first_record + u64::from(traced.index);
+            self.digest(record, op);
+            self.check(record, traced, op, served);
+        }
+        if is_load {
+            self.survey(traced, &loaded);
+        }
+        let own = self.spaces(op, is_load, served & !loaded.global, memory.map());
+        let traffic = self.traffic(op, loaded.global, is_load);
+        let one = self.count(traced, traffic, &loaded, own);
+        if is_load {
+            self.count_load(traced, op, &loaded, traffic.lines, &one);
+            if self.options.counts_reuse() && !loaded.global.is_empty() {
+                self.touch(op, loaded.global);
             }
+        } else {
+            self.count_store(operation.kind, op, &one);
         }
     }
 
+    /// Makes room for the sectors of a load in the pictures, and keeps it if it has faults.
     #[inline]
-    fn load<M: LoadMemory>(&mut self, traced: &MemoryRecord<'_>, memory: &M) {
-        let op = traced.operation().load_op();
-        read_lanes(traced, memory.map(), &mut self.lanes);
-        // Without data the values are not used.
-        let rows = if self.has_data { &mut self.values[..] } else { &mut [] };
-        let loaded = load(op, &self.lanes, memory, Misaligned::Report, rows);
+    fn survey(&mut self, traced: &MemoryRecord<'_>, loaded: &Loaded) {
+        let Some(surveyed) = &mut self.found.surveyed else { return };
         let record = self.block.raw().first_record + u64::from(traced.index);
-        if self.has_data {
-            self.digest(record, op);
-            self.check(record, traced, op);
+        surveyed.prepare(record);
+        if !loaded.faults.is_empty() {
+            surveyed.add_faulty(FaultyLoad {
+                record,
+                kernel: self.block.raw().kernel as usize,
+                pc: traced.pc,
+                operation: traced.operation,
+                executing: self.lanes.executing,
+                faults: loaded.faults.by_kind(),
+                addresses: self.lanes.addresses.to_array(),
+            });
         }
-        self.count(record, traced, op, &loaded);
+    }
+
+    /// Returns the executing lanes that are not outside.
+    #[inline]
+    fn served(&self, loaded: &Loaded) -> LaneMask {
+        let mut served = self.lanes.executing;
+        for fault in &loaded.faults {
+            if fault.kind() != LaneFaultKind::MisalignedAddress {
+                served = served & !LaneMask::from_bits(1 << fault.lane);
+            }
+        }
+        served
     }
 
     #[inline]
@@ -141,20 +219,23 @@ impl<'b, 't> Worker<'b, 't> {
         }
     }
 
-    /// Compares the values with the expected ones, if the trace has them. Lanes whose guard is false
-    /// keep their previous values, which are unknown.
-    fn check(&mut self, record: u64, traced: &MemoryRecord<'_>, op: LoadOp) {
-        let mut is_checked = false;
-        let mut is_equal = true;
+    /// Compares the values of the served lanes with the expected ones, if the trace has them. Lanes whose
+    /// guard is false keep their previous values, which are unknown.
+    fn check(&mut self, record: u64, traced: &MemoryRecord<'_>, op: LoadOp, served: LaneMask) {
+        let counts = &mut self.counts.counts;
+        let before = counts.mismatched_words;
         for (register, row) in self.values.iter().enumerate().take(op.registers() as usize) {
             let Some(expected) = traced.values(register) else { return };
-            is_checked = true;
             for (lane, expected) in traced.mask.lanes().zip(expected) {
-                let got = row[lane];
-                if got == expected || !self.lanes.executing.contains(lane) {
+                if !served.contains(lane) {
                     continue;
                 }
-                is_equal = false;
+                let got = row[lane];
+                counts.checked_words += 1;
+                if got == expected {
+                    continue;
+                }
+                counts.mismatched_words += 1;
                 if self.found.mismatches.len() < KEPT {
                     self.found.mismatches.push(Mismatch {
                         record,
@@ -168,27 +249,23 @@ impl<'b, 't> Worker<'b, 't> {
                 }
             }
         }
-        self.counts.counts.checked += u64::from(is_checked);
-        self.counts.counts.mismatches += u64::from(is_checked && !is_equal);
+        counts.checked += 1;
+        counts.mismatches += u64::from(counts.mismatched_words > before);
     }
 
+    /// Counts an access under its program counter, and returns what it counted.
     #[inline]
-    fn count(&mut self, record: u64, traced: &MemoryRecord<'_>, op: LoadOp, loaded: &Loaded) {
+    fn count(
+        &mut self,
+        traced: &MemoryRecord<'_>,
+        traffic: Traffic,
+        loaded: &Loaded,
+        own: SpaceCost,
+    ) -> PcCounts {
         let mut lane_faults = FaultCounts::default();
         for fault in &loaded.faults {
             lane_faults[fault.kind()] += 1;
-            if self.found.faults.len() < KEPT {
-                self.found.faults.push(Fault {
-                    record,
-                    kernel: Arc::clone(self.kernel),
-                    pc: Hex(traced.pc.into()),
-                    lane: fault.lane,
-                    kind: fault.kind().name().to_owned(),
-                    address: Hex(fault.address.0),
-                });
-            }
         }
-        let traffic = self.traffic(op, loaded);
         let one = PcCounts {
             loads: 1,
             lanes: u64::from(self.lanes.executing.count()),
@@ -197,18 +274,32 @@ impl<'b, 't> Worker<'b, 't> {
             most_sectors: traffic.sectors,
             ideal_sectors: traffic.ideal_sectors,
             lane_faults,
+            own,
         };
         let key = (traced.pc, traced.operation);
         self.per_pc.entry(key).and_modify(|known| known.add(&one)).or_insert(one);
+        one
+    }
+
+    #[inline]
+    fn count_load(
+        &mut self,
+        traced: &MemoryRecord<'_>,
+        op: LoadOp,
+        loaded: &Loaded,
+        lines: u64,
+        one: &PcCounts,
+    ) {
         let counts = &mut self.counts.counts;
         counts.loads += 1;
         counts.lanes += one.lanes;
         counts.bytes += one.lanes * u64::from(op.width.bytes());
-        counts.sectors += traffic.sectors;
-        counts.lines += traffic.lines;
-        counts.ideal_sectors += traffic.ideal_sectors;
-        counts.lane_faults.add(&lane_faults);
+        counts.sectors += one.sectors;
+        counts.lines += lines;
+        counts.ideal_sectors += one.ideal_sectors;
+        counts.lane_faults.add(&one.lane_faults);
         counts.width_disagreements += u64::from(traced.width_disagrees);
+        counts.valued_loads += u64::from(traced.is_valued);
         let by_space = &mut counts.by_space;
         *match loaded.first_space {
             Some(Space::Global) => &mut by_space.global,
@@ -217,33 +308,134 @@ impl<'b, 't> Worker<'b, 't> {
             Some(Space::Constant) => &mut by_space.constant,
             None => &mut by_space.unresolved,
         } += 1;
-        if op.uniform && one.lanes > 0 {
+        if !traced.has_addresses() {
+            counts.unattributable += 1;
+        } else if op.uniform && one.lanes > 0 {
             counts.uniform.broadcast += u64::from(loaded.is_broadcast);
             counts.uniform.divergent += u64::from(!loaded.is_broadcast);
         }
+        let record = self.block.raw().first_record + u64::from(traced.index);
+        for fault in &loaded.faults {
+            if self.found.faults.len() == KEPT {
+                break;
+            }
+            self.found.faults.push(Fault {
+                record,
+                kernel: Arc::clone(self.kernel),
+                pc: Hex(traced.pc.into()),
+                lane: fault.lane,
+                kind: fault.kind().name().to_owned(),
+                address: Hex(fault.address.0),
+            });
+        }
     }
 
+    fn count_store(&mut self, kind: Kind, op: LoadOp, one: &PcCounts) {
+        let is_store = kind == Kind::Store;
+        let KernelCounts { counts, stores, atomics, .. } = &mut self.counts;
+        let (traffic, skipped) = if is_store {
+            (stores, &mut counts.skipped.store)
+        } else {
+            (atomics, &mut counts.skipped.atomic)
+        };
+        *skipped += 1;
+        traffic.add(TrafficCounts {
+            count: 1,
+            lanes: one.lanes,
+            bytes: one.lanes * u64::from(op.width.bytes()),
+            sectors: one.sectors,
+            ideal_sectors: one.ideal_sectors,
+        });
+    }
+
+    /// Counts what a load costs in memory other than global. Returns what an access costs in the memory of
+    /// its opcode.
     #[inline]
-    fn traffic(&mut self, op: LoadOp, loaded: &Loaded) -> Traffic {
-        let (lanes, global) = (&self.lanes, loaded.global);
+    fn spaces(
+        &mut self,
+        op: LoadOp,
+        is_load: bool,
+        lanes: LaneMask,
+        map: &AddressMap,
+    ) -> SpaceCost {
+        if lanes.is_empty() {
+            return SpaceCost::default();
+        }
+        let offsets = Offsets { lanes, addresses: &self.lanes.addresses, base: 0, width: op.width };
+        let KernelCounts { shared, local, constant, .. } = &mut self.counts;
+        let (cost, sum) = match op.space {
+            AddressSpace::Shared => (offsets.shared(), shared),
+            AddressSpace::Local => (offsets.local(), local),
+            AddressSpace::Constant { .. } => (offsets.constant(), constant),
+            AddressSpace::Global => return SpaceCost::default(),
+            AddressSpace::Generic => {
+                // A lane that is neither outside nor in global memory is in a window.
+                let is_shared =
+                    |lane: usize| map.shared().offset_of(offsets.address(lane)).is_some();
+                let in_shared = lanes & LaneMask::from_fn(is_shared);
+                let (base, lanes) = (map.shared().base, in_shared);
+                if is_load && !lanes.is_empty() {
+                    shared.add(&SpaceCost::of(Offsets { lanes, base, ..offsets }.shared()));
+                }
+                let (base, lanes) = (map.local().base, offsets.lanes & !in_shared);
+                if is_load && !lanes.is_empty() {
+                    local.add(&SpaceCost::of(Offsets { lanes, base, ..offsets }.local()));
+                }
+                return SpaceCost::default();
+            }
+        };
+        let cost = SpaceCost::of(cost);
+        if is_load {
+            sum.add(&cost);
+        }
+        cost
+    }
+
+    /// Returns the traffic of lanes in global memory, whose lines are those of the footprint if it is a
+    /// load's.
+    #[inline]
+    fn traffic(&mut self, op: LoadOp, global: LaneMask, is_load: bool) -> Traffic {
         if global.is_empty() {
             return Traffic::default();
         }
+        let Part { traffic, store_traffic, surveyed, .. } = &mut *self.found;
+        let (traffic, mut slice) = if is_load {
+            (traffic, surveyed.as_mut().map(|surveyed| &mut surveyed.slice))
+        } else {
+            (store_traffic, None)
+        };
+        let lanes = &self.lanes;
         if let (Addresses::Stride { stride, .. }, Some(range)) = (&lanes.addresses, global.range())
         {
             let (first, count) = (lanes.addresses.of(range.start), range.len() as u64);
-            if let Some(traffic) = self.traffic.stride(first, *stride, count, op.width) {
+            let slice = slice.as_deref_mut();
+            if let Some(traffic) = traffic.stride(first, *stride, count, op.width, slice) {
                 return traffic;
             }
         }
-        self.traffic.each(&lanes.addresses, global, op.width)
+        traffic.each(&lanes.addresses, global, op.width, slice)
+    }
+
+    /// Counts the lines that a load touches for the loads that touch them again.
+    fn touch(&mut self, op: LoadOp, global: LaneMask) {
+        let mut lines = [0; LANES];
+        let mut count = 0;
+        for lane in global {
+            let address = GenericAddress(self.lanes.addresses.of(lane)).align_down(op.width).0;
+            lines[count] = address / LINE;
+            count += 1;
+        }
+        let mut lines = lines[..count].to_vec();
+        lines.sort_unstable();
+        lines.dedup();
+        self.counts.reuse.touch(&lines);
     }
 }
 
 /// Sets `lanes` to the executing lanes, Plg and addresses. If the record has no Plg, the windows
 /// decide it.
 #[inline]
-pub(super) fn read_lanes(traced: &MemoryRecord<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
+fn read_lanes(traced: &MemoryRecord<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
     lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
     traced.read_addresses(&mut lanes.addresses);
     lanes.plg = match (traced.operation().space, traced.plg) {
@@ -251,6 +443,17 @@ pub(super) fn read_lanes(traced: &MemoryRecord<'_>, map: &AddressMap, lanes: &mu
         (AddressSpace::Generic, None) => compiled_plg(&lanes.addresses, map),
         _ => LaneMask::ALL,
     };
+}
+
+/// Returns the memory of a load whose addresses are unknown; `None` if its opcode does not say.
+fn only_space(space: AddressSpace) -> Option<Space> {
+    match space {
+        AddressSpace::Generic => None,
+        AddressSpace::Global => Some(Space::Global),
+        AddressSpace::Local => Some(Space::Local),
+        AddressSpace::Shared => Some(Space::Shared),
+        AddressSpace::Constant { .. } => Some(Space::Constant),
+    }
 }
 
 /// Returns the sum of one term for each executing lane's value. `place` is the record's and the

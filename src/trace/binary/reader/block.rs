@@ -285,7 +285,8 @@ impl<'t> MemoryRecord<'t> {
         let stride = if self.form == form::STRIDE { word(self.addresses, 8) } else { 0 };
         // Strides are from active lane to active lane.
         match (self.form, self.mask.range()) {
-            (form::UNIFORM, _) => {
+            // The latter two have no address for a lane; that it is the same for any says nothing.
+            (form::UNIFORM | form::UNKNOWN | form::TRANSFER, _) => {
                 *addresses = Addresses::Stride { base, stride };
                 return;
             }

@@ -135,6 +135,9 @@ impl<'f> Reader<'f> {
             bounds: self.groups.bounds,
             is_spa5: sink.is_spa5(),
         };
+        if self.is_grouped {
+            sink.place(Some(self.groups.place()));
+        }
         let warp = self.groups.place().warp.map_or(0, u64::from);
         let line = LineReader { body: &body, line: self.line, warp };
         // No line of the header says whether there are core ids.

@@ -8,23 +8,25 @@ use roaring::RoaringTreemap;
 use warpload_encoding::Instruction;
 
 use super::{
-    Counts, Digest, FootprintCounts, Hex, KernelSummary, LdgstsCounts, Partial, PcSummary,
-    SectorSummary, SkippedCounts, Summary,
+    ConstantCounts, Counts, Digest, FootprintCounts, Hex, KernelSummary, LdgstsCounts, LocalCounts,
+    Partial, PcSharedCounts, PcSummary, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts,
+    Summary, TmaCounts,
 };
+use crate::memory::AddressSpace;
 use crate::trace::binary::{BinaryTrace, Contents};
 use crate::trace::operation::{Kind, Operation};
 use crate::trace::replay::replayed::Replayed;
 use crate::trace::replay::shard::Shard;
-use crate::trace::replay::statistics::{Footprint, KernelCounts, PcCounts};
+use crate::trace::replay::statistics::{Footprint, KernelCounts, OtherCounts, PcCounts, SpaceCost};
 
-/// One program counter of a kernel, and what its loads counted.
+/// One program counter of a kernel, and what its loads, or its stores or atomics, counted.
 #[derive(Clone, Debug)]
 pub struct ProgramCounter<'r> {
     /// The kernel's index in [`Contents::kernels`].
     pub kernel: usize,
     /// The program counter.
     pub pc: u32,
-    /// What its loads do.
+    /// What its instructions do.
     pub operation: &'r Operation,
     /// Its counts, as in [`Summary::per_pc`].
     pub summary: PcSummary,
@@ -62,16 +64,34 @@ impl ProgramCounter<'_> {
 }
 
 impl Replayed<'_> {
-    /// Returns the counts of each program counter and operation: those of [`Summary::per_pc`], in
-    /// its order.
+    /// Returns the counts of the loads of each program counter and operation: those of
+    /// [`Summary::per_pc`], in its order.
     pub fn program_counters(&self) -> impl Iterator<Item = ProgramCounter<'_>> {
+        self.rows(true).map(|(row, _)| row)
+    }
+
+    /// Returns the counts of the stores and atomics of each program counter and operation: those of
+    /// [`Summary::per_pc_stores`], in its order.
+    pub fn stores(&self) -> impl Iterator<Item = ProgramCounter<'_>> {
+        self.rows(false).map(|(row, _)| row)
+    }
+
+    /// Returns the rows of loads, or those of stores and atomics, each with its operation's number and its
+    /// counts.
+    fn rows(
+        &self,
+        are_loads: bool,
+    ) -> impl Iterator<Item = (ProgramCounter<'_>, (u16, &PcCounts))> {
         let contents = self.trace().contents();
         // Blocks with operations and kernels that the trace lacks are refused when they are read.
-        self.per_pc().filter_map(|(kernel, pc, operation, counts)| {
-            let operation = contents.operations.get(usize::from(operation))?;
+        self.per_pc().filter_map(move |(kernel, pc, number, counts)| {
+            let operation = contents.operations.get(usize::from(number))?;
+            if (operation.kind == Kind::Load) != are_loads {
+                return None;
+            }
             let name = Arc::clone(&contents.kernels.get(kernel)?.name);
-            let summary = pc_summary(name, pc, Arc::clone(&operation.opcode), counts);
-            Some(ProgramCounter { kernel, pc, operation, summary })
+            let summary = pc_summary(name, pc, operation, counts);
+            Some((ProgramCounter { kernel, pc, operation, summary }, (number, counts)))
         })
     }
 
@@ -81,23 +101,31 @@ impl Replayed<'_> {
         let trace = self.trace();
         let contents = trace.contents();
         let mut whole = KernelCounts::default();
+        let mut reuse = ReuseCounts::default();
         for kernel in &self.kernels {
-            whole.add(kernel);
+            whole.add_unordered(kernel);
+            reuse.add(&kernel.reuse.counts());
         }
-        let counts = |kernel: &KernelCounts| counts(kernel, trace);
+        let counts_reuse = self.options().counts_reuse();
+        let counts = |kernel: &KernelCounts, reuse: ReuseCounts| Counts {
+            reuse: counts_reuse.then_some(reuse),
+            ..counts(kernel, trace)
+        };
         let kernels = contents.kernels.iter().zip(&self.kernels);
         Summary {
-            counts: counts(&whole),
+            counts: counts(&whole, reuse),
+            selected: self.options().get_selection().map(|selection| selection.selected.clone()),
             first_mismatches: self.mismatches.clone(),
             first_faults: self.faults.clone(),
             digest: self.digest.map(Digest),
             complete: contents.complete.then_some(true),
             notes: contents.notes.clone(),
             per_pc: self.program_counters().map(|row| row.summary).collect(),
+            per_pc_stores: self.stores().map(|row| row.summary).collect(),
             kernels: kernels
                 .map(|(kernel, found)| KernelSummary {
                     name: Arc::clone(&kernel.name),
-                    counts: counts(found),
+                    counts: counts(found, found.reuse.counts()),
                 })
                 .collect(),
             partial: self.options().get_shard().map(|shard| self.partial(shard)),
@@ -105,66 +133,103 @@ impl Replayed<'_> {
     }
 
     fn partial(&self, shard: Shard) -> Partial {
-        let rows = self.per_pc();
         let footprints = || self.kernels.iter().map(|kernel| &kernel.footprint);
+        let rows = |are_loads| {
+            let row = |(row, (number, counts)): (ProgramCounter<'_>, (u16, &PcCounts))| {
+                (row.kernel, number, counts.sectors)
+            };
+            self.rows(are_loads).map(row).collect()
+        };
+        let both = self.rows(true).chain(self.rows(false));
+        let counts_reuse = self.options().counts_reuse();
+        let reuse = if counts_reuse { &self.kernels[..] } else { &[] };
         Partial {
             shard: shard.index(),
             of: shard.count(),
             replay: self.options().name(self.trace()),
-            per_pc: rows.map(|(kernel, _, operation, c)| (kernel, operation, c.sectors)).collect(),
+            per_pc: rows(true),
             pages: footprints().map(|footprint| ranges(&footprint.pages)).collect(),
             lines: footprints().map(|footprint| ranges(&footprint.lines)).collect(),
+            per_pc_stores: rows(false),
+            wavefronts: both.map(|(_, (_, counts))| counts.own.amount).collect(),
+            reuse: reuse.iter().map(|kernel| kernel.reuse.partial()).collect(),
         }
     }
 }
 
-/// Returns the instructions that are not replayed by name, and `LDGSTS` apart from them.
-fn not_replayed(
+/// Returns what is known of instructions that are neither loads nor stores nor atomics: those that are
+/// not replayed by name, and the rest apart from them.
+fn others(
     kernel: &KernelCounts,
     contents: &Contents,
-) -> (BTreeMap<String, u64>, LdgstsCounts) {
+) -> (BTreeMap<String, u64>, LdgstsCounts, TmaCounts) {
     let (mut names, mut ldgsts) = (BTreeMap::new(), LdgstsCounts::default());
-    for (&number, &counts) in &kernel.others {
+    let mut tma = TmaCounts::default();
+    for (&number, &OtherCounts { records, lanes, addresses, bytes }) in &kernel.others {
         let Some(operation) = contents.operations.get(usize::from(number)) else { continue };
-        if operation.kind == Kind::Copy {
-            ldgsts.add(counts);
-        } else if let Some(name) = operation.not_replayed() {
-            *names.entry(name.to_owned()).or_default() += counts.records;
+        match operation.kind {
+            Kind::Copy => ldgsts.add(LdgstsCounts { records, lanes }),
+            Kind::Transfer => tma.add(TmaCounts { records, addresses, bytes }),
+            _ => {
+                if let Some(name) = operation.not_replayed() {
+                    *names.entry(name.to_owned()).or_default() += records;
+                }
+            }
         }
     }
-    (names, ldgsts)
+    (names, ldgsts, tma)
 }
 
 fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> Counts {
     let contents = trace.contents();
-    let (not_replayed, ldgsts) =
-        (!trace.has_loads_only()).then(|| not_replayed(kernel, contents)).unzip();
+    // Of stores, atomics and others a trace of loads only says how many there are.
+    let is_known = !trace.has_loads_only();
+    let (not_replayed, ldgsts, tma) = others(kernel, contents);
     let mut by_opcode = BTreeMap::new();
-    for ((_, operation), pc) in &kernel.per_pc {
-        *by_opcode.entry(opcode(contents, *operation)).or_default() += pc.loads;
+    for ((_, number), pc) in &kernel.per_pc {
+        let operation = contents.operations.get(usize::from(*number));
+        if let Some(operation) = operation.filter(|operation| operation.kind == Kind::Load) {
+            *by_opcode.entry(Arc::clone(&operation.opcode)).or_default() += pc.loads;
+        }
     }
     let Footprint { pages, lines } = &kernel.footprint;
     let counts = kernel.counts.clone();
     Counts {
-        skipped: SkippedCounts { not_replayed, ..counts.skipped },
-        ldgsts,
+        skipped: SkippedCounts { not_replayed: is_known.then_some(not_replayed), ..counts.skipped },
+        ldgsts: is_known.then_some(ldgsts),
+        tma: is_known.then_some(tma),
         by_opcode,
+        shared: shared(&kernel.shared),
+        local: local(&kernel.local),
+        constant: constant(&kernel.constant),
+        stores: is_known.then_some(kernel.stores),
+        atomics: is_known.then_some(kernel.atomics),
         footprint: FootprintCounts { pages: pages.len(), lines: lines.len() },
         ..counts
     }
 }
 
-/// Returns an operation's opcode; empty if there is no such operation.
-fn opcode(contents: &Contents, operation: u16) -> Arc<str> {
-    let operation = contents.operations.get(usize::from(operation));
-    operation.map_or_else(Arc::default, |operation| Arc::clone(&operation.opcode))
+fn shared(&SpaceCost { loads, amount, ideal, .. }: &SpaceCost) -> SharedCounts {
+    SharedCounts { loads, wavefronts: amount, ideal_wavefronts: ideal }
 }
 
-fn pc_summary(kernel: Arc<str>, pc: u32, opcode: Arc<str>, counts: &PcCounts) -> PcSummary {
+fn local(&SpaceCost { loads, amount, ideal, .. }: &SpaceCost) -> LocalCounts {
+    LocalCounts { loads, sectors: amount, ideal_sectors: ideal }
+}
+
+fn constant(&SpaceCost { loads, amount, .. }: &SpaceCost) -> ConstantCounts {
+    ConstantCounts { loads, addresses: amount }
+}
+
+fn pc_summary(kernel: Arc<str>, pc: u32, operation: &Operation, counts: &PcCounts) -> PcSummary {
+    let own = &counts.own;
+    let SpaceCost { loads, amount, fewest, most, ideal } = *own;
+    let space = operation.space;
+    let wavefronts = SectorSummary { min: fewest, mean: mean(amount, loads), max: most };
     PcSummary {
         kernel,
         pc: Hex(pc.into()),
-        opcode,
+        opcode: Arc::clone(&operation.opcode),
         loads: counts.loads,
         lanes: counts.lanes,
         sectors: SectorSummary {
@@ -174,11 +239,19 @@ fn pc_summary(kernel: Arc<str>, pc: u32, opcode: Arc<str>, counts: &PcCounts) ->
         },
         ideal_sectors: counts.ideal_sectors,
         lane_faults: counts.lane_faults,
+        shared: (space == AddressSpace::Shared).then_some(PcSharedCounts {
+            loads,
+            wavefronts,
+            ideal_wavefronts: ideal,
+        }),
+        local: (space == AddressSpace::Local).then(|| local(own)),
+        constant: matches!(space, AddressSpace::Constant { .. }).then(|| constant(own)),
     }
 }
 
+/// Returns the mean of one load; 0 without loads.
 pub(super) fn mean(sum: u64, loads: u64) -> f64 {
-    sum as f64 / loads as f64
+    if loads == 0 { 0.0 } else { sum as f64 / loads as f64 }
 }
 
 /// Returns the first and the last number of each run.

@@ -1,10 +1,13 @@
 //! [`Summary::merge`]: from the summaries of all shards to that of the whole replay.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
-use super::counts::mean;
-use super::{Counts, Digest, FootprintCounts, Hex, LdgstsCounts, Partial, PcSummary, Summary, add};
+use super::rows::Rows;
+use super::{
+    Counts, Digest, FootprintCounts, LdgstsCounts, Partial, PartialReuse, ReuseCounts, Summary,
+    TmaCounts, TrafficCounts, add,
+};
+use crate::trace::replay::reuse::Reuse;
 use crate::trace::replay::statistics::KEPT;
 
 /// Why summaries cannot be merged.
@@ -71,10 +74,14 @@ impl Summary {
         let Some((_, mut whole, mut partial)) = parts.next() else {
             return Err(MergeError::Nothing);
         };
-        let mut per_pc = PerPc::default();
-        per_pc.add(std::mem::take(&mut whole.per_pc), &partial);
+        let mut rows = Rows::default();
+        rows.add(&mut whole, &partial);
+        let mut reuse = reuse_of(&whole, &partial);
         for (_, mut summary, other) in parts {
-            per_pc.add(std::mem::take(&mut summary.per_pc), &other);
+            rows.add(&mut summary, &other);
+            for (to, from) in reuse.iter_mut().zip(reuse_of(&summary, &other)) {
+                to.add(&from);
+            }
             whole.counts.add(&summary.counts);
             for (kernel, other) in whole.kernels.iter_mut().zip(&summary.kernels) {
                 kernel.counts.add(&other.counts);
@@ -91,9 +98,29 @@ impl Summary {
         }
         whole.first_faults.truncate(KEPT);
         whole.first_mismatches.truncate(KEPT);
-        whole.per_pc = per_pc.rows();
+        rows.finish(&mut whole);
         set_footprints(&mut whole, &partial);
+        set_reuse(&mut whole, &reuse);
         Ok(whole)
+    }
+}
+
+/// Returns the touches of lines of each kernel of a shard; none if they are not counted.
+fn reuse_of(summary: &Summary, partial: &Partial) -> Vec<Reuse> {
+    let counts = summary.kernels.iter().map(|kernel| kernel.counts.reuse.as_ref());
+    let of = |(partial, counts): (&PartialReuse, Option<&ReuseCounts>)| {
+        Reuse::of(partial, counts.unwrap_or(&ReuseCounts::default()))
+    };
+    partial.reuse.iter().zip(counts).map(of).collect()
+}
+
+fn set_reuse(whole: &mut Summary, reuse: &[Reuse]) {
+    let Some(sum) = &mut whole.counts.reuse else { return };
+    *sum = ReuseCounts::default();
+    for (kernel, reuse) in whole.kernels.iter_mut().zip(reuse) {
+        let counts = reuse.counts();
+        sum.add(&counts);
+        kernel.counts.reuse = Some(counts);
     }
 }
 
@@ -131,7 +158,8 @@ fn check_together(parts: &[(usize, Summary, Partial)]) -> Result<(), MergeError>
         let is_same = other.replay == partial.replay
             && summary.kernels.len() == first.kernels.len()
             && (summary.complete, &summary.notes) == (first.complete, &first.notes)
-            && summary.digest.is_some() == first.digest.is_some();
+            && summary.digest.is_some() == first.digest.is_some()
+            && summary.selected == first.selected;
         if !is_same {
             return Err(MergeError::OfAnotherTrace {
                 index: *index,
@@ -155,8 +183,17 @@ fn check_together(parts: &[(usize, Summary, Partial)]) -> Result<(), MergeError>
 
 fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
     let kernels = summary.kernels.len();
-    if partial.per_pc.len() != summary.per_pc.len() {
+    let is_as_long = partial.per_pc.len() == summary.per_pc.len()
+        && partial.per_pc_stores.len() == summary.per_pc_stores.len()
+        && partial.wavefronts.len() == partial.per_pc.len() + partial.per_pc_stores.len();
+    if !is_as_long {
         return Err("`per_pc` and `partial` differ in length");
+    }
+    let counts_reuse = summary.counts.reuse.is_some();
+    if partial.reuse.len() != if counts_reuse { kernels } else { 0 }
+        || summary.kernels.iter().any(|kernel| kernel.counts.reuse.is_some() != counts_reuse)
+    {
+        return Err("`reuse` is of some kernels only");
     }
     if partial.pages.len() != kernels || partial.lines.len() != kernels {
         return Err("`kernels` and `partial` differ in length");
@@ -170,15 +207,25 @@ fn check_sums(summary: &Summary, partial: &Partial) -> Result<(), &'static str> 
     let whole = &summary.counts;
     let mut sum = Counts { footprint: whole.footprint, ..Counts::default() };
     // What is not replayed must be known of all or of none.
-    let is_known =
-        |counts: &Counts| (counts.skipped.not_replayed.is_some(), counts.ldgsts.is_some());
+    let is_known = |counts: &Counts| {
+        let Counts { skipped, ldgsts, tma, stores, atomics, .. } = counts;
+        let others = (skipped.not_replayed.is_some(), ldgsts.is_some(), tma.is_some());
+        (others, stores.is_some(), atomics.is_some())
+    };
     if summary.kernels.iter().any(|kernel| is_known(&kernel.counts) != is_known(whole)) {
         return Err("the instructions that are not replayed are known of a part only");
     }
     sum.skipped.not_replayed = whole.skipped.not_replayed.as_ref().map(|_| BTreeMap::new());
     sum.ldgsts = whole.ldgsts.map(|_| LdgstsCounts::default());
+    sum.tma = whole.tma.map(|_| TmaCounts::default());
+    sum.stores = whole.stores.map(|_| TrafficCounts::default());
+    sum.atomics = whole.atomics.map(|_| TrafficCounts::default());
+    sum.reuse = whole.reuse.as_ref().map(|_| ReuseCounts::default());
     for kernel in &summary.kernels {
         sum.add(&kernel.counts);
+        if let (Some(sum), Some(reuse)) = (&mut sum.reuse, &kernel.counts.reuse) {
+            sum.add(reuse);
+        }
     }
     if sum != *whole {
         return Err("the counts of the whole are not the sums of its kernels'");
@@ -203,41 +250,4 @@ fn check_sums(summary: &Summary, partial: &Partial) -> Result<(), &'static str> 
 
 fn add_digests(one: Option<Digest>, other: Option<Digest>) -> Option<Digest> {
     Some(Digest(one?.0.wrapping_add(other?.0)))
-}
-
-/// The rows of program counters by kernel, program counter and operation, each with the sum of its
-/// sectors.
-#[derive(Default)]
-struct PerPc(BTreeMap<(usize, Hex, u16), (PcSummary, u64)>);
-
-impl PerPc {
-    fn add(&mut self, rows: Vec<PcSummary>, partial: &Partial) {
-        for (row, &(kernel, operation, sectors)) in rows.into_iter().zip(&partial.per_pc) {
-            match self.0.entry((kernel, row.pc, operation)) {
-                Entry::Vacant(place) => {
-                    place.insert((row, sectors));
-                }
-                Entry::Occupied(mut place) => {
-                    let (to, sum) = place.get_mut();
-                    add(sum, sectors);
-                    add(&mut to.loads, row.loads);
-                    add(&mut to.lanes, row.lanes);
-                    add(&mut to.ideal_sectors, row.ideal_sectors);
-                    to.lane_faults.add(&row.lane_faults);
-                    to.sectors.min = to.sectors.min.min(row.sectors.min);
-                    to.sectors.max = to.sectors.max.max(row.sectors.max);
-                }
-            }
-        }
-    }
-
-    /// Returns the rows with recomputed means: one that was read from JSON can differ in its last
-    /// bit.
-    fn rows(self) -> Vec<PcSummary> {
-        let with_mean = |(mut row, sum): (PcSummary, u64)| {
-            row.sectors.mean = mean(sum, row.loads);
-            row
-        };
-        self.0.into_values().map(with_mean).collect()
-    }
 }

@@ -3,12 +3,14 @@
 mod counts;
 mod hex;
 mod merge;
+mod rows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::selection::Selected;
 use crate::load::ByFaultKind;
 
 pub use counts::ProgramCounter;
@@ -34,8 +36,14 @@ pub struct Summary {
     /// Notes for readers of the counts.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// By program counter, in launch order of the kernels, then ascending.
+    /// Which loads were counted; `None` if all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected: Option<Selected>,
+    /// Loads by program counter, in launch order of the kernels, then ascending.
     pub per_pc: Vec<PcSummary>,
+    /// Stores and atomics, in the same form; `loads` is their number.
+    #[serde(default)]
+    pub per_pc_stores: Vec<PcSummary>,
     /// By kernel, in launch order.
     pub kernels: Vec<KernelSummary>,
     /// What merging needs; `None` unless the summary is of a shard.
@@ -52,9 +60,16 @@ pub struct Counts {
     pub loads: u64,
     /// Skipped instructions.
     pub skipped: SkippedCounts,
+    /// Loads whose addresses nobody can give to lanes: counted as loads, but not executed.
+    #[serde(default)]
+    pub unattributable: u64,
     /// Copies from global to shared memory (`LDGSTS`), which are among the other skipped
     /// instructions; `None` if the trace does not name them.
     pub ldgsts: Option<LdgstsCounts>,
+    /// Instructions of the Tensor Memory Accelerator, which are among the other skipped instructions;
+    /// `None` if the trace does not name them.
+    #[serde(default)]
+    pub tma: Option<TmaCounts>,
     /// Executing lanes of all loads.
     pub lanes: u64,
     /// Bytes that the lanes requested.
@@ -77,10 +92,38 @@ pub struct Counts {
     pub footprint: FootprintCounts,
     /// Loads whose width in the source differed from the opcode's.
     pub width_disagreements: u64,
+    /// Loads whose record in the source has values of any kind.
+    #[serde(default)]
+    pub valued_loads: u64,
     /// Loads with expected values.
     pub checked: u64,
     /// Those of them with a value that differs.
     pub mismatches: u64,
+    /// Expected values that were compared: those of executing lanes that are not outside.
+    #[serde(default)]
+    pub checked_words: u64,
+    /// Those of them that differ.
+    #[serde(default)]
+    pub mismatched_words: u64,
+    /// Loads of shared memory.
+    #[serde(default)]
+    pub shared: SharedCounts,
+    /// Loads of local memory.
+    #[serde(default)]
+    pub local: LocalCounts,
+    /// Loads of constant memory.
+    #[serde(default)]
+    pub constant: ConstantCounts,
+    /// Stores; `None` if the trace only counts them.
+    #[serde(default)]
+    pub stores: Option<TrafficCounts>,
+    /// Atomics; `None` if the trace only counts them.
+    #[serde(default)]
+    pub atomics: Option<TrafficCounts>,
+    /// How many loads lie between two touches of a line; `None` unless the replay was asked to count
+    /// them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuse: Option<ReuseCounts>,
 }
 
 /// The one instruction among those not replayed that has counts of its own.
@@ -120,8 +163,20 @@ impl Counts {
             (&mut uniform.broadcast, from.uniform.broadcast),
             (&mut uniform.divergent, from.uniform.divergent),
             (&mut self.width_disagreements, from.width_disagreements),
+            (&mut self.unattributable, from.unattributable),
+            (&mut self.valued_loads, from.valued_loads),
             (&mut self.checked, from.checked),
             (&mut self.mismatches, from.mismatches),
+            (&mut self.checked_words, from.checked_words),
+            (&mut self.mismatched_words, from.mismatched_words),
+            (&mut self.shared.loads, from.shared.loads),
+            (&mut self.shared.wavefronts, from.shared.wavefronts),
+            (&mut self.shared.ideal_wavefronts, from.shared.ideal_wavefronts),
+            (&mut self.local.loads, from.local.loads),
+            (&mut self.local.sectors, from.local.sectors),
+            (&mut self.local.ideal_sectors, from.local.ideal_sectors),
+            (&mut self.constant.loads, from.constant.loads),
+            (&mut self.constant.addresses, from.constant.addresses),
         ] {
             add(to, from);
         }
@@ -132,10 +187,18 @@ impl Counts {
             (Some(to), Some(from)) => add_by_name(to, from),
             (to, _) => *to = None,
         }
-        match (&mut self.ldgsts, &from.ldgsts) {
-            (Some(to), Some(from)) => to.add(*from),
-            (to, _) => *to = None,
-        }
+        add_known(&mut self.ldgsts, from.ldgsts, LdgstsCounts::add);
+        add_known(&mut self.tma, from.tma, TmaCounts::add);
+        add_known(&mut self.stores, from.stores, TrafficCounts::add);
+        add_known(&mut self.atomics, from.atomics, TrafficCounts::add);
+    }
+}
+
+/// Adds counts that are unknown of the whole if they are of a part.
+fn add_known<Part: Copy>(to: &mut Option<Part>, from: Option<Part>, add: fn(&mut Part, Part)) {
+    match (to, from) {
+        (Some(to), Some(from)) => add(to, from),
+        (to, _) => *to = None,
     }
 }
 
@@ -174,9 +237,117 @@ pub struct LdgstsCounts {
 }
 
 impl LdgstsCounts {
-    pub(super) fn add(&mut self, from: Self) {
+    fn add(&mut self, from: Self) {
         add(&mut self.records, from.records);
         add(&mut self.lanes, from.lanes);
+    }
+}
+
+/// Instructions that move blocks between global and shared memory, as the trace states them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TmaCounts {
+    /// Instructions of the trace.
+    pub records: u64,
+    /// Their addresses, of transfers and not of lanes.
+    pub addresses: u64,
+    /// The bytes that they move.
+    pub bytes: u64,
+}
+
+impl TmaCounts {
+    fn add(&mut self, from: Self) {
+        add(&mut self.records, from.records);
+        add(&mut self.addresses, from.addresses);
+        add(&mut self.bytes, from.bytes);
+    }
+}
+
+/// Loads of shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedCounts {
+    /// Loads with a lane that loads from it.
+    pub loads: u64,
+    /// Their wavefronts. Those beyond the ideal are bank conflicts.
+    pub wavefronts: u64,
+    /// The fewest wavefronts that hold the words of each load, added up.
+    pub ideal_wavefronts: u64,
+}
+
+/// Loads of local memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LocalCounts {
+    /// Loads with a lane that loads from it.
+    pub loads: u64,
+    /// Distinct 32-byte sectors of each load in the interleaved layout, added up.
+    pub sectors: u64,
+    /// The fewest sectors that hold the words of each load, added up.
+    pub ideal_sectors: u64,
+}
+
+/// Loads of constant memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantCounts {
+    /// Loads with a lane that loads from it.
+    pub loads: u64,
+    /// Distinct addresses of each load, added up: how many times it is issued.
+    pub addresses: u64,
+}
+
+/// Stores or atomics: those of every space; sectors are of global memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrafficCounts {
+    /// Instructions.
+    pub count: u64,
+    /// Their executing lanes.
+    pub lanes: u64,
+    /// Access size times lanes.
+    pub bytes: u64,
+    /// Distinct 32-byte sectors of global memory of each, added up.
+    pub sectors: u64,
+    /// The fewest sectors that hold the bytes of each, added up.
+    pub ideal_sectors: u64,
+}
+
+impl TrafficCounts {
+    pub(in crate::trace::replay) fn add(&mut self, from: Self) {
+        for (to, from) in [
+            (&mut self.count, from.count),
+            (&mut self.lanes, from.lanes),
+            (&mut self.bytes, from.bytes),
+            (&mut self.sectors, from.sectors),
+            (&mut self.ideal_sectors, from.ideal_sectors),
+        ] {
+            add(to, from);
+        }
+    }
+}
+
+/// For each touch of a 128-byte line of global memory by a load, the loads of global memory since the
+/// last load of the kernel that touched it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReuseCounts {
+    /// Pairs of an upper bound 2^k and how many touches have more than 2^(k-1) loads, up to 2^k;
+    /// ascending, without zeros. 1 is the load before.
+    pub buckets: Vec<(u64, u64)>,
+    /// First touches.
+    pub cold: u64,
+}
+
+impl ReuseCounts {
+    /// Adds the counts of another kernel.
+    pub(super) fn add(&mut self, from: &Self) {
+        let mut sums: BTreeMap<u64, u64> = self.buckets.iter().copied().collect();
+        for (bound, touches) in &from.buckets {
+            add(sums.entry(*bound).or_default(), *touches);
+        }
+        self.buckets = sums.into_iter().collect();
+        add(&mut self.cold, from.cold);
     }
 }
 
@@ -274,9 +445,30 @@ pub struct PcSummary {
     pub ideal_sectors: u64,
     /// Its lane faults.
     pub lane_faults: FaultCounts,
+    /// What it costs in shared memory, if its opcode is of that space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<PcSharedCounts>,
+    /// What it costs in local memory, if its opcode is of that space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<LocalCounts>,
+    /// What it costs in constant memory, if its opcode is of that space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constant: Option<ConstantCounts>,
 }
 
-/// Sectors of one load.
+/// Loads of shared memory by one program counter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PcSharedCounts {
+    /// Loads with a lane that loads from it.
+    pub loads: u64,
+    /// Wavefronts of one load.
+    pub wavefronts: SectorSummary,
+    /// The fewest wavefronts that hold the words of each load, added up.
+    pub ideal_wavefronts: u64,
+}
+
+/// Sectors or wavefronts of one load; zeros without loads.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "named as what they are")]
@@ -313,4 +505,24 @@ pub struct Partial {
     pub pages: Vec<Vec<(u64, u64)>>,
     /// The same of lines.
     pub lines: Vec<Vec<(u64, u64)>>,
+    /// What `per_pc` is for loads, for stores and atomics.
+    #[serde(default)]
+    pub per_pc_stores: Vec<(usize, u16, u64)>,
+    /// The wavefronts of each row of `per_pc`, and of `per_pc_stores` after them.
+    #[serde(default)]
+    pub wavefronts: Vec<u64>,
+    /// For each kernel, the touches of lines; empty unless reuse is counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reuse: Vec<PartialReuse>,
+}
+
+/// The touches of lines of a part of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartialReuse {
+    /// The loads of global memory.
+    pub loads: u64,
+    /// For each line, ascending, its number and the numbers of the first and the last load that
+    /// touches it, from 1.
+    pub lines: Vec<(u64, u64, u64)>,
 }

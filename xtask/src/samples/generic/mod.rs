@@ -20,7 +20,7 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::{FaultCause, Outcome, UniformPath, reference};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::OutsideWindow;
-use warpload::trace::{Addresses, Kernel, NewLoad, Operation, Skipped, TraceWriter};
+use warpload::trace::{self, Addresses, Kernel, NewRecord, Operation, TraceWriter};
 use warpload::warp::Warp;
 
 use plan::{Case, Form, Place, Plan, plans};
@@ -77,10 +77,17 @@ pub(crate) fn generate() -> Result<Sample> {
 }
 
 /// An instruction of a kernel.
+#[derive(Clone, Copy)]
 enum Step {
     Load(Case, Ld),
-    Skip(Skipped),
+    /// A memory instruction that is not a load, by its opcode.
+    Other(&'static str),
+    /// One without a memory operand.
+    Skip,
 }
+
+/// What is between the loads.
+const OTHERS: [Step; 3] = [Step::Other("ST.E"), Step::Other("ATOM.E.ADD"), Step::Skip];
 
 struct Generator {
     random: Random,
@@ -105,19 +112,23 @@ impl Generator {
         for case in &plan.cases {
             steps.push(Step::Load(*case, self.instruction(case)?));
             for _ in 0..self.random.below(3) {
-                let kinds = [Skipped::Store, Skipped::Atomic, Skipped::Other];
-                steps.push(Step::Skip(self.random.pick(&kinds)));
+                steps.push(self.random.pick(&OTHERS));
             }
         }
-        for _ in 0..plan.warps {
+        for warp in 0..plan.warps {
+            self.writer.place(Some(trace::Place {
+                cta: Some([0; 3]),
+                warp: Some(warp),
+                cluster: None,
+                index: Some(0),
+            }));
             for (i, step) in (0..).zip(&steps) {
                 match step {
                     Step::Load(case, ld) => self.load(program_counter(i), case, *ld)?,
-                    Step::Skip(kind) => {
-                        self.counts.skipped += 1;
-                        self.writer.skip(*kind)?;
-                    }
+                    Step::Other(opcode) => self.other(program_counter(i), opcode)?,
+                    Step::Skip => self.writer.skip()?,
                 }
+                self.counts.skipped += u64::from(!matches!(step, Step::Load(..)));
             }
         }
         Ok(())
@@ -206,16 +217,21 @@ impl Generator {
         // The replay then computes Plg itself.
         let is_left_out = case.place.is_compiled() && self.random.one_in(8);
         let operation = self.operation(&instruction, word)?;
-        self.writer.load(&NewLoad {
-            pc,
-            mask,
-            operation,
-            addresses,
+        self.writer.record(&NewRecord {
             plg: (!is_left_out).then_some(plg),
             guard: (passed != LaneMask::ALL).then_some(passed),
-            expected: &expected,
-            width_disagrees: false,
+            values: &expected,
+            ..NewRecord::new(pc, mask, operation, addresses)
         })?;
+        Ok(())
+    }
+
+    /// Writes the record of a store or an atomic of all lanes, side by side; replays count it.
+    fn other(&mut self, pc: u32, opcode: &str) -> Result<()> {
+        let operation = self.writer.operation(&Operation::of_opcode(opcode));
+        let operation = operation.context("at most 65,536 operations")?;
+        let addresses = Addresses::Stride { base: FIRST.base, stride: 4 };
+        self.writer.record(&NewRecord::new(pc, LaneMask::ALL, operation, addresses))?;
         Ok(())
     }
 

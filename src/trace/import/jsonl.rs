@@ -1,0 +1,473 @@
+//! Reads the lines of JSON that warpload exports (docs/trace-jsonl.md).
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+use super::error::ImportError;
+use super::format::{self, Format, Sign};
+use super::sink::{Refused, Sink, operation_of};
+use super::text::Text;
+use crate::lane::{LANES, LaneMask};
+use crate::lines::Lines;
+use crate::trace::binary::{Addresses, Kernel, NameError, NewRecord, Place};
+use crate::trace::export::{VERSION, kind_name};
+use crate::trace::operation::{Kind, Operation};
+
+pub(super) const FORMAT: Format =
+    Format { name: "an export of warpload", recognize, reader: format::Reader::Trace(read) };
+
+/// The most instructions without a memory operand, which have no lines: a few bytes must not be a large
+/// amount of work.
+const MAX_SKIPPED: u64 = 1 << 36;
+
+const LOADS_ONLY: &str = "exported from a binary trace of version 1, which has no records of stores and \
+    atomics: they are counted as others";
+
+fn recognize(start: &[u8]) -> Option<Sign> {
+    start.starts_with(b"{\"trace\":").then_some(Sign::Certain)
+}
+
+fn read(
+    input: &mut Text<'_>,
+    file: &Path,
+    _threads: usize,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let mut lines = Lines::new(input);
+    let mut reader = None;
+    let mut number = 1;
+    while let Some(line) = lines.next_line() {
+        let line = line.map_err(|error| ImportError::in_lines(file, error))?;
+        number = line.number;
+        let read = match &mut reader {
+            None => Reader::begin(sink, line.text).map(|begun| reader = Some(begun)),
+            Some(reader) => reader.line(sink, line.text),
+        };
+        read.map_err(|wrong| wrong.at(file, number))?;
+    }
+    if !lines.line_ended() {
+        let message = "the last line has no line end: the file is cut off";
+        return Err(Wrong::from(message).at(file, number));
+    }
+    let Some(reader) = reader else { return Ok(()) };
+    reader.end(sink).map_err(|wrong| wrong.at(file, number))
+}
+
+/// What is wrong with a line.
+enum Wrong {
+    /// What, and the column from 1.
+    Line(String, usize),
+    /// The import as a whole.
+    Import(ImportError),
+}
+
+impl From<ImportError> for Wrong {
+    fn from(error: ImportError) -> Self {
+        Self::Import(error)
+    }
+}
+
+impl From<Refused> for Wrong {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Name(error) => error.into(),
+            Refused::Import(error) => Self::Import(error),
+        }
+    }
+}
+
+impl From<NameError> for Wrong {
+    fn from(error: NameError) -> Self {
+        Self::Line(error.to_string(), 1)
+    }
+}
+
+impl From<&str> for Wrong {
+    fn from(message: &str) -> Self {
+        Self::Line(message.to_owned(), 1)
+    }
+}
+
+impl From<String> for Wrong {
+    fn from(message: String) -> Self {
+        Self::Line(message, 1)
+    }
+}
+
+impl From<serde_json::Error> for Wrong {
+    fn from(error: serde_json::Error) -> Self {
+        let message = error.to_string();
+        // The place in the line follows on its own.
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        Self::Line(
+            message.strip_suffix(&place).unwrap_or(&message).to_owned(),
+            error.column().max(1),
+        )
+    }
+}
+
+impl Wrong {
+    fn at(self, file: &Path, line: u64) -> ImportError {
+        match self {
+            Self::Line(message, column) => {
+                ImportError::Line { file: file.to_owned(), line, column, message }
+            }
+            Self::Import(error) => error,
+        }
+    }
+}
+
+/// The first line.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TraceLine {
+    trace: About,
+}
+
+#[derive(Deserialize)]
+struct About {
+    version: u32,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
+    allocations: Vec<(Hex, u64)>,
+    records: u64,
+    complete: Option<bool>,
+    #[serde(default)]
+    notes: Vec<String>,
+    #[serde(default)]
+    loads_only: bool,
+}
+
+/// A kernel that begins, or that goes on.
+#[derive(Deserialize)]
+struct KernelLine {
+    kernel: u64,
+    record: u64,
+    #[serde(default)]
+    continued: bool,
+    #[serde(default)]
+    name: Arc<str>,
+    grid: Option<[u32; 3]>,
+    block: Option<[u32; 3]>,
+    #[serde(default)]
+    skipped: Skipped,
+    #[serde(default)]
+    windows: Windows,
+    #[serde(default)]
+    header: Vec<(Arc<str>, Arc<str>)>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+struct Skipped {
+    store: u64,
+    atomic: u64,
+    other: u64,
+}
+
+#[derive(Default, Deserialize)]
+struct Windows {
+    shared: Option<Hex>,
+    local: Option<Hex>,
+}
+
+/// A memory instruction.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordLine<'l> {
+    record: u64,
+    #[serde(borrow)]
+    kind: Cow<'l, str>,
+    cta: Option<[u32; 3]>,
+    warp: Option<u32>,
+    cluster: Option<[u32; 3]>,
+    index: Option<u32>,
+    pc: Hex,
+    #[serde(borrow)]
+    opcode: Cow<'l, str>,
+    #[serde(borrow)]
+    space: Cow<'l, str>,
+    bytes: Option<u64>,
+    active: Hex,
+    plg: Option<Hex>,
+    guard: Option<Hex>,
+    transfers: Option<u64>,
+    addresses: Option<[Option<Hex>; LANES]>,
+    values: Option<[Option<Vec<Hex>>; LANES]>,
+    #[serde(default)]
+    valued: bool,
+    #[serde(default)]
+    width_disagrees: bool,
+}
+
+/// A number as a text with `0x`.
+#[derive(Clone, Copy)]
+struct Hex(u64);
+
+impl<'de> Deserialize<'de> for Hex {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        const EXPECTED: &str = "expected a hexadecimal number of at most 64 bits, as \"0x10\"";
+        let text = Cow::<str>::deserialize(from)?;
+        let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'));
+        let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        number.map(Self).ok_or_else(|| D::Error::custom(EXPECTED))
+    }
+}
+
+impl Hex {
+    fn small(self, what: &str) -> Result<u32, Wrong> {
+        u32::try_from(self.0).map_err(|_| format!("`{what}` of more than 32 bits").into())
+    }
+
+    fn mask(self, what: &str) -> Result<LaneMask, Wrong> {
+        self.small(what).map(LaneMask::from_bits)
+    }
+}
+
+/// Reads the lines after the first.
+struct Reader {
+    /// The instructions of the trace, and those that were read or skipped.
+    records: u64,
+    next: u64,
+    /// The instructions without a line that were skipped.
+    skipped: u64,
+    loads_only: bool,
+    /// Each kernel's instructions that are not loads: as its line says, and so far.
+    kernels: Vec<(Skipped, Skipped)>,
+    current: usize,
+    /// The opcode read last, as lines in a row often have the same.
+    operation: Option<(Operation, u16)>,
+    addresses: Vec<u64>,
+    deltas: Vec<i32>,
+    values: Vec<u32>,
+}
+
+impl Reader {
+    fn begin(sink: &mut Sink<'_>, text: &str) -> Result<Self, Wrong> {
+        let TraceLine { trace } = serde_json::from_str(text)?;
+        let About { version, tools, allocations, records, complete, notes, loads_only } = trace;
+        if version != VERSION {
+            return Err(format!("version {version} of the export; expected {VERSION}").into());
+        }
+        for tool in tools {
+            sink.tool(tool)?;
+        }
+        for note in notes {
+            sink.note(note)?;
+        }
+        if loads_only {
+            sink.note(LOADS_ONLY.to_owned())?;
+        }
+        if complete != Some(true) {
+            sink.end_is_unknown(None)?;
+        }
+        sink.allocations(allocations.into_iter().map(|(base, bytes)| (base.0, bytes)).collect())?;
+        Ok(Self {
+            records,
+            next: 0,
+            skipped: 0,
+            loads_only,
+            kernels: Vec::new(),
+            current: 0,
+            operation: None,
+            addresses: Vec::new(),
+            deltas: Vec::new(),
+            values: Vec::new(),
+        })
+    }
+
+    fn line(&mut self, sink: &mut Sink<'_>, text: &str) -> Result<(), Wrong> {
+        if text.starts_with("{\"record\":") {
+            self.record(sink, serde_json::from_str(text)?)
+        } else if text.starts_with("{\"kernel\":") {
+            self.kernel(sink, serde_json::from_str(text)?)
+        } else {
+            Err("expected a line that begins with `{\"record\":` or `{\"kernel\":`".into())
+        }
+    }
+
+    /// Counts the instructions without a line that come before record `to`.
+    fn skip_to(&mut self, sink: &mut Sink<'_>, to: u64) -> Result<(), Wrong> {
+        let Some(count) = to.checked_sub(self.next) else {
+            return Err(format!(
+                "record {to} after record {}; expected ascending records",
+                self.next
+            )
+            .into());
+        };
+        if to > self.records {
+            let all = self.records;
+            return Err(format!("record {to}; the first line says that there are {all}").into());
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        let Some((_, seen)) = self.kernels.get_mut(self.current) else {
+            return Err("instructions before the first kernel".into());
+        };
+        self.skipped += count;
+        if self.skipped > MAX_SKIPPED {
+            return Err(format!("more than {MAX_SKIPPED} instructions without a line").into());
+        }
+        seen.other += count;
+        self.next = to;
+        Ok(sink.skip(count)?)
+    }
+
+    fn kernel(&mut self, sink: &mut Sink<'_>, line: KernelLine) -> Result<(), Wrong> {
+        self.skip_to(sink, line.record)?;
+        // Operations of another kernel can mean something else.
+        self.operation = None;
+        let number = line.kernel;
+        let known = self.kernels.len() as u64;
+        if line.continued {
+            if number >= known {
+                return Err(format!("kernel {number} goes on before it begins").into());
+            }
+            sink.close_block()?;
+            sink.select(number as u32)?;
+            self.current = number as usize;
+            return Ok(());
+        }
+        if number != known {
+            return Err(format!("kernel {number}; expected kernel {known}").into());
+        }
+        if !self.kernels.is_empty() {
+            sink.close_block()?;
+        }
+        let mut header = Vec::new();
+        for (key, value) in &line.header {
+            header.push((sink.name(key)?, sink.name(value)?));
+        }
+        let kernel = Kernel {
+            name: sink.name(&line.name)?,
+            grid: line.grid.unwrap_or_default(),
+            block: line.block.unwrap_or_default(),
+            shared_base: line.windows.shared.map(|base| base.0),
+            local_base: line.windows.local.map(|base| base.0),
+            header,
+        };
+        sink.kernel(kernel)?;
+        self.current = self.kernels.len();
+        self.kernels.push((line.skipped, Skipped::default()));
+        Ok(())
+    }
+
+    fn record(&mut self, sink: &mut Sink<'_>, line: RecordLine<'_>) -> Result<(), Wrong> {
+        if line.record >= self.records {
+            let (record, all) = (line.record, self.records);
+            return Err(format!("record {record}; the first line says that there are {all}").into());
+        }
+        self.skip_to(sink, line.record)?;
+        let (operation, number) = match &self.operation {
+            Some(known) if known.0.opcode[..] == *line.opcode => known,
+            _ => {
+                let number = sink.operation(&line.opcode)?;
+                let operation = operation_of(&line.opcode, sink.is_spa5());
+                self.operation.insert((operation, number))
+            }
+        };
+        let number = *number;
+        let (kind, registers) = (operation.kind, operation.width.registers() as usize);
+        let bytes = line.transfers.map_or(operation.bytes().map(u64::from), |_| line.bytes);
+        let said = (&*line.kind, &*line.space, line.bytes);
+        if said != (kind_name(kind), operation.space_name(), bytes) {
+            return Err(format!(
+                "`kind`, `space` and `bytes` are not those of {}",
+                operation.opcode
+            )
+            .into());
+        }
+        let mask = line.active.mask("active")?;
+        let addresses = match (&line.addresses, line.transfers) {
+            (None, Some(count)) if kind == Kind::Transfer => {
+                Addresses::Transfer { count, bytes: line.bytes.unwrap_or(0) }
+            }
+            (_, Some(_)) => return Err("`transfers` of an instruction that has lanes".into()),
+            (None, None) => Addresses::Unknown,
+            (Some(list), None) => {
+                self.addresses.clear();
+                for (lane, address) in list.iter().enumerate() {
+                    if address.is_some() != mask.contains(lane) {
+                        return Err(
+                            format!("`addresses` and `active` disagree in lane {lane}").into()
+                        );
+                    }
+                    self.addresses.extend(address.map(|address| address.0));
+                }
+                Addresses::shortest(&self.addresses, &mut self.deltas)
+            }
+        };
+        self.values.clear();
+        if let Some(values) = &line.values {
+            for register in 0..registers {
+                for (lane, values) in values.iter().enumerate() {
+                    let is_there = values.as_ref().map(Vec::len);
+                    if is_there != mask.contains(lane).then_some(registers) {
+                        return Err(format!(
+                            "`values` of lane {lane}; expected {registers} for each active lane"
+                        )
+                        .into());
+                    }
+                    if let Some(values) = values {
+                        self.values.push(values[register].small("values")?);
+                    }
+                }
+            }
+        }
+        let RecordLine { cta, warp, cluster, index, .. } = line;
+        let place = Place { cta, warp, cluster, index };
+        sink.place((place != Place::default()).then_some(place));
+        let mask_of = |mask: Option<Hex>, what| mask.map(|mask| mask.mask(what)).transpose();
+        sink.record(&NewRecord {
+            pc: line.pc.small("pc")?,
+            mask,
+            operation: number,
+            addresses,
+            plg: mask_of(line.plg, "plg")?,
+            guard: mask_of(line.guard, "guard")?,
+            values: &self.values,
+            is_valued: line.valued,
+            width_disagrees: line.width_disagrees,
+        })?;
+        self.next += 1;
+        if let Some((_, seen)) = self.kernels.get_mut(self.current) {
+            match kind {
+                Kind::Load => {}
+                Kind::Store => seen.store += 1,
+                Kind::Atomic => seen.atomic += 1,
+                _ => seen.other += 1,
+            }
+        } else {
+            return Err("a record before the first kernel".into());
+        }
+        Ok(())
+    }
+
+    /// Checks that the file has all that its lines say.
+    fn end(mut self, sink: &mut Sink<'_>) -> Result<(), Wrong> {
+        self.skip_to(sink, self.records)?;
+        for (number, (said, seen)) in self.kernels.iter().enumerate() {
+            let mut said = *said;
+            if self.loads_only {
+                said = Skipped {
+                    store: 0,
+                    atomic: 0,
+                    other: said.other.saturating_add(said.store).saturating_add(said.atomic),
+                };
+            }
+            if said != *seen {
+                return Err(format!(
+                    "kernel {number} has {} stores, {} atomics and {} others; its line says {}, {} and \
+                     {}: the file is cut off or incomplete",
+                    seen.store, seen.atomic, seen.other, said.store, said.atomic, said.other
+                )
+                .into());
+            }
+        }
+        Ok(())
+    }
+}
