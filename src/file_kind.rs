@@ -42,7 +42,7 @@ use FileKind::{
 };
 
 /// How files of each kind begin. If there are few bytes, [`FileKind::detect`] checks more.
-const MAGICS: [(&[u8], FileKind); 22] = [
+const MAGICS: [(&[u8], FileKind); 23] = [
     (b"\x7fELF", Elf),
     // 0xba55ed50, little-endian.
     (b"\x50\xed\x55\xba", Fatbin),
@@ -57,6 +57,7 @@ const MAGICS: [(&[u8], FileKind); 22] = [
     // Deflate is the one method there is.
     (b"\x1f\x8b\x08", Gzip),
     (b"\x28\xb5\x2f\xfd", Zstd),
+    (SKIPPABLE, Zstd),
     (b"BZh", Bzip2),
     (b"\xfd7zXZ\0", Xz),
     (b"PK\x03\x04", Zip),
@@ -71,6 +72,17 @@ const MAGICS: [(&[u8], FileKind); 22] = [
     (b"-network_", SimulatorConfig),
 ];
 
+/// How a skippable frame of zstd begins, with which some tools begin a file. The low half of the first
+/// byte is free.
+const SKIPPABLE: &[u8] = b"\x50\x2a\x4d\x18";
+
+/// Returns whether `start` agrees with `magic` in the bytes that both have.
+fn agrees(magic: &[u8], start: &[u8]) -> bool {
+    let free = if magic == SKIPPABLE { 0x0f } else { 0 };
+    let mut pairs = magic.iter().zip(start);
+    pairs.next().is_none_or(|(magic, byte)| *magic == *byte & !free) && pairs.all(|(m, b)| m == b)
+}
+
 impl FileKind {
     /// The maximum number of bytes of a file that [`Self::detect`] inspects.
     pub const DETECT_BYTES: usize = 20;
@@ -84,7 +96,8 @@ impl FileKind {
             start.get(range).is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0))
         };
         let begins = |(magic, kind): &&(&[u8], FileKind)| {
-            start.starts_with(magic)
+            start.len() >= magic.len()
+                && agrees(magic, start)
                 && match kind {
                     // An object has no optional header.
                     Coff if magic.len() == 2 => is_zero(16..18),
@@ -95,6 +108,12 @@ impl FileKind {
                 }
         };
         MAGICS.iter().find(begins).map(|(_, kind)| *kind)
+    }
+
+    /// Returns whether a file of the kind may begin with `start`, which may be shorter than its magic.
+    #[cfg(feature = "trace")]
+    pub(crate) fn may_begin(self, start: &[u8]) -> bool {
+        MAGICS.iter().any(|(magic, kind)| *kind == self && agrees(magic, start))
     }
 
     /// Returns the length in bits of the shortest magic of the kind: how certain a match is.
@@ -167,6 +186,9 @@ mod tests {
             (b"MZ is how it begins.\0", None),
             (b"\x1f\x8b\x08\0", Some(Gzip)),
             (b"\x28\xb5\x2f\xfd\x04", Some(Zstd)),
+            (b"\x50\x2a\x4d\x18\x04\0\0\0", Some(Zstd)),
+            (b"\x5f\x2a\x4d\x18\x04\0\0\0", Some(Zstd)),
+            (b"\x60\x2a\x4d\x18\x04\0\0\0", None),
             (b"BZh91AY&SY\x01", Some(Bzip2)),
             (b"BZh is prose", None),
             (b"\xfd7zXZ\0\0\x04", Some(Xz)),

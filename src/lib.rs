@@ -118,7 +118,7 @@ pub mod warp;
 
 pub use warpload_encoding as encoding;
 #[doc(hidden)]
-pub use warpload_encoding::impossible;
+pub use warpload_encoding::{eight, impossible};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -21,10 +21,20 @@ fn data(name: &str) -> Vec<u8> {
     fs::read(common::file(name)).unwrap()
 }
 
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
 fn xz(text: &[u8]) -> Vec<u8> {
     let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
     encoder.write_all(text).unwrap();
     encoder.finish().unwrap()
+}
+
+fn zstd(text: &[u8]) -> Vec<u8> {
+    zstd::encode_all(text, 1).unwrap()
 }
 
 /// What the text is, the text, the arguments that read it as `FILE` or `-`, and the exit status.
@@ -86,9 +96,11 @@ fn the_mark_of_utf_8_changes_nothing() {
         assert_eq!(plain.0.status, status, "{what}, {arguments:?}: {plain:?}");
         assert_eq!(with(&[MARK.as_bytes(), &text].concat()), plain, "{what}, {arguments:?}");
         if ["trace", "log", "list"].iter().any(|end| what.ends_with(end)) {
-            let compressed = with(&xz(&text));
-            assert_eq!(compressed, plain, "{what}, compressed");
-            assert_eq!(with(&xz(&[MARK.as_bytes(), &text].concat())), plain, "{what}, compressed");
+            for compress in [gzip, xz, zstd] {
+                assert_eq!(with(&compress(&text)), plain, "{what}, compressed");
+                let marked = compress(&[MARK.as_bytes(), &text].concat());
+                assert_eq!(with(&marked), plain, "{what}, compressed");
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
 //! [`Eight`]: eight bytes of text as one number, for what would otherwise be a loop over bytes whose
-//! end no processor can predict.
+//! end no processor can predict. Public only for the other packages of this repository.
 
 use crate::impossible::OrImpossible;
 
 /// Eight bytes, the first one lowest; 0 after the end of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Eight(u64);
+pub struct Eight(u64);
 
 const fn splat(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
@@ -15,6 +15,13 @@ const fn splat(byte: u8) -> u64 {
 const HIGH: u64 = splat(0x80);
 
 impl Eight {
+    /// Returns the bytes as they are.
+    #[inline(always)]
+    #[must_use]
+    pub const fn new(bytes: [u8; 8]) -> Self {
+        Self(u64::from_le_bytes(bytes))
+    }
+
     /// Returns the first eight bytes of `text`.
     pub(crate) const fn of(mut text: &[u8]) -> Self {
         let (mut eight, mut shift) = (0, 0);
@@ -38,7 +45,7 @@ impl Eight {
         let start = at.min(last);
         let bytes = text.get(start..).and_then(<[u8]>::first_chunk);
         let bytes = bytes.or_impossible(&[0; 8], "eight bytes follow");
-        Self(u64::from_le_bytes(*bytes).unbounded_shr(8 * (at - start) as u32))
+        Self::new(*bytes).after(at - start)
     }
 
     /// Returns the first `count` bytes.
@@ -53,12 +60,6 @@ impl Eight {
         Self(self.0.unbounded_shr(8 * count as u32))
     }
 
-    /// Returns [`HIGH`] for each byte in `from..=to`, both ASCII.
-    const fn between(self, from: u8, to: u8) -> u64 {
-        let ascii = self.0 & !HIGH;
-        (ascii + splat(0x80 - from)) & !(ascii + splat(0x7f - to)) & !self.0 & HIGH
-    }
-
     /// Returns the bytes with letters in upper case. Of the others, some become others that are
     /// neither letters nor digits.
     #[inline]
@@ -66,40 +67,49 @@ impl Eight {
         Self(self.0 & !((self.0 & splat(0x40)) >> 1))
     }
 
-    /// Returns the number of which the first `count` bytes are the decimal digits, at most three;
-    /// `None` if one of them is not a digit.
-    #[inline]
-    pub(crate) const fn decimal(self, count: usize) -> Option<u32> {
-        let digits = self.right_aligned(count);
-        if digits.between(b'0', b'9') != HIGH {
-            return None;
-        }
-        let [.., hundreds, tens, ones] = (digits.0 & splat(0xf)).to_le_bytes();
-        Some(hundreds as u32 * 100 + tens as u32 * 10 + ones as u32)
+    /// Returns the number of which the first `count` bytes, 1 to 8, are the decimal digits; `None` if
+    /// one of them is not a digit.
+    #[inline(always)]
+    #[must_use]
+    pub const fn decimal(self, count: usize) -> Option<u32> {
+        // The values of the digits, after as many zeros as fit.
+        let digits = (self.0 ^ splat(b'0')).wrapping_shl(64 - 8 * count as u32);
+        // A carry comes from a byte that is wrong itself.
+        let is_wrong = (digits.wrapping_add(splat(6)) | digits) & splat(0xf0) != 0;
+        let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+        // Of each four digits two pairs, the first worth a hundred times the second.
+        const PAIR: u64 = 0x0000_00ff_0000_00ff;
+        let first = (pairs & PAIR).wrapping_mul(100 + (1_000_000 << 32));
+        let second = (pairs >> 16 & PAIR).wrapping_mul(1 + (10_000 << 32));
+        let value = first.wrapping_add(second) >> 32;
+        if is_wrong { None } else { Some(value as u32) }
     }
 
-    /// Returns the number of which the first `count` bytes are the hexadecimal digits; `None` if one of
-    /// them is not a digit.
-    #[inline]
-    pub(crate) const fn hexadecimal(self, count: usize) -> Option<u32> {
-        let digits = self.right_aligned(count);
-        let letters = Self(digits.0 | splat(0x20)).between(b'a', b'f');
-        if digits.between(b'0', b'9') | letters != HIGH {
-            return None;
-        }
-        // A half-byte in each byte, the last digit lowest; then pairs, and pairs of pairs, are joined.
-        let nibbles = ((digits.0 & splat(0xf)) + (letters >> 7) * 9).swap_bytes();
-        let bytes = (nibbles | nibbles >> 4) & 0x00ff_00ff_00ff_00ff;
-        let halves = (bytes | bytes >> 8) & 0x0000_ffff_0000_ffff;
-        Some((halves | halves >> 16) as u32)
-    }
-
-    /// Returns the first `count` bytes at the end, after as many `0` as fit.
-    const fn right_aligned(self, count: usize) -> Self {
+    /// Returns the number of which the first `count` bytes, 1 to 8, are the hexadecimal digits; `None`
+    /// if one of them is not a digit.
+    #[inline(always)]
+    #[must_use]
+    pub const fn hexadecimal(self, count: usize) -> Option<u32> {
+        // The digits, after as many `0` as fit.
         let zeros = 64 - 8 * count as u32;
-        let before = !u64::MAX.unbounded_shl(zeros);
-        Self(self.0.unbounded_shl(zeros) | splat(b'0') & before)
+        let text = self.0.wrapping_shl(zeros) | splat(b'0') & !u64::MAX.wrapping_shl(zeros);
+        let ascii = text & !HIGH;
+        let digits = at_least(ascii, b'0') & !at_least(ascii, b'9' + 1);
+        let lower = ascii | splat(0x20);
+        let letters = at_least(lower, b'a') & !at_least(lower, b'f' + 1);
+        let is_wrong = (digits | letters) & !text & HIGH != HIGH;
+        // A half-byte in each byte, the last digit highest; then pairs, and pairs of pairs, are joined.
+        let nibbles = (text & splat(0x0f)) + (text >> 6 & splat(1)) * 9;
+        let bytes = ((nibbles << 4) + (nibbles >> 8)) & 0x00ff_00ff_00ff_00ff;
+        let halves = ((bytes << 8) + (bytes >> 16)) & 0x0000_ffff_0000_ffff;
+        let value = (halves << 16) + (halves >> 32);
+        if is_wrong { None } else { Some(value as u32) }
     }
+}
+
+/// Returns [`HIGH`] for each byte of `ascii` that is at least `least`.
+const fn at_least(ascii: u64, least: u8) -> u64 {
+    ascii + splat(0x80 - least)
 }
 
 #[cfg(test)]
@@ -125,7 +135,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_are_those_of_the_standard_library(text in "[0-9a-gA-G/:@`é]{1,8}") {
+        fn numbers_are_those_of_the_standard_library(text in r"[0-9a-gA-G/:@`é\x10-\x1a]{1,8}") {
             let (bytes, all): (_, fn(char) -> bool) =
                 (text.as_bytes(), |c| c.is_ascii_hexdigit());
             let eight = Eight::at(bytes, 0);
@@ -133,7 +143,7 @@ mod tests {
                 let expected = u32::from_str_radix(&text, 16).ok().filter(|_| text.chars().all(all));
                 prop_assert_eq!(eight.hexadecimal(bytes.len()), expected);
             }
-            if bytes.len() <= 3 {
+            if bytes.len() <= 8 {
                 prop_assert_eq!(eight.decimal(bytes.len()), text.parse().ok());
             }
         }

@@ -40,7 +40,8 @@
 extern crate std;
 
 pub mod control;
-mod eight;
+#[doc(hidden)]
+pub mod eight;
 mod field;
 #[doc(hidden)]
 pub mod impossible;

@@ -3,13 +3,14 @@
 use std::io::{Cursor, Error, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use warpload::file_kind::FileKind;
 use warpload::memory::{Arena, Fill};
 use warpload::trace::{
     BinaryTrace, Data, ImportError, ReplayError, ReplayOptions, TraceError, TraceWriter,
     import_from, replay,
 };
 
-/// The largest binary trace that an import may write; a few bytes of `.xz` can be a long text.
+/// The largest binary trace that an import may write; a few compressed bytes can be a long text.
 const MAX_OUTPUT: u64 = 8 << 20;
 
 /// A file in memory that is never larger than [`MAX_OUTPUT`].
@@ -38,12 +39,12 @@ impl Seek for Output {
 /// not part of the input.
 pub(crate) fn could_name_files(text: &[u8]) -> bool {
     let has = |part: &[u8]| text.windows(part.len()).any(|window| window == part);
-    has(b".trace") || has(b"Memcpy") || has(b".xz")
+    [&b".trace"[..], b"Memcpy", b".gz", b".xz", b".zst"].into_iter().any(has)
 }
 
 /// Returns whether `text` is compressed, so that its contents cannot be inspected.
-pub(crate) fn is_xz(text: &[u8]) -> bool {
-    text.starts_with(b"\xfd7zXZ")
+pub(crate) fn is_compressed(text: &[u8]) -> bool {
+    matches!(FileKind::detect(text), Some(FileKind::Gzip | FileKind::Xz | FileKind::Zstd))
 }
 
 /// Imports `input`, called `name`, into a binary trace.

@@ -312,3 +312,38 @@ impl std::io::Seek for Discarded {
         Ok(0)
     }
 }
+
+/// 64 MiB of text in some KiB of compressed parts.
+#[test]
+fn a_long_text_in_a_small_compressed_file() {
+    let _alone = alone();
+    let gzip = |text: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    };
+    let xz = |text: &[u8]| {
+        let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    };
+    let zstd = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
+    type Compress = fn(&[u8]) -> Vec<u8>;
+    let compressions: [Compress; 3] = [gzip, xz, zstd];
+    let line = format!("{}\n", "x".repeat((1 << 16) - 1));
+    for (compression, compress) in compressions.into_iter().enumerate() {
+        let start = compress((launch(0, "k") + &access(0, "LDG.E")).as_bytes());
+        let part = compress(line.repeat(256).as_bytes());
+        let file = [start, part.repeat(4)].concat();
+        assert!(file.len() < 1 << 18, "compression {compression}: {} bytes", file.len());
+        let (result, peak) = peak::during(|| {
+            let output = Cursor::new(Vec::new());
+            let mut writer = TraceWriter::new(output, "a test".to_owned()).unwrap();
+            import_from(&file[..], Path::new("long"), &mut writer, 2, &|_| {})?;
+            Ok::<_, ImportError>(writer.finish().unwrap())
+        });
+        let trace = BinaryTrace::new(Arena::from(result.unwrap().into_inner())).unwrap();
+        assert_eq!(trace.contents().kernels.len(), 1);
+        assert!(mib(peak) < 16, "compression {compression}: {} MiB", mib(peak));
+    }
+}

@@ -235,8 +235,8 @@ fn text_that_is_none() {
     assert!(refused("\n\n \n").starts_with("not a trace; expected"));
     assert!(refused("\x7fELF").starts_with("not a trace; expected"));
     assert!(refused("# A heading\n").starts_with("not a trace; expected"));
-    let gzip = refused(b"\x1f\x8b\x08");
-    assert!(gzip.ends_with(", not a gzip file; decompress it with `gzip -d`"), "{gzip}");
+    let bzip2 = refused(b"BZh91AY&SY");
+    assert!(bzip2.ends_with(", not a bzip2 file; decompress it with `bzip2 -d`"), "{bzip2}");
     assert!(
         refused(b"-kernel name = k\n-author = Andr\xe9\n")
             .starts_with("line 2, column 15 (byte offset 31) is not UTF-8")

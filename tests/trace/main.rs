@@ -5,6 +5,7 @@
 
 mod allocator;
 mod broken;
+mod compressed;
 mod damage;
 mod documentation;
 mod errors;
@@ -18,4 +19,3 @@ mod samples;
 mod shards;
 mod total;
 mod truncated;
-mod xz;

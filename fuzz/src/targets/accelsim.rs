@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use crate::import::{could_name_files, import, is_xz, replay_import};
+use crate::import::{could_name_files, import, is_compressed, replay_import};
 
 /// Enough of a header for most inputs to be read as Accel-Sim's; an input can have its own.
 const HEADER: &[u8] = b"-kernel name = k\n-shmem base_addr = 0x1000000\n#BEGIN_TB\n\
@@ -13,7 +13,7 @@ pub fn accelsim_does_not_panic(input: &[u8]) {
         _ => input.to_vec(),
     };
     // Compressed files have a target of their own.
-    if could_name_files(&text) || is_xz(&text) {
+    if could_name_files(&text) || is_compressed(&text) {
         return;
     }
     if let Ok(trace) = import(&text, Path::new("text"), 1) {

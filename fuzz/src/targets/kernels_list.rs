@@ -1,5 +1,5 @@
 use crate::folder::{self, leads_out};
-use crate::import::{import, is_xz, replay_import};
+use crate::import::{import, is_compressed, replay_import};
 
 /// Any text is a list of kernels, or an error; the import does not depend on the number of threads. The
 /// list can name files in a temporary folder; what follows the first NUL of the input is one of them,
@@ -9,7 +9,7 @@ pub fn kernels_list_does_not_panic(input: &[u8]) {
         Some(end) => (&input[..end], &input[end + 1..]),
         None => (input, &[][..]),
     };
-    if leads_out(list) || is_xz(list) || is_xz(file) {
+    if leads_out(list) || is_compressed(list) || is_compressed(file) {
         return;
     }
     folder::with(|folder| {

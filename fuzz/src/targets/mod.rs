@@ -1,6 +1,7 @@
 //! The targets: **the list**, and one file each. A target is named after the property that it checks.
 
 mod accelsim;
+mod compressed;
 mod decode;
 mod encode;
 mod execute;
@@ -14,9 +15,9 @@ mod sass;
 mod tensor_case;
 mod trace;
 mod vector;
-mod xz;
 
 pub use accelsim::accelsim_does_not_panic;
+pub use compressed::compressed_is_bounded;
 pub use decode::decode_then_encode_is_identity;
 pub use encode::encode_then_decode_is_identity;
 pub use execute::fast_equals_literal;
@@ -30,7 +31,6 @@ pub use sass::sass_does_not_panic;
 pub use tensor_case::tensor_case_does_not_panic;
 pub use trace::trace_does_not_panic;
 pub use vector::vector_does_not_panic;
-pub use xz::xz_is_bounded;
 
 use crate::seeds::Source;
 
@@ -118,7 +118,7 @@ pub const TARGETS: &[Target] = targets! {
         Files("tests/data/cmd", "g"),
         File("tests/independent/kernelslist.g"),
     ],
-    xz_is_bounded: [
+    compressed_is_bounded: [
         Files("tests/independent/traces", "xz"),
         File("traces/vecadd-v3-sm61-head.trace.xz"),
         File("tests/data/cmd/kernel-1.traceg"),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::compressed::Compression;
 use super::error::ImportError;
 use super::file_list::FileList;
 use super::format::{Format, Reader, Sign, first_line};
@@ -11,14 +12,13 @@ use crate::lines::Lines;
 pub(super) const FORMAT: Format =
     Format { name: "a kernelslist.g of Accel-Sim", recognize, reader: Reader::List(read) };
 
-/// How the names of traces end, maybe followed by those of compressed files.
+/// How the names of traces end that are not compressed as a whole.
 const TRACES: [&[u8]; 3] = [b".trace", b".traceg", b".tracez"];
-const COMPRESSED: [&[u8]; 3] = [b".xz", b".gz", b".zst"];
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     let line = first_line(start);
-    let plain = COMPRESSED.iter().find_map(|end| line.strip_suffix(*end)).unwrap_or(line);
-    let names_a_trace = TRACES.iter().any(|end| plain.ends_with(end));
+    let names_a_trace = TRACES.iter().any(|end| line.ends_with(end));
+    let names_a_trace = names_a_trace || Compression::by_name(line).is_some();
     let is_command =
         [&b"Memcpy"[..], b"cuda"].iter().any(|name| line.starts_with(name)) && line.contains(&b',');
     (is_command || names_a_trace).then_some(Sign::Likely)

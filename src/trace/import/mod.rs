@@ -5,6 +5,7 @@
 //! `Sink`, block by block.
 
 mod accelsim;
+mod compressed;
 mod error;
 mod event;
 mod file_list;
@@ -20,7 +21,6 @@ mod nvbit;
 mod sink;
 mod source;
 mod text;
-mod xz;
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -37,7 +37,8 @@ use super::binary::{Names, TraceError, TraceWriter};
 use crate::impossible::OrImpossible;
 
 /// Imports a text trace: Accel-Sim's `.trace`, `.traceg` or `.tracez`, a `kernelslist.g` with all
-/// files that it lists, or NVBit's mem_trace as a log or as JSON; each also `.xz`. The content tells the format.
+/// files that it lists, or NVBit's mem_trace as a log or as JSON; each also `.gz`, `.xz` or `.zst`. The
+/// content tells the format and the compression.
 /// Reads with at most `threads` threads, and reports to `observe` what is opened and read.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::compressed::Compression;
 use super::error::ImportError;
 use super::event::ImportEvent;
 use super::format::{ListReader, Reader, TraceReader};
@@ -39,18 +40,20 @@ impl<'o> Source<'o> {
         observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<Self, ImportError> {
         let unreadable = |source| ImportError::Read { file: path.to_owned(), source };
-        let Opened { start, failed, text, is_compressed } =
+        let Opened { start, failed, text, compression } =
             text::open(input, observe).map_err(unreadable)?;
         let start = without_mark(&start).trim_ascii_start();
         match formats::reader(start) {
-            Some(Reader::Trace(read)) => Ok(Self::Trace(Trace { text, read, is_compressed, path })),
+            Some(Reader::Trace(read)) => {
+                let is_compressed = compression.is_some();
+                Ok(Self::Trace(Trace { text, read, is_compressed, path }))
+            }
             Some(Reader::List(read)) => Ok(Self::List(text, read)),
             None => Err(match failed {
                 Some(source) => unreadable(source),
                 None => {
-                    let is_misnamed = !is_compressed && path.extension() == Some("xz".as_ref());
                     let expected = formats::expected();
-                    let instead = what_else(start, is_misnamed);
+                    let instead = what_else(start, compression, path);
                     let message = format!("not a trace; expected {expected}{instead}");
                     ImportError::File { file: path.to_owned(), message }
                 }
@@ -110,12 +113,19 @@ impl Trace<'_> {
 }
 
 /// Returns the end of a message, which says what a file is that is not a trace.
-fn what_else(start: &[u8], is_misnamed: bool) -> String {
-    match FileKind::detect(after_comments(start)) {
-        Some(kind) => format!(", not {kind}"),
-        None if start.is_empty() => ", not an empty file".to_owned(),
-        None if is_misnamed => "; it is not an xz file either".to_owned(),
-        None => String::new(),
+fn what_else(start: &[u8], compression: Option<&Compression>, path: &Path) -> String {
+    match (FileKind::detect(after_comments(start)), compression) {
+        (Some(kind), Some(outer))
+            if kind == FileKind::BinaryTrace || Compression::detect(start).is_some() =>
+        {
+            let (outer, advice) = (outer.kind.name(), outer.kind.advice());
+            format!(", not {} inside {outer}; {advice}", kind.name())
+        }
+        (Some(kind), _) => format!(", not {kind}"),
+        (None, _) if start.is_empty() => ", not an empty file".to_owned(),
+        (None, Some(_)) => String::new(),
+        (None, None) => Compression::by_name(path.as_os_str().as_encoded_bytes())
+            .map_or_else(String::new, |named| format!("; it is not {} either", named.kind.name())),
     }
 }
 

@@ -4,8 +4,8 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
 
+use super::compressed::{Compression, Decompressed};
 use super::event::ImportEvent;
-use super::xz::XzReader;
 use crate::file_kind::FileKind;
 
 /// What readers of text traces read.
@@ -25,7 +25,8 @@ pub(super) struct Opened<'o> {
     pub(super) failed: Option<io::Error>,
     /// All of it.
     pub(super) text: Text<'o>,
-    pub(super) is_compressed: bool,
+    /// How it was compressed.
+    pub(super) compression: Option<&'static Compression>,
 }
 
 /// Opens the text of `input`, which may be compressed.
@@ -34,11 +35,10 @@ pub(super) fn open<'o>(
     observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
 ) -> io::Result<Opened<'o>> {
     let (start, raw) = peek(Observed { input, observe }, FileKind::DETECT_BYTES);
-    let is_compressed = FileKind::detect(&start) == Some(FileKind::Xz);
-    let plain: Box<dyn Read + Send + 'o> = if is_compressed {
-        Box::new(XzReader::new(BufReader::with_capacity(BUFFER, raw))?)
-    } else {
-        Box::new(raw)
+    let compression = Compression::detect(&start);
+    let plain: Box<dyn Read + Send + 'o> = match compression {
+        Some(compression) => Box::new(Decompressed::new(raw, compression)?),
+        None => Box::new(raw),
     };
     let (start, plain) = peek(plain, START);
     let failed = plain.failed.as_ref().map(|error| io::Error::new(error.kind(), error.to_string()));
@@ -46,7 +46,7 @@ pub(super) fn open<'o>(
         start,
         failed,
         text: BufReader::with_capacity(BUFFER, Box::new(plain)),
-        is_compressed,
+        compression,
     })
 }
 

@@ -5,15 +5,8 @@
 //! names the place of an error.
 
 use super::scan::{Scan, is_register};
+use crate::eight::Eight;
 use crate::simd::bytes_up_to;
-
-/// The highest bit of each byte.
-const HIGH: u64 = 0x8080_8080_8080_8080;
-
-/// Returns a byte eight times.
-const fn each(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; 8])
-}
 
 /// Returns the offsets in `text` of all bytes up to the space, ascending. They are in `room`, which
 /// grows.
@@ -121,12 +114,12 @@ impl<'t> Scan<'t> for Fields<'t> {
         if !(4..=SHORT).contains(&(end - start)) {
             return Err(Unusual);
         }
-        let pc = eight_hexadecimal(self.text, start, end - start).ok_or(Unusual)?;
+        let pc = hexadecimal(self.text, start, end).ok_or(Unusual)?;
         let (start, end) = self.take()?;
         if end - start != 8 {
             return Err(Unusual);
         }
-        let mask = eight_hexadecimal(self.text, start, 8).ok_or(Unusual)?;
+        let mask = hexadecimal(self.text, start, end).ok_or(Unusual)?;
         Ok((pc as u32, mask as u32))
     }
 
@@ -219,10 +212,10 @@ impl<'t> Scan<'t> for Fields<'t> {
 #[inline(always)]
 fn decimal(text: &[u8], start: usize, end: usize) -> Option<u64> {
     match end.checked_sub(start)? {
-        length @ 1..=8 => eight_decimal(text, start, length),
+        length @ 1..=8 => Some(u64::from(eight(text, start)?.decimal(length)?)),
         length @ 9..=16 => {
-            let high = eight_decimal(text, start, length - 8)?;
-            Some(high * 100_000_000 + eight_decimal(text, end - 8, 8)?)
+            let high = u64::from(eight(text, start)?.decimal(length - 8)?);
+            Some(high * 100_000_000 + u64::from(eight(text, end - 8)?.decimal(8)?))
         }
         _ => None,
     }
@@ -232,54 +225,17 @@ fn decimal(text: &[u8], start: usize, end: usize) -> Option<u64> {
 #[inline(always)]
 fn hexadecimal(text: &[u8], start: usize, end: usize) -> Option<u64> {
     match end.checked_sub(start)? {
-        length @ 1..=8 => eight_hexadecimal(text, start, length),
+        length @ 1..=8 => Some(u64::from(eight(text, start)?.hexadecimal(length)?)),
         length @ 9..=16 => {
-            let high = eight_hexadecimal(text, start, length - 8)?;
-            Some(high << 32 | eight_hexadecimal(text, end - 8, 8)?)
+            let high = u64::from(eight(text, start)?.hexadecimal(length - 8)?);
+            Some(high << 32 | u64::from(eight(text, end - 8)?.hexadecimal(8)?))
         }
         _ => None,
     }
 }
 
-/// Returns 1 to 8 bytes of the text with zeros, the digits, before them: the first byte is the lowest.
+/// Returns the eight bytes from `start`.
 #[inline(always)]
-fn right_aligned(text: &[u8], start: usize, length: usize) -> Option<u64> {
-    let word = u64::from_le_bytes(*text.get(start..)?.first_chunk()?);
-    let missing = 8 * (8 - length as u32);
-    Some(word << missing | each(b'0') & !(u64::MAX << missing))
-}
-
-/// Returns the high bit of each byte that is at least `least`, below 0x80 as all bytes of `word`.
-#[inline(always)]
-const fn at_least(word: u64, least: u8) -> u64 {
-    word + each(0x80 - least)
-}
-
-#[inline(always)]
-fn eight_decimal(text: &[u8], start: usize, length: usize) -> Option<u64> {
-    let word = u64::from_le_bytes(*text.get(start..)?.first_chunk()?);
-    // The values of up to eight digits, the first one in the lowest byte, with zeros before them.
-    let digits = (word ^ each(b'0')) << (8 * (8 - length as u32));
-    let is_wrong = (digits.wrapping_add(each(6)) | digits) & each(0xf0) != 0;
-    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
-    // Of each four digits two pairs, the first worth a hundred times the second.
-    const PAIR: u64 = 0x0000_00ff_0000_00ff;
-    let first = (pairs & PAIR).wrapping_mul(100 + (1_000_000 << 32));
-    let second = (pairs >> 16 & PAIR).wrapping_mul(1 + (10_000 << 32));
-    (!is_wrong).then_some(first.wrapping_add(second) >> 32)
-}
-
-#[inline(always)]
-fn eight_hexadecimal(text: &[u8], start: usize, length: usize) -> Option<u64> {
-    let word = right_aligned(text, start, length)?;
-    let is_ascii = word & HIGH == 0;
-    // Capital letters become small ones; digits already have that bit.
-    let word = word & !HIGH | each(0x20);
-    let is_digit = at_least(word, b'0') & !at_least(word, b'9' + 1);
-    let is_letter = at_least(word, b'a') & !at_least(word, b'f' + 1);
-    let digits = (word & each(0x0f)) + (word >> 6 & each(1)) * 9;
-    let pairs = ((digits << 4) + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
-    let fours = ((pairs << 8) + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
-    let value = ((fours << 16) + (fours >> 32)) & 0xffff_ffff;
-    (is_ascii && (is_digit | is_letter) & HIGH == HIGH).then_some(value)
+fn eight(text: &[u8], start: usize) -> Option<Eight> {
+    Some(Eight::new(*text.get(start..)?.first_chunk()?))
 }
