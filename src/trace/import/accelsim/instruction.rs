@@ -114,7 +114,7 @@ impl Body<'_> {
         for _ in 0..registers {
             let count = line.decimal(VALUES)?;
             if count != 1 && count != LANES as u64 {
-                return Err(line.refuse(|| format!("{count} values; expected {VALUES}")));
+                return Err(line.refuse(|| format!("\"{count}\"; expected {VALUES}")));
             }
             for _ in 0..count {
                 line.hexadecimal("a register's value, a hexadecimal number")?;
@@ -172,7 +172,7 @@ fn transfer<'t, S: Scan<'t>>(line: &mut S) -> Result<Operand, S::Error> {
                 return Err(line.refuse(|| message.to_owned()));
             }
         }
-        other => return Err(line.refuse(|| format!("{other}; expected 0, or 1 for multicast"))),
+        other => return Err(line.refuse(|| format!("\"{other}\"; expected 0, or 1 for multicast"))),
     }
     let bytes = line.decimal("the bytes of a transfer")?;
     line.decimal("the bytes of a transfer that are out of bounds")?;

@@ -80,7 +80,7 @@ impl Cursor {
     pub(super) fn take(&mut self, count: u64) -> Result<&[u8], Fault> {
         let left = self.left();
         if count > left {
-            let message = format!("{count} bytes are needed, but {} has {left} more", self.name);
+            let message = format!("expected {count} more bytes, but {} has {left}", self.name);
             return Err(Fault::At(self.at, message));
         }
         let first = self.at - self.start;

@@ -211,8 +211,10 @@ impl Walk {
         self.lines -= lines;
         let size = u64::from(self.data.u32()?);
         // What does not shrink is stored, with a few bytes for each block.
-        if size > MAX_TEXT + (MAX_TEXT >> 8) {
-            return Err(Fault::At(offset, format!("a zstd frame of {size} bytes")));
+        let most = MAX_TEXT + (MAX_TEXT >> 8);
+        if size > most {
+            let message = format!("a zstd frame of {size} bytes; expected {most} at most");
+            return Err(Fault::At(offset, message));
         }
         let frame = self.data.take(size)?;
         let text = match &mut self.frames {
