@@ -250,9 +250,14 @@ fn fields_before_the_program_counter() {
     }
     let mixed = format!("{}1 1 0 1 {load}\n1 1 0 1 0 0 {load}\n", header("3"));
     assert_eq!(read(&mixed).unwrap_err(), "text:10:1: 6 fields before the PC; expected 4");
-    for start in ["10 ffffffff", "0010 fffffff", "0010 0xffffffff", "0010 fffffffff"] {
+    for (start, message) in [
+        ("10 ffffffff", "1: \"10\"; expected a PC of four to eight hexadecimal digits"),
+        ("0010 fffffff", "6: \"fffffff\"; expected a lane mask of eight hexadecimal digits"),
+        ("0010 0xffffffff", "6: \"0xffffffff\"; expected a lane mask of eight hexadecimal digits"),
+        ("0010 fffffffff", "6: \"fffffffff\"; expected a lane mask of eight hexadecimal digits"),
+    ] {
         let error = read(&grouped("3", 0, &load.replace("0010 ffffffff", start))).unwrap_err();
-        assert!(error.contains(":13:1: no PC of four hexadecimal digits"), "{error}");
+        assert_eq!(error, format!("text:13:{message}"));
     }
 }
 

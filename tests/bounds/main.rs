@@ -279,8 +279,9 @@ fn lists_that_are_too_long_are_refused() {
 fn a_long_text_on_many_threads() {
     let _alone = alone();
     let text = |count: usize| {
-        let header = "-kernel name = k\n-accelsim tracer version = 5\n";
-        header.to_owned() + &"0 0 0 0 10 0 0 LDG 0 4 0 0\n".repeat(count)
+        let header = "-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n\
+                      -accelsim tracer version = 5\n";
+        header.to_owned() + &"0 0 0 0 0010 00000000 0 LDG 0 4 0 0\n".repeat(count)
     };
     for count in [400_000, 1_600_000] {
         let text = text(count);

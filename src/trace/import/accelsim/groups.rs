@@ -287,14 +287,8 @@ impl Bounds {
         self.threads.saturating_sub(before).min(LANES as u64)
     }
 
-    /// Checks the thread block and the warp of an instruction that is not grouped.
     #[inline]
-    pub(super) fn check(&self, block: [u32; 3], warp: u64) -> Grammar {
-        self.check_block(block).and_then(|()| self.check_warp(warp))
-    }
-
-    #[inline]
-    fn check_block(&self, [x, y, z]: [u32; 3]) -> Grammar {
+    pub(super) fn check_block(&self, [x, y, z]: [u32; 3]) -> Grammar {
         let [columns, rows, layers] = self.grid;
         if x >= columns || y >= rows || z >= layers {
             return Err(format!(
@@ -305,7 +299,7 @@ impl Bounds {
     }
 
     #[inline]
-    fn check_warp(&self, warp: u64) -> Grammar {
+    pub(super) fn check_warp(&self, warp: u64) -> Grammar {
         let warps = self.warps();
         if warp >= warps {
             return Err(format!("warp {warp} is outside the thread block of {warps} warps"));

@@ -75,8 +75,9 @@ impl Body<'_> {
     #[inline(always)]
     fn place<'t, S: Scan<'t>>(&self, line: &mut S) -> Result<Place, S::Error> {
         let block = three(line, "a thread block's number")?;
+        self.bounds.check_block(block).map_err(|message| line.refuse(|| message))?;
         let warp = line.front("a warp's number")?;
-        self.bounds.check(block, warp.into()).map_err(|message| line.refuse(|| message))?;
+        self.bounds.check_warp(warp.into()).map_err(|message| line.refuse(|| message))?;
         let mut cluster = None;
         if self.has_clusters() {
             cluster = Some(three(line, "a cluster's number")?);

@@ -141,8 +141,8 @@ impl<'f> Reader<'f> {
         let warp = self.groups.place().warp.map_or(0, u64::from);
         let line = LineReader { body: &body, line: self.line, warp };
         // No line of the header says whether there are core ids.
-        let has_core_ids = Tokens::new(&line, first.as_bytes()).count_front()? == body.front() + 2;
-        body.has_core_ids = has_core_ids;
+        let front = Tokens::new(&line, first.as_bytes()).count_front();
+        body.has_core_ids = front == Some(body.front() + 2);
         let is_cut = !lines.line_ended();
         let piece = Piece::of_line(first.as_bytes(), self.line, offset, warp);
         let (line, offset) = (self.line + 1, lines.offset());

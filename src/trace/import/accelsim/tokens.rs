@@ -21,26 +21,19 @@ impl<'t, 'r> Tokens<'t, 'r> {
     }
 
     /// Returns how many fields come before the program counter: the mask is the first field of exactly
-    /// eight hexadecimal digits after one of at least four.
-    ///
-    /// # Errors
-    /// Returns [`ImportError`] if there is no mask.
-    pub(super) fn count_front(mut self) -> Result<usize, ImportError> {
-        let mut before: &[u8] = b"";
+    /// eight hexadecimal digits after one of at least four. `None` if there is no mask.
+    pub(super) fn count_front(mut self) -> Option<usize> {
         let is_hexadecimal = |field: &[u8]| field.iter().all(u8::is_ascii_hexdigit);
+        let mut before = self.next()?;
         for count in 0.. {
-            let Some(field) = self.next() else { break };
-            if field.len() == 8
-                && before.len() >= 4
-                && [field, before].into_iter().all(is_hexadecimal)
-            {
-                return Ok(count - 1);
+            let field = self.next()?;
+            let have_lengths = before.len() >= 4 && field.len() == 8;
+            if have_lengths && is_hexadecimal(before) && is_hexadecimal(field) {
+                return Some(count);
             }
             before = field;
         }
-        Err(self
-            .reader
-            .error(0, "no PC of four hexadecimal digits or more before a lane mask of eight"))
+        None
     }
 
     fn next(&mut self) -> Option<&'t [u8]> {
@@ -80,12 +73,14 @@ impl<'t> Scan<'t> for Tokens<'t, '_> {
     type Error = ImportError;
 
     fn check_front(&mut self, count: usize) -> Result<(), ImportError> {
-        let found = self.clone().count_front()?;
-        if found != count {
-            let message = format!("{found} fields before the PC; expected {count}");
-            return Err(self.reader.error(0, message));
+        match self.clone().count_front() {
+            Some(found) if found != count => {
+                let message = format!("{found} fields before the PC; expected {count}");
+                Err(self.reader.error(0, message))
+            }
+            // Without a mask a field is not what is expected.
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn front(&mut self, expected: &'static str) -> Result<u32, ImportError> {
@@ -93,9 +88,14 @@ impl<'t> Scan<'t> for Tokens<'t, '_> {
     }
 
     fn pc_and_mask(&mut self) -> Result<(u32, u32), ImportError> {
-        let digits = |field| number(field, 16).and_then(|value| u32::try_from(value).ok());
-        let pc = self.read("a hexadecimal PC of at most 32 bits", digits)?;
-        Ok((pc, self.read("a lane mask of eight hexadecimal digits", digits)?))
+        let digits = |field: &[u8]| number(field, 16).and_then(|value| u32::try_from(value).ok());
+        let pc = self.read("a PC of four to eight hexadecimal digits", |field| {
+            digits(field).filter(|_| (4..=8).contains(&field.len()))
+        })?;
+        let mask = self.read("a lane mask of eight hexadecimal digits", |field| {
+            digits(field).filter(|_| field.len() == 8)
+        })?;
+        Ok((pc, mask))
     }
 
     fn decimal(&mut self, expected: &'static str) -> Result<u64, ImportError> {
