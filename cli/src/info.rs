@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use warpload::memory::{Allocation, ConstantBank};
 use warpload::suite::image::Layout;
-use warpload::trace::{BinaryTrace, Contents};
+use warpload::trace::{BinaryTrace, Contents, Kind, Operation};
 
 use super::encode::hexadecimal;
 use super::io::Output;
@@ -34,10 +34,20 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
+/// What instructions that are not loads are called.
+const OTHER_KINDS: [(Kind, &str); 5] = [
+    (Kind::Store, "stores"),
+    (Kind::Atomic, "atomics"),
+    (Kind::Copy, "copies"),
+    (Kind::Transfer, "transfers"),
+    (Kind::Other, "others"),
+];
+
 #[derive(serde::Serialize)]
 struct TraceJson<'t> {
     kind: &'static str,
     source: &'t str,
+    tools: &'t [String],
     notes: &'t [String],
     /// Null if the format cannot tell.
     complete: Option<bool>,
@@ -45,11 +55,12 @@ struct TraceJson<'t> {
     loads: u64,
     blocks: usize,
     opcodes: BTreeSet<OpcodeJson<'t>>,
+    others: BTreeSet<OtherJson<'t>>,
     allocations: usize,
     kernels: Vec<KernelJson<'t>>,
 }
 
-/// Loads of different words can have one opcode.
+/// The opcode of a load. Loads of different words can have one.
 #[derive(serde::Serialize, PartialEq, Eq, PartialOrd, Ord)]
 struct OpcodeJson<'t> {
     opcode: &'t str,
@@ -59,6 +70,16 @@ struct OpcodeJson<'t> {
     uniform: bool,
     /// The SPA 5.0 word of the opcode alone, if the trace is of such a machine.
     word: Option<String>,
+}
+
+/// The opcode of a memory instruction that is not a load.
+#[derive(serde::Serialize, PartialEq, Eq, PartialOrd, Ord)]
+struct OtherJson<'t> {
+    opcode: &'t str,
+    kind: Kind,
+    space: &'static str,
+    /// Null if the opcode does not say.
+    bytes: Option<u32>,
 }
 
 #[derive(serde::Serialize)]
@@ -109,7 +130,8 @@ pub(crate) fn execute(
 }
 
 fn opcodes(contents: &Contents) -> BTreeSet<OpcodeJson<'_>> {
-    let operations = contents.operations.iter();
+    let is_load = |operation: &&Operation| operation.kind == Kind::Load;
+    let operations = contents.operations.iter().filter(is_load);
     operations
         .map(|operation| OpcodeJson {
             opcode: &operation.opcode,
@@ -118,6 +140,18 @@ fn opcodes(contents: &Contents) -> BTreeSet<OpcodeJson<'_>> {
             signed: operation.signed,
             uniform: operation.uniform,
             word: operation.opcode_word.map(hexadecimal),
+        })
+        .collect()
+}
+
+fn others(contents: &Contents) -> BTreeSet<OtherJson<'_>> {
+    let operations = contents.operations.iter().filter(|operation| operation.kind != Kind::Load);
+    operations
+        .map(|operation| OtherJson {
+            opcode: &operation.opcode,
+            kind: operation.kind,
+            space: operation.space_name(),
+            bytes: operation.bytes(),
         })
         .collect()
 }
@@ -163,18 +197,24 @@ fn show_trace(
         output.json(&TraceJson {
             kind: "trace",
             source: &contents.source,
+            tools: &contents.tools,
             notes: &contents.notes,
             complete: contents.complete.then_some(true),
             records: trace.records(),
             loads: trace.loads(),
             blocks: trace.blocks().len(),
             opcodes: opcodes(contents),
+            others: others(contents),
             allocations: contents.allocations.len(),
             kernels,
         })?;
         return Ok(Status::Done);
     }
     output.line(format_args!("{kind} {}", visible(&contents.source)))?;
+    if !contents.tools.is_empty() {
+        let tools: Vec<_> = contents.tools.iter().map(|tool| visible(tool)).collect();
+        output.line(format_args!("made by {}", tools.join(", ")))?;
+    }
     for note in &contents.notes {
         output.line(format_args!("note: {}", visible(note)))?;
     }
@@ -186,6 +226,14 @@ fn show_trace(
         contents.allocations.len()
     ))?;
     output.line(format_args!("opcodes {}", opcode_lines(&opcodes(contents))))?;
+    let others = others(contents);
+    for (kind, name) in OTHER_KINDS {
+        let opcodes = others.iter().filter(|other| other.kind == kind);
+        let opcodes: Vec<String> = opcodes.map(|other| cell(other.opcode)).collect();
+        if !opcodes.is_empty() {
+            output.line(format_args!("{name} {}", opcodes.join(", ")))?;
+        }
+    }
     for kernel in kernels {
         let KernelJson { name, grid, block, records, loads } = kernel;
         let name = if name.is_empty() { "without a name".to_owned() } else { cell(name) };

@@ -1,6 +1,7 @@
 //! The worked example of docs/trace-format.md is true.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use warpload::trace::Place;
 
@@ -23,7 +24,8 @@ fn hexdump(bytes: &[u8]) -> String {
     text
 }
 
-/// The example; `tests/data/cmd/example.wlt` is the same.
+/// The example; `tests/data/cmd/example.wlt` is the same, `damaged.wlt` the same but for a
+/// bit.
 fn example() -> Vec<u8> {
     let place = Place { cta: Some([1, 0, 0]), warp: Some(2), cluster: None, index: Some(7) };
     let load = Record {
@@ -39,8 +41,15 @@ fn example() -> Vec<u8> {
 
 #[test]
 fn the_example_as_a_file() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/cmd/example.wlt");
-    assert!(std::fs::read(path).unwrap() == example());
+    let read = |name: &str| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/cmd");
+        std::fs::read(Path::new(folder).join(name)).unwrap()
+    };
+    let mut bytes = example();
+    assert!(read("example.wlt") == bytes);
+    // One of the loaded values.
+    bytes[0xcc] ^= 0x40;
+    assert!(read("damaged.wlt") == bytes);
 }
 
 #[test]

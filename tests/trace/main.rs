@@ -19,3 +19,4 @@ mod samples;
 mod shards;
 mod total;
 mod truncated;
+mod version_1;

@@ -129,6 +129,10 @@ fn files_of_another_kind() {
         for subcommand in
             [&["decode"][..], &["run"], &["merge"], &["ptx", "check"], &["ptx", "run"], &["replay"]]
         {
+            // Traces may be compressed.
+            if subcommand == ["replay"] && (file == "a.gz" || file == "a.zst") {
+                continue;
+            }
             let arguments = [subcommand, &["FILE"]].concat();
             bad(file, bytes.clone(), &arguments, message).check(folder.path());
         }

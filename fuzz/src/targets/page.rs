@@ -60,21 +60,27 @@ fn contents(name: &str) -> serde_json::Value {
         json!({"name": name, "grid": [1, 2, 1], "block": [32, 1, 1], "shared_base": shared,
             "local_base": local, "header": [[name, name]]})
     };
-    let operation = |opcode: &str, space: &str, bytes: u8| {
-        json!({"opcode": opcode, "space": space, "bytes": bytes, "signed": false,
+    let of_kind = |kind: &str, opcode: &str, space: &str, bytes: u8| {
+        json!({"opcode": opcode, "kind": kind, "space": space, "bytes": bytes, "signed": false,
             "uniform": opcode == "LD.U.128"})
     };
+    let load = |opcode: &str, space: &str, bytes: u8| of_kind("load", opcode, space, bytes);
     json!({
         "source": name,
+        "tools": [name],
         "notes": [name],
         "kernels": [kernel(4096, 0x400_0000), kernel(0xfe00_0000, 0xff00_0000)],
         "operations": [
-            operation("LD.U.128", "generic", 16),
-            operation(name, "global", 4),
-            operation(&format!("LDL.{name}"), "local", 2),
-            operation("LDS.64", "shared", 8),
-            operation("LDC.U8", "constant", 1),
+            load("LD.U.128", "generic", 16),
+            load(name, "global", 4),
+            load(&format!("LDL.{name}"), "local", 2),
+            load("LDS.64", "shared", 8),
+            load("LDC.U8", "constant", 1),
+            of_kind("store", name, "global", 4),
+            of_kind("atomic", name, "generic", 8),
+            of_kind("copy", name, "generic", 16),
+            of_kind("transfer", name, "global", 4),
+            of_kind("other", &format!("LD{name}"), "shared", 4),
         ],
-        "not_replayed": [name],
     })
 }

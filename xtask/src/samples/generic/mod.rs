@@ -230,7 +230,7 @@ impl Generator {
     fn other(&mut self, pc: u32, opcode: &str) -> Result<()> {
         let operation = self.writer.operation(&Operation::of_opcode(opcode));
         let operation = operation.context("at most 65,536 operations")?;
-        let addresses = Addresses::Stride { base: FIRST.base, stride: 4 };
+        let addresses = Addresses::Stride { base: image::FIRST.base, stride: 4 };
         self.writer.record(&NewRecord::new(pc, LaneMask::ALL, operation, addresses))?;
         Ok(())
     }
