@@ -112,6 +112,11 @@ pub const TARGETS: &[Target] = targets! {
         Files("tests/independent", "traceg"),
         Files("tests/independent", "trace"),
         Files("tests/independent", "log"),
+        Files("tests/data/traces2", "traceg"),
+        Files("tests/data/traces2", "trace"),
+        Files("tests/data/traces2", "tracez"),
+        Files("tests/data/traces2/damaged", "traceg"),
+        Files("tests/data/traces2/damaged", "tracez"),
         File("traces/nvbit-mem_trace.json"),
     ],
     kernels_list_does_not_panic: [

@@ -160,7 +160,7 @@ fn last_warp(text: &[u8]) -> Option<u64> {
         if let Ok(Ok(Some(Mark::Warp(warp)))) = std::str::from_utf8(line).map(Mark::read) {
             return Some(warp);
         }
-        before = &text[..at];
+        before = &text[..start];
     }
     None
 }
