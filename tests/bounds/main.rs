@@ -231,7 +231,11 @@ fn a_list_of_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(
         folder.path().join("a.trace"),
-        format!("-kernel name = k\n{}", "-a = b\n".repeat(20) + "#traces format\n"),
+        format!(
+            "-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (1,1,1)\n\
+             -accelsim tracer version = 5\n{}",
+            "-a = b\n".repeat(20) + "#traces format\n"
+        ),
     )
     .unwrap();
     let list = "a.trace\n".repeat(5000);
@@ -241,7 +245,7 @@ fn a_list_of_the_same_file() {
     assert!(import_list(folder.path(), &list, 8).0.unwrap() == one);
     let trace = BinaryTrace::new(Arena::from(one)).unwrap();
     assert_eq!(trace.contents().kernels.len(), 5000);
-    assert!(trace.contents().kernels.iter().all(|kernel| kernel.header.len() == 21));
+    assert!(trace.contents().kernels.iter().all(|kernel| kernel.header.len() == 24));
 }
 
 #[test]
