@@ -280,7 +280,8 @@ fn kernels(page: &Page<'_>, rows: &[ProgramCounter<'_>]) -> String {
         );
     }
     for (kernel, map) in &page.survey.kernels {
-        let Some(KernelSummary { name: kernel_name, counts }) = page.summary.kernels.get(*kernel)
+        let Some(KernelSummary { name: kernel_name, counts, .. }) =
+            page.summary.kernels.get(*kernel)
         else {
             continue;
         };

@@ -4,6 +4,7 @@
 //! escaped. Its size is bounded: the page says so if it leaves something out.
 
 mod chart;
+mod comparison;
 mod faults;
 mod heat;
 mod html;
@@ -11,4 +12,5 @@ mod rows;
 mod table;
 mod text;
 
+pub use comparison::comparison_html;
 pub use html::{Page, html};

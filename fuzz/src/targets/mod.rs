@@ -117,6 +117,8 @@ pub const TARGETS: &[Target] = targets! {
         Files("tests/data/traces2", "tracez"),
         Files("tests/data/traces2/damaged", "traceg"),
         Files("tests/data/traces2/damaged", "tracez"),
+        Files("tests/data/traces2/damaged", "ndjson"),
+        Files("tests/data/traces2/damaged", "log"),
         File("traces/nvbit-mem_trace.json"),
     ],
     kernels_list_does_not_panic: [

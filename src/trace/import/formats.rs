@@ -1,7 +1,7 @@
 //! **The list** of text formats.
 
 use super::format::{Format, Reader, Sign};
-use super::{accelsim, jsonl, kernels_list, nvbit};
+use super::{accelsim, cutracer, jsonl, kernels_list, nvbit};
 
 /// The formats, each described in its reader's file.
 const FORMATS: &[Format] = &[
@@ -9,6 +9,8 @@ const FORMATS: &[Format] = &[
     accelsim::FORMAT,
     nvbit::LOG_FORMAT,
     nvbit::JSON_FORMAT,
+    cutracer::NDJSON_FORMAT,
+    cutracer::TEXT_FORMAT,
     jsonl::FORMAT,
     kernels_list::FORMAT,
     #[cfg(test)]
@@ -54,6 +56,7 @@ mod tests {
         let (accelsim, tracez) = (accelsim::FORMAT.name, accelsim::TRACEZ_FORMAT.name);
         let log = nvbit::LOG_FORMAT.name;
         let (json, list) = (nvbit::JSON_FORMAT.name, kernels_list::FORMAT.name);
+        let (ndjson, text) = (cutracer::NDJSON_FORMAT.name, cutracer::TEXT_FORMAT.name);
         for (start, name) in [
             ("-kernel name = k\nMEMTRACE: CTX 0x1", accelsim),
             ("-grid dim = (1,1,1)\n", accelsim),
@@ -64,6 +67,15 @@ mod tests {
             ("[\n", json),
             ("{}", json),
             ("{}.xz\n", json),
+            ("{\"addrs\":[1],\"type\":\"mem_trace\"}\n", ndjson),
+            ("{ \"type\" : 5 }\n", ndjson),
+            ("{\"block\":[1,1,1],\"instructions\":{\"0\":", ndjson),
+            ("{\"instr_opcode\":\"LDG\",\"type\":5}\n", json),
+            ("{\n\"type\":5}\n", json),
+            ("{\"type\":5}\nMEMTRACE: CTX 0x1", log),
+            ("CTX 0x5a - kernel_launch_id 0 - CTA 0,0,0", text),
+            ("CTX 0x5a - CTA 0,0,0 - warp 1 - LDG ;:\n", text),
+            ("CTX 0x5a - kernel_launch_id 0 - CTA\nMEMTRACE: CTX 0x1", log),
             ("MemcpyHtoD,0x1,2\n", list),
             ("cudaMalloc,0x1,2\n", list),
             ("kernel-1.tracez\n", list),
@@ -76,6 +88,7 @@ mod tests {
         }
         assert_eq!(format("-"), None);
         assert_eq!(format("-gpgpu_ptx_sim_mode 1\n-gpgpu_x a = b"), None);
+        assert_eq!(format("CTX 0x5a\n"), None);
         assert_eq!(format("kernel-1\n"), None);
         assert_eq!(format(""), None);
     }

@@ -125,6 +125,7 @@ impl Replayed<'_> {
             kernels: kernels
                 .map(|(kernel, found)| KernelSummary {
                     name: Arc::clone(&kernel.name),
+                    demangled: None,
                     counts: counts(found, found.reuse.counts()),
                 })
                 .collect(),

@@ -1,5 +1,6 @@
 //! [`Summary`]: what a replay found, in the JSON form that the command prints.
 
+mod comparison;
 mod counts;
 mod hex;
 mod merge;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::selection::Selected;
 use crate::load::ByFaultKind;
 
+pub use comparison::{ComparedRow, Comparison, percent_change};
 pub use counts::ProgramCounter;
 pub use hex::{Digest, Hex};
 pub use merge::MergeError;
@@ -478,14 +480,33 @@ pub struct SectorSummary {
     pub max: u64,
 }
 
+impl SectorSummary {
+    /// Returns the sum over that many loads, of which it has the mean.
+    #[must_use]
+    pub fn sum(&self, loads: u64) -> u64 {
+        (self.mean * loads as f64).round() as u64
+    }
+}
+
 /// The counts of one kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelSummary {
-    /// Its name.
+    /// Its name, as in the trace.
     pub name: Arc<str>,
+    /// Its name as the source has it, if that is known; the command sets it for mangled names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demangled: Option<Arc<str>>,
     /// Its counts.
     #[serde(flatten)]
     pub counts: Counts,
+}
+
+impl KernelSummary {
+    /// Returns its demangled name if there is one, else its name.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        self.demangled.as_ref().unwrap_or(&self.name)
+    }
 }
 
 /// What the summary of a shard has besides the counts, so that shards merge exactly.
