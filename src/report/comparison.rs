@@ -1,6 +1,6 @@
 //! [`comparison_html`]: what changed between two replays, as a page for a browser.
 
-use super::html::LONG_NAME;
+use super::context::LONG_NAME;
 use super::text::{count, cut, escape, of};
 use crate::trace::{ComparedRow, Comparison, percent_change};
 

@@ -1,6 +1,6 @@
 //! [`kernels`]: the table of kernels.
 
-use super::html::Context;
+use super::context::Context;
 use super::rows::{MAX_KERNELS, SPACES, space};
 use super::table::{Cell, Heading, Table};
 use super::text::{bytes, count, of, per, percent};
