@@ -79,11 +79,11 @@ fn program_counters(comparison: &Comparison) -> String {
         ("opcode", false),
         ("change", true),
         ("loads A", true),
-        ("B", true),
+        ("loads B", true),
         ("sectors A", true),
-        ("B", true),
+        ("sectors B", true),
         ("wavefronts A", true),
-        ("B", true),
+        ("wavefronts B", true),
     ];
     let mut html = String::new();
     if changed.len() > MAX_ROWS {
