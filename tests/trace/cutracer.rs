@@ -168,6 +168,9 @@ fn no_lane_has_an_address() {
     assert_eq!((trace.loads(), loads(&trace)[0].mask), (1, 0));
 }
 
+/// Opcode, bytes, words, what is kept, and whether the sizes disagree.
+type Valued = (u64, u64, &'static [u32], &'static [u32], bool);
+
 #[test]
 fn values_of_registers() {
     let sass = [
@@ -187,8 +190,7 @@ fn values_of_registers() {
         "LDG.E.64 R4, [R2.64] ;",
     ];
     let word = 0x8281_8481;
-    // Opcode, bytes, words, what is kept, and whether the sizes disagree.
-    let cases: [(u64, u64, &[u32], &[u32], bool); 15] = [
+    let cases: [Valued; 15] = [
         (0, 4, &[word], &[word], false),
         (1, 16, &[1, 2, 3, 4], &[1, 2, 3, 4], false),
         (2, 1, &[word], &[0x81], false),
