@@ -29,16 +29,20 @@ pub enum FileKind {
     Xz,
     /// A ZIP archive.
     Zip,
+    /// An archive of log lines by CLP, `.clp`.
+    Clp,
     /// Text in UTF-16, as some shells redirect it.
     Utf16,
     /// A binary trace of this library.
     BinaryTrace,
 }
 
-use FileKind::{Archive, BinaryTrace, Bzip2, Coff, Elf, Fatbin, Gzip, Pe, Utf16, Xz, Zip, Zstd};
+use FileKind::{
+    Archive, BinaryTrace, Bzip2, Clp, Coff, Elf, Fatbin, Gzip, Pe, Utf16, Xz, Zip, Zstd,
+};
 
 /// How files of each kind begin. If there are few bytes, [`FileKind::detect`] checks more.
-const MAGICS: [(&[u8], FileKind); 19] = [
+const MAGICS: [(&[u8], FileKind); 20] = [
     (b"\x7fELF", Elf),
     // 0xba55ed50, little-endian.
     (b"\x50\xed\x55\xba", Fatbin),
@@ -59,6 +63,7 @@ const MAGICS: [(&[u8], FileKind); 19] = [
     (b"PK\x03\x04", Zip),
     // An empty one.
     (b"PK\x05\x06", Zip),
+    (b"\xfd\x2f\xc5\x30", Clp),
     (b"\xff\xfe", Utf16),
     (b"\xfe\xff", Utf16),
     (b"WARPLOAD", BinaryTrace),
@@ -139,6 +144,7 @@ impl FileKind {
             Self::Bzip2 => ("a bzip2 file", "decompress it with `bzip2 -d`"),
             Self::Xz => ("an xz file", "decompress it with `xz -d`"),
             Self::Zip => ("a ZIP archive", "extract its files with `unzip`"),
+            Self::Clp => ("a CLP archive", "extract its lines with `clp-s x`"),
             Self::Utf16 => {
                 ("a text in UTF-16", "convert it to UTF-8 with `iconv -f UTF-16 -t UTF-8`")
             }
@@ -165,6 +171,7 @@ mod tests {
         for (start, kind) in [
             (&b"\x7fELF\x02"[..], Some(Elf)),
             (b"!<arch>\n/               0", Some(Archive)),
+            (b"\xfd\x2f\xc5\x30\0\0\x04\0", Some(Clp)),
             (b"\x64\x86\x09\0\x12\x34\x56\x67\0\x10\0\0\x20\0\0\0\0\0\0\0.drectve", Some(Coff)),
             (b"\x64\x86\x09\0\x12\x34\x56\x67\0\x10\0\0\x20\0\0\0\x70\0\0\0", None),
             (b"\0\0\xff\xff\x02\0\x64\x86", Some(Coff)),

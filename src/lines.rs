@@ -32,6 +32,7 @@ pub fn skip_mark<R: BufRead>(mut input: R) -> io::Result<impl BufRead> {
 #[derive(Debug)]
 pub struct Lines<R> {
     input: R,
+    limit: usize,
     buffer: Vec<u8>,
     number: u64,
     offset: u64,
@@ -92,7 +93,14 @@ pub enum LineError {
 impl<R: BufRead> Lines<R> {
     /// Creates a reader of the lines of `input`, from its current position on.
     pub fn new(input: R) -> Self {
-        Self { input, buffer: Vec::new(), number: 0, offset: 0, ended: false, failed: false }
+        Self::with_limit(input, MAX_LINE_BYTES)
+    }
+
+    /// Creates a reader of lines of at most `limit` bytes each instead of [`MAX_LINE_BYTES`]. The message
+    /// of [`LineError::TooLong`] does not know about it.
+    pub fn with_limit(input: R, limit: usize) -> Self {
+        let (buffer, number, offset) = (Vec::new(), 0, 0);
+        Self { input, limit, buffer, number, offset, ended: false, failed: false }
     }
 
     /// Reads the next line; `None` at the end of the input. Reading stops after
@@ -169,7 +177,7 @@ impl<R: BufRead> Lines<R> {
             }
             let end = memchr::memchr(b'\n', available);
             let length = end.unwrap_or(available.len());
-            if self.buffer.len() + length > MAX_LINE_BYTES {
+            if self.buffer.len() + length > self.limit {
                 return Ok(Filled::TooMuch);
             }
             self.buffer.extend_from_slice(&available[..length]);

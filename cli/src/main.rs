@@ -3,7 +3,11 @@
 
 #![deny(unsafe_code)]
 
+mod choice;
+mod compare;
+mod cubins;
 mod decode;
+mod demangled;
 mod diagnostic;
 mod encode;
 mod explain;
@@ -20,10 +24,12 @@ mod options;
 mod output_file;
 mod ptx;
 mod replay;
+mod rows;
 mod run;
 mod status;
 mod suite;
 mod summary_text;
+mod table;
 mod temporary;
 mod test;
 mod tmem;
@@ -60,6 +66,7 @@ Examples:
   warpload test vectors.jsonl                   check test vectors
   warpload run vector.json                      execute one load, lane by lane
   warpload replay kernelslist.g --fill address  execute every load of a trace
+  warpload compare before.json after.json       what changed between two replays
   warpload ptx check kernel.ptx                 which loads of a PTX module are legal
   warpload tmem map 16x256b x4                  which thread gets which cell of Tensor Memory
 
@@ -78,6 +85,7 @@ enum Command {
     Info(info::Arguments),
     Replay(replay::Arguments),
     Merge(replay::MergeArguments),
+    Compare(compare::Arguments),
     Ptx(ptx::Arguments),
     Tmem(tmem::Arguments),
     Completions(manual::CompletionsArguments),
@@ -133,6 +141,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Info(command) => info::execute(command, arguments.progress, output),
         Command::Replay(command) => replay::execute(command, arguments.progress, output),
         Command::Merge(command) => replay::merge(command, output),
+        Command::Compare(command) => compare::execute(command, output),
         Command::Ptx(command) => ptx::execute(command, arguments.progress, output),
         Command::Tmem(command) => tmem::execute(command, arguments.progress, output),
         Command::Completions(command) => manual::completions(command, Arguments::command(), output),

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use warpload::lines::skip_mark;
 use warpload::machine::Machine;
 use warpload::memory::{Fill, Window};
 use warpload::report::{Page, html};
@@ -12,12 +11,17 @@ use warpload::trace::{
     DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Shard, Summary, replay,
 };
 
+use super::choice::{self, Choice};
+use super::compare;
+use super::demangled::Demangled;
 use super::io::{self, Output};
-use super::options::{Format, Progress, positive, read_number};
+use super::options::{Progress, positive, read_number};
 use super::output_file::Target;
+use super::rows::Sort;
 use super::status::Status;
+use super::summary_text::{self, Shape};
 use super::trace::{self, Input};
-use super::{image, summary_text};
+use super::{cubins, diagnostic, image};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
@@ -36,6 +40,9 @@ Examples:
   warpload replay app.wlt --fill address
   warpload replay app.wlt --image memory.json --format json
   warpload replay app.wlt --html app.html
+  warpload replay app.wlt --kernel 'transpose<float' --space shared --sort conflicts
+  warpload replay app.wlt --format csv --sort pc > app.csv
+  warpload replay app.wlt --cubin app.sm_61.cubin
   warpload replay app.wlt --fill address --shard 0/3 --format json > 0.json")]
 pub(crate) struct Arguments {
     /// The trace
@@ -75,13 +82,49 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BASE,SIZE", value_parser = read_window, conflicts_with = "image")]
     local_window: Option<Window>,
 
+    /// Also count how many loads lie between two touches of the same line of global memory; needs
+    /// memory for every line touched
+    #[arg(long)]
+    reuse: bool,
+
+    /// A cubin with kernels of the trace, for the SASS (SM 5.x and 6.x) and the source line of each
+    /// program counter; can be given several times
+    #[arg(long, value_name = "FILE")]
+    cubin: Vec<PathBuf>,
+
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
+    /// What comes first in the tables of text and CSV; JSON is always in the order of `pc`
+    #[arg(long, value_enum, value_name = "KEY", default_value_t)]
+    sort: Sort,
+
+    /// The most rows of a table: 8 of text and all of CSV, if not given
+    #[arg(long, value_name = "N", value_parser = positive)]
+    top: Option<usize>,
+
+    /// Show names of kernels as they are in the trace, instead of demangled
+    #[arg(long)]
+    no_demangle: bool,
+
     /// Also write the result as a page for a browser: one file, with pictures
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+
+    // Last, because its heading holds for all options after it.
+    #[command(flatten)]
+    choice: Choice,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    /// One object
+    Json,
+    /// A line of headings, then a line for each program counter
+    Csv,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -118,26 +161,42 @@ pub(crate) fn execute(
     if arguments.image.as_deref().is_some_and(io::is_stdin) && io::is_stdin(&arguments.trace) {
         bail!("standard input is either the trace or the image, not both");
     }
+    let cubins = arguments.cubin.iter().filter(|path| io::is_stdin(path)).count();
+    let others = [Some(&arguments.trace), arguments.image.as_ref()];
+    if cubins > 1 || cubins == 1 && others.into_iter().flatten().any(|path| io::is_stdin(path)) {
+        bail!("standard input is one file; expected `-` once");
+    }
     // First what fails at once, then the import, which can take long.
     let input = Input::new(&arguments.trace)?.map()?;
     let machine = arguments.image.as_deref().map(image::open).transpose()?;
+    let functions = cubins::read(&arguments.cubin)?;
     let page = arguments.html.as_deref().map(Target::new).transpose()?;
     let trace = input.open(progress, threads)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let blocks = trace.blocks().iter().map(|block| u64::from(block.length)).sum();
     let bar = io::progress_bar(progress, blocks, &arguments.trace);
     let observer = |bytes| bar.inc(bytes);
+    let contents = trace.contents();
+    let demangled = Demangled::new(contents.kernels.iter().map(|kernel| &kernel.name));
+    let selection = arguments.choice.selection(contents, &demangled);
+    let demangled = if arguments.no_demangle { Demangled::default() } else { demangled };
     let options = ReplayOptions::new(data(machine.as_ref(), arguments.fill))
         .address_bits(arguments.address_bits)
         .shared_window(arguments.shared_window)
         .local_window(arguments.local_window)
         .shard(arguments.shard)
+        .select(selection.as_ref())
+        .reuse(arguments.reuse)
+        .functions(functions.as_ref())
         .survey(page.is_some())
         .on_progress(&observer);
     let replayed =
         pool.install(|| replay(&trace, &options)).map_err(with_hint).with_context(name)?;
     bar.finish();
-    let summary = replayed.summary();
+    let mut summary = replayed.summary();
+    for kernel in &mut summary.kernels {
+        kernel.demangled = demangled.get(&kernel.name).cloned();
+    }
     if let (Some(to), Some(survey)) = (page, replayed.survey()) {
         let title = arguments.trace.file_name().unwrap_or_default().to_string_lossy();
         let data = data_in_words(&arguments);
@@ -145,12 +204,24 @@ pub(crate) fn execute(
         to.write(html(&page).as_bytes())?;
     }
     let status = status(&summary, output);
+    let shape = Shape { sort: arguments.sort, top: arguments.top };
     match arguments.format {
         Format::Json => output.json(&summary)?,
+        Format::Csv => {
+            output.bytes(summary_text::csv(&replayed, &demangled, shape).as_bytes())?;
+        }
         Format::Text => {
-            let text = summary_text::text(&summary, &replayed);
+            let text = summary_text::text(&summary, &replayed, &demangled, shape);
             output.bytes(text.as_bytes())?;
         }
+    }
+    if let Some(selection) = selection.as_ref().filter(|_| summary.counts.loads == 0) {
+        output.flush()?;
+        diagnostic::note(choice::nothing(selection, contents));
+    }
+    if let Some(check) = replayed.code_check() {
+        output.flush()?;
+        cubins::note(&check);
     }
     Ok(status)
 }
@@ -207,14 +278,8 @@ pub(crate) struct MergeArguments {
 }
 
 pub(crate) fn merge(arguments: MergeArguments, output: &mut Output) -> anyhow::Result<Status> {
-    let mut summaries = Vec::new();
-    for path in &arguments.summary {
-        let name = || io::name(path);
-        let input = skip_mark(io::open_text(path, Progress::Never)?).with_context(name)?;
-        let summary: Summary = serde_json::from_reader(input)
-            .with_context(|| format!("{}: not a summary of a replay", name()))?;
-        summaries.push(summary);
-    }
+    let summaries = arguments.summary.iter().map(|path| compare::read_summary(path));
+    let summaries = summaries.collect::<anyhow::Result<_>>()?;
     let whole = Summary::merge(summaries)?;
     let status = status(&whole, output);
     output.json(&whole)?;

@@ -1,16 +1,34 @@
 //! A replay's summary on a screen: the counts, then the program counters that waste most.
 
+use super::demangled::Demangled;
 use super::name::{cell, plural, visible};
-use warpload::trace::{Counts, Data, ProgramCounter, Replayed, Summary};
+use super::rows::{self, Sort};
+use super::table::{self, Column};
+use warpload::trace::{Counts, Data, Replayed, ReuseCounts, Selected, Summary, TrafficCounts};
 
-/// How many program counters are shown: with the counts they fill a screen of 24 lines.
+/// How many rows tables have unless told otherwise: with the counts they fill a screen of 24 lines.
 const ROWS: usize = 8;
 /// How many faults and mismatches are shown; JSON has more of them.
 const LISTED: usize = 5;
 
-pub(crate) fn text(summary: &Summary, replayed: &Replayed<'_>) -> String {
+/// How tables are shaped.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) sort: Sort,
+    pub(crate) top: Option<usize>,
+}
+
+pub(crate) fn text(
+    summary: &Summary,
+    replayed: &Replayed<'_>,
+    demangled: &Demangled,
+    shape: Shape,
+) -> String {
     let counts = &summary.counts;
     let mut text = always(counts);
+    if let Some(selected) = &summary.selected {
+        text += &format!("selected    {}\n", in_words(selected));
+    }
     let options = replayed.options();
     text += &match options.get_data() {
         Data::Image(_) => "allocated   what the image names\n".to_owned(),
@@ -24,8 +42,48 @@ pub(crate) fn text(summary: &Summary, replayed: &Replayed<'_>) -> String {
     for note in &summary.notes {
         text += &format!("note        {}\n", visible(note));
     }
-    text += &per_pc(replayed.program_counters().collect());
-    text + &listed(summary)
+    let (mut loads, _) = rows::program_counters(replayed, demangled);
+    rows::sort_program_counters(&mut loads, shape.sort);
+    text += &shaped(&rows::pc_columns(), loads, shape.top);
+    let mut kernels = rows::kernels(summary);
+    if kernels.len() > 1 {
+        rows::sort_kernels(&mut kernels, shape.sort);
+        text += &shaped(&rows::kernel_columns(), kernels, shape.top);
+    }
+    text + &listed(summary, demangled)
+}
+
+/// Returns the table by program counter as CSV, with rows of loads, stores and atomics.
+pub(crate) fn csv(replayed: &Replayed<'_>, demangled: &Demangled, shape: Shape) -> String {
+    let (mut rows, stores) = rows::program_counters(replayed, demangled);
+    rows.extend(stores);
+    rows::sort_program_counters(&mut rows, shape.sort);
+    rows.truncate(shape.top.unwrap_or(usize::MAX));
+    table::csv(&rows::pc_columns(), &rows)
+}
+
+/// Returns the first rows as a table, and how many more there are.
+fn shaped<R>(columns: &[Column<R>], mut rows: Vec<R>, top: Option<usize>) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let top = top.unwrap_or(ROWS);
+    let more = rows.len().saturating_sub(top);
+    rows.truncate(top);
+    let mut text = format!("\n{}", table::text(columns, &rows));
+    if more > 0 {
+        text += &format!("          and {more} more\n");
+    }
+    text
+}
+
+fn in_words(selected: &Selected) -> String {
+    let Selected { kernel, pc, opcode, space } = selected;
+    let options = [("kernel", kernel), ("pc", pc), ("opcode", opcode), ("space", space)];
+    let given = options
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name} {}", visible(value.as_deref()?))));
+    given.collect::<Vec<_>>().join(", ")
 }
 
 /// The lines that every replay has.
@@ -54,6 +112,8 @@ fn always(counts: &Counts) -> String {
         counts.ideal_sectors,
         ratio(counts.ideal_sectors, counts.sectors)
     );
+    text += &other_memories(counts);
+    text += &stores(counts);
     text += &format!(
         "footprint   {} of 4 KiB, {}\n",
         plural(counts.footprint.pages, "page"),
@@ -71,8 +131,70 @@ fn always(counts: &Counts) -> String {
 
 /// The instructions that read memory but are not replayed, if there are any.
 fn not_replayed(counts: &Counts) -> String {
+    let mut text = String::new();
     let named: Vec<(&str, u64)> = counts.not_replayed().collect();
-    if named.is_empty() { String::new() } else { format!("not replayed: {}\n", nonzero(&named)) }
+    if !named.is_empty() {
+        text += &format!("not replayed: {}\n", nonzero(&named));
+    }
+    if let Some(tma) = counts.tma.filter(|tma| tma.records > 0) {
+        text += &format!(
+            "TMA: {} with {} addresses moved {} bytes\n",
+            plural(tma.records, "instruction"),
+            tma.addresses,
+            tma.bytes
+        );
+    }
+    text
+}
+
+/// What loads of shared, local and constant memory cost.
+fn other_memories(counts: &Counts) -> String {
+    let mut text = String::new();
+    let shared = &counts.shared;
+    if shared.loads > 0 {
+        text += &format!(
+            "shared      {} wavefronts; ideal {}{}, {} are bank conflicts\n",
+            shared.wavefronts,
+            shared.ideal_wavefronts,
+            ratio(shared.ideal_wavefronts, shared.wavefronts),
+            shared.wavefronts.saturating_sub(shared.ideal_wavefronts)
+        );
+    }
+    let local = &counts.local;
+    if local.loads > 0 {
+        text += &format!(
+            "local       {} sectors of 32 bytes; ideal {} sectors{}\n",
+            local.sectors,
+            local.ideal_sectors,
+            ratio(local.ideal_sectors, local.sectors)
+        );
+    }
+    let constant = &counts.constant;
+    if constant.loads > 0 {
+        text += &format!(
+            "constant    {} addresses in {}\n",
+            constant.addresses,
+            plural(constant.loads, "load")
+        );
+    }
+    text
+}
+
+/// What stores and atomics cost in global memory.
+fn stores(counts: &Counts) -> String {
+    let mut text = String::new();
+    for (name, traffic) in [("stores", counts.stores), ("atomics", counts.atomics)] {
+        let Some(TrafficCounts { lanes, bytes, sectors, ideal_sectors, .. }) =
+            traffic.filter(|traffic| traffic.count > 0)
+        else {
+            continue;
+        };
+        text += &format!(
+            "{name:<11} {lanes} lanes, {bytes} bytes; {sectors} global sectors, ideal {ideal_sectors}{}\n",
+            ratio(ideal_sectors, sectors)
+        );
+    }
+    text
 }
 
 /// The lines of what most replays do not have.
@@ -91,15 +213,49 @@ fn where_there_are_some(counts: &Counts) -> String {
             counts.width_disagreements
         );
     }
+    if counts.unattributable > 0 {
+        text += &format!(
+            "lanes       of {} are unknown: not executed\n",
+            plural(counts.unattributable, "load")
+        );
+    }
     if counts.checked > 0 {
-        text +=
-            &format!("checked     {} loads, {} mismatches\n", counts.checked, counts.mismatches);
+        text += &format!("checked     {} loads, {} mismatches", counts.checked, counts.mismatches);
+        text += &format!(
+            "; {} values, {} of them differ\n",
+            counts.checked_words, counts.mismatched_words
+        );
+    } else if counts.valued_loads > 0 {
+        text += &format!(
+            "values      in the trace for {}, not compared\n",
+            plural(counts.valued_loads, "load")
+        );
+    }
+    if let Some(reuse) = &counts.reuse {
+        text += &format!("reuse       {}\n", reuse_in_words(reuse));
     }
     text
 }
 
+/// How many touches of lines are first ones, and for the others the loads since the touch before.
+fn reuse_in_words(reuse: &ReuseCounts) -> String {
+    let range = |bound: u64| match bound {
+        0..=2 => bound.to_string(),
+        _ => format!("{}..{bound}", bound / 2 + 1),
+    };
+    let again =
+        reuse.buckets.iter().map(|(bound, touches)| format!("{}: {touches}", range(*bound)));
+    let again: Vec<String> = again.collect();
+    let again = if again.is_empty() {
+        "no other".to_owned()
+    } else {
+        format!("loads since the one before: {}", again.join(", "))
+    };
+    format!("{} first touches of lines; {again}", reuse.cold)
+}
+
 /// The first mismatches and faults.
-fn listed(summary: &Summary) -> String {
+fn listed(summary: &Summary, demangled: &Demangled) -> String {
     let mut text = String::new();
     if !summary.first_mismatches.is_empty() {
         text += "\nfirst mismatches\n";
@@ -108,7 +264,7 @@ fn listed(summary: &Summary) -> String {
         text += &format!(
             "record {} {}+{} lane {} register {}: expected {}, got {}\n",
             mismatch.record,
-            cell(&mismatch.kernel),
+            cell(demangled.or_name(&mismatch.kernel)),
             mismatch.pc,
             mismatch.lane,
             mismatch.register,
@@ -123,7 +279,7 @@ fn listed(summary: &Summary) -> String {
         text += &format!(
             "record {} {}+{} lane {}: {} at {}\n",
             fault.record,
-            cell(&fault.kernel),
+            cell(demangled.or_name(&fault.kernel)),
             fault.pc,
             fault.lane,
             fault.kind,
@@ -157,39 +313,4 @@ fn ratio(ideal: u64, sectors: u64) -> String {
         return String::new();
     }
     format!(" ({:.0} %)", 100.0 * ideal as f64 / sectors as f64)
-}
-
-/// The program counters that touch most sectors beyond the ideal, worst first, with the SASS where
-/// it is known.
-fn per_pc(mut rows: Vec<ProgramCounter<'_>>) -> String {
-    rows.sort_by(|one, other| other.waste().total_cmp(&one.waste()));
-    let more = rows.len().saturating_sub(ROWS);
-    rows.truncate(ROWS);
-    let instruction =
-        |row: &ProgramCounter<'_>| row.sass().unwrap_or_else(|| cell(&row.summary.opcode));
-    let shown: Vec<String> = rows.iter().map(instruction).collect();
-    let width = shown.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(16);
-    let mut text = format!(
-        "\n      pc  {:<width$} {:>8}  lanes/load  sectors/load  ideal/load  kernel\n",
-        "load", "loads"
-    );
-    for (counter, load) in rows.iter().zip(shown) {
-        let row = &counter.summary;
-        let loads = row.loads as f64;
-        let sectors =
-            |mean: f64| if counter.has_sectors() { format!("{mean:.2}") } else { "-".to_owned() };
-        text += &format!(
-            "{:>8}  {load:<width$} {:>8}  {:>10.1}  {:>12}  {:>10}  {}\n",
-            row.pc.to_string(),
-            row.loads,
-            row.lanes as f64 / loads,
-            sectors(row.sectors.mean),
-            sectors(row.ideal_sectors as f64 / loads),
-            cell(&row.kernel)
-        );
-    }
-    if more > 0 {
-        text += &format!("          and {more} more\n");
-    }
-    text
 }

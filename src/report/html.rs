@@ -62,7 +62,8 @@ impl Context<'_> {
     /// Returns the name that the page has for a kernel, as HTML, cut after `most` characters.
     pub(super) fn name(&self, kernel: usize, most: usize) -> String {
         let kernel = self.page.summary.kernels.get(kernel);
-        cut(kernel.map_or("", |kernel| &kernel.name), most)
+        let name = kernel.map(|kernel| kernel.demangled.as_ref().unwrap_or(&kernel.name));
+        cut(name.map_or("", |name| name), most)
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod banks;
 mod chart;
+mod comparison;
 mod constant;
 mod faults;
 mod global;
@@ -22,4 +23,5 @@ mod stores;
 mod table;
 mod text;
 
+pub use comparison::comparison_html;
 pub use html::{Page, html};

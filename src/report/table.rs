@@ -1,8 +1,9 @@
 //! [`Table`]: tables that can be sorted, and those of program counters.
 
-use super::html::Context;
+use super::html::{Context, LONG_NAME};
 use super::rows::{MAX_ROWS, rows_of_each, shown, space};
 use super::text::{coordinate, count, cut, of, per};
+use crate::sass::SourceLine;
 use crate::trace::{FaultCounts, ProgramCounter};
 
 /// The most characters of a kernel's name beside a program counter; the list of kernels has more.
@@ -68,9 +69,11 @@ impl Table {
         self.html + "</tbody></table></div>\n"
     }
 
-    /// Adds a cell that says which kernel the row is of.
-    pub(super) fn kernel(&mut self, kernel: usize, shown: &str) {
-        self.html += &format!("<td class=\"name\">{kernel} <code>{shown}</code></td>");
+    /// Adds a cell that says which kernel the row is of; `name` is HTML, and so is what is shown beside it
+    /// on request.
+    pub(super) fn kernel(&mut self, kernel: usize, name: &str, title: Option<&str>) {
+        let title = title.map(|title| format!(" title=\"{title}\"")).unwrap_or_default();
+        self.html += &format!("<td class=\"name\"{title}>{kernel} <code>{name}</code></td>");
     }
 
     /// Adds a program counter: what the row is about.
@@ -80,6 +83,21 @@ impl Table {
 
     pub(super) fn text(&mut self, html: &str) {
         self.html += &format!("<td class=\"t\">{html}</td>");
+    }
+
+    /// Adds a line of the source; a row is sorted by its file and then its line.
+    fn source(&mut self, source: Option<&SourceLine>) {
+        let Some(SourceLine { file, line, .. }) = source else {
+            self.html += "<td class=\"t dim\" data-v=\"\">-</td>";
+            return;
+        };
+        // The whole path would hide the other columns.
+        let short = cut(file.rsplit(['/', '\\']).next().unwrap_or(file), 48);
+        let file = cut(file, LONG_NAME);
+        self.html += &format!(
+            "<td class=\"t\" data-v=\"{file}:{line:010}\" title=\"{file}:{line}\"><code>{short}:{line}\
+             </code></td>"
+        );
     }
 
     pub(super) fn cell(&mut self, cell: &Cell) {
@@ -153,6 +171,7 @@ impl PcTable {
         let each = rows_of_each(listed);
         let shown = shown(rows, listed, each, self.weight);
         let has_sass = shown.iter().any(|row| row.sass().is_some());
+        let has_source = shown.iter().any(|row| row.source().is_some());
         let has_spaces = shown.iter().any(|row| space(row) != self.space);
         let mut headings: Vec<Heading<'_>> = Vec::new();
         if has_kernels {
@@ -161,6 +180,9 @@ impl PcTable {
         headings.extend([("pc", "pc", true), ("opcode", "opcode", false)]);
         if has_sass {
             headings.push(("sass", "SASS", false));
+        }
+        if has_source {
+            headings.push(("source", "source", false));
         }
         if has_spaces {
             headings.push(("space", "memory", false));
@@ -186,13 +208,16 @@ impl PcTable {
             let summary = &row.summary;
             table.start(row.kernel, space(row));
             if has_kernels {
-                table.kernel(row.kernel, &context.name(row.kernel, SHORT_NAME));
+                table.kernel(row.kernel, &context.name(row.kernel, SHORT_NAME), None);
             }
             table.pc(row.pc);
             table.text(&format!("<code>{}</code>", cut(&summary.opcode, 48)));
             if has_sass {
                 let sass = row.sass().unwrap_or_default();
                 table.text(&format!("<code>{}</code>", cut(&sass, 80)));
+            }
+            if has_source {
+                table.source(row.source());
             }
             if has_spaces {
                 table.text(space(row));

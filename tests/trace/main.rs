@@ -6,6 +6,7 @@
 mod allocator;
 mod broken;
 mod compressed;
+mod cutracer;
 mod damage;
 mod documentation;
 mod errors;
@@ -17,6 +18,7 @@ mod random;
 mod round_trip;
 mod samples;
 mod shards;
+mod tool_samples;
 mod total;
 mod truncated;
 mod version_1;

@@ -1,9 +1,9 @@
 //! Imports of NVBit's mem_trace, as a log and as JSON.
 
-use warpload::trace::{BinaryTrace, Kernel};
+use warpload::trace::{BinaryTrace, Kernel, Place};
 
 use crate::import::import_bytes;
-use crate::samples::{loads, open, skipped};
+use crate::samples::{loads, open, records, skipped};
 
 fn log_line(launch: u32, opcode: &str, first: u64, lanes: usize) -> String {
     let address = |lane: usize| if lane < lanes { first + 4 * lane as u64 } else { 0 };
@@ -79,13 +79,15 @@ fn messages_after_text_on_the_same_line() {
     assert_eq!((trace.records(), trace.loads()), (2, 2));
     assert_eq!(names(&trace), ["f"]);
     assert_eq!(trace.contents().notes.len(), 2);
-    // One that is not known, and a record that the next one broke off.
+    // Messages that are not known, also before a record, and a record that the next one broke off.
     let half = log_line(0, "LDG.E", 0x100, 32);
     let broken = format!("{}{}", &half[..60], log_line(0, "LDG.E", 0x100, 1));
-    let trace = read(&[text.concat(), "MEMTRACE: kernel f captured\n".to_owned(), broken].concat());
-    assert_eq!((trace.records(), trace.loads()), (3, 3));
+    let unknown = "MEMTRACE: kernel f captured".to_owned();
+    let both = unknown.clone() + &log_line(0, "LDG.E", 0x100, 1);
+    let trace = read(&[text.concat(), unknown, "\n".to_owned(), both, broken].concat());
+    assert_eq!((trace.records(), trace.loads()), (4, 4));
     let notes = &trace.contents().notes;
-    assert!(notes[2].starts_with("2 of the log's messages"), "{notes:?}");
+    assert!(notes[2].starts_with("3 of the log's messages"), "{notes:?}");
 }
 
 /// Two records on one line are two; a kernel's name can hold what messages begin with.
@@ -97,6 +99,63 @@ fn messages_on_one_line() {
     assert_eq!((trace.records(), trace.loads()), (2, 2));
     assert_eq!(names(&trace), ["MEMTRACE: CTX 0x1 - f"]);
     assert_eq!(trace.contents().notes.len(), 2);
+}
+
+/// Derived tools write launches over several lines, or without the grid; the program's text is not a part
+/// of them.
+#[test]
+fn launches_of_other_forms() {
+    let line = |launch| log_line(launch, "LDG.E", 0x100, 32);
+    let start = "MEMTRACE: CTX 0x1 - LAUNCH - Kernel pc 0x2 -";
+    let text = [
+        format!("text {start}\n  Kernel name f(a, b) - c -\n  grid launch id 0 -\n"),
+        format!("  grid size 2,3,4 - block size 32,1,1\n{}", line(0)),
+        format!(
+            "{start} Kernel name g<a,\n b> - grid launch id 1\nthe program's text\n{}",
+            line(1)
+        ),
+        format!("{start} Kernel name h - grid launch id 2 -\nThe grid size is 5\n{}", line(2)),
+        format!("{start} Kernel name i - grid launch id 3\n - block size 64,1,1\n{}", line(3)),
+        format!("{start} Kernel name j - grid launch id 4{}", line(4)),
+        // A launch of which nothing is known but its name, at the end.
+        format!("{start} Kernel name k - grid launch id 5\n"),
+    ];
+    let trace = read(&text.concat());
+    assert_eq!(trace.records(), 5);
+    assert_eq!(names(&trace), ["f(a, b) - c", "g<a, b>", "h", "i", "j"]);
+    let shapes = trace.contents().kernels.iter().map(|kernel| (kernel.grid, kernel.block));
+    let none = [0; 3];
+    let expected =
+        [([2, 3, 4], [32, 1, 1]), (none, none), (none, none), (none, [64, 1, 1]), (none, none)];
+    assert_eq!(shapes.collect::<Vec<_>>(), expected);
+    assert_eq!(trace.contents().notes.len(), 2);
+    for (bad, place) in [
+        // Five lines.
+        (format!("{start}\n\n\n\nKernel name f - grid launch id 0\n"), "1:1"),
+        (format!("{start}\n{}", line(0)), "1:1"),
+        (format!("text\n{start} Kernel name f - grid launch id x\n"), "2:1"),
+        (format!("{start} Kernel name f - grid launch id 0\n grid size 1,1\n"), "1:1"),
+    ] {
+        let error = import_bytes(bad).unwrap_err().to_string();
+        let expected = format!("trace:{place}: expected `… - Kernel name S - grid launch id N");
+        assert!(error.contains(&expected), "{error}");
+    }
+    let cut = format!("{start}\n  Kernel name f - grid launch id 0 - grid size 1,1");
+    let error = import_bytes(cut).unwrap_err().to_string();
+    assert!(error.contains("trace:2:1: the last line has no line end"), "{error}");
+}
+
+/// The warp is a slot of the hardware and not kept.
+#[test]
+fn places() {
+    let place = Place { cta: Some([0, 0, 0]), ..Place::default() };
+    assert_eq!(records(&read(&log_line(0, "LDG.E", 0x100, 32)))[0].place, place);
+    let json = json_access(0, "LDG.E", 0x100);
+    assert_eq!(records(&read(&json))[0].place, Place::default());
+    let json = json
+        .replace("\"warp_id\"", "\"cta_id_x\": 4, \"cta_id_y\": 5, \"cta_id_z\": 6, \"warp_id\"");
+    let place = Place { cta: Some([4, 5, 6]), ..Place::default() };
+    assert_eq!(records(&read(&json))[0].place, place);
 }
 
 /// What a program prints first can look like anything else.
@@ -127,6 +186,9 @@ fn wrong_logs() {
         good.replace("0x000000000000017c", ""),
         good.replace("0x000000000000017c", "0x17c 0x180"),
         good.replace("0x000000000000017c", "17c"),
+        good.replace("0x000000000000017c", "0x+17c"),
+        good.replace("0x000000000000017c", "0x"),
+        good.replace("0x000000000000017c", "0x0000000000000017c"),
         launch_line(0, "f").replace("98,1,1", "98,1"),
         launch_line(0, "f").replace("Kernel name", "name"),
     ] {

@@ -189,7 +189,7 @@ fn kernels_may_be_empty_or_missing() {
         vec![Item::Kernel("empty"), Item::Kernel("full"), load, Item::Kernel("empty")],
     ] {
         check(&items);
-        assert!(!open(&write(&items)).contents().kernels.is_empty());
+        assert_eq!(open(&write(&items)).contents().kernels.is_empty(), items.is_empty());
     }
 }
 
@@ -201,7 +201,7 @@ fn records_that_do_not_fit_are_refused() {
     let number = writer.operation(&Operation::of_opcode("LDG.E.64")).unwrap();
     let mask = LaneMask::from_bits(3);
     let good = NewRecord {
-        values: &[1, 2, 3, 4],
+        values: Some(&[1, 2, 3, 4]),
         ..NewRecord::new(0, mask, number, Addresses::List(&[1, 2]))
     };
     writer.record(&good).unwrap();
@@ -213,11 +213,11 @@ fn records_that_do_not_fit_are_refused() {
         NewRecord { addresses: Addresses::Deltas { base: 0, deltas: &[1, 2] }, ..good },
         NewRecord { addresses: transfer, ..good },
         NewRecord { addresses: transfer, operation: store, ..good },
-        NewRecord { values: &[1, 2], ..good },
-        NewRecord { values: &[1, 2], operation: store, ..good },
+        NewRecord { values: Some(&[1, 2]), ..good },
+        NewRecord { values: Some(&[1, 2]), operation: store, ..good },
         NewRecord {
             mask: LaneMask::NONE,
-            values: &[],
+            values: Some(&[]),
             addresses: Addresses::Deltas { base: 0, deltas: &[] },
             ..good
         },

@@ -144,7 +144,7 @@ pub(crate) fn write(items: &[Item]) -> Vec<u8> {
                     addresses: record.form.addresses(),
                     plg: record.plg.map(LaneMask::from_bits),
                     guard: record.guard.map(LaneMask::from_bits),
-                    values: &record.values,
+                    values: (!record.values.is_empty()).then_some(&*record.values),
                     is_valued: record.is_valued,
                     width_disagrees: record.width_disagrees,
                 };

@@ -1,11 +1,18 @@
-use warpload::trace::Summary;
+use warpload::report::comparison_html;
+use warpload::trace::{Comparison, Summary};
 
-/// Summaries merge to the same in any order, or are refused in any order. The input is summaries in
-/// JSON, one after the other.
+/// Summaries merge to the same in any order, or are refused in any order; any two are compared. The input
+/// is summaries in JSON, one after the other.
 pub fn summaries_merge_in_any_order(input: &[u8]) {
     let summaries = serde_json::Deserializer::from_slice(input).into_iter();
     let summaries: Result<Vec<Summary>, _> = summaries.collect();
     let Ok(summaries) = summaries else { return };
+    if let [one, other, ..] = &summaries[..] {
+        let comparison = Comparison::new(one, other);
+        assert_eq!(comparison.per_pc.len(), Comparison::new(other, one).per_pc.len());
+        assert_eq!(Comparison::new(one, one).changed().count(), 0);
+        assert!(comparison_html(&comparison, ["a", "b"]).ends_with("</html>\n"));
+    }
     let mut reversed = summaries.clone();
     reversed.reverse();
     let merged = Summary::merge(summaries);

@@ -77,6 +77,7 @@ pub const TARGETS: &[Target] = targets! {
         File("tests/data/listings/chase.sm_50.nvdisasm.txt"),
         File("tests/data/listings/uniform.sm_50.cuobjdump.txt"),
         File("tests/data/listings/relocated.sm_61.nvdisasm.txt"),
+        File("traces/rows.sm_50.cubin"),
     ],
     vector_does_not_panic: [
         Lines("tests/data/ld-vectors.jsonl", 90),
@@ -112,6 +113,8 @@ pub const TARGETS: &[Target] = targets! {
         Files("tests/independent", "traceg"),
         Files("tests/independent", "trace"),
         Files("tests/independent", "log"),
+        Files("tests/data/traces2/damaged", "ndjson"),
+        Files("tests/data/traces2/damaged", "log"),
         File("traces/nvbit-mem_trace.json"),
     ],
     kernels_list_does_not_panic: [

@@ -26,9 +26,9 @@ pub struct NewRecord<'l> {
     pub plg: Option<LaneMask>,
     /// The lanes whose guard is true; `None` if unknown.
     pub guard: Option<LaneMask>,
-    /// What a load must load, or a store stored: one value per active lane for each register; empty if
+    /// What a load must load, or a store stored: one value per active lane for each register; `None` if
     /// unknown. Lanes that do not execute are not compared.
-    pub values: &'l [u32],
+    pub values: Option<&'l [u32]>,
     /// Whether the source has values that do not say what was loaded or stored.
     pub is_valued: bool,
     /// Whether the source's access width was not the opcode's.
@@ -46,7 +46,7 @@ impl<'l> NewRecord<'l> {
             addresses,
             plg: None,
             guard: None,
-            values: &[],
+            values: None,
             is_valued: false,
             width_disagrees: false,
         }
@@ -62,7 +62,7 @@ impl<'l> NewRecord<'l> {
             Addresses::Transfer { .. } => operation.kind == Kind::Transfer,
         };
         let values = active * operation.width.registers() as usize;
-        has_addresses && (self.values.is_empty() || self.values.len() == values)
+        has_addresses && self.values.is_none_or(|known| known.len() == values)
     }
 }
 
@@ -83,7 +83,7 @@ impl ClosedBlock {
         for (is_set, flag) in [
             (record.plg.is_some(), FLAG_PLG),
             (record.guard.is_some(), FLAG_GUARD),
-            (!record.values.is_empty(), FLAG_VALUES),
+            (record.values.is_some(), FLAG_VALUES),
             (record.width_disagrees, FLAG_WIDTH),
             (record.is_valued, FLAG_VALUED),
         ] {
@@ -104,8 +104,8 @@ impl ClosedBlock {
             form,
             flags,
         });
-        if !record.values.is_empty() {
-            for value in record.values {
+        if let Some(values) = record.values {
+            for value in values {
                 self.payload.extend_from_slice(&value.to_le_bytes());
             }
             pad(&mut self.payload);

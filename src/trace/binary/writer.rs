@@ -228,7 +228,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Returns the errors of the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.close_block()?;
-        if self.contents.kernels.is_empty() {
+        if !self.index.is_empty() && self.contents.kernels.is_empty() {
             self.contents.kernels.push(Kernel::default());
         }
         let contents = serde_json::to_vec(&self.contents).map_err(io::Error::from)?;

@@ -1,11 +1,18 @@
 //! **The list** of text formats.
 
 use super::format::{Format, Reader, Sign};
-use super::{accelsim, jsonl, kernels_list, nvbit};
+use super::{accelsim, cutracer, jsonl, kernels_list, nvbit};
 
 /// The formats, each described in its reader's file.
-const FORMATS: [Format; 5] =
-    [accelsim::FORMAT, nvbit::LOG_FORMAT, nvbit::JSON_FORMAT, jsonl::FORMAT, kernels_list::FORMAT];
+const FORMATS: [Format; 7] = [
+    accelsim::FORMAT,
+    nvbit::LOG_FORMAT,
+    nvbit::JSON_FORMAT,
+    cutracer::NDJSON_FORMAT,
+    cutracer::TEXT_FORMAT,
+    jsonl::FORMAT,
+    kernels_list::FORMAT,
+];
 
 /// Returns the reader of a text that begins with `start`; `None` if its format is unknown.
 pub(super) fn reader(start: &[u8]) -> Option<Reader> {
@@ -44,6 +51,7 @@ mod tests {
     fn the_likeliest_format_is_read() {
         let (accelsim, log) = (accelsim::FORMAT.name, nvbit::LOG_FORMAT.name);
         let (json, list) = (nvbit::JSON_FORMAT.name, kernels_list::FORMAT.name);
+        let (ndjson, text) = (cutracer::NDJSON_FORMAT.name, cutracer::TEXT_FORMAT.name);
         for (start, name) in [
             ("-kernel name = k\nMEMTRACE: CTX 0x1", accelsim),
             ("-grid dim = (1,1,1)\n", accelsim),
@@ -54,6 +62,15 @@ mod tests {
             ("[\n", json),
             ("{}", json),
             ("{}.xz\n", json),
+            ("{\"addrs\":[1],\"type\":\"mem_trace\"}\n", ndjson),
+            ("{ \"type\" : 5 }\n", ndjson),
+            ("{\"block\":[1,1,1],\"instructions\":{\"0\":", ndjson),
+            ("{\"instr_opcode\":\"LDG\",\"type\":5}\n", json),
+            ("{\n\"type\":5}\n", json),
+            ("{\"type\":5}\nMEMTRACE: CTX 0x1", log),
+            ("CTX 0x5a - kernel_launch_id 0 - CTA 0,0,0", text),
+            ("CTX 0x5a - CTA 0,0,0 - warp 1 - LDG ;:\n", text),
+            ("CTX 0x5a - kernel_launch_id 0 - CTA\nMEMTRACE: CTX 0x1", log),
             ("MemcpyHtoD,0x1,2\n", list),
             ("-kernel.traceg\n", list),
             ("-kernel = a.traceg\n", accelsim),
@@ -61,6 +78,7 @@ mod tests {
         ] {
             assert_eq!(format(start), Some(name), "{start}");
         }
+        assert_eq!(format("CTX 0x5a\n"), None);
         assert_eq!(format("kernel-1\n"), None);
         assert_eq!(format(""), None);
     }

@@ -429,7 +429,7 @@ impl Reader {
             addresses,
             plg: mask_of(line.plg, "plg")?,
             guard: mask_of(line.guard, "guard")?,
-            values: &self.values,
+            values: line.values.is_some().then_some(&*self.values),
             is_valued: line.valued,
             width_disagrees: line.width_disagrees,
         })?;

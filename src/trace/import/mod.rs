@@ -6,6 +6,7 @@
 
 mod accelsim;
 mod compressed;
+mod cutracer;
 mod error;
 mod event;
 mod file_list;
@@ -14,11 +15,14 @@ mod formats;
 mod in_order;
 mod jsonl;
 mod kernels_list;
+mod launches;
 mod limits;
+mod numbers;
 mod nvbit;
 mod sink;
 mod source;
 mod text;
+mod unmasked;
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -35,7 +39,8 @@ use super::binary::{Names, TraceError, TraceWriter};
 use crate::impossible::OrImpossible;
 
 /// Imports a text trace: Accel-Sim's `.trace` or `.traceg`, a `kernelslist.g` with all files that
-/// it lists, or NVBit's mem_trace as a log or as JSON; each also `.gz`, `.xz` or `.zst`. The content tells the format and the compression.
+/// it lists, NVBit's mem_trace as a log or as JSON, or CUTracer's NDJSON or text log; each also `.gz`, `.xz`
+/// or `.zst`. The content tells the format and the compression.
 /// Reads with at most `threads` threads, and reports to `observe` what is opened and read.
 ///
 /// # Errors

@@ -6,6 +6,7 @@
 
 mod banks;
 mod cells;
+mod code;
 mod error;
 mod heat;
 mod options;
@@ -22,6 +23,7 @@ mod windows;
 mod worker;
 
 pub use self::banks::{BankUse, MAX_BANK_USES};
+pub use self::code::{CodeCheck, Misfit};
 pub use self::error::ReplayError;
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::options::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions};
@@ -29,9 +31,9 @@ pub use self::replayed::{Replayed, replay};
 pub use self::selection::{Selected, Selection};
 pub use self::shard::Shard;
 pub use self::summary::{
-    ConstantCounts, Counts, Digest, Fault, FaultCounts, FootprintCounts, Hex, KernelSummary,
-    LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PartialReuse, PcSharedCounts,
-    PcSummary, ProgramCounter, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts,
-    SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts,
+    ComparedRow, Comparison, ConstantCounts, Counts, Digest, Fault, FaultCounts, FootprintCounts,
+    Hex, KernelSummary, LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PartialReuse,
+    PcSharedCounts, PcSummary, ProgramCounter, ReuseCounts, SectorSummary, SharedCounts,
+    SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts, percent_change,
 };
 pub use self::survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey};

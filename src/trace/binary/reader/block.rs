@@ -52,7 +52,7 @@ pub struct MemoryRecord<'t> {
     op: &'t Operation,
     form: u8,
     addresses: &'t [u8],
-    values: &'t [u8],
+    values: Option<&'t [u8]>,
 }
 
 impl<'t> Block<'t> {
@@ -217,9 +217,9 @@ impl<'t> Block<'t> {
         let (addresses, rest) =
             self.payload.get(record.payload as usize..)?.split_at_checked(bytes)?;
         let values = if record.flags & FLAG_VALUES != 0 {
-            rest.get(..4 * active * operation.width.registers() as usize)?
+            Some(rest.get(..4 * active * operation.width.registers() as usize)?)
         } else {
-            &[]
+            None
         };
         let known = |flag, bits| (record.flags & flag != 0).then_some(LaneMask::from_bits(bits));
         Some(MemoryRecord {
@@ -330,11 +330,8 @@ impl<'t> MemoryRecord<'t> {
     /// have.
     #[must_use]
     pub fn values(&self, register: usize) -> Option<impl Iterator<Item = u32>> {
-        if self.values.is_empty() {
-            return None;
-        }
+        let (values, _) = self.values?.as_chunks::<4>();
         let active = self.mask.count() as usize;
-        let (values, _) = self.values.as_chunks::<4>();
         let from = register.saturating_mul(active).min(values.len());
         Some(values[from..].iter().take(active).map(|value| u32::from_le_bytes(*value)))
     }

@@ -13,7 +13,7 @@ use crate::lines::skip_mark;
 use crate::trace::binary::NO_END_MARK;
 use crate::trace::import::error::ImportError;
 use crate::trace::import::format::{self, Format, Sign};
-use crate::trace::import::sink::Sink;
+use crate::trace::import::sink::{Refused, Sink};
 use crate::trace::import::text::Text;
 
 pub(in crate::trace::import) const FORMAT: Format =
@@ -30,6 +30,9 @@ struct AccessJson {
     instr_opcode: String,
     #[serde(default)]
     instr_offset: u32,
+    cta_id_x: Option<u32>,
+    cta_id_y: Option<u32>,
+    cta_id_z: Option<u32>,
     addrs: [u64; LANES],
 }
 
@@ -90,7 +93,7 @@ fn read_sequence<R: Read>(
     file: &Path,
 ) -> Result<(), serde_json::Error> {
     for access in json.into_iter::<AccessJson>() {
-        if let Err(refused) = reader.access(&access?.borrow()) {
+        if let Err(refused) = access?.pass_on(reader) {
             *stopped = Some(refused.at(|message| of_file(file, message)));
             break;
         }
@@ -99,14 +102,11 @@ fn read_sequence<R: Read>(
 }
 
 impl AccessJson {
-    fn borrow(&self) -> Access<'_> {
-        Access {
-            launch: self.grid_launch_id,
-            cta: None,
-            opcode: &self.instr_opcode,
-            pc: self.instr_offset,
-            addresses: self.addrs,
-        }
+    fn pass_on(&self, reader: &mut Reader<'_, '_>) -> Result<(), Refused> {
+        let cta = [self.cta_id_x, self.cta_id_y, self.cta_id_z];
+        let cta = if let [Some(x), Some(y), Some(z)] = cta { Some([x, y, z]) } else { None };
+        let (launch, opcode, pc) = (self.grid_launch_id, &*self.instr_opcode, self.instr_offset);
+        reader.access(&Access { launch, cta, opcode, pc }, &self.addrs)
     }
 }
 
@@ -126,7 +126,7 @@ impl<'de> Visitor<'de> for Accesses<'_, '_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<(), A::Error> {
         while let Some(access) = array.next_element::<AccessJson>()? {
-            if let Err(refused) = self.reader.access(&access.borrow()) {
+            if let Err(refused) = access.pass_on(self.reader) {
                 *self.stopped = Some(refused.at(|message| of_file(self.file, message)));
                 return Err(A::Error::custom("stopped"));
             }

@@ -1,5 +1,6 @@
 //! [`Summary`]: what a replay found, in the JSON form that the command prints.
 
+mod comparison;
 mod counts;
 mod hex;
 mod merge;
@@ -8,11 +9,13 @@ mod rows;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::selection::Selected;
 use crate::load::ByFaultKind;
+use crate::sass::SourceLine;
 
+pub use comparison::{ComparedRow, Comparison, percent_change};
 pub use counts::ProgramCounter;
 pub use hex::{Digest, Hex};
 pub use merge::MergeError;
@@ -435,6 +438,12 @@ pub struct PcSummary {
     pub pc: Hex,
     /// The opcode with its modifiers.
     pub opcode: Arc<str>,
+    /// The instruction, `Some(None)` if it is unknown; `None` if the replay was given no cubins.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub sass: Option<Option<Arc<str>>>,
+    /// Its line in the source, `Some(None)` if it is unknown; `None` if the replay was given no cubins.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub source: Option<Option<SourceLine>>,
     /// The number of its loads.
     pub loads: u64,
     /// Its executing lanes.
@@ -454,6 +463,15 @@ pub struct PcSummary {
     /// What it costs in constant memory, if its opcode is of that space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant: Option<ConstantCounts>,
+}
+
+/// Reads a field that is there, as `Some` even if it is null.
+fn present<'de, Field, D>(deserializer: D) -> Result<Option<Field>, D::Error>
+where
+    Field: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Field::deserialize(deserializer).map(Some)
 }
 
 /// Loads of shared memory by one program counter.
@@ -478,14 +496,33 @@ pub struct SectorSummary {
     pub max: u64,
 }
 
+impl SectorSummary {
+    /// Returns the sum over that many loads, of which it has the mean.
+    #[must_use]
+    pub fn sum(&self, loads: u64) -> u64 {
+        (self.mean * loads as f64).round() as u64
+    }
+}
+
 /// The counts of one kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelSummary {
-    /// Its name.
+    /// Its name, as in the trace.
     pub name: Arc<str>,
+    /// Its name as the source has it, if that is known; the command sets it for mangled names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demangled: Option<Arc<str>>,
     /// Its counts.
     #[serde(flatten)]
     pub counts: Counts,
+}
+
+impl KernelSummary {
+    /// Returns its demangled name if there is one, else its name.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        self.demangled.as_ref().unwrap_or(&self.name)
+    }
 }
 
 /// What the summary of a shard has besides the counts, so that shards merge exactly.

@@ -220,7 +220,7 @@ impl Generator {
         self.writer.record(&NewRecord {
             plg: (!is_left_out).then_some(plg),
             guard: (passed != LaneMask::ALL).then_some(passed),
-            values: &expected,
+            values: (!expected.is_empty()).then_some(&*expected),
             ..NewRecord::new(pc, mask, operation, addresses)
         })?;
         Ok(())

@@ -1,0 +1,156 @@
+//! `compare`: two replays, program counter by program counter.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use warpload::lines::skip_mark;
+use warpload::report::comparison_html;
+use warpload::trace::{ComparedRow, Comparison, Summary, percent_change};
+
+use super::diagnostic;
+use super::io::{self, Output};
+use super::options::{Format, Progress, positive};
+use super::output_file::Target;
+use super::status::Status;
+use super::table::{self, Column, Value};
+
+/// Compare the JSON summaries of two replays, program counter by program counter
+///
+/// Program counters are matched by kernel name, address and opcode; launches of one name are added
+/// up. A change is the difference of sectors of global memory and wavefronts of shared memory, in
+/// percent of the first replay's. The worst changes come first.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload replay app.wlt --format json > before.json
+  warpload compare before.json after.json
+  warpload compare before.json after.json --fail-above 5
+  warpload compare before.json after.json --html changes.html")]
+pub(crate) struct Arguments {
+    /// The summary of the first replay
+    a: PathBuf,
+
+    /// The summary of the second replay
+    b: PathBuf,
+
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// The most rows of the table of text
+    #[arg(long, value_name = "N", value_parser = positive, default_value = "20")]
+    top: usize,
+
+    /// Also write the result as a page for a browser: one file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Show names of kernels as they are in the trace, instead of demangled
+    #[arg(long)]
+    no_demangle: bool,
+
+    /// Exit with status 1 if the change of the whole is above so many percent
+    #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
+    fail_above: Option<f64>,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| "expected a number of percent, as in 5 or 0.5".to_owned())
+}
+
+pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    let Arguments { a, b, .. } = &arguments;
+    if arguments.html.as_deref().is_some_and(io::is_stdin) {
+        bail!("standard output holds the comparison; expected a file for the page, not `-`");
+    }
+    if io::is_stdin(a) && io::is_stdin(b) {
+        bail!("standard input is one of the summaries, not both");
+    }
+    let page = arguments.html.as_deref().map(Target::new).transpose()?;
+    let [one, other] = [read(a)?, read(b)?];
+    if one.selected != other.selected {
+        diagnostic::warning("the replays counted different loads: their selections differ");
+    }
+    let mut comparison = Comparison::new(&one, &other);
+    if arguments.no_demangle {
+        comparison.per_pc.iter_mut().for_each(|row| row.demangled = None);
+    }
+    if let Some(to) = page {
+        let names = [io::name(a), io::name(b)];
+        to.write(comparison_html(&comparison, [&names[0], &names[1]]).as_bytes())?;
+    }
+    // From nothing to something is above any percentage.
+    let is_above = |percent| comparison.change().is_none_or(|change| change > percent);
+    let is_worse = arguments.fail_above.is_some_and(is_above);
+    let status = output.raise(if is_worse { Status::Failed } else { Status::Done });
+    match arguments.format {
+        Format::Json => output.json(&comparison)?,
+        Format::Text => output.bytes(text(&comparison, arguments.top).as_bytes())?,
+    }
+    Ok(status)
+}
+
+/// Reads the summary of a whole replay.
+pub(crate) fn read_summary(path: &Path) -> anyhow::Result<Summary> {
+    let name = || io::name(path);
+    let input = skip_mark(io::open_text(path, Progress::Never)?).with_context(name)?;
+    serde_json::from_reader(input).with_context(|| format!("{}: not a summary of a replay", name()))
+}
+
+fn read(path: &Path) -> anyhow::Result<Summary> {
+    let summary = read_summary(path)?;
+    if let Some(partial) = &summary.partial {
+        bail!(
+            "{}: the summary of shard {} of {}; expected that of a whole replay, which `warpload merge` \
+             makes of all shards",
+            io::name(path),
+            partial.shard,
+            partial.of
+        );
+    }
+    Ok(summary)
+}
+
+fn text(comparison: &Comparison, top: usize) -> String {
+    let line = |name: &str, [a, b]: [u128; 2]| {
+        format!("{name:<11} {a} -> {b} ({})\n", signed(percent_change([a, b])))
+    };
+    let mut text = line("loads", comparison.loads.map(u128::from))
+        + &line("sectors", comparison.sectors.map(u128::from))
+        + &line("wavefronts", comparison.wavefronts.map(u128::from))
+        + &line("together", comparison.together());
+    let changed: Vec<&ComparedRow> = comparison.changed().collect();
+    if changed.is_empty() {
+        return text + "\nno program counter has changed\n";
+    }
+    let rows = &changed[..top.min(changed.len())];
+    text += &format!("\n{}", table::text(&columns(), rows));
+    if rows.len() < changed.len() {
+        text += &format!("          and {} more\n", changed.len() - rows.len());
+    }
+    text
+}
+
+fn signed(change: Option<f64>) -> String {
+    change.map_or_else(|| "new".to_owned(), |percent| format!("{percent:+.1} %"))
+}
+
+fn columns<'r>() -> Vec<Column<&'r ComparedRow>> {
+    fn pair([a, b]: [Option<u64>; 2]) -> Value<'static> {
+        if a.unwrap_or(0) == 0 && b.unwrap_or(0) == 0 {
+            return Value::None;
+        }
+        let side = |side: Option<u64>| side.map_or_else(|| "-".to_owned(), |n| n.to_string());
+        Value::Shown(format!("{} -> {}", side(a), side(b)))
+    }
+    vec![
+        Column { key: "", heading: "pc", value: |row| Value::Hex(row.pc.0) },
+        Column { key: "", heading: "load", value: |row| Value::Text((&*row.opcode).into()) },
+        Column { key: "", heading: "change", value: |row| Value::Shown(signed(row.change)) },
+        Column { key: "", heading: "loads", value: |row| pair(row.loads) },
+        Column { key: "", heading: "sectors", value: |row| pair(row.sectors) },
+        Column { key: "", heading: "wavefronts", value: |row| pair(row.wavefronts) },
+        Column { key: "", heading: "kernel", value: |row| Value::Text(row.shown_kernel().into()) },
+    ]
+}

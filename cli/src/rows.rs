@@ -1,0 +1,242 @@
+//! The tables by program counter and by kernel: their rows, columns and order.
+
+use clap::ValueEnum;
+use warpload::trace::{Counts, KernelSummary, Kind, ProgramCounter, Replayed, Summary};
+
+use super::demangled::Demangled;
+use super::table::{Column, Value};
+
+/// What comes first in a table.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sort {
+    /// Most sectors of global memory beyond the ideal
+    #[default]
+    Excess,
+    /// Most sectors of global memory
+    Sectors,
+    /// Most loads
+    Loads,
+    /// Most lanes
+    Lanes,
+    /// Most wavefronts of shared memory beyond the ideal
+    Conflicts,
+    /// The lowest program counter, kernel by kernel in launch order
+    Pc,
+}
+
+/// A program counter, and how its kernel is named.
+pub(crate) struct PcRow<'r> {
+    counter: ProgramCounter<'r>,
+    demangled: Option<&'r str>,
+}
+
+/// Returns the rows of loads and, after them, those of stores and atomics.
+pub(crate) fn program_counters<'r>(
+    replayed: &'r Replayed<'_>,
+    demangled: &'r Demangled,
+) -> (Vec<PcRow<'r>>, Vec<PcRow<'r>>) {
+    let names = &replayed.trace().contents().kernels;
+    let row = |counter: ProgramCounter<'r>| {
+        let name = names.get(counter.kernel).map_or("", |kernel| &kernel.name);
+        PcRow { demangled: demangled.get(name).map(|form| &**form), counter }
+    };
+    (replayed.program_counters().map(row).collect(), replayed.stores().map(row).collect())
+}
+
+/// Sorts rows; those without what is asked for come last, and equal ones stay as they are.
+pub(crate) fn sort_program_counters(rows: &mut [PcRow<'_>], by: Sort) {
+    let weight = |row: &PcRow<'_>| {
+        let counter = &row.counter;
+        let summary = &counter.summary;
+        let unless_global = |number| if counter.has_sectors() { number } else { LAST };
+        match by {
+            Sort::Excess => counter.waste(),
+            Sort::Sectors => unless_global(counter.sectors()),
+            Sort::Loads => summary.loads as f64,
+            Sort::Lanes => summary.lanes as f64,
+            Sort::Conflicts => conflicts(row).map_or(LAST, |conflicts| conflicts as f64),
+            Sort::Pc => 0.0,
+        }
+    };
+    rows.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
+}
+
+const LAST: f64 = f64::NEG_INFINITY;
+
+/// What a program counter's loads took in shared memory: how many there were, their wavefronts and the
+/// ideal; `None` for others.
+fn wavefronts(row: &PcRow<'_>) -> Option<(u64, u64, u64)> {
+    let shared = row.counter.summary.shared?;
+    Some((shared.loads, shared.wavefronts.sum(shared.loads), shared.ideal_wavefronts))
+}
+
+fn conflicts(row: &PcRow<'_>) -> Option<u64> {
+    wavefronts(row).map(|(_, wavefronts, ideal)| wavefronts.saturating_sub(ideal))
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Store => "store",
+        Kind::Atomic => "atomic",
+        _ => "load",
+    }
+}
+
+fn count(count: Option<u64>) -> Value<'static> {
+    count.map_or(Value::None, Value::Count)
+}
+
+/// Returns a mean with two digits; none without anything of which it is one.
+fn mean(sum: u64, of: u64) -> Value<'static> {
+    if of == 0 { Value::None } else { Value::Number(sum as f64 / of as f64, 2) }
+}
+
+macro_rules! columns {
+    ($($key:literal, $heading:literal, $value:expr;)*) => {
+        vec![$(Column { key: $key, heading: $heading, value: $value }),*]
+    };
+}
+
+/// Returns the columns of the table by program counter. In text, amounts are those of one load.
+pub(crate) fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
+    columns! {
+    "kind", "", |row| Value::Text(kind(row.counter.operation.kind).into());
+    "launch", "", |row| Value::Count(row.counter.kernel as u64);
+    "pc", "pc", |row| Value::Hex(row.counter.pc.into());
+    "opcode", "", |row| Value::Text((&*row.counter.summary.opcode).into());
+    "", "load", |row| match row.counter.sass() {
+        Some(sass) => Value::Text(sass.into()),
+        None => Value::Text((&*row.counter.summary.opcode).into()),
+    };
+    "loads", "loads", |row| Value::Count(row.counter.summary.loads);
+    "lanes", "", |row| Value::Count(row.counter.summary.lanes);
+    "", "lanes/load", |row| {
+        let summary = &row.counter.summary;
+        Value::Number(summary.lanes as f64 / summary.loads as f64, 1)
+    };
+    "sectors", "", |row| Value::Count(row.counter.summary.sectors.sum(row.counter.summary.loads));
+    "sectors_min", "", |row| Value::Count(row.counter.summary.sectors.min);
+    "sectors_mean", "", |row| Value::Number(row.counter.summary.sectors.mean, 2);
+    "sectors_max", "", |row| Value::Count(row.counter.summary.sectors.max);
+    "ideal_sectors", "", |row| Value::Count(row.counter.summary.ideal_sectors);
+    "", "sectors/load", |row| match row.counter.has_sectors() {
+        true => Value::Number(row.counter.summary.sectors.mean, 2),
+        false => Value::None,
+    };
+    "", "ideal/load", |row| match row.counter.has_sectors() {
+        true => mean(row.counter.summary.ideal_sectors, row.counter.summary.loads),
+        false => Value::None,
+    };
+    "wavefronts", "", |row| count(wavefronts(row).map(|(_, wavefronts, _)| wavefronts));
+    "wavefronts_min", "", |row| count(row.counter.summary.shared.map(|own| own.wavefronts.min));
+    "wavefronts_mean", "", |row| match row.counter.summary.shared {
+        Some(shared) => Value::Number(shared.wavefronts.mean, 2),
+        None => Value::None,
+    };
+    "wavefronts_max", "", |row| count(row.counter.summary.shared.map(|own| own.wavefronts.max));
+    "ideal_wavefronts", "", |row| count(row.counter.summary.shared.map(|own| own.ideal_wavefronts));
+    "conflicts", "", |row| count(conflicts(row));
+    "", "wavefronts/load", |row| match wavefronts(row) {
+        Some((loads, wavefronts, _)) => mean(wavefronts, loads),
+        None => Value::None,
+    };
+    "", "min..max", |row| match row.counter.summary.shared {
+        Some(shared) if shared.loads > 0 => {
+            Value::Shown(format!("{}..{}", shared.wavefronts.min, shared.wavefronts.max))
+        }
+        _ => Value::None,
+    };
+    "", "ideal/load", |row| match wavefronts(row) {
+        Some((loads, _, ideal)) => mean(ideal, loads),
+        None => Value::None,
+    };
+    "local_sectors", "", |row| count(row.counter.summary.local.map(|own| own.sectors));
+    "ideal_local_sectors", "", |row| count(row.counter.summary.local.map(|own| own.ideal_sectors));
+    "", "local/load", |row| match row.counter.summary.local {
+        Some(local) => mean(local.sectors, local.loads),
+        None => Value::None,
+    };
+    "", "ideal/load", |row| match row.counter.summary.local {
+        Some(local) => mean(local.ideal_sectors, local.loads),
+        None => Value::None,
+    };
+    "constant_addresses", "", |row| count(row.counter.summary.constant.map(|own| own.addresses));
+    "", "addresses/load", |row| match row.counter.summary.constant {
+        // One address a load goes without saying.
+        Some(constant) if constant.addresses > constant.loads => {
+            mean(constant.addresses, constant.loads)
+        }
+        _ => Value::None,
+    };
+    "outside_window", "", |row| Value::Count(row.counter.summary.lane_faults.outside_window);
+    "outside_allocation", "", |row| Value::Count(row.counter.summary.lane_faults.outside_allocation);
+    "misaligned_address", "", |row| Value::Count(row.counter.summary.lane_faults.misaligned_address);
+    "kernel", "", |row| Value::Text((&*row.counter.summary.kernel).into());
+    "demangled", "", |row| row.demangled.map_or(Value::None, |form| Value::Text(form.into()));
+    "", "kernel", |row| {
+        Value::Text(row.demangled.unwrap_or(&row.counter.summary.kernel).into())
+    };
+    "sass", "", |row| row.counter.sass().map_or(Value::None, |sass| Value::Text(sass.into()));
+    "source_file", "", |row| match row.counter.source() {
+        Some(source) => Value::Text((&*source.file).into()),
+        None => Value::None,
+    };
+    "source_line", "", |row| count(row.counter.source().map(|source| source.line.into()));
+    "", "source", |row| match row.counter.source() {
+        Some(source) => Value::Text(format!("{}:{}", source.file, source.line).into()),
+        None => Value::None,
+    };
+    }
+}
+
+/// A launch of a kernel, with its number.
+pub(crate) struct KernelRow<'r>(usize, &'r KernelSummary);
+
+/// Returns the launches of a summary that have loads.
+pub(crate) fn kernels(summary: &Summary) -> Vec<KernelRow<'_>> {
+    let launches = summary.kernels.iter().enumerate();
+    let launches = launches.filter(|(_, kernel)| kernel.counts.loads > 0);
+    launches.map(|(number, kernel)| KernelRow(number, kernel)).collect()
+}
+
+/// Sorts launches; equal ones stay as they are.
+pub(crate) fn sort_kernels(rows: &mut [KernelRow<'_>], by: Sort) {
+    let weight = |KernelRow(_, kernel): &KernelRow<'_>| {
+        let Counts { sectors, ideal_sectors, loads, lanes, shared, .. } = kernel.counts;
+        match by {
+            Sort::Excess => sectors.saturating_sub(ideal_sectors),
+            Sort::Sectors => sectors,
+            Sort::Loads => loads,
+            Sort::Lanes => lanes,
+            Sort::Conflicts => shared.wavefronts.saturating_sub(shared.ideal_wavefronts),
+            Sort::Pc => 0,
+        }
+    };
+    rows.sort_by_key(|row| std::cmp::Reverse(weight(row)));
+}
+
+/// Returns an amount, if there is something of which it is one.
+fn of(has_some: bool, amount: u64) -> Value<'static> {
+    if has_some { Value::Count(amount) } else { Value::None }
+}
+
+/// Returns the columns of the table by kernel: sums of its loads, and of its stores and atomics at the
+/// end.
+pub(crate) fn kernel_columns<'r>() -> Vec<Column<KernelRow<'r>>> {
+    columns! {
+    "", "launch", |row| Value::Count(row.0 as u64);
+    "", "kernel", |row| Value::Text(row.1.shown_name().into());
+    "", "loads", |row| Value::Count(row.1.counts.loads);
+    "", "sectors", |row| of(row.1.counts.sectors > 0, row.1.counts.sectors);
+    "", "ideal", |row| of(row.1.counts.sectors > 0, row.1.counts.ideal_sectors);
+    "", "wavefronts", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.wavefronts);
+    "", "ideal", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.ideal_wavefronts);
+    "", "local sectors", |row| of(row.1.counts.local.loads > 0, row.1.counts.local.sectors);
+    "", "ideal", |row| of(row.1.counts.local.loads > 0, row.1.counts.local.ideal_sectors);
+    "", "stored sectors", |row| {
+        let both = [row.1.counts.stores, row.1.counts.atomics];
+        let sectors = both.iter().flatten().map(|traffic| traffic.sectors).sum();
+        of(sectors > 0, sectors)
+    };
+    }
+}

@@ -1,0 +1,123 @@
+//! Tables whose columns are described once, for text and for CSV.
+
+use std::borrow::Cow;
+
+use super::name::{cell, visible};
+
+/// A column of a table with rows of type `R`.
+pub(crate) struct Column<R> {
+    /// The heading in CSV; empty if only text has the column.
+    pub(crate) key: &'static str,
+    /// The heading in text; empty if only CSV has the column.
+    pub(crate) heading: &'static str,
+    pub(crate) value: fn(&R) -> Value<'_>,
+}
+
+pub(crate) enum Value<'r> {
+    /// There is none in this row.
+    None,
+    Count(u64),
+    /// A number, and the digits after its point that text shows.
+    Number(f64, usize),
+    /// Something about numbers, for text alone.
+    Shown(String),
+    /// A number in hexadecimal.
+    Hex(u64),
+    /// Text that stands at the left of its column.
+    Text(Cow<'r, str>),
+}
+
+impl Value<'_> {
+    fn text(&self) -> String {
+        match self {
+            Self::None => "-".to_owned(),
+            Self::Count(count) => count.to_string(),
+            Self::Number(number, digits) => format!("{number:.digits$}"),
+            Self::Shown(text) => text.clone(),
+            Self::Hex(number) => format!("{number:#x}"),
+            Self::Text(text) => cell(text),
+        }
+    }
+
+    fn csv(&self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Number(number, _) => number.to_string(),
+            Self::Text(text) => quoted(&visible(text)),
+            _ => self.text(),
+        }
+    }
+}
+
+/// Returns text as a field of CSV (RFC 4180).
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Returns a table of CSV: a line of headings, and a line for each row.
+pub(crate) fn csv<R>(columns: &[Column<R>], rows: &[R]) -> String {
+    let columns = || columns.iter().filter(|column| !column.key.is_empty());
+    let line = |fields: Vec<String>| fields.join(",") + "\n";
+    let mut table = line(columns().map(|column| column.key.to_owned()).collect());
+    for row in rows {
+        table += &line(columns().map(|column| (column.value)(row).csv()).collect());
+    }
+    table
+}
+
+/// Returns a table of text, without the columns in which no row has a value.
+pub(crate) fn text<R>(columns: &[Column<R>], rows: &[R]) -> String {
+    let mut table = vec![String::new(); rows.len() + 1];
+    for column in columns.iter().filter(|column| !column.heading.is_empty()) {
+        let values: Vec<Value<'_>> = rows.iter().map(column.value).collect();
+        if values.iter().all(|value| matches!(value, Value::None)) {
+            continue;
+        }
+        let is_text = values.iter().any(|value| matches!(value, Value::Text(_)));
+        let is_hex = values.iter().any(|value| matches!(value, Value::Hex(_)));
+        let cells = values.iter().map(Value::text);
+        let cells: Vec<String> = std::iter::once(column.heading.to_owned()).chain(cells).collect();
+        let least = if is_text { 16 } else { 7 + usize::from(is_hex) };
+        let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0).max(least);
+        for (line, cell) in table.iter_mut().zip(cells) {
+            if !line.is_empty() {
+                *line += "  ";
+            }
+            *line += &if is_text { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
+        }
+    }
+    table.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Row(&'static str, u64, f64);
+
+    const COLUMNS: [Column<Row>; 4] = [
+        Column { key: "name", heading: "name", value: |row| Value::Text(row.0.into()) },
+        Column { key: "", heading: "absent", value: |_| Value::None },
+        Column { key: "loads", heading: "loads", value: |row| Value::Count(row.1) },
+        Column { key: "mean", heading: "per load", value: |row| Value::Number(row.2, 1) },
+    ];
+
+    #[test]
+    fn one_list_of_columns_makes_both_tables() {
+        let rows = [Row("f(int, \"x\")", 3, 0.25), Row("g\n", 10, 4.0)];
+        assert_eq!(
+            csv(&COLUMNS, &rows),
+            "name,loads,mean\n\"f(int, \"\"x\"\")\",3,0.25\ng\\n,10,4\n"
+        );
+        assert_eq!(
+            text(&COLUMNS, &rows),
+            "name                loads  per load\n\
+             f(int, \"x\")             3       0.2\n\
+             g\\n                    10       4.0\n"
+        );
+    }
+}

@@ -1,0 +1,281 @@
+//! Reads CUTracer's NDJSON: one object a line, of a kernel or of a memory access.
+
+use std::path::Path;
+
+use memchr::memmem;
+
+use super::json::Wrong;
+use super::line::{Access, Fields, Line, Opcode, Type, keeps_nothing, opcode};
+use super::metadata::{Invalid, Metadata};
+use super::{TOOL, add_notes};
+use crate::lines::{LineError, Lines};
+use crate::trace::binary::{NewRecord, Place};
+use crate::trace::import::error::ImportError;
+use crate::trace::import::format::{self, Format, Sign, first_line};
+use crate::trace::import::launches::{Begun, Launches};
+use crate::trace::import::sink::{Refused, Sink, operation_of};
+use crate::trace::import::text::Text;
+use crate::trace::import::unmasked::Unmasked;
+use crate::trace::operation::{Kind, Operation};
+
+/// The most bytes of a line: a kernel's has the texts of all its instructions.
+const MAX_LINE_BYTES: usize = 8 << 20;
+
+pub(in crate::trace::import) const FORMAT: Format =
+    Format { name: "CUTracer's NDJSON", recognize, reader: format::Reader::Trace(read) };
+
+/// The first object has a type. A kernel's can be longer than what is looked at.
+fn recognize(start: &[u8]) -> Option<Sign> {
+    let line = first_line(start);
+    let has = |key: &str| memmem::find(line, key.as_bytes()).is_some();
+    let is_one = line.starts_with(b"{")
+        && (has("\"type\"") || has("\"instructions\":{"))
+        && !line.starts_with(b"{\"trace\":")
+        && !has("\"instr_opcode\"");
+    is_one.then_some(Sign::Certain)
+}
+
+fn read(
+    input: &mut Text<'_>,
+    file: &Path,
+    _threads: usize,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    sink.tool(TOOL.to_owned())?;
+    let mut reader = Reader::new(sink);
+    let mut lines = Lines::with_limit(input, MAX_LINE_BYTES);
+    while let Some(line) = lines.next_line() {
+        let line = line.map_err(|error| match error {
+            LineError::TooLong { line, .. } => {
+                let message = format!("a line of more than {MAX_LINE_BYTES} bytes");
+                ImportError::Line { file: file.to_owned(), line, column: 1, message }
+            }
+            other => ImportError::in_lines(file, other),
+        })?;
+        let number = line.number;
+        let read = reader.line(line.text);
+        let at = |column, message| ImportError::Line {
+            file: file.to_owned(),
+            line: number,
+            column,
+            message,
+        };
+        if !lines.line_ended() {
+            let message = "the last line has no line end: the file is cut off";
+            return Err(at(1, message.to_owned()));
+        }
+        read.map_err(|stop| match stop {
+            Stop::Line(Wrong { at: before, message }) => at(before + 1, message.into_owned()),
+            Stop::Refused(refused) => refused.at(|message| at(1, message)),
+        })?;
+    }
+    reader.end()
+}
+
+/// Why reading stops.
+enum Stop {
+    Line(Wrong),
+    Refused(Refused),
+}
+
+impl From<Wrong> for Stop {
+    fn from(wrong: Wrong) -> Self {
+        Self::Line(wrong)
+    }
+}
+
+impl From<Refused> for Stop {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl From<Invalid> for Stop {
+    fn from(invalid: Invalid) -> Self {
+        match invalid {
+            Invalid::Line(wrong) => Self::Line(wrong),
+            Invalid::Name(error) => Self::Refused(error.into()),
+        }
+    }
+}
+
+struct Reader<'r, 's> {
+    sink: &'r mut Sink<'s>,
+    launches: Launches,
+    /// The last kernel that a line described.
+    kernel: Option<Metadata>,
+    /// The operations, by their numbers.
+    operations: Vec<Operation>,
+    fields: Fields,
+    lanes: Unmasked,
+    values: Vec<u32>,
+    records: u64,
+    /// Lines of unknown types.
+    unknown: u64,
+    /// Records whose memory space is not their opcode's.
+    elsewhere: u64,
+}
+
+impl<'r, 's> Reader<'r, 's> {
+    fn new(sink: &'r mut Sink<'s>) -> Self {
+        Self {
+            sink,
+            launches: Launches::default(),
+            kernel: None,
+            operations: Vec::new(),
+            fields: Fields::default(),
+            lanes: Unmasked::default(),
+            values: Vec::new(),
+            records: 0,
+            unknown: 0,
+            elsewhere: 0,
+        }
+    }
+
+    fn line(&mut self, text: &str) -> Result<(), Stop> {
+        match self.fields.read(text)? {
+            Line::Memory(access) => self.access(&access),
+            Line::Metadata(json) => {
+                // The former one need not be there at the same time.
+                self.kernel = None;
+                self.kernel = Some(Metadata::read(json, self.sink)?);
+                Ok(())
+            }
+            Line::Other(name) => {
+                self.unknown += u64::from(name == Type::Unknown);
+                Ok(())
+            }
+        }
+    }
+
+    fn access(&mut self, access: &Access<'_>) -> Result<(), Stop> {
+        let named = self.kernel.as_ref().map(|metadata| &metadata.kernel);
+        let launch = self.launches.select(self.sink, access.launch, named)?;
+        let (number, keeps_nothing) = self.operation(access.opcode)?;
+        let Some(operation) = self.operations.get(usize::from(number)) else { return Ok(()) };
+        let place = Place {
+            cta: Some(access.cta),
+            warp: warp_in_block(&launch, access.cta, access.warp),
+            ..Place::default()
+        };
+        self.sink.place(Some(place));
+        if let Some(named) = access.memory_space {
+            let is_elsewhere = memory_space(operation).is_some_and(|own| own != named);
+            self.elsewhere += u64::from(is_elsewhere);
+        }
+        let (mask, addresses) = self.lanes.active(&self.fields.addresses);
+        let mut record = NewRecord::new(access.pc, mask, number, addresses);
+        if let Some(size) = access.size {
+            record.is_valued = true;
+            record.width_disagrees = operation.bytes().is_some_and(|bytes| bytes != size);
+            let registers = operation.width.registers();
+            let are_in_memory = operation.space_name() == "shared";
+            let says_them = match operation.kind {
+                // Of no register, zeros are written.
+                Kind::Load => are_in_memory || !keeps_nothing,
+                Kind::Store => true,
+                _ => false,
+            };
+            if says_them && registers == size.div_ceil(4) {
+                self.values.clear();
+                for register in 0..registers as usize {
+                    let of_lane = |lane| self.fields.value(lane, register);
+                    self.values.extend(mask.lanes().map(of_lane));
+                }
+                if are_in_memory {
+                    self.values.iter_mut().for_each(|value| *value = loaded(*value, operation));
+                }
+                record.values = Some(&self.values);
+            }
+        }
+        self.records += 1;
+        Ok(self.sink.record(&record).map_err(Refused::from)?)
+    }
+
+    /// Returns the number of the operation of an instruction, and whether its first register is `RZ`.
+    #[inline]
+    fn operation(&mut self, instruction: Opcode<'_>) -> Result<(u16, bool), Stop> {
+        let (sink, known) = (&mut *self.sink, &mut self.operations);
+        match instruction {
+            Opcode::Sass(mut json) => {
+                let from = json;
+                let sass = json.text()?;
+                let Some(opcode) = opcode(&sass) else { return Ok(from.wrong("no opcode")?) };
+                Ok((number(sink, known, opcode)?, keeps_nothing(&sass)))
+            }
+            Opcode::Number(id, json) => {
+                let Some(kernel) = &mut self.kernel else { return Ok(json.wrong(NO_TABLE)?) };
+                let Some((instruction, opcode)) = kernel.instruction(id) else {
+                    let message = format!("no instruction {id} in the kernel's `instructions`");
+                    return Ok(json.wrong(message)?);
+                };
+                let operation = match instruction.operation {
+                    Some(operation) => operation,
+                    None => *instruction.operation.insert(number(sink, known, opcode)?),
+                };
+                Ok((operation, instruction.keeps_nothing))
+            }
+        }
+    }
+
+    fn end(self) -> Result<(), ImportError> {
+        let Self { sink, unknown, elsewhere, records, .. } = self;
+        if unknown > 0 {
+            sink.note(format!("{unknown} lines of unknown types were passed over"))?;
+        }
+        if elsewhere > 0 {
+            sink.note(format!(
+                "{elsewhere} records have another `mem_space` than their opcode; the opcode counts"
+            ))?;
+        }
+        add_notes(sink, records)
+    }
+}
+
+const NO_TABLE: &str = "no `sass`, and no `kernel_metadata` line before that has the instructions";
+
+/// Returns the number of an opcode's operation, which is added to those that are `known` if it is new.
+fn number(sink: &mut Sink<'_>, known: &mut Vec<Operation>, opcode: &str) -> Result<u16, Refused> {
+    let number = sink.operation(opcode)?;
+    // Operations are numbered one by one.
+    if usize::from(number) == known.len() {
+        known.push(operation_of(opcode, sink.is_spa5()));
+    }
+    Ok(number)
+}
+
+/// Returns a warp's number in its thread block, by its number in the grid; `None` if the launch's shape
+/// is unknown or another one.
+fn warp_in_block(launch: &Begun, cta: [u32; 3], warp: u32) -> Option<u32> {
+    let [width, height, _] = launch.grid.map(u64::from);
+    let [x, y, z] = cta.map(u64::from);
+    let threads = launch.block.map(u64::from).into_iter().try_fold(1, u64::checked_mul)?;
+    let warps = threads.div_ceil(32);
+    let block = z.checked_mul(height)?.checked_add(y)?.checked_mul(width)?.checked_add(x)?;
+    let warp = u64::from(warp).checked_sub(block.checked_mul(warps)?)?;
+    u32::try_from(warp).ok().filter(|_| warp < warps)
+}
+
+/// Returns the number that NVBit has for the memory that an instruction accesses, if the opcode says.
+fn memory_space(operation: &Operation) -> Option<u64> {
+    match (operation.kind, operation.space_name()) {
+        (Kind::Copy, _) => Some(6),
+        (Kind::Load | Kind::Store, "local") => Some(1),
+        (Kind::Load | Kind::Store, "generic") => Some(2),
+        (Kind::Load | Kind::Store, "global") => Some(3),
+        (Kind::Load | Kind::Store, "shared") => Some(4),
+        (Kind::Load | Kind::Store, "constant") => Some(5),
+        _ => None,
+    }
+}
+
+/// Returns the register of a value that was read from memory as four bytes.
+fn loaded(value: u32, operation: &Operation) -> u32 {
+    match (operation.width.bytes(), operation.signed) {
+        (1, false) => u32::from(value as u8),
+        (1, true) => value as u8 as i8 as u32,
+        (2, false) => u32::from(value as u16),
+        (2, true) => value as u16 as i16 as u32,
+        _ => value,
+    }
+}

@@ -1,0 +1,172 @@
+//! [`Comparison`]: what changed between two replays.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{Hex, PcSummary, Summary};
+
+/// Two replays, A and B, program counter by program counter.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// All loads.
+    pub loads: [u64; 2],
+    /// Their sectors of global memory.
+    pub sectors: [u64; 2],
+    /// Their wavefronts of shared memory.
+    pub wavefronts: [u64; 2],
+    /// By kernel name, program counter and opcode, the largest change first.
+    pub per_pc: Vec<ComparedRow>,
+}
+
+/// The loads of one program counter in two replays; launches of kernels with one name are added up.
+/// Counts are `None` of a replay that does not have it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedRow {
+    /// The kernel's name.
+    pub kernel: Arc<str>,
+    /// The kernel's demangled name, if a summary has it.
+    #[serde(skip)]
+    pub demangled: Option<Arc<str>>,
+    /// The program counter.
+    pub pc: Hex,
+    /// The opcode with its modifiers.
+    pub opcode: Arc<str>,
+    /// The number of its loads.
+    pub loads: [Option<u64>; 2],
+    /// Their sectors of global memory.
+    pub sectors: [Option<u64>; 2],
+    /// Their wavefronts of shared memory.
+    pub wavefronts: [Option<u64>; 2],
+    /// The difference of sectors and wavefronts together in percent of A's; `None` if A has none and B
+    /// has some.
+    pub change: Option<f64>,
+}
+
+impl Comparison {
+    /// Compares the summaries of two whole replays.
+    #[must_use]
+    pub fn new(a: &Summary, b: &Summary) -> Self {
+        let mut rows = BTreeMap::new();
+        let mut demangled = HashMap::new();
+        for (side, summary) in [a, b].into_iter().enumerate() {
+            for row in &summary.per_pc {
+                let key = (&row.kernel, row.pc, &row.opcode);
+                rows.entry(key).or_insert_with(|| ComparedRow::new(row)).add(side, row);
+            }
+            for kernel in &summary.kernels {
+                if let Some(form) = &kernel.demangled {
+                    demangled.insert(&kernel.name, form);
+                }
+            }
+        }
+        let mut per_pc: Vec<ComparedRow> = rows.into_values().collect();
+        for row in &mut per_pc {
+            row.demangled = demangled.get(&row.kernel).map(|form| Arc::clone(form));
+            row.change = percent_change(row.amounts());
+        }
+        per_pc.sort_by(|one, other| {
+            let percent = |row: &ComparedRow| row.change.unwrap_or(f64::INFINITY);
+            let by_change = percent(other).total_cmp(&percent(one));
+            by_change.then_with(|| other.growth().cmp(&one.growth()))
+        });
+        let both = |amount: fn(&Summary) -> u64| [amount(a), amount(b)];
+        Self {
+            loads: both(|summary| summary.counts.loads),
+            sectors: both(|summary| summary.counts.sectors),
+            wavefronts: both(|summary| summary.counts.shared.wavefronts),
+            per_pc,
+        }
+    }
+
+    /// Returns the sectors and wavefronts together.
+    #[must_use]
+    pub fn together(&self) -> [u128; 2] {
+        [0, 1].map(|side| u128::from(self.sectors[side]) + u128::from(self.wavefronts[side]))
+    }
+
+    /// Returns the difference of sectors and wavefronts together in percent of A's; `None` if A has none
+    /// and B has some.
+    #[must_use]
+    pub fn change(&self) -> Option<f64> {
+        percent_change(self.together())
+    }
+
+    /// Returns the program counters with different counts, the largest change first.
+    pub fn changed(&self) -> impl Iterator<Item = &ComparedRow> {
+        self.per_pc
+            .iter()
+            .filter(|row| [row.loads, row.sectors, row.wavefronts].iter().any(|[a, b]| a != b))
+    }
+}
+
+impl ComparedRow {
+    fn new(row: &PcSummary) -> Self {
+        Self {
+            kernel: Arc::clone(&row.kernel),
+            demangled: None,
+            pc: row.pc,
+            opcode: Arc::clone(&row.opcode),
+            loads: [None; 2],
+            sectors: [None; 2],
+            wavefronts: [None; 2],
+            change: None,
+        }
+    }
+
+    fn add(&mut self, side: usize, row: &PcSummary) {
+        let wavefronts = row.shared.map_or(0, |shared| shared.wavefronts.sum(shared.loads));
+        for (sums, amount) in [
+            (&mut self.loads, row.loads),
+            (&mut self.sectors, row.sectors.sum(row.loads)),
+            (&mut self.wavefronts, wavefronts),
+        ] {
+            sums[side] = Some(sums[side].unwrap_or(0).saturating_add(amount));
+        }
+    }
+
+    /// Returns the kernel's demangled name if there is one, else its name.
+    #[must_use]
+    pub fn shown_kernel(&self) -> &str {
+        self.demangled.as_ref().unwrap_or(&self.kernel)
+    }
+
+    fn amounts(&self) -> [u128; 2] {
+        [0, 1].map(|side| {
+            let amounts = [self.sectors[side], self.wavefronts[side]];
+            amounts.into_iter().flatten().map(u128::from).sum()
+        })
+    }
+
+    /// Returns by how many sectors and wavefronts it grew.
+    fn growth(&self) -> i128 {
+        // Sums of a few numbers of 64 bits.
+        let [before, after] = self.amounts().map(|amount| amount as i128);
+        after - before
+    }
+}
+
+/// Returns the change between two amounts in percent of the first; `None` if something came of nothing.
+#[must_use]
+pub fn percent_change([before, after]: [u128; 2]) -> Option<f64> {
+    if before == after {
+        Some(0.0)
+    } else if before == 0 {
+        None
+    } else {
+        Some(100.0 * (after as f64 - before as f64) / before as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_in_percent_of_the_first() {
+        assert_eq!(percent_change([4, 6]), Some(50.0));
+        assert_eq!(percent_change([4, 0]), Some(-100.0));
+        assert_eq!((percent_change([0, 0]), percent_change([0, 1])), (Some(0.0), None));
+    }
+}

@@ -1,0 +1,2 @@
+tile-1-padded.traceg
+tile-2.traceg

@@ -1,0 +1,2 @@
+tile-1.traceg
+tile-2.traceg

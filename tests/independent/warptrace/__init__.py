@@ -1,0 +1,1 @@
+"""Independent model of warpload's trace readers and replay counts; see ../README.md."""

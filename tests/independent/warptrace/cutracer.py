@@ -1,0 +1,170 @@
+"""CUTracer: NDJSON of every age, and its text log."""
+
+import json
+import re
+
+from .common import BadInput, Kernel, LANES, M64, Record, decimal, hexadecimal, terminated_lines, triple
+from .opcodes import opcode_of
+
+ADDRESSES, VALUES = ("mem_addr_trace", "mem_trace"), "mem_value_trace"
+GUARDS = re.compile(r"\s*(@!?U?P[0-9T]+\s+)*")
+
+
+def opcode_in(sass):
+    """Returns the first word after the guards."""
+    word = sass[GUARDS.match(sass).end() :].split(None, 1)
+    text = word[0].rstrip(";") if word else ""
+    if not re.match(r"[A-Z]", text):
+        raise BadInput(f"no opcode in {sass!r}")
+    return text
+
+
+class Launches:
+    """Kernels by launch, in the order of their first records."""
+
+    def __init__(self):
+        self.kernels = {}
+
+    def kernel(self, launch, name):
+        """Returns the kernel, and whether it is new."""
+        is_new = launch not in self.kernels
+        if is_new:
+            self.kernels[launch] = Kernel(name or f"grid launch {launch}")
+        return self.kernels[launch], is_new
+
+
+# ---- NDJSON
+
+
+def read(name, text):
+    launches, table, kernel_name = Launches(), {}, None
+    for number, line in terminated_lines(name, text):
+        try:
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise BadInput(str(error)) from None
+            if not isinstance(row, dict):
+                raise BadInput("not an object")
+            kind = need(row, "type", str)
+            if kind == "kernel_metadata":
+                kernel_name = row.get("unmangled_name") or row.get("mangled_name")
+                table = {
+                    int(key): value["sass"] for key, value in row.get("instructions", {}).items()
+                }
+            elif kind in ADDRESSES or kind == VALUES:
+                launch = need(row, "grid_launch_id", int)
+                kernel, is_new = launches.kernel(launch, kernel_name)
+                record = memory_record(row, kind, kernel, table)
+                if is_new:
+                    yield "kernel", kernel
+                yield "record", record
+        except (BadInput, KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"{name}:{number}: {error}") from None
+
+
+def need(row, key, kind):
+    value = row.get(key)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise BadInput(f"`{key}` is missing or of another type")
+    return value
+
+
+def numbers(value, what, count, high):
+    if not isinstance(value, list) or len(value) != count:
+        raise BadInput(f"`{what}` is not a list of {count}")
+    for item in value:
+        if type(item) is not int or not 0 <= item <= high:
+            raise BadInput(f"{item!r} in `{what}`")
+    return value
+
+
+def memory_record(row, kind, kernel, table):
+    listed = numbers(row.get("addrs"), "addrs", 32, M64)
+    numbers(row.get("cta"), "cta", 3, 0xFFFFFFFF)
+    if need(row, "warp", int) < 0:
+        raise BadInput("`warp` is negative")
+    pc = hexadecimal(need(row, "pc", str), "pc")
+    if "sass" in row:
+        sass = need(row, "sass", str)
+    else:
+        sass = table.get(need(row, "opcode_id", int))
+        if sass is None:
+            raise BadInput(f"opcode_id {row['opcode_id']} is in no table of instructions")
+    addresses = {lane: value for lane, value in enumerate(listed) if value != 0}
+    record = Record(kernel, pc, opcode_in(sass), True, list(addresses), addresses)
+    if kind == VALUES:
+        record.width = need(row, "access_size", int)
+        if not 1 <= record.width <= 16:
+            raise BadInput(f"access size {record.width}")
+        rows = row.get("values")
+        if not isinstance(rows, list) or len(rows) != 32:
+            raise BadInput("`values` is not a list of 32")
+        for words in rows:
+            numbers(words, "values", -(-record.width // 4), 0xFFFFFFFF)
+        opcode = opcode_of(record.opcode)
+        record.has_values = True
+        # Words of another number than the opcode's registers say nothing about these.
+        if opcode.kind == "load" and len(rows[0]) == opcode.words:
+            record.values = {lane: rows[lane] for lane in addresses}
+            # Read back from memory after the instruction, four bytes at a time.
+            record.low_bytes_only = opcode.base == "LDS"
+    return record
+
+
+# ---- text
+
+ACCESS = re.compile(
+    r"CTX 0x[0-9a-fA-F]+ - kernel_launch_id ([0-9]+) - CTA ([0-9,]+) - warp ([0-9]+)"
+    r" - PC ([0-9]+) - (.*):"
+)
+MEMORY = "  Memory Addresses:"
+LANE = re.compile(r"T([0-9]{2}): 0x([0-9a-fA-F]{16})")
+
+
+def read_text(name, text):
+    launches = Launches()
+    access = None  # the last access line's match
+    record = None  # the record whose lanes are being read
+    number = 0
+    for number, line in terminated_lines(name, text):
+        line = line.removesuffix("\r")
+        try:
+            if record is not None:
+                if line.strip():
+                    lanes_of_line(line, record)
+                    continue
+                record.lanes = list(record.addresses)
+                yield "record", record
+                record = None
+            elif match := ACCESS.fullmatch(line):
+                access = match
+                continue
+            elif access is not None and line == MEMORY:
+                triple(access[2], "CTA")
+                kernel, is_new = launches.kernel(int(access[1]), None)
+                if is_new:
+                    yield "kernel", kernel
+                pc = decimal(access[4], "PC", 0, 0xFFFFFFFF)
+                record = Record(kernel, pc, opcode_in(access[5]), True, (), {})
+            elif line.rstrip() == MEMORY or LANE.match(line[4:]):
+                raise BadInput("addresses outside a record")
+            access = None
+        except BadInput as error:
+            raise BadInput(f"{name}:{number}: {error}") from None
+    if record is not None:
+        raise BadInput(f"{name}:{number + 1}: the file ends inside a record")
+
+
+def lanes_of_line(line, record):
+    """Reads up to four lanes; only the first line of a record has a star."""
+    start = "    " if record.addresses else "  * "
+    if not line.startswith(start) or len(record.addresses) % 4:
+        raise BadInput(f"expected lanes after {start!r}")
+    items = line[len(start) :].rstrip()
+    if items and not re.fullmatch(LANE.pattern + r"( " + LANE.pattern + r"){0,3}", items):
+        raise BadInput("expected up to four times `T00: 0x` and 16 digits")
+    for lane, value in LANE.findall(items):
+        if int(lane) not in LANES or any(int(lane) <= other for other in record.addresses):
+            raise BadInput(f"lane {lane} out of order")
+        record.addresses[int(lane)] = int(value, 16)

@@ -1,0 +1,51 @@
+"""What an opcode's text says: kind, space, size, sign."""
+
+import functools
+
+LOADS = {"LD": "generic", "LDG": "global", "LDL": "local", "LDS": "shared", "LDC": "constant"}
+STORES = {"ST": "generic", "STG": "global", "STL": "local", "STS": "shared"}
+TRANSFERS = ("UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED")
+# suffix: (bytes, signed)
+SIZES = {
+    "U8": (1, False),
+    "S8": (1, True),
+    "U16": (2, False),
+    "S16": (2, True),
+    "64": (8, False),
+    "128": (16, False),
+}
+ATOMIC_SIZES = {**SIZES, "U64": (8, False), "S64": (8, False), "F64": (8, False)}
+
+
+class Opcode:
+    def __init__(self, text):
+        self.text = text
+        self.base, *self.modifiers = text.split(".")
+        if self.base in LOADS:
+            self.kind, self.space = "load", LOADS[self.base]
+        elif self.base in STORES:
+            self.kind, self.space = "store", STORES[self.base]
+        elif self.base == "RED" or self.base.startswith("ATOM"):
+            self.kind = "atomic"
+            # ATOM and RED are operations on generic memory (CUDA Binary Utilities, tables of SASS).
+            self.space = {"ATOMG": "global", "ATOMS": "shared"}.get(self.base, "generic")
+        else:
+            self.kind, self.space = "other", None
+        sizes = ATOMIC_SIZES if self.kind == "atomic" else SIZES
+        self.size, self.signed = next((sizes[m] for m in self.modifiers if m in sizes), (4, False))
+        self.is_transfer = self.base in TRANSFERS
+        self.is_copy = self.base == "LDGSTS"
+        # LDS.U has no observable effect.
+        self.may_broadcast = (
+            self.base in ("LD", "LDG") and "U" in self.modifiers and "128" in self.modifiers
+        )
+
+    @property
+    def words(self):
+        """Returns how many registers a load writes."""
+        return max(1, self.size // 4)
+
+
+@functools.lru_cache(maxsize=None)
+def opcode_of(text):
+    return Opcode(text)
