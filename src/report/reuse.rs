@@ -138,7 +138,7 @@ fn kernels(context: &Context<'_>, listed: &[usize]) -> String {
         };
         let all = touches(reuse);
         table.start(i, "");
-        table.kernel(i, &context.name(i, SHORT_NAME));
+        table.kernel(i, &context.name(i, SHORT_NAME), None);
         table.cell(&Cell::Count(all));
         table.cell(&Cell::Count(reuse.cold));
         for (distance, _) in WITHIN {
