@@ -6,7 +6,7 @@ use std::ops::Range;
 use roaring::RoaringTreemap;
 
 use super::cells::Cells;
-use super::statistics::{LINE, PAGE};
+use super::traffic::{LINE, PAGE};
 
 /// Sectors touched in global memory, by address and by time.
 ///

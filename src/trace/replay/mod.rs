@@ -18,6 +18,7 @@ mod spaces;
 mod statistics;
 mod summary;
 mod survey;
+mod traffic;
 mod walk;
 mod windows;
 mod worker;

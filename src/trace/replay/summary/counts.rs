@@ -19,7 +19,8 @@ use crate::trace::operation::{Kind, Operation};
 use crate::trace::replay::code::look_up;
 use crate::trace::replay::replayed::Replayed;
 use crate::trace::replay::shard::Shard;
-use crate::trace::replay::statistics::{Footprint, KernelCounts, OtherCounts, PcCounts, SpaceCost};
+use crate::trace::replay::statistics::{KernelCounts, OtherCounts, PcCounts, SpaceCost};
+use crate::trace::replay::traffic::Footprint;
 
 /// One program counter of a kernel, and what its loads, or its stores or atomics, counted.
 #[derive(Clone, Debug)]

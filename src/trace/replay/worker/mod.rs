@@ -1,4 +1,7 @@
-//! [`Worker`]: replays a block, load by load: executes, digests, checks and counts.
+//! [`Worker`]: replays a block, instruction by instruction: executes, digests and checks. What it counts
+//! is in `counting.rs`.
+
+mod counting;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,12 +10,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::options::ReplayOptions;
-use super::spaces::Offsets;
-use super::statistics::{
-    KEPT, KernelCounts, LINE, OtherCounts, PcCounts, SpaceCost, Traffic, TrafficCounter,
-};
-use super::summary::{Fault, FaultCounts, Hex, Mismatch, TrafficCounts};
+use super::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts};
+use super::summary::{Fault, Hex, Mismatch};
 use super::survey::{FaultyLoad, Surveyed};
+use super::traffic::TrafficCounter;
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
 use crate::machine::Misaligned;
@@ -251,188 +252,6 @@ impl<'b, 't> Worker<'b, 't> {
         }
         counts.checked += 1;
         counts.mismatches += u64::from(counts.mismatched_words > before);
-    }
-
-    /// Counts an access under its program counter, and returns what it counted.
-    #[inline]
-    fn count(
-        &mut self,
-        traced: &MemoryRecord<'_>,
-        traffic: Traffic,
-        loaded: &Loaded,
-        own: SpaceCost,
-    ) -> PcCounts {
-        let mut lane_faults = FaultCounts::default();
-        for fault in &loaded.faults {
-            lane_faults[fault.kind()] += 1;
-        }
-        let one = PcCounts {
-            loads: 1,
-            lanes: u64::from(self.lanes.executing.count()),
-            sectors: traffic.sectors,
-            fewest_sectors: traffic.sectors,
-            most_sectors: traffic.sectors,
-            ideal_sectors: traffic.ideal_sectors,
-            lane_faults,
-            own,
-        };
-        let key = (traced.pc, traced.operation);
-        self.per_pc.entry(key).and_modify(|known| known.add(&one)).or_insert(one);
-        one
-    }
-
-    #[inline]
-    fn count_load(
-        &mut self,
-        traced: &MemoryRecord<'_>,
-        op: LoadOp,
-        loaded: &Loaded,
-        lines: u64,
-        one: &PcCounts,
-    ) {
-        let counts = &mut self.counts.counts;
-        counts.loads += 1;
-        counts.lanes += one.lanes;
-        counts.bytes += one.lanes * u64::from(op.width.bytes());
-        counts.sectors += one.sectors;
-        counts.lines += lines;
-        counts.ideal_sectors += one.ideal_sectors;
-        counts.lane_faults.add(&one.lane_faults);
-        counts.width_disagreements += u64::from(traced.width_disagrees);
-        counts.valued_loads += u64::from(traced.is_valued);
-        let by_space = &mut counts.by_space;
-        *match loaded.first_space {
-            Some(Space::Global) => &mut by_space.global,
-            Some(Space::Local) => &mut by_space.local,
-            Some(Space::Shared) => &mut by_space.shared,
-            Some(Space::Constant) => &mut by_space.constant,
-            None => &mut by_space.unresolved,
-        } += 1;
-        if !traced.has_addresses() {
-            counts.unattributable += 1;
-        } else if op.uniform && one.lanes > 0 {
-            counts.uniform.broadcast += u64::from(loaded.is_broadcast);
-            counts.uniform.divergent += u64::from(!loaded.is_broadcast);
-        }
-        let record = self.block.raw().first_record + u64::from(traced.index);
-        for fault in &loaded.faults {
-            if self.found.faults.len() == KEPT {
-                break;
-            }
-            self.found.faults.push(Fault {
-                record,
-                kernel: Arc::clone(self.kernel),
-                pc: Hex(traced.pc.into()),
-                lane: fault.lane,
-                kind: fault.kind().name().to_owned(),
-                address: Hex(fault.address.0),
-            });
-        }
-    }
-
-    fn count_store(&mut self, kind: Kind, op: LoadOp, one: &PcCounts) {
-        let is_store = kind == Kind::Store;
-        let KernelCounts { counts, stores, atomics, .. } = &mut self.counts;
-        let (traffic, skipped) = if is_store {
-            (stores, &mut counts.skipped.store)
-        } else {
-            (atomics, &mut counts.skipped.atomic)
-        };
-        *skipped += 1;
-        traffic.add(TrafficCounts {
-            count: 1,
-            lanes: one.lanes,
-            bytes: one.lanes * u64::from(op.width.bytes()),
-            sectors: one.sectors,
-            ideal_sectors: one.ideal_sectors,
-        });
-    }
-
-    /// Counts what a load costs in memory other than global. Returns what an access costs in the memory of
-    /// its opcode.
-    #[inline]
-    fn spaces(
-        &mut self,
-        traced: &MemoryRecord<'_>,
-        is_load: bool,
-        lanes: LaneMask,
-        map: &AddressMap,
-    ) -> SpaceCost {
-        if lanes.is_empty() {
-            return SpaceCost::default();
-        }
-        let op = traced.operation().load_op();
-        let offsets = Offsets { lanes, addresses: &self.lanes.addresses, base: 0, width: op.width };
-        let KernelCounts { shared, local, constant, .. } = &mut self.counts;
-        let (cost, sum) = match op.space {
-            AddressSpace::Shared => (offsets.shared(), shared),
-            AddressSpace::Local => (offsets.local(), local),
-            AddressSpace::Constant { .. } => (offsets.constant(), constant),
-            AddressSpace::Global => return SpaceCost::default(),
-            AddressSpace::Generic => {
-                // A lane that is neither outside nor in global memory is in a window.
-                let is_shared =
-                    |lane: usize| map.shared().offset_of(offsets.address(lane)).is_some();
-                let in_shared = lanes & LaneMask::from_fn(is_shared);
-                let (base, lanes) = (map.shared().base, in_shared);
-                if is_load && !lanes.is_empty() {
-                    shared.add(&SpaceCost::of(Offsets { lanes, base, ..offsets }.shared()));
-                }
-                let (base, lanes) = (map.local().base, offsets.lanes & !in_shared);
-                if is_load && !lanes.is_empty() {
-                    local.add(&SpaceCost::of(Offsets { lanes, base, ..offsets }.local()));
-                }
-                return SpaceCost::default();
-            }
-        };
-        if let (AddressSpace::Shared, Some(surveyed)) = (op.space, &mut self.found.surveyed) {
-            surveyed.add_banks(traced.pc, traced.operation, &offsets, cost);
-        }
-        let cost = SpaceCost::of(cost);
-        if is_load {
-            sum.add(&cost);
-        }
-        cost
-    }
-
-    /// Returns the traffic of lanes in global memory, whose lines are those of the footprint if it is a
-    /// load's.
-    #[inline]
-    fn traffic(&mut self, op: LoadOp, global: LaneMask, is_load: bool) -> Traffic {
-        if global.is_empty() {
-            return Traffic::default();
-        }
-        let Part { traffic, store_traffic, surveyed, .. } = &mut *self.found;
-        let (traffic, mut slice) = if is_load {
-            (traffic, surveyed.as_mut().map(|surveyed| &mut surveyed.slice))
-        } else {
-            (store_traffic, None)
-        };
-        let lanes = &self.lanes;
-        if let (Addresses::Stride { stride, .. }, Some(range)) = (&lanes.addresses, global.range())
-        {
-            let (first, count) = (lanes.addresses.of(range.start), range.len() as u64);
-            let slice = slice.as_deref_mut();
-            if let Some(traffic) = traffic.stride(first, *stride, count, op.width, slice) {
-                return traffic;
-            }
-        }
-        traffic.each(&lanes.addresses, global, op.width, slice)
-    }
-
-    /// Counts the lines that a load touches for the loads that touch them again.
-    fn touch(&mut self, op: LoadOp, global: LaneMask) {
-        let mut lines = [0; LANES];
-        let mut count = 0;
-        for lane in global {
-            let address = GenericAddress(self.lanes.addresses.of(lane)).align_down(op.width).0;
-            lines[count] = address / LINE;
-            count += 1;
-        }
-        let mut lines = lines[..count].to_vec();
-        lines.sort_unstable();
-        lines.dedup();
-        self.counts.reuse.touch(&lines);
     }
 }
 

@@ -1,18 +1,16 @@
 //! Reads the lines of JSON that warpload exports (docs/trace-jsonl.md).
 
-use std::borrow::Cow;
+mod lines;
+
 use std::path::Path;
-use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, de::Error as _};
-
+use self::lines::{About, Hex, KernelLine, RecordLine, Skipped, TraceLine, Wrong};
 use super::error::ImportError;
 use super::format::{self, Format, Sign};
-use super::sink::{Refused, Sink, operation_of};
+use super::sink::{Sink, operation_of};
 use super::text::Text;
-use crate::lane::{LANES, LaneMask};
 use crate::lines::Lines;
-use crate::trace::binary::{Addresses, Kernel, NameError, NewRecord, Place};
+use crate::trace::binary::{Addresses, Kernel, NewRecord, Place};
 use crate::trace::export::{VERSION, kind_name};
 use crate::trace::operation::{Kind, Operation};
 
@@ -54,177 +52,6 @@ fn read(
     }
     let Some(reader) = reader else { return Ok(()) };
     reader.end(sink).map_err(|wrong| wrong.at(file, number))
-}
-
-/// What is wrong with a line.
-enum Wrong {
-    /// What, and the column from 1.
-    Line(String, usize),
-    /// The import as a whole.
-    Import(ImportError),
-}
-
-impl From<ImportError> for Wrong {
-    fn from(error: ImportError) -> Self {
-        Self::Import(error)
-    }
-}
-
-impl From<Refused> for Wrong {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::Name(error) => error.into(),
-            Refused::Import(error) => Self::Import(error),
-        }
-    }
-}
-
-impl From<NameError> for Wrong {
-    fn from(error: NameError) -> Self {
-        Self::Line(error.to_string(), 1)
-    }
-}
-
-impl From<&str> for Wrong {
-    fn from(message: &str) -> Self {
-        Self::Line(message.to_owned(), 1)
-    }
-}
-
-impl From<String> for Wrong {
-    fn from(message: String) -> Self {
-        Self::Line(message, 1)
-    }
-}
-
-impl From<serde_json::Error> for Wrong {
-    fn from(error: serde_json::Error) -> Self {
-        let message = error.to_string();
-        // The place in the line follows on its own.
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        Self::Line(
-            message.strip_suffix(&place).unwrap_or(&message).to_owned(),
-            error.column().max(1),
-        )
-    }
-}
-
-impl Wrong {
-    fn at(self, file: &Path, line: u64) -> ImportError {
-        match self {
-            Self::Line(message, column) => {
-                ImportError::Line { file: file.to_owned(), line, column, message }
-            }
-            Self::Import(error) => error,
-        }
-    }
-}
-
-/// The first line.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TraceLine {
-    trace: About,
-}
-
-#[derive(Deserialize)]
-struct About {
-    version: u32,
-    #[serde(default)]
-    tools: Vec<String>,
-    #[serde(default)]
-    allocations: Vec<(Hex, u64)>,
-    records: u64,
-    complete: Option<bool>,
-    #[serde(default)]
-    notes: Vec<String>,
-    #[serde(default)]
-    loads_only: bool,
-}
-
-/// A kernel that begins, or that goes on.
-#[derive(Deserialize)]
-struct KernelLine {
-    kernel: u64,
-    record: u64,
-    #[serde(default)]
-    continued: bool,
-    #[serde(default)]
-    name: Arc<str>,
-    grid: Option<[u32; 3]>,
-    block: Option<[u32; 3]>,
-    #[serde(default)]
-    skipped: Skipped,
-    #[serde(default)]
-    windows: Windows,
-    #[serde(default)]
-    header: Vec<(Arc<str>, Arc<str>)>,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
-struct Skipped {
-    store: u64,
-    atomic: u64,
-    other: u64,
-}
-
-#[derive(Default, Deserialize)]
-struct Windows {
-    shared: Option<Hex>,
-    local: Option<Hex>,
-}
-
-/// A memory instruction.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RecordLine<'l> {
-    record: u64,
-    #[serde(borrow)]
-    kind: Cow<'l, str>,
-    cta: Option<[u32; 3]>,
-    warp: Option<u32>,
-    cluster: Option<[u32; 3]>,
-    index: Option<u32>,
-    pc: Hex,
-    #[serde(borrow)]
-    opcode: Cow<'l, str>,
-    #[serde(borrow)]
-    space: Cow<'l, str>,
-    bytes: Option<u64>,
-    active: Hex,
-    plg: Option<Hex>,
-    guard: Option<Hex>,
-    transfers: Option<u64>,
-    addresses: Option<[Option<Hex>; LANES]>,
-    values: Option<[Option<Vec<Hex>>; LANES]>,
-    #[serde(default)]
-    valued: bool,
-    #[serde(default)]
-    width_disagrees: bool,
-}
-
-/// A number as a text with `0x`.
-#[derive(Clone, Copy)]
-struct Hex(u64);
-
-impl<'de> Deserialize<'de> for Hex {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        const EXPECTED: &str = "expected a hexadecimal number of at most 64 bits, as \"0x10\"";
-        let text = Cow::<str>::deserialize(from)?;
-        let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'));
-        let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-        number.map(Self).ok_or_else(|| D::Error::custom(EXPECTED))
-    }
-}
-
-impl Hex {
-    fn small(self, what: &str) -> Result<u32, Wrong> {
-        u32::try_from(self.0).map_err(|_| format!("`{what}` of more than 32 bits").into())
-    }
-
-    fn mask(self, what: &str) -> Result<LaneMask, Wrong> {
-        self.small(what).map(LaneMask::from_bits)
-    }
 }
 
 /// Reads the lines after the first.
