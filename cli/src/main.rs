@@ -5,6 +5,7 @@
 
 mod choice;
 mod compare;
+mod cubins;
 mod decode;
 mod demangled;
 mod diagnostic;

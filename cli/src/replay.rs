@@ -21,7 +21,7 @@ use super::rows::Sort;
 use super::status::Status;
 use super::summary_text::{self, Shape};
 use super::trace::{self, Input};
-use super::{diagnostic, image};
+use super::{cubins, diagnostic, image};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
@@ -42,6 +42,7 @@ Examples:
   warpload replay app.wlt --html app.html
   warpload replay app.wlt --kernel 'transpose<float' --space shared --sort conflicts
   warpload replay app.wlt --format csv --sort pc > app.csv
+  warpload replay app.wlt --cubin app.sm_61.cubin
   warpload replay app.wlt --fill address --shard 0/3 --format json > 0.json")]
 pub(crate) struct Arguments {
     /// The trace
@@ -85,6 +86,11 @@ pub(crate) struct Arguments {
     /// memory for every line touched
     #[arg(long)]
     reuse: bool,
+
+    /// A cubin with kernels of the trace, for the SASS (SM 5.x and 6.x) and the source line of each
+    /// program counter; can be given several times
+    #[arg(long, value_name = "FILE")]
+    cubin: Vec<PathBuf>,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
@@ -155,9 +161,15 @@ pub(crate) fn execute(
     if arguments.image.as_deref().is_some_and(io::is_stdin) && io::is_stdin(&arguments.trace) {
         bail!("standard input is either the trace or the image, not both");
     }
+    let cubins = arguments.cubin.iter().filter(|path| io::is_stdin(path)).count();
+    let others = [Some(&arguments.trace), arguments.image.as_ref()];
+    if cubins > 1 || cubins == 1 && others.into_iter().flatten().any(|path| io::is_stdin(path)) {
+        bail!("standard input is one file; expected `-` once");
+    }
     // First what fails at once, then the import, which can take long.
     let input = Input::new(&arguments.trace)?.map()?;
     let machine = arguments.image.as_deref().map(image::open).transpose()?;
+    let functions = cubins::read(&arguments.cubin)?;
     let page = arguments.html.as_deref().map(Target::new).transpose()?;
     let trace = input.open(progress, threads)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -175,6 +187,7 @@ pub(crate) fn execute(
         .shard(arguments.shard)
         .select(selection.as_ref())
         .reuse(arguments.reuse)
+        .functions(functions.as_ref())
         .survey(page.is_some())
         .on_progress(&observer);
     let replayed =
@@ -202,9 +215,13 @@ pub(crate) fn execute(
             output.bytes(text.as_bytes())?;
         }
     }
-    if let Some(selection) = selection.filter(|_| summary.counts.loads == 0) {
+    if let Some(selection) = selection.as_ref().filter(|_| summary.counts.loads == 0) {
         output.flush()?;
-        diagnostic::note(choice::nothing(&selection, contents));
+        diagnostic::note(choice::nothing(selection, contents));
+    }
+    if let Some(check) = replayed.code_check() {
+        output.flush()?;
+        cubins::note(&check);
     }
     Ok(status)
 }

@@ -176,6 +176,16 @@ pub(crate) fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
     "", "kernel", |row| {
         Value::Text(row.demangled.unwrap_or(&row.counter.summary.kernel).into())
     };
+    "sass", "", |row| row.counter.sass().map_or(Value::None, |sass| Value::Text(sass.into()));
+    "source_file", "", |row| match row.counter.source() {
+        Some(source) => Value::Text((&*source.file).into()),
+        None => Value::None,
+    };
+    "source_line", "", |row| count(row.counter.source().map(|source| source.line.into()));
+    "", "source", |row| match row.counter.source() {
+        Some(source) => Value::Text(format!("{}:{}", source.file, source.line).into()),
+        None => Value::None,
+    };
     }
 }
 

@@ -1,8 +1,8 @@
-//! [`chart`]: sectors per load and the ideal, as columns in program order.
+//! [`chart`]: what a load costs and the ideal, as columns in program order.
 
-use super::rows::{heaviest, ideal};
+use super::rows::heaviest;
 use super::text::{coordinate, cut, of};
-use crate::trace::ProgramCounter;
+use crate::trace::{ProgramCounter, SectorSummary};
 
 /// The most columns of a chart.
 pub(super) const MAX_COLUMNS: usize = 160;
@@ -12,37 +12,57 @@ const LEFT: f64 = 34.0;
 const TOP: f64 = 8.0;
 const HEIGHT: f64 = 170.0;
 
-/// Returns a chart of those program counters; `None` if none of them touches global memory.
-pub(super) fn chart(rows: &[ProgramCounter<'_>]) -> Option<String> {
-    let global: Vec<ProgramCounter<'_>> =
-        rows.iter().filter(|row| row.summary.sectors.max > 0).cloned().collect();
-    let most = global.iter().map(|row| row.summary.sectors.max).max()?;
-    let shown = heaviest(&global, MAX_COLUMNS, ProgramCounter::sectors);
-    // No load touches more than a sector a lane.
+/// What the loads of a program counter cost.
+#[derive(Clone)]
+pub(super) struct Bar<'r> {
+    pub(super) row: &'r ProgramCounter<'r>,
+    pub(super) loads: u64,
+    pub(super) cost: SectorSummary,
+    /// The least of a load, on average.
+    pub(super) ideal: f64,
+}
+
+impl<'r> Bar<'r> {
+    pub(super) fn new(
+        row: &'r ProgramCounter<'r>,
+        loads: u64,
+        cost: SectorSummary,
+        ideal: f64,
+    ) -> Self {
+        Self { row, loads, cost, ideal }
+    }
+}
+
+/// Returns a chart of those bars, whose costs are of the `unit`; `None` if none costs anything.
+pub(super) fn chart(bars: &[Bar<'_>], unit: &str) -> Option<String> {
+    let bars: Vec<Bar<'_>> = bars.iter().filter(|bar| bar.cost.max > 0).cloned().collect();
+    let most = bars.iter().map(|bar| bar.cost.max).max()?;
+    let shown = heaviest(&bars, MAX_COLUMNS, |bar| bar.cost.mean * bar.loads as f64);
     let top = most.next_power_of_two().max(4) as f64;
-    let y = |sectors: f64| TOP + HEIGHT * (1.0 - sectors / top);
+    let y = |cost: f64| TOP + HEIGHT * (1.0 - cost / top);
     let pitch = ((WIDTH - LEFT) / shown.len() as f64).min(80.0);
     let thick = (pitch * 0.72).min(32.0);
     let end = LEFT + pitch * shown.len() as f64;
 
     let mut svg = format!(
         "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} 216\" role=\"img\" \
-         aria-label=\"Sectors per load by program counter\">\n"
+         aria-label=\"Mean {unit}s per load and the ideal, by program counter; the table has the \
+         numbers\">\n"
     );
     for step in 0..=4 {
-        let sectors = top * f64::from(step) / 4.0;
-        let at = coordinate(y(sectors));
+        let cost = top * f64::from(step) / 4.0;
+        let at = coordinate(y(cost));
         svg += &format!(
             "<path class=\"grid\" d=\"M{LEFT} {at}H{}\"/>\
-             <text class=\"tick end\" x=\"28\" y=\"{}\">{sectors}</text>\n",
+             <text class=\"tick end\" x=\"28\" y=\"{}\">{cost}</text>\n",
             coordinate(end),
-            coordinate(y(sectors) + 4.0)
+            coordinate(y(cost) + 4.0)
         );
     }
     let mut last_label = f64::NEG_INFINITY;
-    for (i, row) in shown.iter().enumerate() {
+    for (i, bar) in shown.iter().enumerate() {
         let x = LEFT + pitch * (i as f64 + 0.5);
-        svg += &column(row, x, thick, &y);
+        svg += &column(bar, unit, x, thick, &y);
         if x - last_label >= 52.0 && x + 20.0 <= WIDTH {
             last_label = x;
             svg += &format!(
@@ -51,18 +71,19 @@ pub(super) fn chart(rows: &[ProgramCounter<'_>]) -> Option<String> {
                 coordinate(x),
                 TOP + HEIGHT,
                 TOP + HEIGHT + 18.0,
-                row.pc
+                bar.row.pc
             );
         }
     }
     svg += "</svg>\n";
-    let mut caption = "Mean over the loads of each program counter, in program order; the thin \
-                       line goes from the fewest to the most."
-        .to_owned();
-    if shown.len() < global.len() {
+    let mut caption = format!(
+        "Mean {unit}s of the loads of each program counter, in program order: below what would do, above \
+         it what is more. The thin line goes from the fewest to the most."
+    );
+    if shown.len() < bars.len() {
         caption += &format!(
-            " Of {}, the {MAX_COLUMNS} that touch most sectors.",
-            of(global.len() as u64, "program counter")
+            " Of {}, the {MAX_COLUMNS} with most {unit}s.",
+            of(bars.len() as u64, "program counter")
         );
     }
     Some(format!(
@@ -72,10 +93,9 @@ pub(super) fn chart(rows: &[ProgramCounter<'_>]) -> Option<String> {
     ))
 }
 
-fn column(row: &ProgramCounter<'_>, x: f64, thick: f64, y: &impl Fn(f64) -> f64) -> String {
-    let sectors = &row.summary.sectors;
-    let (mean, least) = (sectors.mean, ideal(row));
-    let bar = |class: &str, from: f64, to: f64| {
+fn column(bar: &Bar<'_>, unit: &str, x: f64, thick: f64, y: &impl Fn(f64) -> f64) -> String {
+    let Bar { row, loads, cost: SectorSummary { min, mean, max }, ideal } = *bar;
+    let part = |class: &str, from: f64, to: f64| {
         if to <= from {
             return String::new();
         }
@@ -87,26 +107,23 @@ fn column(row: &ProgramCounter<'_>, x: f64, thick: f64, y: &impl Fn(f64) -> f64)
             coordinate(y(from) - y(to))
         )
     };
-    let range = if sectors.min < sectors.max {
+    let range = if min < max {
         format!(
             "<path class=\"range\" d=\"M{} {}V{}\"/>",
             coordinate(x),
-            coordinate(y(sectors.min as f64)),
-            coordinate(y(sectors.max as f64))
+            coordinate(y(min as f64)),
+            coordinate(y(max as f64))
         )
     } else {
         String::new()
     };
     format!(
-        "<g><title>{:#x} {}: {:.2} sectors per load ({} to {}), ideal {:.2}, {}</title>{}{}{range}</g>\n",
+        "<g><title>{:#x} {}: {mean:.2} {unit}s per load ({min} to {max}), ideal {ideal:.2}, \
+         {}</title>{}{}{range}</g>\n",
         row.pc,
         cut(&row.summary.opcode, 48),
-        sectors.mean,
-        sectors.min,
-        sectors.max,
-        least,
-        of(row.summary.loads, "load"),
-        bar("ideal", 0.0, least.min(mean)),
-        bar("waste", least.min(mean), mean),
+        of(loads, "load"),
+        part("ideal", 0.0, ideal.min(mean)),
+        part("waste", ideal.min(mean), mean),
     )
 }

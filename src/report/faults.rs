@@ -1,26 +1,24 @@
 //! [`faults`]: loads with lane faults, with a drawing of their lanes.
 
-use super::text::{count, cut, name, of};
+use super::context::{Context, LONG_NAME};
+use super::panel::Panel;
+use super::text::{count, cut, of};
 use crate::lane::{LANES, LaneMask};
 use crate::load::LaneFaultKind;
-use crate::trace::{Contents, FaultyLoad, ProgramCounter};
+use crate::trace::FaultyLoad;
 
 const CELL: usize = 11;
 
-/// Returns the section about faults; `None` if there are none.
-pub(super) fn faults(
-    faulty: &[FaultyLoad],
-    rows: &[ProgramCounter<'_>],
-    contents: &Contents,
-) -> Option<String> {
-    let of_rows = || rows.iter().map(|row| row.summary.lane_faults.all());
+/// Returns the drawings of faulty loads; `None` if there are none.
+pub(super) fn faults(context: &Context<'_>) -> Option<Panel> {
+    let faulty = &context.page.survey.faulty;
+    let of_rows = || context.rows.loads().map(|row| row.summary.lane_faults.all());
     let (all, places) = (of_rows().sum(), of_rows().filter(|faults| *faults > 0).count());
     if faulty.is_empty() {
         return None;
     }
-    let mut html = format!(
-        "<section id=\"faults\"><h2>Lane faults</h2>\n<p class=\"note\">{} at {}; the first load \
-         with one at each{}.</p>\n<p class=\"legend\">",
+    let mut body = format!(
+        "<p class=\"note\">{} at {}; the first load with one at each{}.</p>\n<p class=\"legend\">",
         of(all, "lane fault"),
         of(places as u64, "program counter"),
         if places > faulty.len() {
@@ -32,27 +30,26 @@ pub(super) fn faults(
     let kinds = LaneFaultKind::ALL.map(|kind| (kind.name(), kind.name().replace('_', " ")));
     let plain = [("executes", "executing, no fault".to_owned()), ("idle", "not executing".into())];
     for (class, text) in kinds.into_iter().chain(plain) {
-        html += &format!("<span class=\"key\"><i class=\"{class}\"></i>{text}</span>");
+        body += &format!("<span class=\"key\"><i class=\"{class}\"></i>{text}</span>");
     }
-    html += "</p>\n";
-    for load in faulty {
-        html += &faulty_load(load, contents);
-    }
-    html += "</section>\n";
-    Some(html)
+    body += "</p>\n";
+    faulty.iter().for_each(|load| body += &faulty_load(load, context));
+    let rows = Some(faulty.len());
+    Some(Panel { id: "faults", tab: "Lane faults", title: "Lane faults", rows, body })
 }
 
-fn faulty_load(load: &FaultyLoad, contents: &Contents) -> String {
-    let opcode = contents.operations.get(usize::from(load.operation)).map_or("", |op| &*op.opcode);
-    let kernel = contents.kernels.get(load.kernel).map_or("", |kernel| &*kernel.name);
+fn faulty_load(load: &FaultyLoad, context: &Context<'_>) -> String {
+    let operations = &context.page.contents.operations;
+    let opcode = operations.get(usize::from(load.operation)).map_or("", |op| &*op.opcode);
     let mut html = format!(
-        "<div class=\"faulty\"><p><code class=\"pc\">{:#x}</code> <code>{}</code> <span \
+        "<div class=\"faulty\" data-k=\"{}\"><p><code class=\"pc\">{:#x}</code> <code>{}</code> <span \
          class=\"dim\">instruction {} of the trace, kernel {} <code>{}</code></span></p>\n{}<ul>",
+        load.kernel,
         load.pc,
         cut(opcode, 48),
         count(load.record),
         load.kernel,
-        name(kernel),
+        context.name(load.kernel, LONG_NAME),
         cells(load)
     );
     for (kind, &lanes) in load.faults.iter() {

@@ -4,7 +4,7 @@ use super::text::{bytes, coordinate, count, of};
 use crate::trace::{HeatMap, HeatRow};
 
 /// The number of colours; the style sheet names them `h1` and so on.
-const COLOURS: usize = 8;
+pub(super) const COLOURS: usize = 8;
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 118.0;
@@ -69,12 +69,12 @@ pub(super) fn heat_map(map: &HeatMap, height: f64, kernels: &[u64]) -> Option<St
     for (i, row) in map.rows.iter().enumerate() {
         svg += &format!(
             "<rect class=\"hit\" x=\"{LEFT}\" y=\"{}\" width=\"{width}\" height=\"{}\">\
-             <title>{:#x} to {:#x}: {} sectors</title></rect>\n",
+             <title>{:#x} to {:#x}: {}</title></rect>\n",
             coordinate(TOP + row_height * i as f64),
             coordinate(row_height),
             row.first,
             row.last,
-            count(map.row(i).iter().sum())
+            of(map.row(i).iter().sum(), "sector")
         );
     }
     svg += "</svg>\n";

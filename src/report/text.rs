@@ -27,14 +27,6 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// The most characters of a name that are shown.
-const MAX_NAME: usize = 200;
-
-/// Returns a name as HTML, cut after [`MAX_NAME`] characters.
-pub(super) fn name(name: &str) -> String {
-    cut(name, MAX_NAME)
-}
-
 /// Returns text as HTML, cut after `most` characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
@@ -56,9 +48,14 @@ pub(super) fn count(number: u64) -> String {
     grouped
 }
 
-/// Returns a count and what is counted: `one`, with an `s` unless the count is 1.
+/// Returns a count and what is counted: `one`, in the plural unless the count is 1.
 pub(super) fn of(number: u64, one: &str) -> String {
-    format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
+    let ending = match number {
+        1 => "",
+        _ if one.ends_with(['s', 'h']) => "es",
+        _ => "s",
+    };
+    format!("{} {one}{ending}", count(number))
 }
 
 /// Returns a number of bytes with its unit.
@@ -101,7 +98,7 @@ mod tests {
     fn nothing_of_a_name_is_markup() {
         assert_eq!(escape("a<b> & 'c' \"d\""), "a&lt;b&gt; &amp; &#39;c&#39; &quot;d&quot;");
         assert_eq!(escape("\u{0}x\u{202e}y\n"), "\u{fffd}x\u{fffd}y\u{fffd}");
-        assert_eq!(name(&"<".repeat(300)).matches("&lt;").count(), MAX_NAME);
+        assert_eq!(cut(&"<".repeat(300), 200), "&lt;".repeat(200) + "…");
     }
 
     #[test]
@@ -116,6 +113,7 @@ mod tests {
         );
         assert_eq!(bytes(u64::MAX), "16 EiB");
         assert_eq!((of(1, "load"), of(2, "load")), ("1 load".into(), "2 loads".into()));
+        assert_eq!((of(1, "address"), of(0, "launch")), ("1 address".into(), "0 launches".into()));
         assert_eq!((coordinate(3.0), coordinate(0.25)), ("3".into(), "0.2".into()));
     }
 }

@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use object::LittleEndian;
-use object::elf::{self, FileHeader32, FileHeader64};
-
 use super::elf_layout::{FunctionSymbol, Layout, Name, TextSection};
-use super::error::SassError;
+use super::error::{SassError, check_sm};
 use super::instruction::SassInstruction;
 use super::raw::nth_instruction;
 use crate::impossible::OrImpossible;
@@ -28,17 +25,7 @@ pub(super) struct Cubin {
 impl Cubin {
     /// Reads the ELF structures and checks all that iterating relies on.
     pub(super) fn new(data: Vec<u8>) -> Result<Self, SassError> {
-        let machine = data.get(18..20).and_then(|bytes| bytes.first_chunk().copied());
-        let big_endian = data.get(5) == Some(&elf::ELFDATA2MSB.0);
-        let from_bytes = if big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
-        if let Some(machine) = machine.map(from_bytes).filter(|m| *m != elf::EM_CUDA.0) {
-            return Err(SassError::OtherMachine { machine });
-        }
-        let layout = if data.get(4) == Some(&elf::ELFCLASS32.0) {
-            Layout::read::<FileHeader32<LittleEndian>>(&data)?
-        } else {
-            Layout::read::<FileHeader64<LittleEndian>>(&data)?
-        };
+        let layout = Layout::read(&data, check_sm)?;
         let symbols = SymbolCursor::default();
         Ok(Self { data, layout, section: 0, taken: 0, symbols, named: None })
     }

@@ -3,12 +3,14 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use object::elf::{SHT_PROGBITS, SHT_STRTAB, SHT_SYMTAB, STT_FUNC};
+use object::elf::{
+    self, FileHeader32, FileHeader64, SHT_PROGBITS, SHT_STRTAB, SHT_SYMTAB, STT_FUNC,
+};
 use object::endian::LittleEndian;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
 use warpload_encoding::control::BUNDLE_BYTES;
 
-use super::error::{SassError, check_sm};
+use super::error::SassError;
 
 /// The longest name in bytes; mangled names of C++ templates are much shorter.
 const MAX_NAME_BYTES: usize = 1 << 16;
@@ -67,8 +69,30 @@ impl Name {
 }
 
 impl Layout {
+    /// Reads the ELF structures of a cubin whose SM version passes `check`, and checks all that
+    /// reading its code relies on.
+    pub(super) fn read(
+        data: &[u8],
+        check: fn(u32, Option<u64>) -> Result<u32, SassError>,
+    ) -> Result<Self, SassError> {
+        let machine = data.get(18..20).and_then(|bytes| bytes.first_chunk().copied());
+        let big_endian = data.get(5) == Some(&elf::ELFDATA2MSB.0);
+        let from_bytes = if big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
+        if let Some(machine) = machine.map(from_bytes).filter(|m| *m != elf::EM_CUDA.0) {
+            return Err(SassError::OtherMachine { machine });
+        }
+        if data.get(4) == Some(&elf::ELFCLASS32.0) {
+            Self::of_class::<FileHeader32<LittleEndian>>(data, check)
+        } else {
+            Self::of_class::<FileHeader64<LittleEndian>>(data, check)
+        }
+    }
+
     /// Reads an ELF file of either class.
-    pub(super) fn read<Elf>(data: &[u8]) -> Result<Self, SassError>
+    fn of_class<Elf>(
+        data: &[u8],
+        check: fn(u32, Option<u64>) -> Result<u32, SassError>,
+    ) -> Result<Self, SassError>
     where
         Elf: FileHeader<Endian = LittleEndian>,
     {
@@ -83,7 +107,7 @@ impl Layout {
         let endian = header.endian().map_err(broken("ELF header", 0))?;
         let flags = header.e_flags(endian).0;
         let sm_shift = if header.e_ident().abi_version >= ABI_VERSION_2 { 8 } else { 0 };
-        let sm = check_sm(flags >> sm_shift & 0xff, None)?;
+        let sm = check(flags >> sm_shift & 0xff, None)?;
         // The program headers are not needed, but they come last in the files of NVIDIA's tools: if
         // they are there, the file is complete.
         let program_headers = header.e_phoff(endian).into();

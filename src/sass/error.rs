@@ -33,6 +33,9 @@ pub enum SassError {
          stream of 32-byte bundles)"
     )]
     Binary,
+    /// Not ELF, if only a cubin will do.
+    #[error("not an ELF file; expected a cubin")]
+    NotElf,
     /// A file of another kind, such as a fatbin or a compressed file.
     #[error("{0}")]
     OtherFile(FileKind),
@@ -187,6 +190,17 @@ pub enum SassError {
         offset: u64,
         /// The longest name in bytes.
         limit: usize,
+    },
+    /// The names of the functions together are larger than the file, so some overlap.
+    #[error(
+        "the name at byte offset {offset} overlaps another one: the names of the functions have more \
+         than the {file_size} bytes of the file"
+    )]
+    NamesOverlap {
+        /// Where the first name begins that is too many.
+        offset: u64,
+        /// The size of the file in bytes.
+        file_size: u64,
     },
     /// A line of a listing is malformed.
     #[error("line {line}, column {column} (byte offset {offset}): {kind}")]

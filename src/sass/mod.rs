@@ -33,25 +33,36 @@
 //! }
 //! # Ok::<(), warpload::sass::SassError>(())
 //! ```
+//!
+//! `Functions` (feature `trace`) looks up the instruction and the source line at an offset of a
+//! function.
 
 mod cubin;
 mod elf_layout;
 mod error;
+#[cfg(feature = "trace")]
+mod functions;
 mod instruction;
 mod line;
 mod listing;
 mod raw;
 mod relocation;
+#[cfg(feature = "trace")]
+mod source_lines;
 
 use std::io::{BufRead, Chain, Cursor, Read};
 use std::iter::FusedIterator;
 
 use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
+#[cfg(feature = "trace")]
+pub use self::functions::{DamagedLines, Function, Functions, Located};
 pub use self::instruction::{SUPPORTED_SM, SassInstruction};
 use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};
 pub use self::relocation::without_relocations;
+#[cfg(feature = "trace")]
+pub use self::source_lines::SourceLine;
 use crate::file_kind::FileKind;
 
 /// The maximum size of a cubin or a raw stream in bytes; these are read whole. Listings are unlimited.

@@ -77,6 +77,7 @@ pub const TARGETS: &[Target] = targets! {
         File("tests/data/listings/chase.sm_50.nvdisasm.txt"),
         File("tests/data/listings/uniform.sm_50.cuobjdump.txt"),
         File("tests/data/listings/relocated.sm_61.nvdisasm.txt"),
+        File("traces/rows.sm_50.cubin"),
     ],
     vector_does_not_panic: [
         Lines("tests/data/ld-vectors.jsonl", 90),

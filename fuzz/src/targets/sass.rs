@@ -1,10 +1,27 @@
-use warpload::sass::{Format, read};
+use warpload::sass::{Format, Functions, read};
 
-/// Any bytes are SASS or an error, and have no more instructions than bytes.
+/// How many functions of an input are looked up.
+const MAX_FUNCTIONS: usize = 4;
+
+/// Any bytes are SASS or an error, and have no more instructions than bytes. What is a cubin can be looked
+/// up in, at any offset.
 pub fn sass_does_not_panic(input: &[u8]) {
+    let mut names = Vec::new();
     for format in [Format::Detect, Format::Raw] {
         if let Ok(instructions) = read(input, format) {
-            assert!(instructions.count() <= input.len());
+            for (n, instruction) in instructions.enumerate() {
+                assert!(n < input.len());
+                let Ok(instruction) = instruction else { break };
+                names.extend(instruction.function);
+            }
+        }
+    }
+    let mut functions = Functions::default();
+    if functions.add(input).is_ok() {
+        names.dedup();
+        for function in names.iter().take(MAX_FUNCTIONS).filter_map(|name| functions.get(name)) {
+            let found = (0..=input.len() as u64).filter(|at| function.at(*at).is_some()).count();
+            assert!(found <= input.len() / 8);
         }
     }
 }

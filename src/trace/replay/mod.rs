@@ -4,7 +4,9 @@
 //! [`replay`] returns a [`Replayed`]; from it come the [`Summary`], which shards of a trace merge,
 //! and, if it is asked for, the [`Survey`] for pictures.
 
+mod banks;
 mod cells;
+mod code;
 mod error;
 mod heat;
 mod options;
@@ -20,6 +22,8 @@ mod walk;
 mod windows;
 mod worker;
 
+pub use self::banks::{BankUse, MAX_BANK_USES};
+pub use self::code::{CodeCheck, Misfit};
 pub use self::error::ReplayError;
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::options::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions};

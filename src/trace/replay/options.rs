@@ -5,6 +5,7 @@ use std::fmt;
 use super::selection::Selection;
 use super::shard::Shard;
 use crate::memory::{Fill, Memory, Window};
+use crate::sass::Functions;
 use crate::trace::binary::BinaryTrace;
 
 /// The default width of a generic address: that of SM 6.x and later.
@@ -40,6 +41,7 @@ pub struct ReplayOptions<'a> {
     shard: Option<Shard>,
     selection: Option<&'a Selection>,
     counts_reuse: bool,
+    functions: Option<&'a Functions>,
     survey: bool,
     observer: Option<&'a (dyn Fn(u64) + Sync)>,
 }
@@ -56,6 +58,7 @@ impl<'a> ReplayOptions<'a> {
             shard: None,
             selection: None,
             counts_reuse: false,
+            functions: None,
             survey: false,
             observer: None,
         }
@@ -107,6 +110,14 @@ impl<'a> ReplayOptions<'a> {
         self
     }
 
+    /// Sets the code of the trace's kernels, from which program counters get their SASS and their source
+    /// line; by default there is none.
+    #[must_use]
+    pub fn functions(mut self, functions: impl Into<Option<&'a Functions>>) -> Self {
+        self.functions = functions.into();
+        self
+    }
+
     /// Sets whether to collect what pictures need besides, a [`Survey`](super::Survey); by default
     /// it is left out.
     #[must_use]
@@ -153,6 +164,12 @@ impl<'a> ReplayOptions<'a> {
         self.counts_reuse
     }
 
+    /// Returns the code of the trace's kernels; `None` if there is none.
+    #[must_use]
+    pub fn get_functions(&self) -> Option<&'a Functions> {
+        self.functions
+    }
+
     /// Returns whether a survey is collected.
     #[must_use]
     pub fn get_survey(&self) -> bool {
@@ -180,6 +197,11 @@ impl<'a> ReplayOptions<'a> {
         }
         if self.counts_reuse {
             trace += ", reuse";
+        }
+        if let Some(functions) = self.functions {
+            let mut crc = crc32fast::Hasher::new();
+            functions.cubins().for_each(|cubin| crc.update(cubin));
+            trace += &format!(", cubins {:08x}", crc.finalize());
         }
         let data = match self.data {
             Data::Image(memory) => return format!("{trace}, image {:08x}", checksum(memory)),

@@ -12,7 +12,7 @@ use crate::simd::vectorized;
 /// Bytes of a word: what a bank of shared memory serves at once, and what local memory interleaves.
 const WORD: u64 = 4;
 /// Banks of shared memory.
-const BANKS: usize = 32;
+pub(super) const BANKS: usize = 32;
 /// Lanes whose words share a sector of local memory.
 const SECTOR_LANES: usize = 8;
 
@@ -53,6 +53,16 @@ impl Offsets<'_> {
         let distinct = if group == LANES { first } else { self.first_of_equals(&units, LANES) };
         let words = u64::from(distinct.count()) * words;
         Cost { amount: wavefronts, ideal: words.div_ceil(BANKS as u64) }
+    }
+
+    /// Adds to each bank the words that it serves for such a load: the wavefronts in which it is used.
+    pub(super) fn add_bank_words(&self, banks: &mut [u64; BANKS]) {
+        let (words, units) = (self.words(), self.units());
+        for lane in self.first_of_equals(&units, BANKS / words as usize) {
+            for word in 0..words {
+                banks[((units[lane] * words + word) % BANKS as u64) as usize] += 1;
+            }
+        }
     }
 
     /// Returns the sectors of a load of local memory, in which word w of lane l is word w * 32 + l of
@@ -109,11 +119,9 @@ impl Offsets<'_> {
             return self.lanes;
         }
         let mut keys = [0; LANES];
-        let mut count = 0;
-        for lane in self.lanes {
+        for (key, lane) in keys.iter_mut().zip(self.lanes) {
             // Units have 62 bits, and there are four groups at most.
-            keys[count] = units[lane] | ((lane / group) as u64) << 62;
-            count += 1;
+            *key = units[lane] | ((lane / group) as u64) << 62;
         }
         let mut repeats = [0; LANES];
         vectorized!(find_repeats(&keys, &mut repeats));
@@ -256,6 +264,13 @@ mod tests {
             let ceil = |count: usize, of: u64| (count as u64).div_ceil(of);
             let shared = Cost { amount: wavefronts, ideal: ceil(all.len(), 32) };
             prop_assert_eq!(offsets.shared(), shared);
+            let mut words = [0; BANKS];
+            offsets.add_bank_words(&mut words);
+            let expected: [u64; BANKS] = std::array::from_fn(|bank| {
+                let in_bank = banks.iter().filter_map(|group| group.get(&(bank as u64)));
+                in_bank.map(|words| words.len() as u64).sum()
+            });
+            prop_assert_eq!(words, expected);
             let local = Cost { amount: sectors.len() as u64, ideal: ceil(own.len(), 8) };
             prop_assert_eq!(offsets.local(), local);
             prop_assert_eq!(offsets.constant().amount, places.len() as u64);

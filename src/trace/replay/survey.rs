@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
+use super::banks::{BankUse, KernelBanks, keep_worst};
 use super::cells::{Cells, TimeSlice};
 use super::heat::{HeatMap, TimeAxis};
+use super::spaces::{Cost, Offsets};
 use super::statistics::KernelCounts;
 use super::walk::Walk;
 use crate::lane::{LANES, LaneMask};
@@ -38,6 +40,9 @@ pub struct Survey {
     /// The first load with a lane fault of each kernel, program counter and operation, in the order
     /// of the trace; at most [`MAX_FAULTY_LOADS`].
     pub faulty: Vec<FaultyLoad>,
+    /// The accesses of shared memory with most bank conflicts, the worst first; at most
+    /// [`MAX_BANK_USES`](super::MAX_BANK_USES).
+    pub banks: Vec<BankUse>,
 }
 
 /// A load with lane faults.
@@ -130,18 +135,27 @@ pub(super) struct Surveyed {
     whole_column: usize,
     whole: Cells,
     /// The kernels of which some records are missing, and the one at hand.
-    open: BTreeMap<usize, KernelCells>,
+    open: BTreeMap<usize, OpenKernel>,
     /// Of the others those that touch most sectors.
     busiest: Vec<(usize, KernelCells)>,
+    /// Of the others the worst accesses of shared memory.
+    banks: Vec<BankUse>,
     faulty: Vec<FaultyLoad>,
+}
+
+#[derive(Debug, Default)]
+struct OpenKernel {
+    /// The memory instructions so far.
+    records: u64,
+    banks: KernelBanks,
+    /// `None` if the trace has a single kernel, whose map is that of the whole.
+    cells: Option<KernelCells>,
 }
 
 #[derive(Debug)]
 struct KernelCells {
     time: TimeAxis,
     cells: Cells,
-    /// The memory instructions so far.
-    records: u64,
     sectors: u64,
 }
 
@@ -158,6 +172,7 @@ impl Surveyed {
             whole: Cells::new(extent.whole.columns),
             open: BTreeMap::new(),
             busiest: Vec::new(),
+            banks: Vec::new(),
             faulty: Vec::new(),
             extent,
         }
@@ -172,13 +187,20 @@ impl Surveyed {
             self.end_kernel();
             self.kernel = kernel;
         }
-        // A single kernel has the map of the whole.
-        if self.extent.records.len() > 1 {
-            let own = self.open.entry(kernel).or_insert_with(|| {
+        let own = self.open.entry(kernel).or_insert_with(|| {
+            let cells = (self.extent.records.len() > 1).then(|| {
                 let time = TimeAxis::new(self.extent.records[kernel].clone(), KERNEL.0);
-                KernelCells { cells: Cells::new(time.columns), time, records: 0, sectors: 0 }
+                KernelCells { cells: Cells::new(time.columns), time, sectors: 0 }
             });
-            own.records += records as u64;
+            OpenKernel { cells, ..OpenKernel::default() }
+        });
+        own.records += records as u64;
+    }
+
+    /// Counts the banks of an access of shared memory by the kernel at hand.
+    pub(super) fn add_banks(&mut self, pc: u32, operation: u16, offsets: &Offsets<'_>, cost: Cost) {
+        if let Some(own) = self.open.get_mut(&self.kernel) {
+            own.banks.count((pc, operation), offsets, cost);
         }
     }
 
@@ -200,7 +222,7 @@ impl Surveyed {
         }
         self.current = record..self.whole_current.end;
         let mut level = self.whole_slice.level();
-        if let Some(own) = self.open.get(&self.kernel) {
+        if let Some(own) = self.open.get(&self.kernel).and_then(|own| own.cells.as_ref()) {
             let (column, end) = own.time.column(record).unwrap_or_default();
             self.column = column;
             self.current.end = self.current.end.min(end);
@@ -211,7 +233,7 @@ impl Surveyed {
 
     /// Counts the slice.
     fn end_slice(&mut self) {
-        if let Some(own) = self.open.get_mut(&self.kernel) {
+        if let Some(own) = self.open.get_mut(&self.kernel).and_then(|own| own.cells.as_mut()) {
             own.cells.add_slice(self.column, &self.slice);
             own.sectors += self.slice.sectors();
         }
@@ -239,11 +261,15 @@ impl Surveyed {
         if let Entry::Occupied(own) = self.open.entry(kernel)
             && Some(own.get().records) == all
         {
-            self.busiest.push(own.remove_entry());
+            let own = own.remove();
+            self.busiest.extend(own.cells.map(|cells| (kernel, cells)));
+            self.banks.extend(own.banks.into_conflicts(kernel));
         }
     }
 
+    /// Drops what others surpass of the kernels that are closed.
     fn keep_busiest(&mut self) {
+        keep_worst(&mut self.banks);
         if self.busiest.len() > MAX_SURVEYED_KERNELS {
             self.busiest.sort_by_key(|(kernel, own)| (std::cmp::Reverse(own.sectors), *kernel));
             self.busiest.truncate(MAX_SURVEYED_KERNELS);
@@ -266,16 +292,14 @@ impl Surveyed {
         }
         self.whole.add(later.whole);
         for (kernel, more) in later.open {
-            if let Some(own) = self.open.get_mut(&kernel) {
-                own.cells.add(more.cells);
-                own.records += more.records;
-                own.sectors += more.sectors;
-            } else {
-                self.open.insert(kernel, more);
+            match self.open.entry(kernel) {
+                Entry::Vacant(place) => drop(place.insert(more)),
+                Entry::Occupied(mut own) => own.get_mut().add(more),
             }
             self.close(kernel);
         }
         self.busiest.extend(later.busiest);
+        self.banks.extend(later.banks);
         self.keep_busiest();
         // What is among the first few of all is among the first few of its part.
         later.faulty.into_iter().for_each(|faulty| self.add_faulty(faulty));
@@ -301,6 +325,19 @@ impl Surveyed {
             kernels: self.busiest.into_iter().filter_map(of_kernel).collect(),
             records: self.extent.records.clone(),
             faulty: self.faulty,
+            banks: self.banks,
+        }
+    }
+}
+
+impl OpenKernel {
+    /// Adds what was found in other instructions of the kernel.
+    fn add(&mut self, more: Self) {
+        self.records += more.records;
+        self.banks.add(more.banks);
+        if let (Some(own), Some(more)) = (&mut self.cells, more.cells) {
+            own.cells.add(more.cells);
+            own.sectors += more.sectors;
         }
     }
 }

@@ -166,7 +166,7 @@ impl<'b, 't> Worker<'b, 't> {
         if is_load {
             self.survey(traced, &loaded);
         }
-        let own = self.spaces(op, is_load, served & !loaded.global, memory.map());
+        let own = self.spaces(traced, is_load, served & !loaded.global, memory.map());
         let traffic = self.traffic(op, loaded.global, is_load);
         let one = self.count(traced, traffic, &loaded, own);
         if is_load {
@@ -353,7 +353,7 @@ impl<'b, 't> Worker<'b, 't> {
     #[inline]
     fn spaces(
         &mut self,
-        op: LoadOp,
+        traced: &MemoryRecord<'_>,
         is_load: bool,
         lanes: LaneMask,
         map: &AddressMap,
@@ -361,6 +361,7 @@ impl<'b, 't> Worker<'b, 't> {
         if lanes.is_empty() {
             return SpaceCost::default();
         }
+        let op = traced.operation().load_op();
         let offsets = Offsets { lanes, addresses: &self.lanes.addresses, base: 0, width: op.width };
         let KernelCounts { shared, local, constant, .. } = &mut self.counts;
         let (cost, sum) = match op.space {
@@ -384,6 +385,9 @@ impl<'b, 't> Worker<'b, 't> {
                 return SpaceCost::default();
             }
         };
+        if let (AddressSpace::Shared, Some(surveyed)) = (op.space, &mut self.found.surveyed) {
+            surveyed.add_banks(traced.pc, traced.operation, &offsets, cost);
+        }
         let cost = SpaceCost::of(cost);
         if is_load {
             sum.add(&cost);

@@ -13,8 +13,10 @@ use super::{
     Summary, TmaCounts,
 };
 use crate::memory::AddressSpace;
+use crate::sass::SourceLine;
 use crate::trace::binary::{BinaryTrace, Contents};
 use crate::trace::operation::{Kind, Operation};
+use crate::trace::replay::code::look_up;
 use crate::trace::replay::replayed::Replayed;
 use crate::trace::replay::shard::Shard;
 use crate::trace::replay::statistics::{Footprint, KernelCounts, OtherCounts, PcCounts, SpaceCost};
@@ -33,10 +35,18 @@ pub struct ProgramCounter<'r> {
 }
 
 impl ProgramCounter<'_> {
-    /// Returns the instruction's text; `None` if the trace does not have its word.
+    /// Returns the instruction's text; `None` if neither the trace nor a cubin has its word.
     #[must_use]
     pub fn sass(&self) -> Option<String> {
-        Instruction::decode(self.operation.word?).map(|instruction| instruction.to_string())
+        let traced = self.operation.word.and_then(Instruction::decode);
+        let in_cubin = || self.summary.sass.as_ref()?.as_deref().map(str::to_owned);
+        traced.map(|instruction| instruction.to_string()).or_else(in_cubin)
+    }
+
+    /// Returns the line of the source; `None` if no cubin has it.
+    #[must_use]
+    pub fn source(&self) -> Option<&SourceLine> {
+        self.summary.source.as_ref()?.as_ref()
     }
 
     /// Returns whether its loads can reach global memory. The sectors of others are not counted:
@@ -90,7 +100,11 @@ impl Replayed<'_> {
                 return None;
             }
             let name = Arc::clone(&contents.kernels.get(kernel)?.name);
-            let summary = pc_summary(name, pc, operation, counts);
+            let mut summary = pc_summary(name, pc, operation, counts);
+            if let Some(functions) = self.options().get_functions() {
+                let (sass, source) = look_up(functions, &summary.kernel, pc, operation).known();
+                (summary.sass, summary.source) = (Some(sass), Some(source));
+            }
             Some((ProgramCounter { kernel, pc, operation, summary }, (number, counts)))
         })
     }
@@ -231,6 +245,8 @@ fn pc_summary(kernel: Arc<str>, pc: u32, operation: &Operation, counts: &PcCount
         kernel,
         pc: Hex(pc.into()),
         opcode: Arc::clone(&operation.opcode),
+        sass: None,
+        source: None,
         loads: counts.loads,
         lanes: counts.lanes,
         sectors: SectorSummary {

@@ -9,10 +9,11 @@ mod rows;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::selection::Selected;
 use crate::load::ByFaultKind;
+use crate::sass::SourceLine;
 
 pub use comparison::{ComparedRow, Comparison, percent_change};
 pub use counts::ProgramCounter;
@@ -437,6 +438,12 @@ pub struct PcSummary {
     pub pc: Hex,
     /// The opcode with its modifiers.
     pub opcode: Arc<str>,
+    /// The instruction, `Some(None)` if it is unknown; `None` if the replay was given no cubins.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub sass: Option<Option<Arc<str>>>,
+    /// Its line in the source, `Some(None)` if it is unknown; `None` if the replay was given no cubins.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub source: Option<Option<SourceLine>>,
     /// The number of its loads.
     pub loads: u64,
     /// Its executing lanes.
@@ -456,6 +463,15 @@ pub struct PcSummary {
     /// What it costs in constant memory, if its opcode is of that space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant: Option<ConstantCounts>,
+}
+
+/// Reads a field that is there, as `Some` even if it is null.
+fn present<'de, Field, D>(deserializer: D) -> Result<Option<Field>, D::Error>
+where
+    Field: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Field::deserialize(deserializer).map(Some)
 }
 
 /// Loads of shared memory by one program counter.

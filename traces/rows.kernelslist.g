@@ -1,0 +1,2 @@
+rows-kernel-1.traceg
+rows-kernel-2.traceg
