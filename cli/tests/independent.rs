@@ -93,11 +93,18 @@ fn cases() -> Vec<Case> {
         status: 0,
     };
     let inputs = INPUTS.map(|pair| case("", pair));
-    let samples = SAMPLES.map(|pair| case("tests/data/traces2/", pair));
+    // The larger ones are compressed.
+    let sample = |pair| {
+        let plain = case("tests/data/traces2/", pair);
+        let is_there = common::file(&plain.input).exists();
+        let input = if is_there { plain.input } else { format!("{}.xz", plain.input) };
+        Case { input, ..plain }
+    };
+    let samples = SAMPLES.map(sample);
     let values = VALUES.map(|(input, expected, status)| Case {
         data: IMAGE,
         status,
-        ..case("tests/data/traces2/", (input, expected))
+        ..sample((input, expected))
     });
     inputs.into_iter().chain(samples).chain(values).collect()
 }
