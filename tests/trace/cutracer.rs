@@ -113,10 +113,12 @@ fn launches() {
         with(launch(3), "sass", json!("ATOMS.ADD R4, [R2], R3 ;")),
         without(without(metadata("", &sass), "unmangled_name"), "grid"),
         launch(4),
+        metadata("", &sass),
+        launch(6),
         without(without(metadata("", &sass), "unmangled_name"), "mangled_name"),
         launch(5),
     ]);
-    assert_eq!(names(&trace), ["grid launch 9", "f", "f", "g", "_Z", "grid launch 5"]);
+    assert_eq!(names(&trace), ["grid launch 9", "f", "f", "g", "_Z", "_Z", "grid launch 5"]);
     let all = records(&trace);
     let seen: Vec<_> = all.iter().map(|one| (one.kernel, one.opcode.as_str())).collect();
     assert_eq!(
@@ -131,6 +133,7 @@ fn launches() {
             (3, "ATOMS.ADD"),
             (4, "LDG.E"),
             (5, "LDG.E"),
+            (6, "LDG.E"),
         ]
     );
 }

@@ -80,7 +80,7 @@ impl Metadata {
             }
             Ok(())
         })?;
-        if name.is_none()
+        if name.as_ref().is_none_or(|name| name.is_empty())
             && let Some(mut mangled) = mangled
         {
             name = Some(mangled.text()?);
