@@ -91,7 +91,7 @@
   var spaceFilter = byId("filter-space");
   var names = {};
   all("#kernel-launches tbody tr").forEach(function (row) {
-    names[row.dataset.k] = row.cells[0].textContent.toLowerCase();
+    names[row.dataset.k] = (row.cells[0].textContent + " " + row.cells[0].title).toLowerCase();
   });
   function isOf(kernel, wanted, element) {
     if (wanted === "" || kernel === undefined) return true;

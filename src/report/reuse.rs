@@ -1,6 +1,6 @@
 //! How soon lines of global memory are touched again.
 
-use super::html::Context;
+use super::context::Context;
 use super::panel::Panel;
 use super::table::{Cell, Heading, SHORT_NAME, Table};
 use super::text::{coordinate, count, of, per, percent};
@@ -138,7 +138,7 @@ fn kernels(context: &Context<'_>, listed: &[usize]) -> String {
         };
         let all = touches(reuse);
         table.start(i, "");
-        table.kernel(i, &context.name(i, SHORT_NAME));
+        table.kernel(i, &context.name(i, SHORT_NAME), None);
         table.cell(&Cell::Count(all));
         table.cell(&Cell::Count(reuse.cold));
         for (distance, _) in WITHIN {

@@ -119,11 +119,9 @@ impl Offsets<'_> {
             return self.lanes;
         }
         let mut keys = [0; LANES];
-        let mut count = 0;
-        for lane in self.lanes {
+        for (key, lane) in keys.iter_mut().zip(self.lanes) {
             // Units have 62 bits, and there are four groups at most.
-            keys[count] = units[lane] | ((lane / group) as u64) << 62;
-            count += 1;
+            *key = units[lane] | ((lane / group) as u64) << 62;
         }
         let mut repeats = [0; LANES];
         vectorized!(find_repeats(&keys, &mut repeats));
