@@ -35,14 +35,17 @@ pub enum FileKind {
     Utf16,
     /// A binary trace of this library.
     BinaryTrace,
+    /// What GPGPU-Sim and Accel-Sim are configured with: `trace.config`, `gpgpusim.config`.
+    SimulatorConfig,
 }
 
 use FileKind::{
-    Archive, BinaryTrace, Bzip2, Clp, Coff, Elf, Fatbin, Gzip, Pe, Utf16, Xz, Zip, Zstd,
+    Archive, BinaryTrace, Bzip2, Clp, Coff, Elf, Fatbin, Gzip, Pe, SimulatorConfig, Utf16, Xz, Zip,
+    Zstd,
 };
 
 /// How files of each kind begin. If there are few bytes, [`FileKind::detect`] checks more.
-const MAGICS: [(&[u8], FileKind); 20] = [
+const MAGICS: [(&[u8], FileKind); 24] = [
     (b"\x7fELF", Elf),
     // 0xba55ed50, little-endian.
     (b"\x50\xed\x55\xba", Fatbin),
@@ -67,6 +70,10 @@ const MAGICS: [(&[u8], FileKind); 20] = [
     (b"\xff\xfe", Utf16),
     (b"\xfe\xff", Utf16),
     (b"WARPLOAD", BinaryTrace),
+    (b"-trace_", SimulatorConfig),
+    (b"-gpgpu_", SimulatorConfig),
+    (b"-icnt_", SimulatorConfig),
+    (b"-network_", SimulatorConfig),
 ];
 
 /// How a skippable frame of zstd begins, with which some tools begin a file. The low half of the first
@@ -151,6 +158,10 @@ impl FileKind {
             Self::BinaryTrace => {
                 ("a binary trace of warpload", "`warpload info` and `warpload replay` read it")
             }
+            Self::SimulatorConfig => (
+                "a configuration of GPGPU-Sim or Accel-Sim",
+                "the traces are what its simulator reads with it",
+            ),
         }
     }
 }
@@ -190,6 +201,9 @@ mod tests {
             (b"PK\x03\x04\x14", Some(Zip)),
             (b"\xff\xfeL\0", Some(Utf16)),
             (b"WARPLOAD\x02\0\0\0", Some(BinaryTrace)),
+            (b"-trace_opcode_latency_initiation_int 4,2", Some(SimulatorConfig)),
+            (b"-gpgpu_n_clusters 80", Some(SimulatorConfig)),
+            (b"-kernel name = k", None),
             (b"WARPLOA", None),
             (b"code for sm_50", None),
             (b"", None),

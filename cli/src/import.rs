@@ -11,7 +11,7 @@ use super::trace::{self, Input};
 
 /// Turn a trace of another tool into a binary trace
 ///
-/// Reads Accel-Sim's traces (.trace, .traceg, or a kernelslist.g with all files that it lists),
+/// Reads Accel-Sim's traces (.trace, .traceg, .tracez, or a kernelslist.g with all files that it lists),
 /// the traces of NVBit's mem_trace tool, as a log or as JSON, and those of CUTracer, as NDJSON or as
 /// a text log. Each may be compressed by gzip, xz or zstd. The output appears under its name when it is complete; a file that it replaces
 /// passes on its mode.

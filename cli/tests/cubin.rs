@@ -116,8 +116,8 @@ fn the_wrong_cubin_is_said() {
     // A control word, an instruction that is not a load, another load, and beyond the end.
     let text = text.replace("insts = 4", "insts = 7").replace(
         "0068 ",
-        "0060 1 1 R6 LDG.E 1 R2 4 1 0x1000 0\n0050 1 1 R6 LDG.E 1 R2 4 1 0x1000 0\n\
-         0400 1 1 R6 LDG.E 1 R2 4 1 0x1000 0\n0068 ",
+        "0060 00000001 1 R6 LDG.E 1 R2 4 1 0x1000 0\n0050 00000001 1 R6 LDG.E 1 R2 4 1 0x1000 0\n\
+         0400 00000001 1 R6 LDG.E 1 R2 4 1 0x1000 0\n0068 ",
     );
     fs::write(&trace, text.replace("R0 LDG.E 1", "R0 LDG.E.64 1")).unwrap();
     let trace = trace.to_str().unwrap();

@@ -41,8 +41,9 @@ fn assert_short(table: &str) {
 fn opcodes_and_kernels_of_a_replay() {
     let long = "A".repeat(65_000);
     let trace = format!(
-        "-kernel name = {long}\n-accelsim tracer version = 3\n#BEGIN_TB\nthread block = 0,0,0\n\
-         warp = 0\ninsts = 1\n0010 1 1 R1 LDG.{long} 1 R2 4 0 0x100\n#END_TB\n"
+        "-kernel name = {long}\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n\
+         -accelsim tracer version = 3\n#BEGIN_TB\nthread block = 0,0,0\n\
+         warp = 0\ninsts = 1\n0010 00000001 1 R1 LDG.{long} 1 R2 4 0 0x100\n#END_TB\n"
     );
     assert_short(&table(&["replay"], "trace", &trace));
     assert_short(&table(&["info"], "trace", &trace));

@@ -1,7 +1,7 @@
 //! [`bank_map`]: which banks of shared memory the worst instructions use.
 
+use super::context::Context;
 use super::heat::COLOURS;
-use super::html::Context;
 use super::text::{cut, of, per};
 use crate::trace::BankUse;
 

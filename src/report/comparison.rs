@@ -1,6 +1,6 @@
 //! [`comparison_html`]: what changed between two replays, as a page for a browser.
 
-use super::html::LONG_NAME;
+use super::context::LONG_NAME;
 use super::text::{count, cut, escape, of};
 use crate::trace::{ComparedRow, Comparison, percent_change};
 
@@ -36,8 +36,8 @@ pub fn comparison_html(comparison: &Comparison, names: [&str; 2]) -> String {
 
 fn head(caption: &str, headings: &[(&str, bool)]) -> String {
     let mut html = format!(
-        "<section><h2>{caption}</h2>\n<div class=\"scroll\" role=\"region\" \
-         tabindex=\"0\" aria-label=\"{caption}\"><table>\n<thead><tr>"
+        "<section><h2>{caption}</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" \
+         aria-label=\"{caption}\"><table>\n<thead><tr>"
     );
     for (heading, is_number) in headings {
         let class = if *is_number { " class=\"n\"" } else { "" };
@@ -81,11 +81,11 @@ fn program_counters(comparison: &Comparison) -> String {
         ("opcode", false),
         ("change", true),
         ("loads A", true),
-        ("B", true),
+        ("loads B", true),
         ("sectors A", true),
-        ("B", true),
+        ("sectors B", true),
         ("wavefronts A", true),
-        ("B", true),
+        ("wavefronts B", true),
     ];
     let mut html = String::new();
     if changed.len() > MAX_ROWS {

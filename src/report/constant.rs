@@ -1,6 +1,6 @@
 //! How many times loads of constant memory are issued.
 
-use super::html::Context;
+use super::context::Context;
 use super::panel::Panel;
 use super::table::{Cell, PcTable};
 use super::text::{of, per};

@@ -1,6 +1,6 @@
 //! [`faults`]: loads with lane faults, with a drawing of their lanes.
 
-use super::html::{Context, LONG_NAME};
+use super::context::{Context, LONG_NAME};
 use super::panel::Panel;
 use super::text::{count, cut, of};
 use crate::lane::{LANES, LaneMask};

@@ -1,8 +1,8 @@
 //! How well loads of global memory are coalesced.
 
 use super::chart::{Bar, chart};
+use super::context::{Context, LONG_NAME};
 use super::heat;
-use super::html::{Context, LONG_NAME};
 use super::panel::Panel;
 use super::rows::ideal;
 use super::table::{Cell, PcTable, bar};

@@ -1,44 +1,11 @@
-//! [`Page`] and [`html`]: the parts of the page, in order.
+//! [`html`]: the parts of the page, in order.
 
+use super::context::{Context, LONG_NAME, Page};
 use super::panel::{self, Panel};
 use super::rows::{Rows, SPACES, listed, space};
 use super::text::{cut, escape};
 use super::{constant, faults, global, kernels, local, overview, reuse, shared, stores};
-use crate::trace::{Contents, Replayed, Selected, Summary, Survey};
-
-/// What a page shows: a replay, its summary and its survey.
-#[derive(Clone, Copy, Debug)]
-pub struct Page<'p> {
-    pub(super) title: &'p str,
-    pub(super) data: &'p str,
-    pub(super) contents: &'p Contents,
-    pub(super) replayed: &'p Replayed<'p>,
-    pub(super) summary: &'p Summary,
-    pub(super) survey: &'p Survey,
-}
-
-impl<'p> Page<'p> {
-    /// Creates the page of a replay, with its summary and its survey.
-    #[must_use]
-    pub fn new(replayed: &'p Replayed<'p>, summary: &'p Summary, survey: &'p Survey) -> Self {
-        let contents = replayed.trace().contents();
-        Self { title: "Trace", data: "", contents, replayed, summary, survey }
-    }
-
-    /// Sets the name of the trace, by default `Trace`.
-    #[must_use]
-    pub fn title(mut self, title: &'p str) -> Self {
-        self.title = title;
-        self
-    }
-
-    /// Sets what the page says about the origin of the data, by default nothing.
-    #[must_use]
-    pub fn data(mut self, data: &'p str) -> Self {
-        self.data = data;
-        self
-    }
-}
+use crate::trace::Selected;
 
 /// The style sheet.
 const STYLE: &str = include_str!("page.css");
@@ -46,26 +13,6 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// Nothing is fetched, whatever names in the trace contain.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
-
-/// What all answers need.
-pub(super) struct Context<'c> {
-    pub(super) page: &'c Page<'c>,
-    pub(super) rows: &'c Rows<'c>,
-    /// The kernels that are listed; `None` if the trace has a single one.
-    pub(super) kernels: Option<Vec<usize>>,
-}
-
-/// The most characters of a kernel's name where there is room.
-pub(super) const LONG_NAME: usize = 200;
-
-impl Context<'_> {
-    /// Returns the name that the page has for a kernel, as HTML, cut after `most` characters.
-    pub(super) fn name(&self, kernel: usize, most: usize) -> String {
-        let kernel = self.page.summary.kernels.get(kernel);
-        let name = kernel.map(|kernel| kernel.demangled.as_ref().unwrap_or(&kernel.name));
-        cut(name.map_or("", |name| name), most)
-    }
-}
 
 /// Returns the page, to be stored as UTF-8.
 #[must_use]

@@ -1,6 +1,6 @@
 //! What spills and local arrays cost.
 
-use super::html::Context;
+use super::context::Context;
 use super::panel::Panel;
 use super::table::{Cell, PcTable};
 use super::text::{count, of, per, percent};

@@ -8,6 +8,7 @@ mod banks;
 mod chart;
 mod comparison;
 mod constant;
+mod context;
 mod faults;
 mod global;
 mod heat;
@@ -24,4 +25,5 @@ mod table;
 mod text;
 
 pub use comparison::comparison_html;
-pub use html::{Page, html};
+pub use context::Page;
+pub use html::html;

@@ -1,6 +1,6 @@
 //! What the page shows first: numbers of the whole, and values that differ.
 
-use super::html::{LONG_NAME, Page};
+use super::context::{LONG_NAME, Page};
 use super::text::{bytes, count, cut, escape, of, per, percent};
 use crate::trace::{Counts, Digest, FaultCounts, Summary};
 

@@ -2,7 +2,7 @@
 
 use super::banks;
 use super::chart::{Bar, chart};
-use super::html::Context;
+use super::context::Context;
 use super::panel::Panel;
 use super::rows::conflicts;
 use super::table::{Cell, PcTable, bar};

@@ -1,6 +1,6 @@
 //! What stores and atomics cost.
 
-use super::html::Context;
+use super::context::Context;
 use super::panel::Panel;
 use super::rows::conflicts;
 use super::table::{Cell, PcTable};

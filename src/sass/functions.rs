@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Read;
 
-use serde::{Deserialize, Serialize};
-
 use super::elf_layout::{Layout, Name};
 use super::error::{SassError, check_sm};
 use super::instruction::SUPPORTED_SM;
-use super::source_lines::{SourceLines, read_lines};
+use super::source_lines::{SourceLine, SourceLines, read_lines};
 use super::{MAX_BINARY_BYTES, read_whole};
 use crate::file_kind::FileKind;
 
@@ -70,17 +68,6 @@ pub struct Located {
     pub word: Option<u64>,
     /// The source line; `None` if the cubin has none for it.
     pub source: Option<SourceLine>,
-}
-
-/// A line of a source file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct SourceLine {
-    /// The file as the compiler was given it.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u32,
 }
 
 /// What is wrong with the line information of a cubin. What could be read of it is used.

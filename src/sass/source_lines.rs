@@ -12,8 +12,7 @@ use gimli::{LineRow, Reader, ReaderOffset, Relocate, RelocateReader};
 use object::LittleEndian;
 use object::elf::{FileHeader64, Rel64, SHT_PROGBITS, SHT_SYMTAB};
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, Sym};
-
-use super::functions::SourceLine;
+use serde::{Deserialize, Serialize};
 
 /// The granularity of lines: each instruction is at a multiple of it.
 const SLOT_BYTES: u64 = 8;
@@ -27,6 +26,17 @@ const MAX_NAME_BYTES: usize = 4096;
 const VERSIONS: Range<u16> = 2..5;
 /// Bits of an address below the index of its section.
 const OFFSET_BITS: u32 = 40;
+
+/// A line of a source file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SourceLine {
+    /// The file as the compiler was given it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
 
 /// The source line of each instruction of a cubin; empty without line information.
 #[derive(Debug, Default)]

@@ -11,6 +11,10 @@ use crate::memory::{AddressSpace, Width};
 /// The widest access that a trace can have.
 pub(super) const WIDEST: Width = Width::B16;
 
+/// The instructions of the Tensor Memory Accelerator: their opcodes before the first dot.
+pub(super) const TRANSFERS: [&str; 7] =
+    ["UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED"];
+
 /// The constant space of a trace's instructions: traces do not name the bank.
 const CONSTANT: AddressSpace = AddressSpace::Constant { bank: 0 };
 
@@ -131,9 +135,7 @@ impl Operation {
             // Its shared and its global addresses come as two records, which the opcode cannot tell
             // apart.
             "LDGSTS" => (Kind::Copy, Generic),
-            "UTMALDG" | "UTMASTG" | "UTMAPF" | "UTMAREDG" | "UBLKCP" | "UBLKPF" | "UBLKRED" => {
-                (Kind::Transfer, Global)
-            }
+            _ if TRANSFERS.contains(&head) => (Kind::Transfer, Global),
             "LDSM" => (Kind::Other, Shared),
             "ULDC" | "LDCU" => (Kind::Other, CONSTANT),
             _ => (Kind::Other, Generic),

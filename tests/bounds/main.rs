@@ -231,7 +231,11 @@ fn a_list_of_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(
         folder.path().join("a.trace"),
-        format!("-kernel name = k\n{}", "-a = b\n".repeat(20) + "#traces format\n"),
+        format!(
+            "-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (1,1,1)\n\
+             -accelsim tracer version = 5\n{}",
+            "-a = b\n".repeat(20) + "#traces format\n"
+        ),
     )
     .unwrap();
     let list = "a.trace\n".repeat(5000);
@@ -241,7 +245,7 @@ fn a_list_of_the_same_file() {
     assert!(import_list(folder.path(), &list, 8).0.unwrap() == one);
     let trace = BinaryTrace::new(Arena::from(one)).unwrap();
     assert_eq!(trace.contents().kernels.len(), 5000);
-    assert!(trace.contents().kernels.iter().all(|kernel| kernel.header.len() == 21));
+    assert!(trace.contents().kernels.iter().all(|kernel| kernel.header.len() == 24));
 }
 
 #[test]
@@ -279,8 +283,9 @@ fn lists_that_are_too_long_are_refused() {
 fn a_long_text_on_many_threads() {
     let _alone = alone();
     let text = |count: usize| {
-        let header = "-kernel name = k\n-accelsim tracer version = 5\n";
-        header.to_owned() + &"0 0 0 0 10 0 0 LDG 0 4 0 0\n".repeat(count)
+        let header = "-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n\
+                      -accelsim tracer version = 5\n";
+        header.to_owned() + &"0 0 0 0 0010 00000000 0 LDG 0 4 0 0\n".repeat(count)
     };
     for count in [400_000, 1_600_000] {
         let text = text(count);

@@ -205,7 +205,7 @@ fn the_cause_of_a_wrong_text() {
     for Kind { name, compress, .. } in KINDS {
         let message = refused(&compress(wrong.as_bytes()));
         assert!(
-            message.ends_with("; expected a hexadecimal lane mask of at most 32 bits"),
+            message.ends_with("; expected a lane mask of eight hexadecimal digits"),
             "{message}"
         );
         let mut damaged = compress(wrong.as_bytes());

@@ -47,8 +47,8 @@ fn a_cause_is_said_once() {
 #[test]
 fn the_cause_of_invalid_windows() {
     let text = "-kernel name = k\n-shmem base_addr = 0x1000\n-local mem base_addr = 0x1000\n\
-                -accelsim tracer version = 4\n#traces format = x\n\
-                0 0 0 0 0010 1 1 R2 LD 1 R4 4 0 0x2000\n";
+                -accelsim tracer version = 4\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n\
+                #traces format = x\n0 0 0 0 0010 00000001 1 R2 LD 1 R4 4 0 0x2000\n";
     let mut writer = TraceWriter::new(io::Cursor::new(Vec::new()), String::new()).unwrap();
     let name = Path::new("windows.trace");
     warpload::trace::import_from(text.as_bytes(), name, &mut writer, 1, &|_| ()).unwrap();

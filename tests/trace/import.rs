@@ -80,7 +80,7 @@ fn opcodes_of_spa_5_are_exact() {
 #[test]
 fn modes() {
     assert_eq!(
-        addresses("0010 0000000b 1 R1 LDG.E 1 R2 4 0 0x10 20 0x7f0000000000 0"),
+        addresses("0010 0000000b 1 R1 LDG.E 1 R2 4 0 0x10 0000000000000020 0x7f0000000000 0"),
         [0x10, 0x20, 0x7f00_0000_0000]
     );
     assert_eq!(addresses("0010 00000007 1 R1 LDG.E 1 R2 4 1 0x100 -4 0"), [0x100, 0xfc, 0xf8]);
@@ -111,9 +111,9 @@ fn strides_over_gaps() {
     assert_eq!(read(3, 0x8000_0000, "0x100 0").unwrap(), [0x100]);
     assert_eq!(read(4, 0x8000_0000, "0x100 8").unwrap(), [0x100]);
     assert_eq!(read(3, u32::MAX, "0x100 8").unwrap().len(), 32);
+    // Nobody knows these.
     for mask in [0b1001_0010, 0x8000_0000] {
-        let error = read(3, mask, "0x100 8").unwrap_err().to_string();
-        assert!(error.contains(":15:33: a stride over lanes before the guard"), "{error}");
+        assert!(read(3, mask, "0x100 8").unwrap().is_empty());
     }
     for operand in ["0x100 8", "0x100 0"] {
         let error = read(4, 0b1001_0001, operand).unwrap_err().to_string();
@@ -147,7 +147,8 @@ fn versions() {
     }
     // Not grouped: each instruction says its thread block and warp.
     let text = format!(
-        "-kernel name = k\n-accelsim tracer version = 4\n-enable lineinfo = 1\n\n1 0 0 3 {with_line}\n"
+        "-kernel name = k\n-grid dim = (2,1,1)\n-block dim = (128,1,1)\n-accelsim tracer version = 4\n\
+         -enable lineinfo = 1\n\n1 0 0 3 {with_line}\n"
     );
     assert_eq!(loads(&open(&import_bytes(text).unwrap()))[0].pc, 0x20);
 }

@@ -176,11 +176,11 @@ fn the_first_error_is_returned() {
 #[test]
 fn long_lines() {
     let line = |bytes: usize| {
-        let mut line = "0010 1 0 LDG.E 0 4 0 0x1".to_owned();
+        let mut line = "0010 00000001 0 LDG.E 0 4 0 0x1".to_owned();
         line += &" ".repeat(bytes - line.len() - 1);
         line + "0"
     };
-    let loads = ["0010 1 0 LDG.E 0 4 0 0x1 0"; 4000];
+    let loads = ["0010 00000001 0 LDG.E 0 4 0 0x1 0"; 4000];
     let with = |bytes| {
         let mut lines = loads.to_vec();
         let long = line(bytes);
@@ -201,6 +201,6 @@ fn long_lines() {
     bytes[at] = 0xe9;
     let line = text[..at].lines().count();
     let error = import_bytes(&bytes).unwrap_err().to_string();
-    let expected = format!("line {line}, column 10 (byte offset {at}) is not UTF-8");
+    let expected = format!("line {line}, column 17 (byte offset {at}) is not UTF-8");
     assert!(error.contains(&expected), "{error}, not {expected}");
 }

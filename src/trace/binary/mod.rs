@@ -9,12 +9,12 @@ mod format;
 mod names;
 mod place;
 mod reader;
+mod record;
 mod segment;
 mod writer;
 
 pub use addresses::Addresses;
-pub use block::NewRecord;
-pub(in crate::trace) use block::{BlockBuilder, ClosedBlock};
+pub(in crate::trace) use block::BlockBuilder;
 pub use contents::{Contents, Kernel};
 pub use error::TraceError;
 pub use format::{
@@ -27,6 +27,8 @@ pub use names::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES};
 pub(in crate::trace) use names::{NameError, Names};
 pub use place::Place;
 pub use reader::{BinaryTrace, Block, MemoryRecord};
+pub(in crate::trace) use record::ClosedBlock;
+pub use record::NewRecord;
 pub(in crate::trace) use segment::Segment;
 pub(in crate::trace) use writer::NO_END_MARK;
 pub use writer::TraceWriter;

@@ -1,7 +1,7 @@
 //! [`Segment`]: instructions of a part of a file, which blocks are made of.
 
-use super::block::{ClosedBlock, NewRecord};
 use super::place::Place;
+use super::record::{ClosedBlock, NewRecord};
 
 /// Instructions in order. There are at most [`MAX_BLOCK_RECORDS`](super::MAX_BLOCK_RECORDS) of them, with
 /// numbers of operations of their own.

@@ -7,12 +7,13 @@ use std::io::{self, Seek, SeekFrom, Write};
 use bytemuck::Zeroable;
 use rustc_hash::FxHashMap;
 
-use super::block::{BlockBuilder, ClosedBlock, NewRecord};
+use super::block::BlockBuilder;
 use super::contents::{Contents, Kernel};
 use super::format::{
     BYTE_ORDER, Header, MAGIC, RawBlock, RawRecord, RawSection, SectionKind, VERSION,
 };
 use super::place::Place;
+use super::record::{ClosedBlock, NewRecord};
 use crate::trace::operation::{Kind, Operation, WIDEST};
 
 /// The note of a trace whose source has no end mark.

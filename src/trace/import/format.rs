@@ -20,8 +20,6 @@ pub(super) struct Format {
 /// How likely a text has a format. The likeliest format is read; of equals, the first in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sign {
-    /// Its first byte allows it.
-    Possible,
     /// The form of its first line suggests it.
     Likely,
     /// It has words of this format only.

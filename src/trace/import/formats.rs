@@ -4,7 +4,8 @@ use super::format::{Format, Reader, Sign};
 use super::{accelsim, cutracer, jsonl, kernels_list, nvbit};
 
 /// The formats, each described in its reader's file.
-const FORMATS: [Format; 7] = [
+const FORMATS: &[Format] = &[
+    accelsim::TRACEZ_FORMAT,
     accelsim::FORMAT,
     nvbit::LOG_FORMAT,
     nvbit::JSON_FORMAT,
@@ -12,12 +13,14 @@ const FORMATS: [Format; 7] = [
     cutracer::TEXT_FORMAT,
     jsonl::FORMAT,
     kernels_list::FORMAT,
+    #[cfg(test)]
+    super::made_up::FORMAT,
 ];
 
 /// Returns the reader of a text that begins with `start`; `None` if its format is unknown.
 pub(super) fn reader(start: &[u8]) -> Option<Reader> {
     let mut best: Option<(Sign, Reader)> = None;
-    for format in &FORMATS {
+    for format in FORMATS {
         if let Some(sign) = (format.recognize)(start)
             && best.is_none_or(|(best, _)| best < sign)
         {
@@ -29,8 +32,9 @@ pub(super) fn reader(start: &[u8]) -> Option<Reader> {
 
 /// Returns the names of all formats, for messages.
 pub(super) fn expected() -> String {
-    let [others @ .., last] = FORMATS.each_ref().map(|format| format.name);
-    format!("{} or {last}", others.join(", "))
+    let mut names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+    let last = names.pop().unwrap_or_default();
+    format!("{} or {last}", names.join(", "))
 }
 
 #[cfg(test)]
@@ -49,7 +53,8 @@ mod tests {
 
     #[test]
     fn the_likeliest_format_is_read() {
-        let (accelsim, log) = (accelsim::FORMAT.name, nvbit::LOG_FORMAT.name);
+        let (accelsim, tracez) = (accelsim::FORMAT.name, accelsim::TRACEZ_FORMAT.name);
+        let log = nvbit::LOG_FORMAT.name;
         let (json, list) = (nvbit::JSON_FORMAT.name, kernels_list::FORMAT.name);
         let (ndjson, text) = (cutracer::NDJSON_FORMAT.name, cutracer::TEXT_FORMAT.name);
         for (start, name) in [
@@ -57,7 +62,7 @@ mod tests {
             ("-grid dim = (1,1,1)\n", accelsim),
             ("-grid dim = (1,1,1)\nMEMTRACE: CTX 0x1", log),
             ("#traces format = x\n", accelsim),
-            ("-", accelsim),
+            ("-kernel name = k\n\0", tracez),
             ("[1, 2]\nMEMTRACE: ", log),
             ("[\n", json),
             ("{}", json),
@@ -72,12 +77,17 @@ mod tests {
             ("CTX 0x5a - CTA 0,0,0 - warp 1 - LDG ;:\n", text),
             ("CTX 0x5a - kernel_launch_id 0 - CTA\nMEMTRACE: CTX 0x1", log),
             ("MemcpyHtoD,0x1,2\n", list),
+            ("cudaMalloc,0x1,2\n", list),
+            ("kernel-1.tracez\n", list),
+            ("kernel-1.tracez.xz\n", list),
             ("-kernel.traceg\n", list),
             ("-kernel = a.traceg\n", accelsim),
             ("kernel-1.trace.xz\n", list),
         ] {
             assert_eq!(format(start), Some(name), "{start}");
         }
+        assert_eq!(format("-"), None);
+        assert_eq!(format("-gpgpu_ptx_sim_mode 1\n-gpgpu_x a = b"), None);
         assert_eq!(format("CTX 0x5a\n"), None);
         assert_eq!(format("kernel-1\n"), None);
         assert_eq!(format(""), None);

@@ -12,11 +12,16 @@ use crate::lines::Lines;
 pub(super) const FORMAT: Format =
     Format { name: "a kernelslist.g of Accel-Sim", recognize, reader: Reader::List(read) };
 
+/// How the names of traces end that are not compressed as a whole.
+const TRACES: [&[u8]; 3] = [b".trace", b".traceg", b".tracez"];
+
 fn recognize(start: &[u8]) -> Option<Sign> {
     let line = first_line(start);
-    let is_trace = line.ends_with(b".traceg") || line.ends_with(b".trace");
-    let names_a_trace = is_trace || Compression::by_name(line).is_some();
-    (start.starts_with(b"Memcpy") || names_a_trace).then_some(Sign::Likely)
+    let names_a_trace = TRACES.iter().any(|end| line.ends_with(end));
+    let names_a_trace = names_a_trace || Compression::by_name(line).is_some();
+    let is_command =
+        [&b"Memcpy"[..], b"cuda"].iter().any(|name| line.starts_with(name)) && line.contains(&b',');
+    (is_command || names_a_trace).then_some(Sign::Likely)
 }
 
 fn read<'p>(input: &mut Text<'_>, path: &'p Path) -> Result<FileList<'p>, ImportError> {
@@ -30,15 +35,22 @@ fn read<'p>(input: &mut Text<'_>, path: &'p Path) -> Result<FileList<'p>, Import
     Ok(list)
 }
 
+/// The rows that name device memory: what is copied to it, and, of early tracers, what is allocated.
+const ALLOCATIONS: [&str; 2] = ["MemcpyHtoD", "cudaMalloc"];
+
 fn read_line(text: &str, number: u64, list: &mut FileList<'_>) -> Result<(), String> {
-    if let Some(copied) = text.strip_prefix("MemcpyHtoD,") {
-        return list.allocation(allocation(copied).ok_or("expected `MemcpyHtoD,0xADDRESS,BYTES`")?);
+    let Some((name, rest)) = text.split_once(',') else {
+        return if text.is_empty() { Ok(()) } else { list.file(text, number) };
+    };
+    if ALLOCATIONS.contains(&name) {
+        let wrong = || format!("expected `{name},0xADDRESS,BYTES`");
+        return list.allocation(allocation(rest).ok_or_else(wrong)?);
     }
-    // Other commands have commas too: MemcpyDtoH and the like name no memory that loads read first.
-    if text.is_empty() || text.contains(',') { Ok(()) } else { list.file(text, number) }
+    // Other rows name no memory that loads read first.
+    Ok(())
 }
 
-/// Reads what follows `MemcpyHtoD,`: a base and a size.
+/// Reads what follows the name of a row: a base and a size.
 fn allocation(text: &str) -> Option<(u64, u64)> {
     let (base, size) = text.split_once(',')?;
     let base = u64::from_str_radix(base.trim().strip_prefix("0x")?, 16).ok()?;

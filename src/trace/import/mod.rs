@@ -17,6 +17,8 @@ mod jsonl;
 mod kernels_list;
 mod launches;
 mod limits;
+#[cfg(test)]
+mod made_up;
 mod numbers;
 mod nvbit;
 mod sink;
@@ -38,9 +40,9 @@ use self::source::Source;
 use super::binary::{Names, TraceError, TraceWriter};
 use crate::impossible::OrImpossible;
 
-/// Imports a text trace: Accel-Sim's `.trace` or `.traceg`, a `kernelslist.g` with all files that
-/// it lists, NVBit's mem_trace as a log or as JSON, or CUTracer's NDJSON or text log; each also `.gz`, `.xz`
-/// or `.zst`. The content tells the format and the compression.
+/// Imports a text trace: Accel-Sim's `.trace`, `.traceg` or `.tracez`, a `kernelslist.g` with all
+/// files that it lists, NVBit's mem_trace as a log or as JSON, or CUTracer's NDJSON or text log; each
+/// also `.gz`, `.xz` or `.zst`. The content tells the format and the compression.
 /// Reads with at most `threads` threads, and reports to `observe` what is opened and read.
 ///
 /// # Errors
@@ -184,7 +186,7 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
-    use crate::trace::binary::Kernel;
+    use crate::trace::binary::{BinaryTrace, Kernel};
 
     /// Imports a kernel after that many kernels and header lines.
     fn take(kernels: usize, header_lines: usize) -> Result<(), String> {
@@ -198,6 +200,22 @@ mod tests {
         let header = vec![("key".into(), "value".into()); 2];
         let kernel = Kernel { header, ..Kernel::default() };
         import.take(Found::Kernel(kernel)).map_err(|error| error.to_string())
+    }
+
+    /// A format is a row of the list, and its file.
+    #[test]
+    fn another_format_is_one_more_row() {
+        let import = |input: &'static [u8]| {
+            let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned())?;
+            import_from(input, Path::new("file"), &mut writer, 2, &|_| ())
+                .map_err(|error| std::io::Error::other(error.to_string()))?;
+            writer.finish().map(Cursor::into_inner)
+        };
+        let bytes = import(b"made up:\nLDG.E\nSTS\nLDG.E\n").expect("a trace");
+        let trace = BinaryTrace::new(bytes.into()).expect("a trace");
+        assert_eq!((trace.records(), trace.loads()), (3, 2));
+        let unknown = import(b"unknown").expect_err("no format").to_string();
+        assert!(unknown.contains(", a kernelslist.g of Accel-Sim or a made-up trace"), "{unknown}");
     }
 
     #[test]

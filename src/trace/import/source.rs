@@ -114,7 +114,7 @@ impl Trace<'_> {
 
 /// Returns the end of a message, which says what a file is that is not a trace.
 fn what_else(start: &[u8], compression: Option<&Compression>, path: &Path) -> String {
-    match (FileKind::detect(start), compression) {
+    match (FileKind::detect(after_comments(start)), compression) {
         (Some(kind), Some(outer))
             if kind == FileKind::BinaryTrace || Compression::detect(start).is_some() =>
         {
@@ -127,4 +127,13 @@ fn what_else(start: &[u8], compression: Option<&Compression>, path: &Path) -> St
         (None, None) => Compression::by_name(path.as_os_str().as_encoded_bytes())
             .map_or_else(String::new, |named| format!("; it is not {} either", named.kind.name())),
     }
+}
+
+/// Returns a text without the lines of comments that it begins with, as configurations do.
+fn after_comments(mut text: &[u8]) -> &[u8] {
+    while text.starts_with(b"#") {
+        let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
+        text = text[end..].trim_ascii_start();
+    }
+    text
 }

@@ -1,9 +1,10 @@
 //! [`Fields`]: the fields of usual lines of an Accel-Sim trace, found in bulk: all ends of a piece's
 //! fields first, then numbers eight digits at a time.
 //!
-//! What is unusual, be it wrong or only rare, is `None`: `tokens.rs` reads that line instead, and names
-//! the place of an error.
+//! What is unusual, be it wrong or only rare, is [`Unusual`]: `tokens.rs` reads that line instead, and
+//! names the place of an error.
 
+use super::scan::{Scan, is_register};
 use crate::eight::Eight;
 use crate::simd::bytes_up_to;
 
@@ -55,68 +56,155 @@ pub(super) struct Fields<'t> {
     /// The offset of the next field.
     pub(super) at: usize,
     /// The byte after the last field; a space before the first one.
-    pub(super) separator: u8,
+    separator: u8,
+    /// The offset of the line.
+    line: usize,
 }
 
 impl<'t> Fields<'t> {
+    /// Returns the fields of the line at `at`, whose first field ends at `ends[next]`.
+    #[inline(always)]
+    pub(super) fn of_line(text: &'t [u8], ends: &'t [u32], next: usize, at: usize) -> Self {
+        Self { text, ends, next, at, separator: b' ', line: at }
+    }
+}
+
+/// The line, or a field of it, is unusual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unusual;
+
+/// The most digits of usual fields before the program counter, and of it. None of them can then be
+/// taken for the lane mask, which has eight.
+const SHORT: usize = 7;
+
+impl Fields<'_> {
     /// Takes the next field; returns its range.
     #[inline(always)]
-    fn take(&mut self) -> Option<(usize, usize)> {
-        let end = *self.ends.get(self.next)? as usize;
+    fn take(&mut self) -> Result<(usize, usize), Unusual> {
+        let end = *self.ends.get(self.next).ok_or(Unusual)? as usize;
         let start = self.at;
         if self.separator != b' ' {
-            return None;
+            return Err(Unusual);
         }
-        self.separator = *self.text.get(end)?;
+        self.separator = *self.text.get(end).ok_or(Unusual)?;
         self.next += 1;
         self.at = end + 1;
-        Some((start, end))
+        Ok((start, end))
+    }
+}
+
+impl<'t> Scan<'t> for Fields<'t> {
+    type Error = Unusual;
+
+    #[inline(always)]
+    fn check_front(&mut self, _: usize) -> Result<(), Unusual> {
+        Ok(())
     }
 
-    /// Takes a field that begins with a capital letter; returns its range.
     #[inline(always)]
-    pub(super) fn name(&mut self) -> Option<(usize, usize)> {
+    fn front(&mut self, _: &'static str) -> Result<u32, Unusual> {
         let (start, end) = self.take()?;
-        self.text.get(start)?.is_ascii_uppercase().then_some((start, end))
+        let value = if end - start > SHORT { None } else { decimal(self.text, start, end) };
+        Ok(value.ok_or(Unusual)? as u32)
     }
 
-    /// Takes a decimal number. Most have one digit.
     #[inline(always)]
-    pub(super) fn decimal(&mut self) -> Option<u64> {
+    fn pc_and_mask(&mut self) -> Result<(u32, u32), Unusual> {
+        let (start, end) = self.take()?;
+        if !(4..=SHORT).contains(&(end - start)) {
+            return Err(Unusual);
+        }
+        let pc = hexadecimal(self.text, start, end).ok_or(Unusual)?;
+        let (start, end) = self.take()?;
+        if end - start != 8 {
+            return Err(Unusual);
+        }
+        let mask = hexadecimal(self.text, start, end).ok_or(Unusual)?;
+        Ok((pc as u32, mask as u32))
+    }
+
+    /// Most numbers have one digit.
+    #[inline(always)]
+    fn decimal(&mut self, _: &'static str) -> Result<u64, Unusual> {
         let (start, end) = self.take()?;
         if end - start == 1 {
             let digit = self.text[start].wrapping_sub(b'0');
-            return (digit < 10).then_some(u64::from(digit));
+            return if digit < 10 { Ok(u64::from(digit)) } else { Err(Unusual) };
         }
-        decimal(self.text, start, end)
+        decimal(self.text, start, end).ok_or(Unusual)
     }
 
-    /// Takes a decimal number, which may be negative.
     #[inline(always)]
-    pub(super) fn signed(&mut self) -> Option<i64> {
+    fn signed(&mut self, _: &'static str) -> Result<i64, Unusual> {
         let (start, end) = self.take()?;
-        let is_negative = *self.text.get(start)? == b'-';
+        let is_negative = *self.text.get(start).ok_or(Unusual)? == b'-';
         // At most 16 digits.
-        let value = decimal(self.text, start + usize::from(is_negative), end)? as i64;
-        Some(if is_negative { -value } else { value })
+        let value =
+            decimal(self.text, start + usize::from(is_negative), end).ok_or(Unusual)? as i64;
+        Ok(if is_negative { -value } else { value })
     }
 
-    /// Takes a hexadecimal number, before which there may be `0x`.
     #[inline(always)]
-    pub(super) fn hexadecimal(&mut self) -> Option<u64> {
+    fn hexadecimal(&mut self, _: &'static str) -> Result<u64, Unusual> {
         let (start, end) = self.take()?;
-        let has_prefix = self.text.get(start..start + 2)? == b"0x";
-        hexadecimal(self.text, if has_prefix { start + 2 } else { start }, end)
+        let has_prefix = self.text.get(start..start + 2).ok_or(Unusual)? == b"0x";
+        let start = if has_prefix { start + 2 } else { start };
+        hexadecimal(self.text, start, end).ok_or(Unusual)
     }
 
-    /// Returns whether the line ends here; one space may come before its end.
     #[inline(always)]
-    pub(super) fn end(&mut self) -> bool {
-        if self.separator == b' ' && self.ends.get(self.next) == Some(&(self.at as u32)) {
-            let end = self.take();
-            return end.is_some() && self.separator == b'\n';
+    fn address(&mut self, _: &'static str) -> Result<u64, Unusual> {
+        let (start, end) = self.take()?;
+        if self.text.get(start..start + 2).ok_or(Unusual)? == b"0x" {
+            return hexadecimal(self.text, start + 2, end).ok_or(Unusual);
         }
-        self.separator == b'\n'
+        let digits = if end - start == 16 { hexadecimal(self.text, start, end) } else { None };
+        digits.ok_or(Unusual)
+    }
+
+    #[inline(always)]
+    fn register(&mut self, is_hopper: bool) -> Result<(), Unusual> {
+        let (start, end) = self.take()?;
+        let field = self.text.get(start..end).ok_or(Unusual)?;
+        if is_register(field, is_hopper) { Ok(()) } else { Err(Unusual) }
+    }
+
+    #[inline(always)]
+    fn opcode(&mut self) -> Result<(&'t [u8], usize), Unusual> {
+        let (start, end) = self.take()?;
+        let opcode = self.text.get(start..end).ok_or(Unusual)?;
+        let is_name = opcode.first().is_some_and(u8::is_ascii_uppercase);
+        if is_name { Ok((opcode, start - self.line)) } else { Err(Unusual) }
+    }
+
+    #[inline(always)]
+    fn has_values(&mut self) -> Result<bool, Unusual> {
+        let (start, end) = self.take()?;
+        match &self.text[start..end] {
+            b"NoVal" => Ok(false),
+            b"Val" => Ok(true),
+            _ => Err(Unusual),
+        }
+    }
+
+    #[inline(always)]
+    fn first(&self) -> Option<u8> {
+        let byte = self.text.get(self.at).filter(|_| self.separator == b' ');
+        byte.copied().filter(|byte| *byte != b'\n')
+    }
+
+    /// One space may come before the end.
+    #[inline(always)]
+    fn end(&mut self, _: &'static str) -> Result<(), Unusual> {
+        if self.separator == b' ' && self.ends.get(self.next) == Some(&(self.at as u32)) {
+            self.take()?;
+        }
+        if self.separator == b'\n' { Ok(()) } else { Err(Unusual) }
+    }
+
+    #[inline(always)]
+    fn refuse(&self, _: impl FnOnce() -> String) -> Unusual {
+        Unusual
     }
 }
 

@@ -4,6 +4,7 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::lane::LANES;
 use crate::trace::binary::{Kernel, Place};
 
 /// A line that groups instructions.
@@ -15,18 +16,79 @@ pub(super) enum Mark {
     End,
     /// `thread block = x,y,z`
     Block([u32; 3]),
+    /// `cluster id = x,y,z`
+    Cluster([u32; 3]),
+    /// `cluster cta = x,y,z`
+    ClusterBlock,
+    /// `cluster rank = n`
+    ClusterRank,
     /// `warp = n`
     Warp(u64),
     /// `insts = k`
     Instructions(u64),
 }
 
+/// Returns whether a line without white space before it begins as an instruction does: with a number.
+#[inline]
+pub(super) fn is_instruction(line: &[u8]) -> bool {
+    // `c` is a hexadecimal digit.
+    line.first().is_some_and(u8::is_ascii_hexdigit) && !line.starts_with(b"cluster ")
+}
+
+impl Mark {
+    /// Reads a line that is not an instruction or of the header; `None` if it says nothing.
+    ///
+    /// # Errors
+    /// Returns the column, from 0, and what is wrong.
+    pub(super) fn read(text: &str) -> Result<Option<Self>, (usize, &'static str)> {
+        const NUMBERS: &str = "expected `x,y,z`";
+        let shown = text.trim();
+        if let Some(name) = shown.strip_prefix('#') {
+            return match name {
+                "BEGIN_TB" => Ok(Some(Self::Begin)),
+                "END_TB" => Ok(Some(Self::End)),
+                _ => Ok(None),
+            };
+        }
+        if shown.is_empty() {
+            return Ok(None);
+        }
+        if let Some((key, value)) = text.split_once('=') {
+            let at = text.len() - value.trim_start().len();
+            let value = value.trim();
+            let three = || {
+                let numbers: Option<Vec<u32>> =
+                    value.split(',').map(|number| number.trim().parse().ok()).collect();
+                numbers.and_then(|numbers| <[u32; 3]>::try_from(numbers).ok()).ok_or((at, NUMBERS))
+            };
+            let number = |expected| value.parse().map_err(|_| (at, expected));
+            match key.trim() {
+                "thread block" => return Ok(Some(Self::Block(three()?))),
+                "cluster id" => return Ok(Some(Self::Cluster(three()?))),
+                "cluster cta" => return three().map(|_| Some(Self::ClusterBlock)),
+                "cluster rank" => {
+                    number("expected a rank in a cluster")?;
+                    return Ok(Some(Self::ClusterRank));
+                }
+                "warp" => return Ok(Some(Self::Warp(number("expected a warp's number")?))),
+                "insts" => {
+                    let count = number("expected a number of instructions")?;
+                    return Ok(Some(Self::Instructions(count)));
+                }
+                _ => {}
+            }
+        }
+        Err((0, "expected a header line, a group line or an instruction"))
+    }
+}
+
 /// What a kernel has room for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bounds {
-    /// Thread blocks of the grid, and warps of a block; `None` if the header does not say.
-    grid: Option<[u32; 3]>,
-    warps: Option<u64>,
+    /// The thread blocks of the grid.
+    grid: [u32; 3],
+    /// The threads of a thread block.
+    threads: u64,
 }
 
 /// The position of a reader in the groups.
@@ -40,6 +102,8 @@ pub(super) struct Groups {
     place: Place,
     /// The warps so far of the current thread block.
     seen_warps: FxHashSet<u64>,
+    /// The lines so far, one bit each, that say where the current thread block is in its cluster.
+    cluster_lines: u8,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,14 +124,9 @@ enum State {
 type Grammar = Result<(), String>;
 
 impl Groups {
-    /// Returns the groups of a kernel. Zeros in its grid or block mean that these are unknown.
-    pub(super) fn of(&Kernel { grid, block, .. }: &Kernel) -> Self {
-        let threads = block.into_iter().map(u64::from).try_fold(1, u64::checked_mul);
-        let bounds = Bounds {
-            grid: (grid != [0; 3]).then_some(grid),
-            warps: threads.filter(|threads| *threads > 0).map(|threads| threads.div_ceil(32)),
-        };
-        Self { bounds, ..Self::default() }
+    /// Returns the groups of a kernel.
+    pub(super) fn of(kernel: &Kernel) -> Self {
+        Self { bounds: Bounds::of(kernel), ..Self::default() }
     }
 
     /// Returns whose the instructions after the last line are.
@@ -79,18 +138,9 @@ impl Groups {
         !matches!(self.state, State::Outside)
     }
 
-    /// Returns a note if the trace may be cut off after its last thread block.
-    pub(super) fn unknown_end(&self) -> Option<&'static str> {
-        match self.bounds.grid {
-            None => Some("whether the source is whole is unknown: its header has no grid"),
-            Some(grid) => {
-                let blocks: u128 = grid.into_iter().map(u128::from).product();
-                let is_whole = self.blocks.len() as u128 >= blocks;
-                (!is_whole).then_some(
-                    "whether the source is whole is unknown: thread blocks of its grid are missing",
-                )
-            }
-        }
+    /// Returns whether every thread block of the grid was there, so that none is cut off.
+    pub(super) fn are_all_there(&self) -> bool {
+        self.blocks.len() as u128 >= self.bounds.blocks()
     }
 
     /// Takes a line.
@@ -99,6 +149,13 @@ impl Groups {
             Mark::Begin => self.begin(),
             Mark::End => self.end(),
             Mark::Block(place) => self.block(place),
+            Mark::Cluster(place) => {
+                self.cluster_line(0, "cluster id = x,y,z")?;
+                self.place.cluster = Some(place);
+                Ok(())
+            }
+            Mark::ClusterBlock => self.cluster_line(1, "cluster cta = x,y,z"),
+            Mark::ClusterRank => self.cluster_line(2, "cluster rank = n"),
             Mark::Warp(warp) => self.warp(warp),
             Mark::Instructions(count) => self.instructions(count),
         }
@@ -132,7 +189,17 @@ impl Groups {
             return Err(format!("thread block {x},{y},{z} for the second time"));
         }
         self.state = State::Block;
+        self.cluster_lines = 0;
         self.place = Place { cta: Some(place), ..Place::default() };
+        Ok(())
+    }
+
+    fn cluster_line(&mut self, number: u8, form: &str) -> Grammar {
+        let is_new = self.cluster_lines & (1 << number) == 0;
+        if !matches!(self.state, State::Block) || !self.seen_warps.is_empty() || !is_new {
+            return Err(format!("expected `{form}` once, after `thread block = x,y,z`"));
+        }
+        self.cluster_lines |= 1 << number;
         Ok(())
     }
 
@@ -193,31 +260,50 @@ impl Groups {
 }
 
 impl Bounds {
-    /// Checks the thread block and the warp of an instruction that is not grouped.
+    pub(super) fn of(&Kernel { grid, block, .. }: &Kernel) -> Self {
+        let threads = block.into_iter().map(u64::from).fold(1, u64::saturating_mul);
+        Self { grid, threads }
+    }
+
+    /// Returns the number of thread blocks of the grid.
+    pub(super) fn blocks(&self) -> u128 {
+        self.grid.into_iter().map(u128::from).product()
+    }
+
+    /// Returns the number of warps of a thread block.
     #[inline]
-    pub(super) fn check(&self, block: [u32; 3], warp: u64) -> Grammar {
-        self.check_block(block).and_then(|()| self.check_warp(warp))
+    pub(super) fn warps(&self) -> u64 {
+        self.threads.div_ceil(LANES as u64)
+    }
+
+    /// Returns whether a thread block's last warp has fewer threads than the others.
+    pub(super) fn has_partial_warp(&self) -> bool {
+        !self.threads.is_multiple_of(LANES as u64)
+    }
+
+    /// Returns the number of threads of a warp.
+    pub(super) fn threads_of(&self, warp: u64) -> u64 {
+        let before = warp.saturating_mul(LANES as u64);
+        self.threads.saturating_sub(before).min(LANES as u64)
     }
 
     #[inline]
-    fn check_block(&self, [x, y, z]: [u32; 3]) -> Grammar {
-        match self.grid {
-            Some([columns, rows, layers]) if x >= columns || y >= rows || z >= layers => {
-                Err(format!(
-                    "thread block {x},{y},{z} is outside the grid of {columns} x {rows} x {layers}"
-                ))
-            }
-            _ => Ok(()),
+    pub(super) fn check_block(&self, [x, y, z]: [u32; 3]) -> Grammar {
+        let [columns, rows, layers] = self.grid;
+        if x >= columns || y >= rows || z >= layers {
+            return Err(format!(
+                "thread block {x},{y},{z} is outside the grid of {columns} x {rows} x {layers}"
+            ));
         }
+        Ok(())
     }
 
     #[inline]
-    fn check_warp(&self, warp: u64) -> Grammar {
-        match self.warps {
-            Some(warps) if warp >= warps => {
-                Err(format!("warp {warp} is outside the thread block of {warps} warps"))
-            }
-            _ => Ok(()),
+    pub(super) fn check_warp(&self, warp: u64) -> Grammar {
+        let warps = self.warps();
+        if warp >= warps {
+            return Err(format!("warp {warp} is outside the thread block of {warps} warps"));
         }
+        Ok(())
     }
 }

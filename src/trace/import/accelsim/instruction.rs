@@ -1,19 +1,16 @@
-//! [`Instruction`]: a line of an Accel-Sim trace that holds an instruction, read to its end.
-//!
-//! Usual lines are read by `fields.rs`; all others, and so every wrong one, token by token.
+//! [`Instruction`]: a line of an Accel-Sim trace that holds an instruction, read to its end. **The
+//! order** of its fields, for every version.
 
-use super::fields::Fields;
-use super::line::{Body, LineReader, Version};
-use super::tokens::{Tokens, number};
+use super::addresses::{List, Operand};
+use super::line::Body;
+use super::scan::Scan;
 use crate::lane::{LANES, LaneMask};
 use crate::trace::binary::Place;
-use crate::trace::import::error::ImportError;
-
-const CTA: &str = "a thread block's number";
+use crate::trace::operation::TRANSFERS;
 
 /// An instruction; its offsets are from the start of its line.
 pub(super) struct Instruction<'t> {
-    /// Whose it is, if instructions are not grouped.
+    /// Whose it is, if the line says so.
     pub(super) place: Option<Place>,
     pub(super) pc: u32,
     pub(super) mask: LaneMask,
@@ -22,302 +19,193 @@ pub(super) struct Instruction<'t> {
     pub(super) opcode_at: usize,
     /// The access width in bytes; 0 without a memory operand.
     pub(super) width: u64,
-    pub(super) operand_at: usize,
-    /// The base and the stride of its addresses; `None` if they are listed.
-    pub(super) run: Option<(u64, i64)>,
-}
-
-/// Room for one address for each active lane; empty if addresses are unknown.
-#[derive(Debug, Default)]
-pub(super) struct List {
-    addresses: [u64; LANES],
-    count: usize,
-}
-
-impl List {
-    #[inline(always)]
-    fn push(&mut self, address: u64) {
-        // There are at most as many as lanes.
-        if let Some(room) = self.addresses.get_mut(self.count) {
-            *room = address;
-            self.count += 1;
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn addresses(&self) -> &[u64] {
-        &self.addresses[..self.count]
-    }
+    /// What it accesses; `None` without a memory operand.
+    pub(super) operand: Option<Operand>,
+    /// Whether the line has values of registers.
+    pub(super) is_valued: bool,
 }
 
 impl Body<'_> {
-    /// Reads a usual line; `None` if it is not one.
+    /// Reads a line: `[ids] [sm smwarp] [source_line] PC mask ndst [Rd]* OPCODE nsrc [Rs]* [gmma]
+    /// width [addresses] [immediates] [values]`. Its warp is `warp` unless it names another.
     #[inline(always)]
-    pub(super) fn usual<'t>(
+    pub(super) fn instruction<'t, S: Scan<'t>>(
         &self,
-        fields: &mut Fields<'t>,
+        mut warp: u64,
+        line: &mut S,
         list: &mut List,
-    ) -> Option<Instruction<'t>> {
-        let start = fields.at;
-        let mut place = None;
-        if !self.is_grouped {
-            let mut block = [0; 3];
-            for at in &mut block {
-                *at = u32::try_from(fields.decimal()?).ok()?;
-            }
-            let warp = fields.decimal()?;
-            self.bounds.check(block, warp).ok()?;
-            place = Some(place_of(block, warp));
+    ) -> Result<Instruction<'t>, S::Error> {
+        line.check_front(self.front())?;
+        let place = if self.has_ids() { Some(self.place(line)?) } else { None };
+        warp = place.and_then(|place| place.warp).map_or(warp, u64::from);
+        if self.has_core_ids {
+            line.front("the number of a multiprocessor")?;
+            line.front("a warp's number in its multiprocessor")?;
         }
         if self.has_line_numbers {
-            fields.decimal()?;
+            line.front("the number of a source line")?;
         }
-        let pc = u32::try_from(fields.hexadecimal()?).ok()?;
-        let mask = LaneMask::from_bits(u32::try_from(fields.hexadecimal()?).ok()?);
-        for _ in 0..fields.decimal()? {
-            fields.name()?;
-        }
-        let opcode = fields.name()?;
-        for _ in 0..fields.decimal()? {
-            fields.name()?;
-        }
-        let width = fields.decimal()?;
-        let operand_at = fields.at - start;
-        let run = if width == 0 { None } else { self.usual_addresses(fields, mask, list)? };
-        let is_ended = match self.version {
-            Version::V3 => fields.end(),
-            Version::V4 => fields.end() || fields.signed().is_some() && fields.end(),
-            Version::V5 => fields.signed().is_some() && fields.end(),
-        };
-        if !is_ended {
-            return None;
-        }
-        let (opcode, opcode_at) = (&fields.text[opcode.0..opcode.1], opcode.0 - start);
-        Some(Instruction { place, pc, mask, opcode, opcode_at, width, operand_at, run })
-    }
-
-    /// `mode addresses`, as [`LineReader::addresses`].
-    #[inline(always)]
-    fn usual_addresses(
-        &self,
-        fields: &mut Fields<'_>,
-        mask: LaneMask,
-        list: &mut List,
-    ) -> Option<Option<(u64, i64)>> {
-        list.count = 0;
-        match fields.decimal()? {
-            0 => {
-                for _ in 0..mask.count() {
-                    list.push(fields.hexadecimal()?);
-                }
-                Some(None)
-            }
-            1 => {
-                let run = (fields.hexadecimal()?, fields.signed()?);
-                self.is_over_active(mask, run.1).then_some(Some(run))
-            }
-            2 => {
-                let mut address = fields.hexadecimal()?;
-                for i in 0..mask.count() {
-                    if i > 0 {
-                        address = address.wrapping_add_signed(fields.signed()?);
-                    }
-                    list.push(address);
-                }
-                Some(None)
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns whether a stride is that of the active lanes.
-    #[inline(always)]
-    fn is_over_active(&self, mask: LaneMask, stride: i64) -> bool {
-        let is_v3 = matches!(self.version, Version::V3);
-        is_run(mask) && !(is_v3 && mask.count() == 1) || is_v3 && stride == 0
-    }
-}
-
-impl LineReader<'_> {
-    /// `[source_line] PC mask ndst [Rd]* OPCODE nsrc [Rs]* width [mode addresses] [immediate]`,
-    /// after `ctax ctay ctaz warp` if instructions are not grouped.
-    pub(super) fn instruction<'t>(
-        &self,
-        text: &'t [u8],
-        list: &mut List,
-    ) -> Result<Instruction<'t>, ImportError> {
-        let mut tokens = Tokens { text, at: 0 };
-        let is_grouped = self.body.is_grouped;
-        let place = if is_grouped { None } else { Some(self.place(&mut tokens)?) };
-        if self.body.has_line_numbers {
-            self.decimal(&mut tokens, "the number of a source line")?;
-        }
-        let pc = self.hex32(&mut tokens, "a hexadecimal PC of at most 32 bits")?;
-        let mask = self.hex32(&mut tokens, "a hexadecimal lane mask of at most 32 bits")?;
+        let (pc, mask) = line.pc_and_mask()?;
         let mask = LaneMask::from_bits(mask);
-        self.registers(&mut tokens)?;
-        let opcode = self.name(&mut tokens, "an opcode")?;
-        let opcode_at = tokens.at - opcode.len();
-        self.registers(&mut tokens)?;
-        let width = self.decimal(&mut tokens, "an access width in bytes")?;
-        let operand_at = tokens.at + 1;
-        let run = if width == 0 { None } else { self.addresses(&mut tokens, mask, list)? };
-        let last = if width == 0 { "the access width" } else { "the addresses" };
-        self.end(&mut tokens, last)?;
-        Ok(Instruction { place, pc, mask, opcode, opcode_at, width, operand_at, run })
-    }
-
-    /// `ctax ctay ctaz warp`: the thread block and the warp of an instruction that is not grouped.
-    fn place(&self, tokens: &mut Tokens<'_>) -> Result<Place, ImportError> {
-        let mut block = [0; 3];
-        for at in &mut block {
-            let token = self.next(tokens, CTA)?;
-            let known = number(token, 10).and_then(|value| u32::try_from(value).ok());
-            *at = known.ok_or_else(|| self.wrong(tokens, token, CTA))?;
+        let has_hopper = self.version.has_hopper;
+        let destinations = registers(line, has_hopper)?;
+        let (opcode, opcode_at) = line.opcode()?;
+        let sources = registers(line, has_hopper)?;
+        if has_hopper && is_gmma(opcode) {
+            let gmma = line.decimal("0 or 1 of GMMA")?;
+            if gmma > 1 {
+                return Err(line.refuse(|| format!("\"{gmma}\"; expected 0 or 1 of GMMA")));
+            }
         }
-        let warp = self.decimal(tokens, "a warp's number")?;
-        self.body.bounds.check(block, warp).map_err(|message| self.error(0, message))?;
-        Ok(place_of(block, warp))
+        let width = line.decimal("an access width in bytes")?;
+        let operand = if has_hopper && is_transfer(opcode) {
+            Some(transfer(line)?)
+        } else if width > 0 {
+            Some(self.addresses(line, mask, warp, list)?)
+        } else {
+            None
+        };
+        let registers = destinations.saturating_add(sources);
+        let is_valued = self.end(line, registers, operand.is_some())?;
+        Ok(Instruction { place, pc, mask, opcode, opcode_at, width, operand, is_valued })
     }
 
-    /// Reads an opcode or a register, which begin with a capital letter. Anything else is another
-    /// field: the line has more or fewer fields before it than lines of its version.
-    fn name<'t>(&self, tokens: &mut Tokens<'t>, expected: &str) -> Result<&'t [u8], ImportError> {
-        let token = self.next(tokens, expected)?;
-        if !token.first().is_some_and(u8::is_ascii_uppercase) {
-            return Err(self.wrong(tokens, token, expected));
+    /// `ctax ctay ctaz warp`, and in version 6 `clusterx y z`, the thread block's place in it `x y z` and
+    /// its rank there.
+    #[inline(always)]
+    fn place<'t, S: Scan<'t>>(&self, line: &mut S) -> Result<Place, S::Error> {
+        let block = three(line, "a thread block's number")?;
+        self.bounds.check_block(block).map_err(|message| line.refuse(|| message))?;
+        let warp = line.front("a warp's number")?;
+        self.bounds.check_warp(warp.into()).map_err(|message| line.refuse(|| message))?;
+        let mut cluster = None;
+        if self.has_clusters() {
+            cluster = Some(three(line, "a cluster's number")?);
+            three(line, "a thread block's number in its cluster")?;
+            line.front("a thread block's rank in its cluster")?;
         }
-        Ok(token)
+        Ok(Place { cta: Some(block), warp: Some(warp), cluster, index: None })
     }
 
-    fn registers(&self, tokens: &mut Tokens<'_>) -> Result<(), ImportError> {
-        let count = self.decimal(tokens, "a number of registers")?;
-        for _ in 0..count {
-            self.name(tokens, "a register")?;
-        }
-        Ok(())
-    }
-
-    /// `mode addresses`: returns base and stride, or fills `list` with one address for each active
-    /// lane, or leaves it empty if their addresses are unknown.
-    fn addresses(
+    /// `[immediate [immediate]] [NoVal | Val values]`, and the line's end: returns whether there are
+    /// values. Registers have one value each, or one for each lane.
+    #[inline(always)]
+    fn end<'t, S: Scan<'t>>(
         &self,
-        tokens: &mut Tokens<'_>,
-        mask: LaneMask,
-        list: &mut List,
-    ) -> Result<Option<(u64, i64)>, ImportError> {
-        list.count = 0;
-        let active = mask.count() as usize;
-        const MODE: &str = "an address mode: 0, 1 or 2";
-        let token = self.next(tokens, MODE)?;
-        match number(token, 10) {
-            Some(0) => {
-                for _ in 0..active {
-                    list.push(self.hex(tokens, "an address")?);
-                }
+        line: &mut S,
+        registers: u64,
+        has_operand: bool,
+    ) -> Result<bool, S::Error> {
+        let (least, most) = self.version.immediates;
+        let expected = after_operand(least, most, has_operand);
+        for number in 0..most {
+            let is_there = line.first().is_some_and(|first| !first.is_ascii_uppercase());
+            if number < least || is_there {
+                line.signed(expected)?;
             }
-            Some(1) => {
-                let base = self.hex(tokens, "a base address")?;
-                let at = tokens.at;
-                let stride = self.signed(tokens, "a stride")?;
-                if self.body.is_over_active(mask, stride) {
-                    return Ok(Some((base, stride)));
-                }
-                if !matches!(self.body.version, Version::V3) {
-                    return Err(self.error(at + 1, "a stride, but the lanes are not a run"));
-                }
-                // Early tracers of version 3 wrote the stride over the lanes before the guard; the
-                // mask has some of them.
-                if mask.contains(0) {
-                    let address =
-                        |lane: usize| base.wrapping_add_signed(stride.wrapping_mul(lane as i64));
-                    mask.lanes().for_each(|lane| list.push(address(lane)));
-                }
-            }
-            Some(2) => {
-                // There is a base even if no lane is active.
-                let mut address = self.hex(tokens, "a base address")?;
-                for i in 0..active {
-                    if i > 0 {
-                        address = address.wrapping_add_signed(self.signed(tokens, "a delta")?);
-                    }
-                    list.push(address);
-                }
-            }
-            _ => return Err(self.wrong(tokens, token, MODE)),
         }
-        Ok(None)
-    }
-
-    /// `[immediate]` and the end of the line. Version 5 always writes an immediate, version 4 in
-    /// some builds, version 3 never.
-    fn end(&self, tokens: &mut Tokens<'_>, last: &str) -> Result<(), ImportError> {
-        let Some(token) = tokens.next() else {
-            return match self.body.version {
-                Version::V3 | Version::V4 => Ok(()),
-                Version::V5 => {
-                    let message = format!("expected one decimal immediate after {last}");
-                    Err(self.error(tokens.at, message))
-                }
-            };
-        };
-        let digits = token.strip_prefix(b"-").unwrap_or(token);
-        let is_immediate = number(digits, 10).is_some() && tokens.clone().next().is_none();
-        let expected = match self.body.version {
-            Version::V3 => "the end of the line",
-            _ if is_immediate => return Ok(()),
-            Version::V4 => "the end of the line or one decimal immediate",
-            Version::V5 => "one decimal immediate",
-        };
-        Err(self.wrong(tokens, token, &format!("{expected} after {last}")))
-    }
-
-    fn next<'t>(&self, tokens: &mut Tokens<'t>, expected: &str) -> Result<&'t [u8], ImportError> {
-        tokens.next().ok_or_else(|| self.error(tokens.at, format!("expected {expected}")))
-    }
-
-    fn decimal(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<u64, ImportError> {
-        let token = self.next(tokens, expected)?;
-        number(token, 10).ok_or_else(|| self.wrong(tokens, token, expected))
-    }
-
-    fn hex(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<u64, ImportError> {
-        let token = self.next(tokens, expected)?;
-        let digits = token.strip_prefix(b"0x").unwrap_or(token);
-        number(digits, 16).ok_or_else(|| self.wrong(tokens, token, expected))
-    }
-
-    fn hex32(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<u32, ImportError> {
-        let token = self.next(tokens, expected)?;
-        let digits = token.strip_prefix(b"0x").unwrap_or(token);
-        number(digits, 16)
-            .and_then(|value| u32::try_from(value).ok())
-            .ok_or_else(|| self.wrong(tokens, token, expected))
-    }
-
-    fn signed(&self, tokens: &mut Tokens<'_>, expected: &str) -> Result<i64, ImportError> {
-        let token = self.next(tokens, expected)?;
-        let value = match token.strip_prefix(b"-") {
-            Some(digits) => number(digits, 10).and_then(|n| 0i64.checked_sub_unsigned(n)),
-            None => number(token, 10).and_then(|n| i64::try_from(n).ok()),
-        };
-        value.ok_or_else(|| self.wrong(tokens, token, expected))
-    }
-
-    #[cold]
-    fn wrong(&self, tokens: &Tokens<'_>, token: &[u8], expected: &str) -> ImportError {
-        let shown = String::from_utf8_lossy(&token[..token.len().min(40)]).into_owned();
-        self.error(tokens.at - token.len(), format!("{shown:?}; expected {expected}"))
+        if !self.version.has_hopper {
+            line.end(expected)?;
+            return Ok(false);
+        }
+        if !line.has_values()? {
+            line.end("the end of the line after `NoVal`")?;
+            return Ok(false);
+        }
+        for _ in 0..registers {
+            let count = line.decimal(VALUES)?;
+            if count != 1 && count != LANES as u64 {
+                return Err(line.refuse(|| format!("\"{count}\"; expected {VALUES}")));
+            }
+            for _ in 0..count {
+                line.hexadecimal("a register's value, a hexadecimal number")?;
+            }
+        }
+        line.end("the end of the line after the values of its registers")?;
+        Ok(registers > 0)
     }
 }
 
-fn place_of(block: [u32; 3], warp: u64) -> Place {
-    Place { cta: Some(block), warp: u32::try_from(warp).ok(), ..Place::default() }
+const VALUES: &str = "a register's number of values: 1 or 32";
+
+/// Returns what messages say of the fields after the addresses or the width.
+fn after_operand(least: u8, most: u8, has_operand: bool) -> &'static str {
+    match (least, most, has_operand) {
+        (_, 0, true) => "the end of the line after the addresses",
+        (_, 0, false) => "the end of the line after the access width",
+        (0, _, true) => "the end of the line or one decimal immediate after the addresses",
+        (0, _, false) => "the end of the line or one decimal immediate after the access width",
+        (_, _, true) => "one decimal immediate after the addresses",
+        (_, _, false) => "one decimal immediate after the access width",
+    }
 }
 
-/// Returns whether the lanes are consecutive; an empty mask is.
-fn is_run(mask: LaneMask) -> bool {
-    let bits = mask.bits();
-    let lowest = bits & bits.wrapping_neg();
-    bits & bits.wrapping_add(lowest) == 0
+#[inline(always)]
+fn three<'t, S: Scan<'t>>(line: &mut S, expected: &'static str) -> Result<[u32; 3], S::Error> {
+    Ok([line.front(expected)?, line.front(expected)?, line.front(expected)?])
+}
+
+/// `n [register]*`: returns the number of registers.
+#[inline(always)]
+fn registers<'t, S: Scan<'t>>(line: &mut S, has_hopper: bool) -> Result<u64, S::Error> {
+    let count = line.decimal("a number of registers")?;
+    for _ in 0..count {
+        line.register(has_hopper)?;
+    }
+    Ok(count)
+}
+
+/// `mbarrier multicast [cta_mask] bytes out_of_bounds_bytes`, then `3 count [address]*` or
+/// `4 base count [delta]*`.
+#[inline(always)]
+fn transfer<'t, S: Scan<'t>>(line: &mut S) -> Result<Operand, S::Error> {
+    const MODE: &str = "an address mode of transfers: 3 or 4";
+    let barrier = line.hexadecimal("an mbarrier's address")?;
+    if u32::try_from(barrier).is_err() {
+        return Err(line.refuse(|| "expected an mbarrier's address of at most 32 bits".to_owned()));
+    }
+    match line.decimal("0, or 1 for multicast")? {
+        0 => {}
+        1 => {
+            let mask = line.hexadecimal("a mask of thread blocks")?;
+            if u16::try_from(mask).is_err() {
+                let message = "expected a mask of at most 16 thread blocks";
+                return Err(line.refuse(|| message.to_owned()));
+            }
+        }
+        other => return Err(line.refuse(|| format!("\"{other}\"; expected 0, or 1 for multicast"))),
+    }
+    let bytes = line.decimal("the bytes of a transfer")?;
+    line.decimal("the bytes of a transfer that are out of bounds")?;
+    let count = match line.decimal(MODE)? {
+        3 => {
+            let count = line.decimal("a number of addresses")?;
+            for _ in 0..count {
+                line.address("an address")?;
+            }
+            count
+        }
+        4 => {
+            line.address("a base address")?;
+            let count = line.decimal("a number of addresses")?;
+            for _ in 1..count {
+                line.signed("a delta")?;
+            }
+            count
+        }
+        other => return Err(line.refuse(|| format!("\"{other}\"; expected {MODE}"))),
+    };
+    Ok(Operand::Transfer(count, bytes))
+}
+
+#[inline(always)]
+fn is_transfer(opcode: &[u8]) -> bool {
+    let head = || opcode.split(|byte| *byte == b'.').next();
+    opcode.first() == Some(&b'U')
+        && TRANSFERS.iter().any(|transfer| head() == Some(transfer.as_bytes()))
+}
+
+#[inline(always)]
+fn is_gmma(opcode: &[u8]) -> bool {
+    opcode.windows(4).any(|part| part == b"GMMA")
 }

@@ -1,10 +1,11 @@
 //! [`merge`]: the parts of an Accel-Sim trace, in its order.
 
-use super::groups::{Groups, Mark};
+use super::groups::{Groups, Mark, is_instruction};
 use super::line::{Body, LineReader};
-use super::part::Part;
+use super::part::{Claim, Part};
 use super::pieces::Piece;
 use crate::impossible::OrImpossible;
+use crate::trace::binary::Place;
 use crate::trace::import::error::ImportError;
 use crate::trace::import::sink::Sink;
 
@@ -26,13 +27,13 @@ pub(super) fn merge(
         let text = piece.text().get(opcode.text.clone()).and_then(|text| str::from_utf8(text).ok());
         let text = text.or_impossible("", "opcodes are in the piece and UTF-8");
         let number = sink.operation(text).map_err(|refused| {
-            let line = LineReader { body, line: opcode.line };
+            let line = LineReader { body, line: opcode.line, warp: 0 };
             refused.at(|message| line.error(opcode.column, message))
         })?;
         operations.push(number);
     }
     if let Some((line, message)) = wrong {
-        return Err(LineReader { body, line }.error(0, message));
+        return Err(LineReader { body, line, warp: 0 }.error(0, message));
     }
     match part.error.take() {
         Some(error) => Err(error),
@@ -52,8 +53,12 @@ fn check_marks(
 ) -> Result<(), (u64, String)> {
     let mut after = piece.line;
     let mut instructions = 0;
+    let mut claims = part.claims.iter().peekable();
     for mark in &part.marks {
         count(body, piece, groups, mark.instructions, after)?;
+        while let Some(claim) = claims.next_if(|claim| claim.line < mark.line) {
+            check_claim(claim, groups)?;
+        }
         groups.take(mark.mark).map_err(|message| (mark.line, message))?;
         after = mark.line;
         // A piece has fewer instructions than a segment.
@@ -62,7 +67,18 @@ fn check_marks(
             part.segment.place(instructions, Some(groups.place()));
         }
     }
-    count(body, piece, groups, part.after_marks, after)
+    count(body, piece, groups, part.after_marks, after)?;
+    claims.try_for_each(|claim| check_claim(claim, groups))
+}
+
+/// Checks that an instruction names the thread block and the warp of its group.
+fn check_claim(claim: &Claim, groups: &Groups) -> Result<(), (u64, String)> {
+    let Place { cta, warp, .. } = groups.place();
+    if (claim.place.cta, claim.place.warp) == (cta, warp) {
+        return Ok(());
+    }
+    let message = "an instruction of another thread block or warp than its group";
+    Err((claim.line, message.to_owned()))
 }
 
 /// Counts the instructions that follow one another from line `after` on.
@@ -78,8 +94,8 @@ fn count(
     }
     groups.count(count).map_err(|(right, message)| {
         let lines = (piece.line..).zip(piece.text().split(|byte| *byte == b'\n'));
-        let is_instruction = |line: &[u8]| line.first().is_some_and(u8::is_ascii_hexdigit);
-        let mut wrong = lines.filter(|(line, text)| *line >= after && is_instruction(text));
+        let mut wrong =
+            lines.filter(|(line, text)| *line >= after && is_instruction(text.trim_ascii_start()));
         let (line, _) = wrong.nth(right as usize).or_impossible((after, &[]), "it was counted");
         (line, message.to_owned())
     })

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use super::groups::Mark;
 use crate::lines::{LineError, MAX_LINE_BYTES};
 
 /// How many bytes a piece has, unless it is one longer line. With the loads in it, it fits in a
@@ -19,16 +20,18 @@ pub(super) struct Piece {
     pub(super) line: u64,
     /// The offset of the first line in the text.
     pub(super) offset: u64,
+    /// The warp that a group named last before it, if the reader of pieces keeps track of that.
+    pub(super) warp: u64,
     /// The lines, the padding, and room.
     buffer: Vec<u8>,
     length: usize,
 }
 
 impl Piece {
-    /// Returns the piece of one line without its end.
-    pub(super) fn of_line(text: &[u8], line: u64, offset: u64) -> Self {
+    /// Returns the piece of one line without its end, of a warp.
+    pub(super) fn of_line(text: &[u8], line: u64, offset: u64, warp: u64) -> Self {
         let buffer = [text, &PADDING].concat();
-        Self { line, offset, buffer, length: text.len() + 1 }
+        Self { line, offset, warp, buffer, length: text.len() + 1 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -57,6 +60,8 @@ pub(super) struct Pieces<R> {
     /// The number of the next line, from 1, and its offset.
     line: u64,
     offset: u64,
+    /// The warp that a group named last; `None` if that does not matter.
+    warp: Option<u64>,
     /// The begun line after the last piece.
     rest: Vec<u8>,
     ended: bool,
@@ -65,10 +70,11 @@ pub(super) struct Pieces<R> {
 }
 
 impl<R: Read> Pieces<R> {
-    /// Creates a reader of `input`, whose next line is number `line`, at `offset`.
-    pub(super) fn new(input: R, line: u64, offset: u64) -> Self {
+    /// Creates a reader of `input`, whose next line is number `line`, at `offset`. Keeps track of the
+    /// warps that groups name if the last one is given.
+    pub(super) fn new(input: R, line: u64, offset: u64, warp: Option<u64>) -> Self {
         let rest = Vec::new();
-        Self { input, line, offset, rest, ended: false, is_cut: false, failed: None }
+        Self { input, line, offset, warp, rest, ended: false, is_cut: false, failed: None }
     }
 
     /// Returns whether the last line of the text has no end, if the text was read.
@@ -86,7 +92,7 @@ impl<R: Read> Pieces<R> {
     /// # Errors
     /// Returns [`LineError`] if a line is too long or cannot be read, after the lines before it.
     pub(super) fn read(&mut self, piece: &mut Piece) -> Result<bool, LineError> {
-        (piece.line, piece.offset) = (self.line, self.offset);
+        (piece.line, piece.offset, piece.warp) = (self.line, self.offset, self.warp.unwrap_or(0));
         let length = self.fill(&mut piece.buffer);
         piece.end_at(length);
         if length == 0 {
@@ -96,6 +102,7 @@ impl<R: Read> Pieces<R> {
         self.is_cut = !piece.text().ends_with(b"\n");
         self.line += ends + u64::from(self.is_cut);
         self.offset += length as u64;
+        self.warp = self.warp.map(|warp| last_warp(piece.text()).unwrap_or(warp));
         Ok(true)
     }
 
@@ -142,4 +149,18 @@ impl<R: Read> Pieces<R> {
             buffer.resize(buffer.len().max(room), 0);
         }
     }
+}
+
+/// Returns the warp that a group of the text names last.
+fn last_warp(text: &[u8]) -> Option<u64> {
+    let mut before = text;
+    while let Some(at) = memchr::memmem::rfind(before, b"warp") {
+        let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1);
+        let line = text[start..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+        if let Ok(Ok(Some(Mark::Warp(warp)))) = std::str::from_utf8(line).map(Mark::read) {
+            return Some(warp);
+        }
+        before = &text[..start];
+    }
+    None
 }

@@ -2,7 +2,7 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::{Compression, Decoder, Failure, Step};
+use super::decoder::{Compression, Decoder, Failure, Step};
 use crate::file_kind::FileKind;
 
 pub(super) const COMPRESSION: Compression = Compression {

@@ -1,6 +1,7 @@
 //! Compressed files: **the list** of compressions, and [`Decompressed`], which reads each of them in
 //! bounded memory. Errors have a byte offset in the compressed file.
 
+mod decoder;
 mod gzip;
 mod input;
 mod xz;
@@ -9,26 +10,13 @@ mod zstd;
 use std::fmt;
 use std::io::{self, Read};
 
+pub(super) use self::decoder::Compression;
+use self::decoder::{Decoder, Failure, Step};
 use self::input::Input;
 use crate::file_kind::FileKind;
 
 /// The compressions, each described in its decoder's file.
 static COMPRESSIONS: [Compression; 3] = [gzip::COMPRESSION, xz::COMPRESSION, zstd::COMPRESSION];
-
-/// A compression whose files are read.
-pub(super) struct Compression {
-    /// The kind of its files, which are told by their first bytes.
-    pub(super) kind: FileKind,
-    /// How names of its files end.
-    ending: &'static str,
-    /// Its name, for messages.
-    name: &'static str,
-    /// What a file has one or more of, each decoded on its own.
-    part: &'static str,
-    /// Zeros may follow a part if their number is a multiple of this.
-    padding: Option<u64>,
-    decoder: fn() -> Result<Box<dyn Decoder>, Failure>,
-}
 
 impl Compression {
     /// Returns the compression of a file that begins with `start`; `None` if it is not compressed.
@@ -44,38 +32,6 @@ impl Compression {
     fn error(&self, offset: u64, failure: Failure) -> CompressedError {
         CompressedError { name: self.name, part: self.part, offset, failure }
     }
-}
-
-/// Decodes part after part of a compressed file.
-trait Decoder: Send {
-    /// Begins the next part.
-    fn restart(&mut self) -> Result<(), Failure>;
-
-    /// Decodes the beginning of `input`, as much as fits in `output`.
-    fn decode(&mut self, input: &[u8], output: &mut [u8]) -> Step;
-}
-
-/// What one call of a decoder did.
-struct Step {
-    /// The number of bytes of the input that were decoded. If decoding failed, the reason is in them
-    /// or before them.
-    consumed: usize,
-    written: usize,
-    /// Whether the part ends after them.
-    ended: Result<bool, Failure>,
-}
-
-/// Why a part cannot be decoded.
-#[derive(Clone, Debug)]
-enum Failure {
-    Damaged,
-    CutOff,
-    /// What follows the part before is not a part.
-    Trailing,
-    Unsupported,
-    /// Decoding takes more MiB than this; the advice says how to compress instead.
-    Memory(u64, &'static str),
-    Decoder(String),
 }
 
 /// Why a compressed file cannot be read, and at which byte.

@@ -2,7 +2,7 @@
 
 use liblzma::stream::{Action, Error, Status, Stream};
 
-use super::{Compression, Decoder, Failure, Step};
+use super::decoder::{Compression, Decoder, Failure, Step};
 use crate::file_kind::FileKind;
 
 pub(super) const COMPRESSION: Compression = Compression {

@@ -3,7 +3,7 @@
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 use zstd::zstd_safe::{DCtx, DParameter, ErrorCode, InBuffer, OutBuffer, get_error_name};
 
-use super::{Compression, Decoder, Failure, Step};
+use super::decoder::{Compression, Decoder, Failure, Step};
 use crate::file_kind::FileKind;
 
 pub(super) const COMPRESSION: Compression = Compression {

@@ -278,8 +278,8 @@ fn small(json: &mut Json<'_>) -> Read<u32> {
 fn size(json: &mut Json<'_>) -> Read<u32> {
     let from = *json;
     match json.number()? {
-        size @ (1 | 2 | 4 | 8 | 16) => Ok(size as u32),
-        _ => from.wrong("expected 1, 2, 4, 8 or 16 bytes"),
+        size @ 1..=16 => Ok(size as u32),
+        _ => from.wrong("expected 1 to 16 bytes"),
     }
 }
 
