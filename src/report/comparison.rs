@@ -36,8 +36,8 @@ pub fn comparison_html(comparison: &Comparison, names: [&str; 2]) -> String {
 
 fn head(caption: &str, headings: &[(&str, bool)]) -> String {
     let mut html = format!(
-        "<section><h2>{caption}</h2>\n<div class=\"scroll\" role=\"region\" \
-         tabindex=\"0\" aria-label=\"{caption}\"><table>\n<thead><tr>"
+        "<section><h2>{caption}</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" \
+         aria-label=\"{caption}\"><table>\n<thead><tr>"
     );
     for (heading, is_number) in headings {
         let class = if *is_number { " class=\"n\"" } else { "" };

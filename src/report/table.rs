@@ -69,7 +69,7 @@ impl Table {
         self.html + "</tbody></table></div>\n"
     }
 
-    /// Adds a cell that says which kernel the row is of; `name` is HTML, and so is what is shown beside it
+    /// Adds a cell that says which kernel the row is of. `name` is HTML, and so is `title`, which is shown
     /// on request.
     pub(super) fn kernel(&mut self, kernel: usize, name: &str, title: Option<&str>) {
         let title = title.map(|title| format!(" title=\"{title}\"")).unwrap_or_default();
@@ -83,21 +83,6 @@ impl Table {
 
     pub(super) fn text(&mut self, html: &str) {
         self.html += &format!("<td class=\"t\">{html}</td>");
-    }
-
-    /// Adds a line of the source; a row is sorted by its file and then its line.
-    fn source(&mut self, source: Option<&SourceLine>) {
-        let Some(SourceLine { file, line, .. }) = source else {
-            self.html += "<td class=\"t dim\" data-v=\"\">-</td>";
-            return;
-        };
-        // The whole path would hide the other columns.
-        let short = cut(file.rsplit(['/', '\\']).next().unwrap_or(file), 48);
-        let file = cut(file, LONG_NAME);
-        self.html += &format!(
-            "<td class=\"t\" data-v=\"{file}:{line:010}\" title=\"{file}:{line}\"><code>{short}:{line}\
-             </code></td>"
-        );
     }
 
     pub(super) fn cell(&mut self, cell: &Cell) {
