@@ -103,6 +103,22 @@ impl Table {
         self.html += &format!("<td data-v=\"{value}\">{shown}</td>");
     }
 
+    /// Adds a cell with the source line, sorted by file and line.
+    fn source(&mut self, row: &ProgramCounter<'_>) {
+        let Some(SourceLine { file, line, .. }) = row.source() else {
+            self.html += "<td class=\"dim\" data-v=\"\">-</td>";
+            return;
+        };
+        // The whole path would hide the other columns.
+        let short = file.rsplit(['/', '\\']).next().unwrap_or(file);
+        let shown = cut(file, LONG_NAME);
+        self.html += &format!(
+            "<td class=\"name\" data-v=\"{shown}:{line:010}\" title=\"{shown}:{line}\">\
+             <code>{}:{line}</code></td>",
+            cut(short, 48)
+        );
+    }
+
     pub(super) fn faults(&mut self, kinds: &FaultCounts) {
         let all = kinds.all();
         self.html += &if all == 0 {
@@ -202,7 +218,7 @@ impl PcTable {
                 table.text(&format!("<code>{}</code>", cut(&sass, 80)));
             }
             if has_source {
-                table.source(row.source());
+                table.source(row);
             }
             if has_spaces {
                 table.text(space(row));
