@@ -138,7 +138,8 @@ fn taking_apart_changes_nothing() {
 
 #[test]
 fn runs_ascend_and_say_what_is_known() {
-    let changes: &[(usize, fn(&mut RawRun))] = &[
+    type Change = fn(&mut RawRun);
+    let changes: &[(usize, Change)] = &[
         (0, |run| run.first = 2),
         (0, |run| run.first = u32::MAX),
         (1, |run| run.first = 0),

@@ -95,7 +95,7 @@ fn blocks_end_at_their_greatest_number_of_memory_instructions() {
     let most = MAX_BLOCK_MEMORY_RECORDS;
     for count in [most - 1, most, most + 1] {
         let record = |i: usize| {
-            let opcode = if i % 3 == 0 { "STG.E" } else { "LDG.E" };
+            let opcode = if i.is_multiple_of(3) { "STG.E" } else { "LDG.E" };
             Record { pc: i as u32, ..Record::new(opcode, Form::Stride(64, 4)) }
         };
         let items: Vec<Item> = (0..count).map(|i| Item::Record(record(i))).collect();

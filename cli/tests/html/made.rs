@@ -21,7 +21,7 @@ pub(crate) fn scattered(path: &Path, bytes: u64) {
                 .map(|_| {
                     state =
                         state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                    0x1_0000_0000 + ((state >> 34) % bytes & !15)
+                    0x1_0000_0000 + (((state >> 34) % bytes) & !15)
                 })
                 .collect();
             let (pc, addresses) = (8 * (load % 200), Addresses::List(&addresses));

@@ -261,6 +261,8 @@ const MAX_COLLECTED: usize = 1 << 18;
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;
