@@ -81,6 +81,10 @@ fn header(context: &Context<'_>) -> String {
         let words: Vec<String> = choices.into_iter().filter_map(word).collect();
         facts.push(format!("only loads of {}", words.join(", ")));
     }
+    if !page.contents.tools.is_empty() {
+        let tools: Vec<String> = page.contents.tools.iter().map(|tool| escape(tool)).collect();
+        facts.push(format!("traced by {}", tools.join(", ")));
+    }
     if !page.contents.source.is_empty() {
         facts.push(format!("trace made by {}", escape(&page.contents.source)));
     }

@@ -124,9 +124,9 @@ fn breakdown(counts: &Counts, digest: Option<Digest>) -> String {
     }
     if let Some(tma) = counts.tma.filter(|tma| tma.records > 0) {
         html += &format!(
-            "</dd><dt>TMA</dt><dd>{}: {} of {}",
+            "</dd><dt>TMA</dt><dd>{}: {}, {}",
             of(tma.records, "instruction"),
-            of(tma.addresses, "transfer"),
+            of(tma.addresses, "address"),
             bytes(tma.bytes)
         );
     }
