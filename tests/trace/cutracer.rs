@@ -168,6 +168,9 @@ fn no_lane_has_an_address() {
     assert_eq!((trace.loads(), loads(&trace)[0].mask), (1, 0));
 }
 
+/// Opcode, bytes, words, what is kept, and whether the sizes disagree.
+type Valued = (u64, u64, &'static [u32], &'static [u32], bool);
+
 #[test]
 fn values_of_registers() {
     let sass = [
@@ -186,19 +189,18 @@ fn values_of_registers() {
         "LDS RZ, [R2] ;",
         "LDG.E.64 R4, [R2.64] ;",
     ];
-    let word = 0x8281_8481;
-    // Opcode, bytes, words, what is kept, and whether the sizes disagree.
-    let cases: [(u64, u64, &[u32], &[u32], bool); 15] = [
-        (0, 4, &[word], &[word], false),
+    const WORD: u32 = 0x8281_8481;
+    let cases: [Valued; 15] = [
+        (0, 4, &[WORD], &[WORD], false),
         (1, 16, &[1, 2, 3, 4], &[1, 2, 3, 4], false),
-        (2, 1, &[word], &[0x81], false),
-        (3, 1, &[word], &[0xffff_ff81], false),
-        (4, 2, &[word], &[0x8481], false),
-        (5, 2, &[word], &[0xffff_8481], false),
+        (2, 1, &[WORD], &[0x81], false),
+        (3, 1, &[WORD], &[0xffff_ff81], false),
+        (4, 2, &[WORD], &[0x8481], false),
+        (5, 2, &[WORD], &[0xffff_8481], false),
         // The register itself.
         (6, 1, &[0xffff_ff81], &[0xffff_ff81], false),
         (7, 8, &[1, 2], &[1, 2], false),
-        (8, 1, &[word], &[0x81], false),
+        (8, 1, &[WORD], &[0x81], false),
         // Zeros, or what was there before.
         (9, 4, &[0], &[], false),
         (10, 4, &[5], &[], false),
@@ -316,6 +318,46 @@ fn wrong_lines() {
     assert!(error.ends_with("trace:2:1: the last line has no line end: the file is cut off"));
     let error = import_bytes(text(&[good])).unwrap_err().to_string();
     assert!(error.contains("no `sass`, and no `kernel_metadata` line before"), "{error}");
+}
+
+/// A file that is read in many parts is read as a whole: kernels change between records, and the first
+/// wrong line is the one that is named.
+#[test]
+fn many_lines() {
+    let sass = ["LDG.E R4, [R2.64] ;", "STG.E [R2.64], R4 ;"];
+    let mut lines = vec![metadata("f", &sass)];
+    for i in 0..4000_u32 {
+        let record = if i % 3 == 0 { valued(0, 4, &[i]) } else { access(u64::from(i % 2)) };
+        lines.push(with(record, "grid_launch_id", json!(i / 1000)));
+        if i % 700 == 0 {
+            lines.push(metadata(&format!("f{i}"), &sass));
+            lines.push(json!({"type": "new"}));
+        }
+    }
+    let trace = read(&lines);
+    assert_eq!(names(&trace), ["f", "f700", "f1400", "f2800"]);
+    let all = records(&trace);
+    assert_eq!(all.len(), 4000);
+    for (i, record) in (0..).zip(&all) {
+        let opcode = if i % 3 == 0 || i % 2 == 0 { "LDG.E" } else { "STG.E" };
+        assert_eq!((record.opcode.as_str(), record.kernel), (opcode, i as usize / 1000));
+        assert_eq!(record.values, if i % 3 == 0 { vec![i; 32] } else { vec![] });
+    }
+    assert!(trace.contents().notes[0].starts_with("6 lines of unknown types"));
+    for wrong in [4, 2500, 4005] {
+        let mut lines = lines.clone();
+        for line in [wrong, lines.len() - 1] {
+            lines[line] = json!([]);
+        }
+        let error = import_bytes(text(&lines)).unwrap_err().to_string();
+        assert!(error.contains(&format!("trace:{}:1: expected an object", wrong + 1)), "{error}");
+    }
+    let text = text(&lines);
+    let error = import_bytes(&text[..text.len() - 1]).unwrap_err().to_string();
+    let last = lines.len();
+    assert!(error.contains(&format!("trace:{last}:1: the last line has no line end")), "{error}");
+    let error = import_bytes([text.as_bytes(), b"\xff\n"].concat()).unwrap_err().to_string();
+    assert!(error.contains(&format!("line {}, column 1", last + 1)), "{error}");
 }
 
 /// A cut inside of a line or a record is refused; after one, the trace says that it cannot tell.

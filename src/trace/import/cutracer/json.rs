@@ -24,7 +24,12 @@ pub(super) struct Json<'t> {
 
 impl<'t> Json<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text: text.as_bytes(), at: 0 }
+        Self::at(text, 0)
+    }
+
+    /// Returns what begins at that offset of a line.
+    pub(super) fn at(text: &'t str, at: usize) -> Self {
+        Self { text: text.as_bytes(), at }
     }
 
     /// Returns the text from here to where `end` is; empty if it is not UTF-8.

@@ -7,11 +7,11 @@ use crate::lane::LANES;
 const MAX_WORDS: usize = 4;
 
 /// What a line is.
-pub(super) enum Line<'t> {
-    /// A kernel's names, shape and instructions, which are still to be read from that line.
-    Metadata(Json<'t>),
+pub(super) enum Line {
+    /// A kernel's names, shape and instructions, which are still to be read.
+    Kernel,
     /// A warp accessed memory: the rest is in [`Fields`].
-    Memory(Access<'t>),
+    Memory(Access),
     /// It says nothing of memory accesses.
     Other(Type),
 }
@@ -43,26 +43,26 @@ impl Type {
 
 /// What a record of a memory access says, apart from what [`Fields`] has.
 #[derive(Clone, Copy)]
-pub(super) struct Access<'t> {
+pub(super) struct Access {
     pub(super) launch: u64,
     pub(super) cta: [u32; 3],
     /// The warp's number in the grid.
     pub(super) warp: u32,
     pub(super) pc: u32,
-    pub(super) opcode: Opcode<'t>,
+    pub(super) opcode: Opcode,
     /// The number of the memory space that NVBit names.
     pub(super) memory_space: Option<u64>,
     /// The bytes of an access, if it has values.
     pub(super) size: Option<u32>,
 }
 
-/// How a record names its instruction, and where.
+/// How a record names its instruction, and where in the line.
 #[derive(Clone, Copy)]
-pub(super) enum Opcode<'t> {
-    /// By its text: what is between quotes.
-    Sass(Json<'t>),
+pub(super) enum Opcode {
+    /// By its text.
+    Sass(usize),
     /// By its number in the table of the kernel.
-    Number(u32, Json<'t>),
+    Number(u32, usize),
 }
 
 /// The lists of a line. They are reused, since they are large.
@@ -85,7 +85,7 @@ type Value<T> = Option<Read<T>>;
 
 /// The keys of a record.
 #[derive(Default)]
-struct Keys<'t> {
+struct Keys {
     name: Value<Type>,
     size: Value<u32>,
     addresses: Value<()>,
@@ -95,14 +95,14 @@ struct Keys<'t> {
     warp: Value<u32>,
     pc: Value<u32>,
     number: Value<u32>,
-    number_at: Option<Json<'t>>,
-    sass: Option<Json<'t>>,
+    number_at: usize,
+    sass: Option<usize>,
     memory_space: Value<u64>,
 }
 
 impl Fields {
     /// Reads a line.
-    pub(super) fn read<'t>(&mut self, text: &'t str) -> Read<Line<'t>> {
+    pub(super) fn read(&mut self, text: &str) -> Read<Line> {
         let (mut json, mut keys) = (Json::new(text), Keys::default());
         if json.passes(0) {
             json.at -= 1;
@@ -123,11 +123,11 @@ impl Fields {
             b"warp" => value(json, &mut keys.warp, small),
             b"pc" => value(json, &mut keys.pc, program_counter),
             b"opcode_id" => {
-                keys.number_at = Some(*json);
+                keys.number_at = json.at;
                 value(json, &mut keys.number, small)
             }
             b"sass" => {
-                keys.sass = Some(*json);
+                keys.sass = Some(json.at);
                 json.skip()
             }
             b"mem_space" => value(json, &mut keys.memory_space, Json::number),
@@ -136,7 +136,7 @@ impl Fields {
         json.end()?;
         let Some(name) = keys.name.take() else { return start.wrong("no key `type`") };
         match name? {
-            Type::Metadata => Ok(Line::Metadata(start)),
+            Type::Metadata => Ok(Line::Kernel),
             name @ (Type::Addresses | Type::Values) => {
                 self.access(keys, name == Type::Values, start).map(Line::Memory)
             }
@@ -145,7 +145,7 @@ impl Fields {
     }
 
     /// Returns what the keys of a record say.
-    fn access<'t>(&self, keys: Keys<'t>, is_valued: bool, start: Json<'t>) -> Read<Access<'t>> {
+    fn access(&self, keys: Keys, is_valued: bool, start: Json<'_>) -> Read<Access> {
         needed(keys.addresses, start, "no key `addrs`")?;
         let size = if is_valued {
             needed(keys.values, start, "no key `values`")?;
@@ -161,8 +161,7 @@ impl Fields {
         } else {
             None
         };
-        let number = keys.number.transpose()?.zip(keys.number_at);
-        let number = number.map(|(number, at)| Opcode::Number(number, at));
+        let number = keys.number.transpose()?.map(|number| Opcode::Number(number, keys.number_at));
         let Some(opcode) = keys.sass.map(Opcode::Sass).or(number) else {
             return start.wrong("no key `opcode_id` and no `sass`");
         };
@@ -177,10 +176,9 @@ impl Fields {
         })
     }
 
-    /// Returns word `word` of a lane's value.
-    #[inline]
-    pub(super) fn value(&self, lane: usize, word: usize) -> u32 {
-        self.values.get(lane * self.words + word).copied().unwrap_or_default()
+    /// Returns the values of all lanes.
+    pub(super) fn values(&self) -> &[u32] {
+        self.values.get(..LANES * self.words).unwrap_or_default()
     }
 
     #[inline]
@@ -238,7 +236,7 @@ impl Fields {
 }
 
 /// Returns how many words an access of that many bytes has.
-fn words(size: u32) -> usize {
+pub(super) fn words(size: u32) -> usize {
     size.div_ceil(4) as usize
 }
 

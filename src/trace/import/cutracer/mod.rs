@@ -1,5 +1,7 @@
 //! Reads CUTracer's traces: lines of JSON, and its text log (docs/traces.md).
 
+mod batch;
+mod in_parallel;
 mod json;
 mod line;
 mod metadata;

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use memchr::memmem;
 
-use super::json::Wrong;
-use super::line::{Access, Fields, Line, Opcode, Type, keeps_nothing, opcode};
+use super::batch::{Batch, End};
+use super::json::{Json, Wrong};
+use super::line::{Access, Opcode, keeps_nothing, opcode, words};
 use super::metadata::{Invalid, Metadata};
-use super::{TOOL, add_notes};
+use super::{TOOL, add_notes, in_parallel};
+use crate::lane::LANES;
 use crate::lines::{LineError, Lines};
 use crate::trace::binary::{NewRecord, Place};
 use crate::trace::import::error::ImportError;
@@ -38,38 +40,32 @@ fn recognize(start: &[u8]) -> Option<Sign> {
 fn read(
     input: &mut Text<'_>,
     file: &Path,
-    _threads: usize,
+    threads: usize,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
     sink.tool(TOOL.to_owned())?;
     let mut reader = Reader::new(sink);
     let mut lines = Lines::with_limit(input, MAX_LINE_BYTES);
-    while let Some(line) = lines.next_line() {
-        let line = line.map_err(|error| match error {
-            LineError::TooLong { line, .. } => {
-                let message = format!("a line of more than {MAX_LINE_BYTES} bytes");
-                ImportError::Line { file: file.to_owned(), line, column: 1, message }
-            }
-            other => ImportError::in_lines(file, other),
-        })?;
-        let number = line.number;
-        let read = reader.line(line.text);
-        let at = |column, message| ImportError::Line {
-            file: file.to_owned(),
-            line: number,
-            column,
-            message,
-        };
-        if !lines.line_ended() {
-            let message = "the last line has no line end: the file is cut off";
-            return Err(at(1, message.to_owned()));
+    let at = |line, column, message| {
+        Err(ImportError::Line { file: file.to_owned(), line, column, message })
+    };
+    let end = in_parallel::read(&mut lines, threads, |batch| {
+        reader.take(batch).or_else(|(line, stop)| match stop {
+            Stop::Line(Wrong { at: before, message }) => at(line, before + 1, message.into_owned()),
+            Stop::Refused(Refused::Name(error)) => at(line, 1, error.to_string()),
+            Stop::Refused(Refused::Import(error)) => Err(error),
+        })
+    })?;
+    match end {
+        End::Whole => reader.end(),
+        End::Cut(line) => {
+            at(line, 1, "the last line has no line end: the file is cut off".to_owned())
         }
-        read.map_err(|stop| match stop {
-            Stop::Line(Wrong { at: before, message }) => at(before + 1, message.into_owned()),
-            Stop::Refused(refused) => refused.at(|message| at(1, message)),
-        })?;
+        End::Unreadable(LineError::TooLong { line, .. }) => {
+            at(line, 1, format!("a line of more than {MAX_LINE_BYTES} bytes"))
+        }
+        End::Unreadable(error) => Err(ImportError::in_lines(file, error)),
     }
-    reader.end()
 }
 
 /// Why reading stops.
@@ -106,7 +102,6 @@ struct Reader<'r, 's> {
     kernel: Option<Metadata>,
     /// The operations, by their numbers.
     operations: Vec<Operation>,
-    fields: Fields,
     lanes: Unmasked,
     values: Vec<u32>,
     records: u64,
@@ -123,7 +118,6 @@ impl<'r, 's> Reader<'r, 's> {
             launches: Launches::default(),
             kernel: None,
             operations: Vec::new(),
-            fields: Fields::default(),
             lanes: Unmasked::default(),
             values: Vec::new(),
             records: 0,
@@ -132,26 +126,50 @@ impl<'r, 's> Reader<'r, 's> {
         }
     }
 
-    fn line(&mut self, text: &str) -> Result<(), Stop> {
-        match self.fields.read(text)? {
-            Line::Memory(access) => self.access(&access),
-            Line::Metadata(json) => {
-                // The former one need not be there at the same time.
-                self.kernel = None;
-                self.kernel = Some(Metadata::read(json, self.sink)?);
-                Ok(())
+    /// Takes what a batch holds.
+    ///
+    /// # Errors
+    /// Returns the number of the first wrong line.
+    fn take(&mut self, batch: &mut Batch) -> Result<(), (u64, Stop)> {
+        let mut kernels = batch.kernels.iter().copied().peekable();
+        for found in &batch.accesses {
+            while let Some(line) = kernels.next_if(|line| *line < found.line) {
+                self.kernel(batch, line)?;
             }
-            Line::Other(name) => {
-                self.unknown += u64::from(name == Type::Unknown);
-                Ok(())
-            }
+            let text = batch.line(found.line);
+            let values = batch.values.get(found.values..).unwrap_or_default();
+            let taken = self.access(text, &found.access, &found.addresses, values);
+            taken.map_err(|stop| (batch.number(found.line), stop))?;
+        }
+        for line in kernels {
+            self.kernel(batch, line)?;
+        }
+        self.unknown += batch.unknown;
+        match batch.error.take() {
+            Some((line, wrong)) => Err((batch.number(line), wrong.into())),
+            None => Ok(()),
         }
     }
 
-    fn access(&mut self, access: &Access<'_>) -> Result<(), Stop> {
+    fn kernel(&mut self, batch: &Batch, line: usize) -> Result<(), (u64, Stop)> {
+        // The former one need not be there at the same time.
+        self.kernel = None;
+        let read = Metadata::read(Json::new(batch.line(line)), self.sink);
+        self.kernel = Some(read.map_err(|invalid| (batch.number(line), invalid.into()))?);
+        Ok(())
+    }
+
+    /// Takes an access, of a line; `values` begin with its own.
+    fn access(
+        &mut self,
+        line: &str,
+        access: &Access,
+        addresses: &[u64; LANES],
+        values: &[u32],
+    ) -> Result<(), Stop> {
         let named = self.kernel.as_ref().map(|metadata| &metadata.kernel);
         let launch = self.launches.select(self.sink, access.launch, named)?;
-        let (number, keeps_nothing) = self.operation(access.opcode)?;
+        let (number, keeps_nothing) = self.operation(line, access.opcode)?;
         let Some(operation) = self.operations.get(usize::from(number)) else { return Ok(()) };
         let place = Place {
             cta: Some(access.cta),
@@ -163,12 +181,12 @@ impl<'r, 's> Reader<'r, 's> {
             let is_elsewhere = memory_space(operation).is_some_and(|own| own != named);
             self.elsewhere += u64::from(is_elsewhere);
         }
-        let (mask, addresses) = self.lanes.active(&self.fields.addresses);
+        let (mask, addresses) = self.lanes.active(addresses);
         let mut record = NewRecord::new(access.pc, mask, number, addresses);
         if let Some(size) = access.size {
             record.is_valued = true;
             record.width_disagrees = operation.bytes().is_some_and(|bytes| bytes != size);
-            let registers = operation.width.registers();
+            let (registers, words) = (operation.width.registers() as usize, words(size));
             let are_in_memory = operation.space_name() == "shared";
             let says_them = match operation.kind {
                 // Of no register, zeros are written.
@@ -176,11 +194,11 @@ impl<'r, 's> Reader<'r, 's> {
                 Kind::Store => true,
                 _ => false,
             };
-            if says_them && registers == size.div_ceil(4) {
+            if says_them && registers == words {
                 self.values.clear();
-                for register in 0..registers as usize {
-                    let of_lane = |lane| self.fields.value(lane, register);
-                    self.values.extend(mask.lanes().map(of_lane));
+                for register in 0..registers {
+                    let of_lane = |lane| values.get(lane * words + register).copied();
+                    self.values.extend(mask.lanes().filter_map(of_lane));
                 }
                 if are_in_memory {
                     self.values.iter_mut().for_each(|value| *value = loaded(*value, operation));
@@ -194,16 +212,18 @@ impl<'r, 's> Reader<'r, 's> {
 
     /// Returns the number of the operation of an instruction, and whether its first register is `RZ`.
     #[inline]
-    fn operation(&mut self, instruction: Opcode<'_>) -> Result<(u16, bool), Stop> {
+    fn operation(&mut self, line: &str, instruction: Opcode) -> Result<(u16, bool), Stop> {
         let (sink, known) = (&mut *self.sink, &mut self.operations);
         match instruction {
-            Opcode::Sass(mut json) => {
-                let from = json;
+            Opcode::Sass(at) => {
+                let from = Json::at(line, at);
+                let mut json = from;
                 let sass = json.text()?;
                 let Some(opcode) = opcode(&sass) else { return Ok(from.wrong("no opcode")?) };
                 Ok((number(sink, known, opcode)?, keeps_nothing(&sass)))
             }
-            Opcode::Number(id, json) => {
+            Opcode::Number(id, at) => {
+                let json = Json::at(line, at);
                 let Some(kernel) = &mut self.kernel else { return Ok(json.wrong(NO_TABLE)?) };
                 let Some((instruction, opcode)) = kernel.instruction(id) else {
                     let message = format!("no instruction {id} in the kernel's `instructions`");

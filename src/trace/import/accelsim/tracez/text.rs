@@ -77,7 +77,7 @@ fn group_lines(step: &Step<'_>) -> String {
              cluster cta = {u},{v},{w}\ncluster rank = {rank}\n"
         ),
         Step::Warp(warp, lines) => write!(text, "warp = {warp}\ninsts = {lines}\n"),
-        Step::BlockEnd => write!(text, "#END_TB\n"),
+        Step::BlockEnd => writeln!(text, "#END_TB"),
         Step::Chunk(..) => Ok(()),
     };
     debug_assert!(written.is_ok(), "writing to a string does not fail");
