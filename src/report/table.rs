@@ -69,7 +69,7 @@ impl Table {
         self.html + "</tbody></table></div>\n"
     }
 
-    /// Adds a cell that says which kernel the row is of. `name` is HTML, and so is `title`, which is shown
+    /// Adds a cell that says which kernel the row is of; `name` is HTML, and so is what is shown beside it
     /// on request.
     pub(super) fn kernel(&mut self, kernel: usize, name: &str, title: Option<&str>) {
         let title = title.map(|title| format!(" title=\"{title}\"")).unwrap_or_default();
@@ -83,6 +83,21 @@ impl Table {
 
     pub(super) fn text(&mut self, html: &str) {
         self.html += &format!("<td class=\"t\">{html}</td>");
+    }
+
+    /// Adds a line of the source; a row is sorted by its file and then its line.
+    fn source(&mut self, source: Option<&SourceLine>) {
+        let Some(SourceLine { file, line, .. }) = source else {
+            self.html += "<td class=\"t dim\" data-v=\"\">-</td>";
+            return;
+        };
+        // The whole path would hide the other columns.
+        let short = cut(file.rsplit(['/', '\\']).next().unwrap_or(file), 48);
+        let file = cut(file, LONG_NAME);
+        self.html += &format!(
+            "<td class=\"t\" data-v=\"{file}:{line:010}\" title=\"{file}:{line}\"><code>{short}:{line}\
+             </code></td>"
+        );
     }
 
     pub(super) fn cell(&mut self, cell: &Cell) {
@@ -101,22 +116,6 @@ impl Table {
         // Whole numbers are exact below 2^53, and others need no more digits to be in order.
         let value = if value.fract() == 0.0 { value.to_string() } else { format!("{value:.4}") };
         self.html += &format!("<td data-v=\"{value}\">{shown}</td>");
-    }
-
-    /// Adds a cell with the source line, sorted by file and line.
-    fn source(&mut self, row: &ProgramCounter<'_>) {
-        let Some(SourceLine { file, line, .. }) = row.source() else {
-            self.html += "<td class=\"dim\" data-v=\"\">-</td>";
-            return;
-        };
-        // The whole path would hide the other columns.
-        let short = file.rsplit(['/', '\\']).next().unwrap_or(file);
-        let shown = cut(file, LONG_NAME);
-        self.html += &format!(
-            "<td class=\"name\" data-v=\"{shown}:{line:010}\" title=\"{shown}:{line}\">\
-             <code>{}:{line}</code></td>",
-            cut(short, 48)
-        );
     }
 
     pub(super) fn faults(&mut self, kinds: &FaultCounts) {
@@ -218,7 +217,7 @@ impl PcTable {
                 table.text(&format!("<code>{}</code>", cut(&sass, 80)));
             }
             if has_source {
-                table.source(row);
+                table.source(row.source());
             }
             if has_spaces {
                 table.text(space(row));
