@@ -171,17 +171,17 @@ pub(crate) fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
     "outside_window", "", |row| Value::Count(row.counter.summary.lane_faults.outside_window);
     "outside_allocation", "", |row| Value::Count(row.counter.summary.lane_faults.outside_allocation);
     "misaligned_address", "", |row| Value::Count(row.counter.summary.lane_faults.misaligned_address);
-    "kernel", "", |row| Value::Text((&*row.counter.summary.kernel).into());
-    "demangled", "", |row| row.demangled.map_or(Value::None, |form| Value::Text(form.into()));
-    "", "kernel", |row| {
-        Value::Text(row.demangled.unwrap_or(&row.counter.summary.kernel).into())
-    };
     "sass", "", |row| row.counter.sass().map_or(Value::None, |sass| Value::Text(sass.into()));
     "source_file", "", |row| match row.counter.source() {
         Some(source) => Value::Text((&*source.file).into()),
         None => Value::None,
     };
     "source_line", "", |row| count(row.counter.source().map(|source| source.line.into()));
+    "kernel", "", |row| Value::Text((&*row.counter.summary.kernel).into());
+    "demangled", "", |row| row.demangled.map_or(Value::None, |form| Value::Text(form.into()));
+    "", "kernel", |row| {
+        Value::Text(row.demangled.unwrap_or(&row.counter.summary.kernel).into())
+    };
     "", "source", |row| match row.counter.source() {
         Some(source) => Value::Text(format!("{}:{}", source.file, source.line).into()),
         None => Value::None,

@@ -30,7 +30,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 fn outputs_that_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    fs::write(at("trace"), grouped(5, "", &["0010 1 0 LDG 0 4 0 0x1 0"])).unwrap();
+    fs::write(at("trace"), grouped(5, "", &["0010 00000001 0 LDG 0 4 0 0x1 0"])).unwrap();
     fs::write(at("bad"), "-kernel name = k\nwhat\n").unwrap();
     fs::create_dir(at("folder")).unwrap();
     for (input, output, expected) in [
@@ -55,7 +55,7 @@ fn outputs_that_cannot_be_written() {
 fn traces_on_standard_input() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let text = grouped(5, "", &["0010 1 0 LDG 0 4 0 0x1000 0"]);
+    let text = grouped(5, "", &["0010 00000001 0 LDG 0 4 0 0x1000 0"]);
     fs::write(at("trace"), &text).unwrap();
     assert_eq!(warpload(&["import", &at("trace"), "-o", &at("out.wlt")]).status, 0);
     let binary = fs::read(at("out.wlt")).unwrap();
@@ -109,7 +109,7 @@ fn shards_through_files() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(at("binary"), write(&random_items(21, 3000))).unwrap();
-    let lines = ["0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x100 4 0", "0020 1 0 STG 0 4 0 0x1 0"];
+    let lines = ["0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x100 4 0", "0020 00000001 0 STG 0 4 0 0x1 0"];
     fs::write(at("text"), grouped(5, "", &lines.repeat(50))).unwrap();
     for trace in ["binary", "text"] {
         let replay = |more: &[&str]| {

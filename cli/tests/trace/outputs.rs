@@ -234,7 +234,7 @@ fn standard_output_by_name() {
 #[test]
 fn what_does_not_fit_is_named() {
     let folder = Folder::new();
-    let lines = ["0010 1 1 R1 LDG.E 1 R2 4 0 0x1000 0"];
+    let lines = ["0010 00000001 1 R1 LDG.E 1 R2 4 0 0x1000 0"];
     fs::write(folder.at("a.traceg"), grouped(5, "", &lines.repeat(5000))).unwrap();
     fs::write(folder.at("out.wlt"), "old").unwrap();
     let before = folder.contents();
