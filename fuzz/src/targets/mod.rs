@@ -114,7 +114,6 @@ pub const TARGETS: &[Target] = targets! {
         Files("tests/independent", "trace"),
         Files("tests/independent", "log"),
         Files("tests/data/traces2", "traceg"),
-        Files("tests/data/traces2", "trace"),
         Files("tests/data/traces2", "tracez"),
         Files("tests/data/traces2/damaged", "traceg"),
         Files("tests/data/traces2/damaged", "tracez"),
