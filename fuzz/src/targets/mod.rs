@@ -119,6 +119,7 @@ pub const TARGETS: &[Target] = targets! {
         Files("tests/data/traces2/damaged", "tracez"),
         Files("tests/data/traces2/damaged", "ndjson"),
         Files("tests/data/traces2/damaged", "log"),
+        File("tests/independent/handwritten-export.jsonl"),
         File("traces/nvbit-mem_trace.json"),
     ],
     kernels_list_does_not_panic: [
