@@ -311,7 +311,7 @@ fn is_hexadecimal(digits: &str) -> bool {
 pub(super) fn opcode(sass: &str) -> Option<&str> {
     let mut words = sass.split_whitespace();
     let word = words.find(|word| !word.starts_with('@'))?.trim_end_matches(';');
-    (!word.is_empty()).then_some(word)
+    word.starts_with(|first: char| first.is_ascii_uppercase()).then_some(word)
 }
 
 /// Returns whether the first register of an instruction's text is `RZ`, so that it keeps nothing.
@@ -338,6 +338,8 @@ mod tests {
             ("@P0 @UP0 RED.E.ADD [RZ], R3", Some("RED.E.ADD"), false),
             ("EXIT;", Some("EXIT"), false),
             ("@P0 ;", None, false),
+            ("@P0 [R9], R2 ;", None, false),
+            ("- R4", None, false),
             ("", None, false),
         ] {
             assert_eq!((opcode(sass), keeps_nothing(sass)), (word, is_void), "{sass}");

@@ -91,7 +91,13 @@ fn read(
             });
         }
     }
-    if !matches!(within, Within::Nothing) {
+    // A record of an opcode alone is one line, without a colon at its end.
+    let is_whole = match within {
+        Within::Nothing => true,
+        Within::Header => !header.text.trim_end().ends_with(':'),
+        Within::Addresses(_) | Within::Other => false,
+    };
+    if !is_whole {
         let message = "the file ends inside this record: it is cut off".to_owned();
         return Err(ImportError::Line {
             file: file.to_owned(),

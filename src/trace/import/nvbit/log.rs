@@ -189,7 +189,10 @@ fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Access
     // If the opcode is missing, the warp is in its place.
     decimal::<u64>(field(head, " - warp ")?)?;
     let cta = dimensions(field(head, " - CTA ")?)?;
-    Some(Access { launch, cta: Some(cta), opcode: opcode.trim(), pc: 0 })
+    let opcode = opcode.trim();
+    let is_opcode = opcode.starts_with(|first: char| first.is_ascii_uppercase())
+        && !opcode.contains(char::is_whitespace);
+    is_opcode.then_some(Access { launch, cta: Some(cta), opcode, pc: 0 })
 }
 
 /// Returns the text after `marker`, up to the next ` - `.
