@@ -13,8 +13,11 @@ pub(crate) struct Folder(pub(crate) tempfile::TempDir);
 impl Folder {
     pub(crate) fn new() -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
-        fs::write(folder.at("a.traceg"), grouped(5, "", &["0010 00000001 1 R1 LDG.E 1 R2 4 0 0x1000 0"]))
-            .unwrap();
+        fs::write(
+            folder.at("a.traceg"),
+            grouped(5, "", &["0010 00000001 1 R1 LDG.E 1 R2 4 0 0x1000 0"]),
+        )
+        .unwrap();
         fs::write(folder.at("kernelslist.g"), "a.traceg\n").unwrap();
         fs::write(folder.at("bytes"), [7; 0x2000]).unwrap();
         let image = r#"{"memory": {"global": [{"base": "0x1000", "file": "bytes"}]}}"#;
