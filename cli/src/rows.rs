@@ -146,7 +146,7 @@ pub(crate) fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
         }
         _ => Value::None,
     };
-    "", "ideal/load", |row| match wavefronts(row) {
+    "", "ideal wavefronts", |row| match wavefronts(row) {
         Some((loads, _, ideal)) => mean(ideal, loads),
         None => Value::None,
     };
@@ -156,7 +156,7 @@ pub(crate) fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
         Some(local) => mean(local.sectors, local.loads),
         None => Value::None,
     };
-    "", "ideal/load", |row| match row.counter.summary.local {
+    "", "ideal local", |row| match row.counter.summary.local {
         Some(local) => mean(local.ideal_sectors, local.loads),
         None => Value::None,
     };
