@@ -23,7 +23,7 @@ pub(crate) enum Value<'r> {
     Shown(String),
     /// A number in hexadecimal.
     Hex(u64),
-    /// Text that stands at the left of its column.
+    /// Text, at the left of its column.
     Text(Cow<'r, str>),
 }
 
