@@ -46,7 +46,7 @@ pub(super) struct Context<'c> {
     pub(super) kernels: Option<Vec<usize>>,
 }
 
-/// The most characters of a kernel's name where there is room.
+/// The most characters of a kernel's name in places that have room for a long one.
 pub(super) const LONG_NAME: usize = 200;
 
 impl Context<'_> {

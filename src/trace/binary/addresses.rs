@@ -20,7 +20,7 @@ pub enum Addresses<'a> {
     },
     /// Every active lane's address.
     List(&'a [u64]),
-    /// Nobody can tell which address belongs to which lane.
+    /// It is unknown which address belongs to which lane.
     Unknown,
     /// What the source says of an instruction that moves blocks, not lanes.
     Transfer {

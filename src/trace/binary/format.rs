@@ -217,7 +217,7 @@ pub mod form {
     pub const DELTAS: u8 = 2;
     /// `n` addresses: u64 each.
     pub const LIST: u8 = 3;
-    /// Nobody can tell which address belongs to which lane: nothing.
+    /// It is unknown which address belongs to which lane: nothing.
     pub const UNKNOWN: u8 = 4;
     /// An instruction that moves blocks: the number of addresses that the source has, which are not
     /// kept, and the bytes moved, u64 each.

@@ -166,7 +166,7 @@ def exact(t, lanes, version, threads):
 def old(t, lanes, version, threads):
     """Addresses up to version 3: perhaps over more lanes than the mask has.
 
-    Returns None if nobody can tell whose they are."""
+    Returns None if it is unknown whose they are."""
     mode = t.count("address mode")
     if mode == 1:
         base, stride = t.address("base address"), stride_of(t)

@@ -1,4 +1,4 @@
-//! Passing over words that nobody has to look at, without reading them one by one.
+//! Skipping words that no reader needs, without reading them one by one.
 
 use super::{BLANK, CLASSES, DIGIT, Lexer, NAME, PLAIN, is};
 use crate::syntax::Span;

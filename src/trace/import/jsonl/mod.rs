@@ -9,6 +9,7 @@ use super::error::ImportError;
 use super::format::{self, Format, Sign};
 use super::sink::{Sink, operation_of};
 use super::text::Text;
+use crate::lane::LaneMask;
 use crate::lines::Lines;
 use crate::trace::binary::{Addresses, Kernel, NewRecord, Place};
 use crate::trace::export::{VERSION, kind_name};
@@ -209,42 +210,8 @@ impl Reader {
             .into());
         }
         let mask = line.active.mask("active")?;
-        let addresses = match (&line.addresses, line.transfers) {
-            (None, Some(count)) if kind == Kind::Transfer => {
-                Addresses::Transfer { count, bytes: line.bytes.unwrap_or(0) }
-            }
-            (_, Some(_)) => return Err("`transfers` of an instruction that has lanes".into()),
-            (None, None) => Addresses::Unknown,
-            (Some(list), None) => {
-                self.addresses.clear();
-                for (lane, address) in list.iter().enumerate() {
-                    if address.is_some() != mask.contains(lane) {
-                        return Err(
-                            format!("`addresses` and `active` disagree in lane {lane}").into()
-                        );
-                    }
-                    self.addresses.extend(address.map(|address| address.0));
-                }
-                Addresses::shortest(&self.addresses, &mut self.deltas)
-            }
-        };
-        self.values.clear();
-        if let Some(values) = &line.values {
-            for register in 0..registers {
-                for (lane, values) in values.iter().enumerate() {
-                    let is_there = values.as_ref().map(Vec::len);
-                    if is_there != mask.contains(lane).then_some(registers) {
-                        return Err(format!(
-                            "`values` of lane {lane}; expected {registers} for each active lane"
-                        )
-                        .into());
-                    }
-                    if let Some(values) = values {
-                        self.values.push(values[register].small("values")?);
-                    }
-                }
-            }
-        }
+        let addresses = read_addresses(&line, kind, mask, &mut self.addresses, &mut self.deltas)?;
+        read_values(&line, registers, mask, &mut self.values)?;
         let RecordLine { cta, warp, cluster, index, .. } = line;
         let place = Place { cta, warp, cluster, index };
         sink.place((place != Place::default()).then_some(place));
@@ -297,4 +264,54 @@ impl Reader {
         }
         Ok(())
     }
+}
+
+/// Returns the addresses of a line's active lanes, in `list` or in `deltas` if that is shorter.
+fn read_addresses<'l>(
+    line: &RecordLine<'_>,
+    kind: Kind,
+    mask: LaneMask,
+    list: &'l mut Vec<u64>,
+    deltas: &'l mut Vec<i32>,
+) -> Result<Addresses<'l>, Wrong> {
+    let lanes = match (&line.addresses, line.transfers) {
+        (None, Some(count)) if kind == Kind::Transfer => {
+            return Ok(Addresses::Transfer { count, bytes: line.bytes.unwrap_or(0) });
+        }
+        (_, Some(_)) => return Err("`transfers` of an instruction that has lanes".into()),
+        (None, None) => return Ok(Addresses::Unknown),
+        (Some(lanes), None) => lanes,
+    };
+    list.clear();
+    for (lane, address) in lanes.iter().enumerate() {
+        if address.is_some() != mask.contains(lane) {
+            return Err(format!("`addresses` and `active` disagree in lane {lane}").into());
+        }
+        list.extend(address.map(|address| address.0));
+    }
+    Ok(Addresses::shortest(list, deltas))
+}
+
+/// Sets `values` to those of a line's active lanes, register by register; to none if it has none.
+fn read_values(
+    line: &RecordLine<'_>,
+    registers: usize,
+    mask: LaneMask,
+    values: &mut Vec<u32>,
+) -> Result<(), Wrong> {
+    values.clear();
+    let Some(lanes) = &line.values else { return Ok(()) };
+    for register in 0..registers {
+        for (lane, own) in lanes.iter().enumerate() {
+            if own.as_ref().map(Vec::len) != mask.contains(lane).then_some(registers) {
+                let message =
+                    format!("`values` of lane {lane}; expected {registers} for each active lane");
+                return Err(message.into());
+            }
+            if let Some(own) = own {
+                values.push(own[register].small("values")?);
+            }
+        }
+    }
+    Ok(())
 }

@@ -68,7 +68,7 @@ pub struct Counts {
     pub loads: u64,
     /// Skipped instructions.
     pub skipped: SkippedCounts,
-    /// Loads whose addresses nobody can give to lanes: counted as loads, but not executed.
+    /// Loads whose addresses cannot be attributed to lanes: counted as loads, but not executed.
     #[serde(default)]
     pub unattributable: u64,
     /// Copies from global to shared memory (`LDGSTS`), which are among the other skipped

@@ -33,7 +33,7 @@ pub(super) struct Part {
     /// If a survey is wanted.
     pub(super) surveyed: Option<Surveyed>,
     traffic: TrafficCounter,
-    /// Of stores and atomics, whose lines nobody asks for.
+    /// Of stores and atomics, whose lines are not part of the footprint.
     store_traffic: TrafficCounter,
 }
 
