@@ -13,6 +13,7 @@ mod file_list;
 mod format;
 mod formats;
 mod in_order;
+mod in_parallel;
 mod jsonl;
 mod kernels_list;
 mod launches;

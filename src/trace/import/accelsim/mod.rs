@@ -5,7 +5,6 @@ mod addresses;
 mod fields;
 mod groups;
 mod header;
-mod in_parallel;
 mod instruction;
 mod line;
 mod merge;

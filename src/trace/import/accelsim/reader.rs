@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use super::groups::{Groups, Mark, is_instruction};
 use super::header::{Contents, Header};
-use super::in_parallel;
 use super::line::{Body, LineReader};
 use super::merge;
+use super::part::{Part, PieceReader};
 use super::pieces::{Piece, Pieces};
 use super::tokens::Tokens;
 use super::version::Version;
 use crate::lines::Lines;
 use crate::trace::binary::NO_END_MARK;
 use crate::trace::import::error::ImportError;
+use crate::trace::import::in_parallel::{self, Chunk};
 use crate::trace::import::sink::Sink;
 use crate::trace::import::text::Text;
 
@@ -148,9 +149,18 @@ impl<'f> Reader<'f> {
         let (line, offset) = (self.line + 1, lines.offset());
         let tracked = body.needs_warps().then_some(warp);
         let mut pieces = Pieces::new(lines.into_inner(), line, offset, tracked);
-        in_parallel::read(&body, piece, &mut pieces, threads, |piece, part| {
-            merge::merge(&body, piece, part, &mut self.groups, sink)
-        })?;
+        let end = in_parallel::read(
+            Some(Job { piece, part: Part::default() }),
+            threads,
+            |job: &mut Job| match pieces.read(&mut job.piece) {
+                Ok(true) => None,
+                Ok(false) => Some(Ok(())),
+                Err(error) => Some(Err(ImportError::in_lines(self.file, error))),
+            },
+            |reader: &mut PieceReader, job| reader.read(&body, &job.piece, &mut job.part),
+            |job| merge::merge(&body, &job.piece, &mut job.part, &mut self.groups, sink),
+        )?;
+        end.unwrap_or(Ok(()))?;
         self.line = pieces.last_line();
         self.end(is_cut || pieces.is_cut())?;
         let unknown = match self.is_grouped {
@@ -187,6 +197,19 @@ impl<'f> Reader<'f> {
             return sink.note("no instruction in the source".to_owned());
         }
         sink.end_is_unknown(NO_INSTRUCTION)
+    }
+}
+
+/// A piece and what it holds.
+#[derive(Default)]
+struct Job {
+    piece: Piece,
+    part: Part,
+}
+
+impl Chunk for Job {
+    fn len(&self) -> usize {
+        self.piece.len()
     }
 }
 

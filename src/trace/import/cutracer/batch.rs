@@ -6,6 +6,7 @@ use super::json::Wrong;
 use super::line::{Access, Fields, Line, Type};
 use crate::lane::LANES;
 use crate::lines::{LineError, Lines};
+use crate::trace::import::in_parallel::Chunk;
 
 /// How many bytes of lines a batch has, unless it is one longer line.
 const BATCH_BYTES: usize = 128 << 10;
@@ -47,6 +48,12 @@ pub(super) enum End {
     Unreadable(LineError),
 }
 
+impl Chunk for Batch {
+    fn len(&self) -> usize {
+        self.text.len()
+    }
+}
+
 impl Batch {
     /// Replaces the lines; returns why there are no more, if there are none.
     pub(super) fn fill(&mut self, lines: &mut Lines<impl BufRead>) -> Option<End> {
@@ -70,11 +77,6 @@ impl Batch {
             self.ends.push(self.text.len());
         }
         None
-    }
-
-    /// Returns the bytes of the lines.
-    pub(super) fn len(&self) -> usize {
-        self.text.len()
     }
 
     /// Returns the number of a line of the file, by that in the batch.

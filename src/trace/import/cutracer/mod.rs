@@ -1,7 +1,6 @@
 //! Reads CUTracer's traces: lines of JSON, and its text log (docs/traces.md).
 
 mod batch;
-mod in_parallel;
 mod json;
 mod line;
 mod metadata;

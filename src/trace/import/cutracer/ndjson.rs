@@ -6,14 +6,15 @@ use memchr::memmem;
 
 use super::batch::{Batch, End};
 use super::json::{Json, Wrong};
-use super::line::{Access, Opcode, keeps_nothing, opcode, words};
+use super::line::{Access, Fields, Opcode, keeps_nothing, opcode, words};
 use super::metadata::{Invalid, Metadata};
-use super::{TOOL, add_notes, in_parallel};
+use super::{TOOL, add_notes};
 use crate::lane::LANES;
 use crate::lines::{LineError, Lines};
 use crate::trace::binary::{NewRecord, Place};
 use crate::trace::import::error::ImportError;
 use crate::trace::import::format::{self, Format, Sign, first_line};
+use crate::trace::import::in_parallel;
 use crate::trace::import::launches::{Begun, Launches};
 use crate::trace::import::sink::{Refused, Sink, operation_of};
 use crate::trace::import::text::Text;
@@ -49,14 +50,17 @@ fn read(
     let at = |line, column, message| {
         Err(ImportError::Line { file: file.to_owned(), line, column, message })
     };
-    let end = in_parallel::read(&mut lines, threads, |batch| {
+    let take = |batch: &mut Batch| {
         reader.take(batch).or_else(|(line, stop)| match stop {
             Stop::Line(Wrong { at: before, message }) => at(line, before + 1, message.into_owned()),
             Stop::Refused(Refused::Name(error)) => at(line, 1, error.to_string()),
             Stop::Refused(Refused::Import(error)) => Err(error),
         })
-    })?;
-    match end {
+    };
+    let fill = |batch: &mut Batch| batch.fill(&mut lines);
+    let read = |fields: &mut Fields, batch: &mut Batch| batch.read(fields);
+    let end = in_parallel::read(None, threads, fill, read, take)?;
+    match end.unwrap_or(End::Whole) {
         End::Whole => reader.end(),
         End::Cut(line) => {
             at(line, 1, "the last line has no line end: the file is cut off".to_owned())
