@@ -52,6 +52,12 @@ impl ImportError {
         }
     }
 
+    /// Returns the error of a file whose last line, at that place, has no end.
+    pub(super) fn cut_off(file: &Path, line: u64, column: usize) -> Self {
+        let message = "the last line has no line end: the file is cut off".to_owned();
+        Self::Line { file: file.to_owned(), line, column, message }
+    }
+
     /// Returns the error of a file that could be read up to `line` of its text, if that is known.
     pub(super) fn unreadable(file: &Path, line: Option<u64>, source: &io::Error) -> Self {
         let line = line.map_or(String::new(), |line| format!(" (line {line} of the text)"));

@@ -174,7 +174,7 @@ impl<'f> Reader<'f> {
     /// Ends the file, whose last line may have no end.
     fn end(&mut self, is_cut: bool) -> Result<(), ImportError> {
         if is_cut {
-            return Err(self.error(0, "the last line has no line end: the file is cut off"));
+            return Err(ImportError::cut_off(self.file, self.line, 1));
         }
         if self.groups.is_open() {
             return Err(self.error(0, "the file ends inside a thread block; expected `#END_TB`"));

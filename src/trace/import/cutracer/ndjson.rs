@@ -62,9 +62,7 @@ fn read(
     let end = in_parallel::read(None, threads, fill, read, take)?;
     match end.unwrap_or(End::Whole) {
         End::Whole => reader.end(),
-        End::Cut(line) => {
-            at(line, 1, "the last line has no line end: the file is cut off".to_owned())
-        }
+        End::Cut(line) => Err(ImportError::cut_off(file, line, 1)),
         End::Unreadable(LineError::TooLong { line, .. }) => {
             at(line, 1, format!("a line of more than {MAX_LINE_BYTES} bytes"))
         }

@@ -82,13 +82,7 @@ fn read(
             _ => return at(number, 1, "expected `  Memory Addresses:` or registers".to_owned()),
         }
         if !lines.line_ended() {
-            let message = "the last line has no line end: the file is cut off";
-            return Err(ImportError::Line {
-                file: file.to_owned(),
-                line: number,
-                column: 1,
-                message: message.to_owned(),
-            });
+            return Err(ImportError::cut_off(file, number, 1));
         }
     }
     // A record of an opcode alone is one line, without a colon at its end.

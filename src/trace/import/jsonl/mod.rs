@@ -48,8 +48,7 @@ fn read(
         read.map_err(|wrong| wrong.at(file, number))?;
     }
     if !lines.line_ended() {
-        let message = "the last line has no line end: the file is cut off";
-        return Err(Wrong::from(message).at(file, number));
+        return Err(ImportError::cut_off(file, number, 1));
     }
     let Some(reader) = reader else { return Ok(()) };
     reader.end(sink).map_err(|wrong| wrong.at(file, number))

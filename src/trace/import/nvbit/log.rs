@@ -96,8 +96,7 @@ fn read(
     if let Some((line, column)) = last
         && !lines.line_ended()
     {
-        let message = "the last line has no line end: the file is cut off".to_owned();
-        return Err(ImportError::Line { file: file.to_owned(), line, column, message });
+        return Err(ImportError::cut_off(file, line, column));
     }
     if let Some(launch) = begun {
         reader.begun(&launch, file)?;
