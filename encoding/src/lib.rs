@@ -47,8 +47,10 @@ mod field;
 pub mod impossible;
 mod instruction;
 pub mod layout;
+mod machine_word;
 mod operand;
 mod ready;
+mod sm;
 mod table;
 mod text;
 mod word_bits;
@@ -57,10 +59,12 @@ pub use control::{Bundle, Control};
 pub use field::{Bits, Field, FieldOverflow, FieldValue};
 pub use instruction::{Instruction, LoadParts, describe};
 pub use layout::*;
+pub use machine_word::MachineWord;
 pub use operand::{
     Address, CacheOp, ConstantMode, Guard, Immediate, InvalidPred, InvalidSize, LimitedSize,
     LocalCacheOp, MemorySpace, Offset, Pred, Reg, SignedImmediate, Size,
 };
+pub use sm::{Group, Sm, UnknownSm};
 pub use table::{FieldReading, Layout, Row, Word};
 pub use text::{
     Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,

@@ -1,0 +1,210 @@
+//! [`Sm`]: whose words these are. [`SMS`] is the table of the SMs that are known.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// SMs whose loads have the same layouts and texts (docs/load-sm70.md section 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Group {
+    /// SM 5.x and 6.x (Maxwell, Pascal): words of 64 bits, three of them in a bundle. All others
+    /// have words of 128 bits.
+    Spa5,
+    /// SM 7.0 and 7.2 (Volta).
+    Volta,
+    /// SM 7.5 (Turing).
+    Turing,
+    /// SM 8.0 to 8.8 (Ampere).
+    Ampere,
+    /// SM 8.9 (Ada): Ampere with loads of 256 bits.
+    Ada,
+    /// SM 9.0 (Hopper).
+    Hopper,
+    /// SM 10.0 (Blackwell).
+    Blackwell100,
+    /// SM 10.1, 10.3 and 11.0.
+    Blackwell101,
+    /// SM 10.7: 10.1 with the `LDCU` of 12.0.
+    Blackwell107,
+    /// SM 12.x (Blackwell).
+    Blackwell120,
+}
+
+/// What nvdisasm 12.8 appends to the text of a load of 128 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tail {
+    Nothing,
+    /// The PM field alone.
+    Pm,
+    /// All of its scheduling.
+    All,
+}
+
+/// One row an SM: ten times the major number plus the minor number, its group, and what nvdisasm
+/// 12.8 appends to its loads.
+const SMS: &[(u16, Group, Tail)] = &[
+    (50, Group::Spa5, Tail::Nothing),
+    (52, Group::Spa5, Tail::Nothing),
+    (53, Group::Spa5, Tail::Nothing),
+    (60, Group::Spa5, Tail::Nothing),
+    (61, Group::Spa5, Tail::Nothing),
+    (62, Group::Spa5, Tail::Nothing),
+    (70, Group::Volta, Tail::Nothing),
+    (72, Group::Volta, Tail::Nothing),
+    (75, Group::Turing, Tail::Nothing),
+    (80, Group::Ampere, Tail::Nothing),
+    (86, Group::Ampere, Tail::Pm),
+    (87, Group::Ampere, Tail::Pm),
+    (88, Group::Ampere, Tail::Pm),
+    (89, Group::Ada, Tail::Pm),
+    (90, Group::Hopper, Tail::Pm),
+    (100, Group::Blackwell100, Tail::Pm),
+    (101, Group::Blackwell101, Tail::Pm),
+    (103, Group::Blackwell101, Tail::Pm),
+    (107, Group::Blackwell107, Tail::Pm),
+    (110, Group::Blackwell101, Tail::Pm),
+    (120, Group::Blackwell120, Tail::All),
+    (121, Group::Blackwell120, Tail::All),
+];
+
+/// A known SM version, such as 5.0 or 9.0a. Displays as in the names of targets: `50`, `90a`.
+///
+/// ```
+/// use warpload_encoding::{Group, Sm};
+///
+/// let sm: Sm = "90a".parse()?;
+/// assert_eq!((sm.number(), sm.suffix()), (90, Some('a')));
+/// assert_eq!(sm.group(), Group::Hopper);
+/// assert!(sm.has_wide_words() && !Sm::SPA5.has_wide_words());
+/// assert!("99".parse::<Sm>().is_err());
+/// # Ok::<(), warpload_encoding::UnknownSm>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Sm {
+    number: u16,
+    suffix: Option<Suffix>,
+    group: Group,
+}
+
+/// A letter after the number: features that only this SM, or only its family, has. Loads are the
+/// same with and without.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Suffix {
+    A,
+    F,
+}
+
+impl Sm {
+    /// SM 5.0. All SMs with words of 64 bits have the same loads.
+    pub const SPA5: Sm = Sm { number: 50, suffix: None, group: Group::Spa5 };
+
+    /// Returns the SM with that number, ten times the major number plus the minor number; `None` if
+    /// it is not known.
+    #[must_use]
+    pub fn new(number: u32) -> Option<Self> {
+        let (number, group, _) = SMS.iter().find(|(known, ..)| u32::from(*known) == number)?;
+        Some(Self { number: *number, suffix: None, group: *group })
+    }
+
+    /// Returns this SM with the suffix `a`: code that only this SM executes.
+    #[must_use]
+    pub const fn specific(self) -> Self {
+        Self { suffix: Some(Suffix::A), ..self }
+    }
+
+    /// Returns all SMs, without suffixes, in ascending order.
+    pub fn all() -> impl Iterator<Item = Sm> {
+        SMS.iter().map(|(number, group, _)| Self { number: *number, suffix: None, group: *group })
+    }
+
+    /// Returns ten times the major number plus the minor number.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.number as u32
+    }
+
+    /// Returns the letter after the number, `a` or `f`.
+    #[must_use]
+    pub const fn suffix(self) -> Option<char> {
+        match self.suffix {
+            None => None,
+            Some(Suffix::A) => Some('a'),
+            Some(Suffix::F) => Some('f'),
+        }
+    }
+
+    /// Returns the group of SMs with the same loads.
+    #[inline]
+    #[must_use]
+    pub const fn group(self) -> Group {
+        self.group
+    }
+
+    /// Returns whether words have 128 bits: from SM 7.0 on.
+    #[inline]
+    #[must_use]
+    pub const fn has_wide_words(self) -> bool {
+        !matches!(self.group, Group::Spa5)
+    }
+
+    #[expect(dead_code, reason = "read by the formatter of 128-bit words")]
+    pub(crate) fn tail(self) -> Tail {
+        let row = SMS.iter().find(|(number, ..)| *number == self.number);
+        row.map_or(Tail::Nothing, |(.., tail)| *tail)
+    }
+}
+
+/// Text that names no known SM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownSm;
+
+impl fmt::Display for UnknownSm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown SM; expected one of")?;
+        for (i, sm) in Sm::all().enumerate() {
+            write!(f, "{} {sm}", if i > 0 { "," } else { "" })?;
+        }
+        f.write_str(", with `a` or `f` from 90 on")
+    }
+}
+
+impl core::error::Error for UnknownSm {}
+
+impl FromStr for Sm {
+    type Err = UnknownSm;
+
+    /// Reads `80`, `90a`, `100f`; also `sm_80`.
+    fn from_str(text: &str) -> Result<Self, UnknownSm> {
+        let text = text.strip_prefix("sm_").unwrap_or(text);
+        let (digits, suffix) = match text.strip_suffix('a') {
+            Some(digits) => (digits, Some(Suffix::A)),
+            None => match text.strip_suffix('f') {
+                Some(digits) => (digits, Some(Suffix::F)),
+                None => (text, None),
+            },
+        };
+        // No sign, no leading zero.
+        let canonical =
+            digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+        let number = digits.parse().ok().filter(|_| canonical);
+        let sm = number.and_then(Self::new).ok_or(UnknownSm)?;
+        match suffix {
+            Some(Suffix::A) if sm.number < 90 => Err(UnknownSm),
+            Some(Suffix::F) if sm.number < 100 => Err(UnknownSm),
+            suffix => Ok(Self { suffix, ..sm }),
+        }
+    }
+}
+
+impl fmt::Display for Sm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.number)?;
+        self.suffix().map_or(Ok(()), |suffix| write!(f, "{suffix}"))
+    }
+}
+
+impl fmt::Debug for Sm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SM {self}")
+    }
+}
