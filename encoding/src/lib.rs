@@ -53,6 +53,7 @@ mod ready;
 mod sm;
 mod table;
 mod text;
+mod wide;
 mod word_bits;
 
 pub use control::{Bundle, Control};
@@ -62,7 +63,7 @@ pub use layout::*;
 pub use machine_word::MachineWord;
 pub use operand::{
     Address, CacheOp, ConstantMode, Guard, Immediate, InvalidPred, InvalidSize, LimitedSize,
-    LocalCacheOp, MemorySpace, Offset, Pred, Reg, SignedImmediate, Size,
+    LocalCacheOp, MemorySpace, Offset, Pred, Reg, SignedImmediate, Size, UniformReg,
 };
 pub use sm::{Group, Sm, UnknownSm};
 pub use table::{FieldReading, Layout, Row, Word};
@@ -70,6 +71,7 @@ pub use text::{
     Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
     later_syntax, parse_control_prefix, parse_line, parse_opcode,
 };
+pub use wide::{Decoded128, FieldReading128, Instruction128, Refusal};
 pub use word_bits::WordBits;
 
 /// The example of the README, run as a test.

@@ -11,6 +11,6 @@ pub use address::{Address, ConstantMode, Immediate, MemorySpace, Offset, SignedI
 pub(crate) use barrier::write_list;
 pub use barrier::{Barrier, WaitMask};
 pub use cache::{CacheOp, LocalCacheOp};
-pub use register::{Guard, InvalidPred, Pred, Reg};
+pub use register::{Guard, InvalidPred, Pred, Reg, UniformReg};
 pub(crate) use size::SizeField;
 pub use size::{InvalidSize, LimitedSize, Size};

@@ -73,6 +73,66 @@ impl FieldValue for Reg {
     }
 }
 
+/// A uniform register, one value for the whole warp: `UR0` and up, or `URZ`, which reads as zero and
+/// discards writes. There are 63 before SM 10.0, and 255 from there on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UniformReg(u8);
+
+impl UniformReg {
+    /// The zero register, number 255 whatever the width of its field.
+    pub const URZ: UniformReg = UniformReg(255);
+
+    /// Creates the register with that number; 255 is [`UniformReg::URZ`].
+    #[inline]
+    #[must_use]
+    pub const fn new(number: u8) -> Self {
+        Self(number)
+    }
+
+    /// Returns the register's number, 255 for `URZ`.
+    #[inline]
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Returns whether this is `URZ`.
+    #[inline]
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        self.0 == Self::URZ.0
+    }
+
+    /// Returns the register in a field of `width` bits, in which all ones are `URZ`.
+    #[inline]
+    pub(crate) const fn from_field(bits: u64, width: u32) -> Self {
+        if bits == (1 << width) - 1 { Self::URZ } else { Self(bits as u8) }
+    }
+
+    /// Returns the bits of the register in a field of `width` bits; `None` if it is too high.
+    pub(crate) const fn to_field(self, width: u32) -> Option<u64> {
+        let zero = (1 << width) - 1;
+        match self.0 as u64 {
+            255 => Some(zero),
+            number if number < zero => Some(number),
+            _ => None,
+        }
+    }
+}
+
+impl Default for UniformReg {
+    /// `URZ`.
+    fn default() -> Self {
+        Self::URZ
+    }
+}
+
+impl fmt::Display for UniformReg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_zero() { f.write_str("URZ") } else { write!(f, "UR{}", self.0) }
+    }
+}
+
 /// A predicate register: `P0`..=`P6`, or `PT`, which is always true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pred(u8);

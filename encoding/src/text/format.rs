@@ -12,13 +12,14 @@ use crate::ready::Ready;
 
 /// Room for the longest text, `@!P0 LD.E.CG.U.128 R200, [R200+-0x80000000], P0`, with the widest ready
 /// text after it.
-const CAPACITY: usize = 80;
+const NARROW: usize = 80;
 
 const LONG_ENOUGH: &str = "the buffer is longer than the longest text";
 
-/// The canonical text of one instruction, without allocation.
+/// The canonical text of one instruction, without allocation. A word of 128 bits needs more room than
+/// the default.
 #[derive(Clone, Copy)]
-pub struct Text {
+pub struct Text<const CAPACITY: usize = NARROW> {
     bytes: [u8; CAPACITY],
     length: usize,
 }
@@ -81,7 +82,7 @@ const PREDICATE_OPERANDS: [Ready<7>; 8] = {
     operands
 };
 
-impl Text {
+impl<const CAPACITY: usize> Text<CAPACITY> {
     pub(crate) fn new() -> Self {
         Self { bytes: [0; CAPACITY], length: 0 }
     }
@@ -130,6 +131,18 @@ impl Text {
     #[inline]
     fn push_nth(&mut self, table: &'static [Ready<7>], index: u8) {
         self.push(table.get(usize::from(index)).or_impossible(&Ready::EMPTY, "each has a text"));
+    }
+
+    /// Pushes a number of at most three digits.
+    #[inline]
+    pub(crate) fn push_decimal(&mut self, number: u8) {
+        if number >= 100 {
+            self.push_byte(b'0' + number / 100);
+        }
+        if number >= 10 {
+            self.push_byte(b'0' + number / 10 % 10);
+        }
+        self.push_byte(b'0' + number % 10);
     }
 
     /// Pushes `@!P0 `; nothing for `@PT`.
@@ -197,19 +210,19 @@ impl Text {
     }
 }
 
-impl fmt::Display for Text {
+impl<const CAPACITY: usize> fmt::Display for Text<CAPACITY> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl fmt::Debug for Text {
+impl<const CAPACITY: usize> fmt::Debug for Text<CAPACITY> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.as_str(), f)
     }
 }
 
-impl core::ops::Deref for Text {
+impl<const CAPACITY: usize> core::ops::Deref for Text<CAPACITY> {
     type Target = str;
 
     fn deref(&self) -> &str {

@@ -1,0 +1,356 @@
+//! [`Instruction128`]: decoding, what is refused, and the fields of a word.
+
+use core::fmt;
+
+use super::form::{FORMS, Form};
+use super::plan::{Opcode, Place, Plan, form_of, plan_of};
+use super::row::{Kind, Row, Slot};
+use super::values::{Value, Values};
+use crate::control::Control;
+use crate::field::{Field, FieldValue};
+use crate::impossible::OrImpossible;
+use crate::operand::{Pred, Reg, UniformReg};
+use crate::sm::Sm;
+
+/// A load instruction of SM 7.0 to 12.x: its word, and whose it is.
+///
+/// Guarantees: [`encode`](Self::encode) returns the word that [`decode`](Self::decode) accepted, in
+/// all 128 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Instruction128 {
+    // Two halves: a `u128` would align every type that has one to 16 bytes.
+    low: u64,
+    high: u64,
+    sm: Sm,
+    form: u8,
+}
+
+/// What a word of 128 bits is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decoded128 {
+    /// A load.
+    Load(Instruction128),
+    /// A word with the opcode of a load that the disassembler refuses.
+    Refused(Refusal),
+    /// Another instruction, or none. Also a word of `LDSM` for which the disassembler prints
+    /// nothing.
+    Other,
+}
+
+/// Why a word with the opcode of a load is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// SMs of other groups have the instruction.
+    OtherSm {
+        /// The mnemonic.
+        mnemonic: &'static str,
+    },
+    /// A field does not have the one value that it must have.
+    Fixed {
+        /// The field's name.
+        name: &'static str,
+        /// Its most significant bit.
+        high: u8,
+        /// Its least significant bit.
+        low: u8,
+        /// The value that it must have.
+        expected: u64,
+    },
+    /// Fields exclude each other, or a field's value does not exist.
+    Form(&'static str),
+    /// The scheduling bits are those of no schedule.
+    Schedule,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OtherSm { mnemonic } => write!(f, "{mnemonic} of other SMs"),
+            Self::Fixed { name, high, low, expected } if high == low => {
+                write!(f, "bit {high} ({name}) is not {expected}")
+            }
+            Self::Fixed { name, high, low, expected } => {
+                write!(f, "bits {high}:{low} ({name}) are not {expected}")
+            }
+            Self::Form(reason) => f.write_str(reason),
+            Self::Schedule => f.write_str("invalid scheduling (bits 124:122 and 109:105)"),
+        }
+    }
+}
+
+impl core::error::Error for Refusal {}
+
+/// One field of one word: what it is called, and its bits. Displays as what the bits mean.
+#[derive(Clone, Copy)]
+pub struct FieldReading128 {
+    row: &'static Row,
+    /// The bits of the field, unsigned.
+    pub raw: u64,
+}
+
+impl FieldReading128 {
+    /// Returns which bits of the word these are.
+    #[must_use]
+    pub fn field(&self) -> Field<u128> {
+        self.row.field
+    }
+
+    /// Returns the name of the field in the documents of the architecture; `-` for bits that the
+    /// disassembler does not read.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.row.name
+    }
+
+    /// Returns what the field decides, in one line.
+    #[must_use]
+    pub fn purpose(&self) -> &'static str {
+        self.row.purpose
+    }
+
+    /// Returns whether the disassembler reads these bits.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        !matches!(self.row.kind, Kind::Unread)
+    }
+}
+
+impl fmt::Display for FieldReading128 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.row.kind.fmt_meaning(self.raw, self.row.field.width(), f)
+    }
+}
+
+/// Bit n of entry b: whether batch b and the schedule n (yield flag and stall count) are refused.
+const REFUSED_SCHEDULES: [u32; 8] = {
+    let never = 1 << 16 | 0xf << 28;
+    // With a batch, also the schedule 0.
+    [never, never | 1, never | 1, never | 1, never | 1, never | 1, u32::MAX, u32::MAX]
+};
+
+/// The same for `ULDC`, which has no batch 3 and no batch beside a schedule above 15.
+const REFUSED_SCHEDULES_OF_ULDC: [u32; 8] = {
+    let never = 1 << 16 | 0xf << 28;
+    let batch = never | 1 | 0xffff_0000;
+    [never, batch, batch, u32::MAX, batch, batch, u32::MAX, u32::MAX]
+};
+
+impl Instruction128 {
+    /// Decodes a word of `sm`.
+    ///
+    /// ```
+    /// use warpload_encoding::{Decoded128, Instruction128, Sm};
+    ///
+    /// let sm: Sm = "80".parse()?;
+    /// let word = 0x000ea8000c1e1900_0000100404007981;
+    /// let Decoded128::Load(load) = Instruction128::decode(word, sm) else { panic!("a load") };
+    /// assert_eq!(load.text().as_str(), "LDG.E R0, [R4.64+0x10]");
+    /// assert_eq!(load.encode(), word);
+    /// assert_eq!(Instruction128::decode(0x7918, sm), Decoded128::Other);
+    /// # Ok::<(), warpload_encoding::UnknownSm>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn decode(word: u128, sm: Sm) -> Decoded128 {
+        let form = match form_of(word, sm.group()) {
+            Opcode::Form(form) => form,
+            Opcode::Other => return Decoded128::Other,
+            Opcode::OfOtherSms => return Decoded128::Refused(other_sm(word)),
+        };
+        let load = Self { low: word as u64, high: (word >> 64) as u64, sm, form };
+        let plan = load.plan();
+        let schedules =
+            if load.is_uldc() { &REFUSED_SCHEDULES_OF_ULDC } else { &REFUSED_SCHEDULES };
+        let refused = schedules.get((word >> 122) as usize & 7).copied().unwrap_or(u32::MAX);
+        if word & plan.fixed_mask != plan.fixed_value || refused >> (word >> 105 & 31) & 1 != 0 {
+            return Decoded128::Refused(load.refusal());
+        }
+        let form = load.form();
+        for refused in form.refused {
+            if word & refused.mask == refused.value && refused.groups.contains(sm.group()) {
+                return Decoded128::Refused(Refusal::Form(refused.reason));
+            }
+        }
+        if load.has_no_text() {
+            return Decoded128::Other;
+        }
+        Decoded128::Load(load)
+    }
+
+    /// Returns the word, the inverse of [`decode`](Self::decode).
+    #[inline]
+    #[must_use]
+    pub const fn encode(self) -> u128 {
+        (self.high as u128) << 64 | self.low as u128
+    }
+
+    /// Returns whose word it is.
+    #[must_use]
+    pub const fn sm(&self) -> Sm {
+        self.sm
+    }
+
+    /// Returns the mnemonic without modifiers.
+    #[must_use]
+    pub fn mnemonic(&self) -> &'static str {
+        self.form().name
+    }
+
+    /// Returns how the instruction is scheduled. The reuse flags, which a load does not have, are 0;
+    /// their bits are the [batch hint](Self::batch).
+    #[must_use]
+    pub fn control(&self) -> Control {
+        Control::of_wide_word(self.encode())
+    }
+
+    /// Returns the batch hint, 0..=5; 0 is none.
+    #[must_use]
+    pub fn batch(&self) -> u8 {
+        self.get(Slot::Batch) as u8
+    }
+
+    /// Returns the PM field, 0..=3.
+    #[must_use]
+    pub fn pm(&self) -> u8 {
+        self.get(Slot::Pm) as u8
+    }
+
+    /// Returns the bits of the word that neither the disassembler reads nor the text shows, as a
+    /// mask.
+    #[must_use]
+    pub fn unread_bits(&self) -> u128 {
+        let unread = self.rows().filter(|row| matches!(row.kind, Kind::Unread));
+        unread.fold(0, |mask, row| mask | row.field.mask())
+    }
+
+    /// Returns the reading of every field, most significant first.
+    pub fn describe(&self) -> impl Iterator<Item = FieldReading128> + use<> {
+        let word = self.encode();
+        self.rows().map(move |row| FieldReading128 { row, raw: row.field.get(word) })
+    }
+
+    fn rows(&self) -> impl DoubleEndedIterator<Item = &'static Row> + use<> {
+        let group = self.sm.group();
+        self.form().rows.iter().copied().flatten().filter(move |row| row.groups.contains(group))
+    }
+
+    #[inline]
+    pub(super) fn form(&self) -> &'static Form {
+        FORMS.get(usize::from(self.form)).or_impossible(&FORMS[0], "an instruction has a form")
+    }
+
+    #[inline]
+    fn plan(&self) -> &'static Plan {
+        plan_of(self.form, self.sm.group())
+    }
+
+    #[inline]
+    fn place(&self, slot: Slot) -> Place {
+        let place = self.plan().places.get(slot as usize).copied();
+        place.or_impossible(Place::NOWHERE, "there is a place for each slot")
+    }
+
+    /// Returns whether the form has the field.
+    #[inline]
+    pub(super) fn has(&self, slot: Slot) -> bool {
+        self.place(slot).width > 0
+    }
+
+    /// Returns the number in a field, 0 if the form does not have it.
+    #[inline]
+    pub(super) fn get(&self, slot: Slot) -> u64 {
+        let place = self.place(slot);
+        if place.is_split {
+            let rows = self.rows().filter(|row| row.slot == slot);
+            return rows
+                .fold(0, |number, row| number << row.field.width() | row.field.get(self.encode()));
+        }
+        (self.encode() >> place.low) as u64 & ((1 << place.width) - 1)
+    }
+
+    /// Returns the number in a field of which it is the two's complement, in bytes.
+    pub(super) fn get_signed(&self, slot: Slot) -> i64 {
+        let place = self.place(slot);
+        // The one split field of that kind has 32 bits.
+        let unused = if place.is_split { 32 } else { 64 - u32::from(place.width) };
+        let number = (self.get(slot) << unused) as i64 >> unused;
+        let is_by_32 = matches!(self.kind(slot), Some(Kind::SignedBy32));
+        if is_by_32 { 32 * number } else { number }
+    }
+
+    /// Returns the kind of a field; `None` if the form does not have it.
+    pub(super) fn kind(&self, slot: Slot) -> Option<Kind> {
+        let place = self.place(slot);
+        if place.width == 0 { None } else { place.row(self.form()).map(|row| row.kind) }
+    }
+
+    /// Returns the values of a field that has names.
+    pub(super) fn values(&self, slot: Slot) -> Option<&'static Values> {
+        match self.kind(slot)? {
+            Kind::Named(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// Returns the value of a field that has names.
+    #[inline]
+    pub(super) fn value(&self, slot: Slot) -> Option<&'static Value> {
+        self.values(slot)?.get(self.get(slot))
+    }
+
+    pub(super) fn register(&self, slot: Slot) -> Reg {
+        Reg::from_bits(self.get(slot))
+    }
+
+    /// Returns the uniform register in a field.
+    pub(super) fn uniform(&self, slot: Slot) -> UniformReg {
+        UniformReg::from_field(self.get(slot), self.place(slot).width.into())
+    }
+
+    /// Returns the predicate in a field.
+    pub(super) fn predicate(&self, slot: Slot) -> Pred {
+        let bits = self.get(slot);
+        let is_inverted = matches!(self.kind(slot), Some(Kind::InvertedPredicate));
+        Pred::from_bits(if is_inverted { !bits } else { bits })
+    }
+
+    /// Returns the instruction with another number in a field; `None` if it does not fit.
+    pub(super) fn put(mut self, slot: Slot, number: u64) -> Option<Self> {
+        let mut word = self.encode();
+        let mut left = number;
+        for row in self.rows().rev().filter(|row| row.slot == slot) {
+            let width = row.field.width();
+            let mask = u64::MAX >> (64 - width);
+            word = word & !row.field.mask() | row.field.place(left & mask);
+            left = left.checked_shr(width).unwrap_or(0);
+        }
+        (self.low, self.high) = (word as u64, (word >> 64) as u64);
+        (left == 0).then_some(self)
+    }
+
+    fn is_uldc(&self) -> bool {
+        self.form().name == "ULDC"
+    }
+
+    /// Returns whether this is an `LDSM` whose element size has no text.
+    fn has_no_text(&self) -> bool {
+        self.form().name == "LDSM" && self.value(Slot::Size).is_none_or(|size| size.name.is_empty())
+    }
+
+    fn refusal(&self) -> Refusal {
+        let word = self.encode();
+        let wrong = self.rows().find_map(|row| {
+            let expected = row.fixed.filter(|fixed| row.field.get(word) != *fixed)?;
+            let (high, low) = (row.field.high(), row.field.low());
+            Some(Refusal::Fixed { name: row.name, high, low, expected })
+        });
+        wrong.unwrap_or(Refusal::Schedule)
+    }
+}
+
+/// Returns the refusal of a word whose opcode is that of a load which only other SMs have.
+fn other_sm(word: u128) -> Refusal {
+    let form = FORMS.iter().find(|form| u128::from(form.opcode) == word & 0xfff);
+    Refusal::OtherSm { mnemonic: form.map_or("a load", |form| form.name) }
+}

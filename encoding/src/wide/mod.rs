@@ -1,0 +1,18 @@
+//! The loads of SM 7.0 to 12.x: words of 128 bits.
+//!
+//! - `layout.rs` is **the table** of fields, `values.rs` the names of their values;
+//! - `form.rs` lists the forms: which opcode has which layout on which SMs, and how it is written;
+//! - `plan.rs` works out where the fields are, `decode.rs` what is refused;
+//! - `write.rs` and `read.rs` are the text, `parts.rs` what a load means.
+//!
+//! To add an instruction: its rows, and a row in the list of forms.
+
+mod decode;
+mod form;
+mod layout;
+mod plan;
+mod row;
+mod values;
+mod write;
+
+pub use self::decode::{Decoded128, FieldReading128, Instruction128, Refusal};
