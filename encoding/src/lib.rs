@@ -71,7 +71,10 @@ pub use text::{
     Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
     later_syntax, parse_control_prefix, parse_line, parse_opcode,
 };
-pub use wide::{Decoded128, FieldReading128, Instruction128, Refusal};
+pub use wide::{
+    Decoded128, FieldReading128, Instruction128, Modifiers128, Refusal, parse_line_128,
+    parse_opcode_128,
+};
 pub use word_bits::WordBits;
 
 /// The example of the README, run as a test.

@@ -8,10 +8,54 @@ use super::span::Span;
 use crate::control::{Barrier, Control, Schedule, WaitMask, read_cuassembler, read_maxas};
 use crate::field::FieldValue;
 
+/// The annotations of a line; `None` for those that it does not have.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Annotations {
+    pub(crate) wait: Option<WaitMask>,
+    pub(crate) read: Option<Barrier>,
+    pub(crate) write: Option<Barrier>,
+    pub(crate) schedule: Option<Schedule>,
+    /// The batch hint of a word of 128 bits.
+    pub(crate) batch: Option<u8>,
+    /// The PM field of a word of 128 bits.
+    pub(crate) pm: Option<u8>,
+}
+
+impl Annotations {
+    /// Returns whether one of them is not the PM field.
+    pub(crate) fn schedules(&self) -> bool {
+        let Self { wait, read, write, schedule, batch, pm: _ } = self;
+        wait.is_some() || read.is_some() || write.is_some() || schedule.is_some() || batch.is_some()
+    }
+}
+
+/// The names of the batch hint, 1 and up; `???3` is read apart.
+pub(crate) const BATCHES: [&str; 5] =
+    ["BATCH_START", "BATCH_START_TILE", "???3", "BATCH_END", "BARRIER_EXEMPT"];
+
 impl Cursor<'_> {
     /// Reads the annotations that are here, in any order; `None` if there are none.
     pub(crate) fn annotations(&mut self) -> Result<Option<Control>, ParseError> {
-        let (mut wait, mut read, mut write, mut schedule) = (None, None, None, None);
+        let Some(annotations) = self.annotation_parts(false)? else { return Ok(None) };
+        let default = Control::default();
+        let control = Control {
+            wait: annotations.wait.unwrap_or(default.wait),
+            read: annotations.read.unwrap_or(default.read),
+            write: annotations.write.unwrap_or(default.write),
+            ..default
+        };
+        let schedule = annotations.schedule.unwrap_or(default.schedule());
+        Ok(Some(control.with_schedule(schedule)))
+    }
+
+    /// Reads the annotations that are here, in any order; `None` if there are none. `is_wide` allows
+    /// those that only words of 128 bits have.
+    pub(crate) fn annotation_parts(
+        &mut self,
+        is_wide: bool,
+    ) -> Result<Option<Annotations>, ParseError> {
+        let mut found = Annotations::default();
+        let mut any = false;
         loop {
             let span = self.peek().span;
             let twice = if self.eat(b'&') {
@@ -19,37 +63,50 @@ impl Cursor<'_> {
                 match AnnotationName::read(name.text) {
                     Some(AnnotationName::Wait) => {
                         self.expect(b'=')?;
-                        wait.replace(self.wait_set()?).is_some()
+                        found.wait.replace(self.wait_set()?).is_some()
                     }
                     Some(AnnotationName::Read(digits)) => {
-                        read.replace(self.barrier(digits, name)?).is_some()
+                        found.read.replace(self.barrier(digits, name, is_wide)?).is_some()
                     }
                     Some(AnnotationName::Write(digits)) => {
-                        write.replace(self.barrier(digits, name)?).is_some()
+                        found.write.replace(self.barrier(digits, name, is_wide)?).is_some()
                     }
                     None => return Err(name.error(ParseErrorKind::UnknownAnnotation)),
                 }
             } else if self.eat(b'?') {
-                schedule.replace(self.schedule()?).is_some()
+                self.question(is_wide, &mut found)?
             } else {
                 break;
             };
+            any = true;
             if twice {
                 let span = Span { start: span.start, end: self.position() };
                 return Err(ParseError { kind: ParseErrorKind::AnnotationTwice, span });
             }
         }
-        if wait.is_none() && read.is_none() && write.is_none() && schedule.is_none() {
-            return Ok(None);
+        Ok(any.then_some(found))
+    }
+
+    /// Reads what is after `?`; returns whether the line had it already.
+    fn question(&mut self, is_wide: bool, found: &mut Annotations) -> Result<bool, ParseError> {
+        if is_wide {
+            // `????3` is batch 3.
+            let is_unknown = self.eat(b'?') && self.eat(b'?') && self.eat(b'?');
+            let word = self.word(Expected::Schedule)?;
+            let named = BATCHES.iter().position(|name| word.is(name));
+            let batch = if is_unknown { word.is("3").then_some(2) } else { named };
+            if let Some(batch) = batch {
+                return Ok(found.batch.replace(batch as u8 + 1).is_some());
+            }
+            let pm = ["PM1", "PM2", "PM3"].iter().position(|name| word.is(name));
+            if let Some(pm) = pm.filter(|_| !is_unknown) {
+                return Ok(found.pm.replace(pm as u8 + 1).is_some());
+            }
+            let schedule = Schedule::named(word.text).filter(|_| !is_unknown);
+            let schedule = schedule.ok_or(word.error(ParseErrorKind::UnknownSchedule))?;
+            return Ok(found.schedule.replace(schedule).is_some());
         }
-        let default = Control::default();
-        let control = Control {
-            wait: wait.unwrap_or(default.wait),
-            read: read.unwrap_or(default.read),
-            write: write.unwrap_or(default.write),
-            ..default
-        };
-        Ok(Some(control.with_schedule(schedule.unwrap_or(default.schedule()))))
+        Ok(found.schedule.replace(self.schedule()?).is_some())
     }
 
     fn schedule(&mut self) -> Result<Schedule, ParseError> {
@@ -74,10 +131,17 @@ impl Cursor<'_> {
     }
 
     /// Reads the number after `&rd` or `&wr`: `=N`, or the `digits` at the end of the name itself.
-    fn barrier(&mut self, digits: &str, name: Word<'_>) -> Result<Barrier, ParseError> {
+    fn barrier(
+        &mut self,
+        digits: &str,
+        name: Word<'_>,
+        is_wide: bool,
+    ) -> Result<Barrier, ParseError> {
         let number = if digits.is_empty() {
             self.expect(b'=')?;
-            self.barrier_number()?
+            let (number, span) = self.number()?;
+            // The texts of 128-bit words name barrier 6, too.
+            if is_wide && number == Some(6) { 6 } else { small_barrier(number, span)? }
         } else {
             let Span { end, .. } = name.span;
             let within = Span { start: end - digits.len(), end };

@@ -32,6 +32,13 @@ impl<'t> Word<'t> {
         self.text.eq_ignore_ascii_case(name)
     }
 
+    /// Returns this without its first byte, which is ASCII.
+    pub(crate) fn after_first(self) -> Self {
+        let text = self.text.get(1..).unwrap_or_default();
+        let span = Span { start: self.span.end - text.len(), end: self.span.end };
+        Self { text, span, upper: self.upper.after(1) }
+    }
+
     /// Returns whether this begins with a digit.
     #[inline]
     pub(crate) fn is_digit_first(self) -> bool {

@@ -4,6 +4,8 @@ use core::fmt;
 
 use super::modifier::Modifiers;
 use super::span::Span;
+use crate::sm::Sm;
+use crate::wide::{Modifiers128, Refusal};
 
 /// Why a line could not be parsed, and which bytes of it are at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,12 @@ pub enum Expected {
     Address,
     /// `c[bank]`.
     ConstantBank,
+    /// A uniform register.
+    UniformRegister,
+    /// `.64`, `.U32`, `.X4`, `.X8` or `.X16`, after a base register.
+    BaseSuffix,
+    /// An operand.
+    Operand,
     /// A number.
     Number,
     /// This character.
@@ -147,6 +155,57 @@ pub enum ParseErrorKind {
     PredicateOperand,
     /// Text after the end of the instruction.
     TrailingText,
+    /// Not the mnemonic of a load of this SM.
+    UnknownMnemonicOf(Sm),
+    /// Not the name of a modifier, in a text of 128 bits.
+    UnknownModifier128 {
+        /// The modifiers of this load.
+        known: Modifiers128,
+    },
+    /// A modifier that another one must precede or follow, or a second one of its kind.
+    MisplacedModifier {
+        /// The modifiers of this load, in order.
+        known: Modifiers128,
+    },
+    /// A modifier that must be there is not.
+    MissingModifier {
+        /// The modifiers of this load, in order.
+        known: Modifiers128,
+    },
+    /// `INVALID7` or `???0`, which disassemblers print for numbers that mean nothing.
+    InvalidModifier,
+    /// A uniform register that the SM does not have.
+    UniformRegisterTooHigh {
+        /// The number of the last one.
+        last: u8,
+    },
+    /// A guard of the lanes at an instruction that has one of the warp, or the reverse.
+    GuardFile {
+        /// The mnemonic.
+        mnemonic: &'static str,
+        /// Whether the guard must be a uniform predicate.
+        uniform: bool,
+    },
+    /// An address that the load does not have on this SM.
+    AddressForm {
+        /// The mnemonic.
+        mnemonic: &'static str,
+    },
+    /// An offset of more than 63 bits.
+    OffsetTooLong,
+    /// An offset that is not a multiple of its unit.
+    OffsetUnit {
+        /// The unit in bytes.
+        unit: u8,
+    },
+    /// A base of 64 bits without `.E`.
+    NeedsExtended,
+    /// A number that does not fit its field.
+    NumberTooLarge,
+    /// The descriptor of an `LDGSTS` is not in the register after that of the shared address.
+    DescriptorAfterUniform,
+    /// The instruction that the text names is refused by the disassembler.
+    Refused(Refusal),
 }
 
 impl fmt::Display for ParseError {
@@ -200,6 +259,31 @@ impl fmt::Display for ParseError {
             Kind::AddressOfConstant => write!(f, "expected {}", Expected::ConstantBank),
             Kind::PredicateOperand => write!(f, "expected {}", Expected::End),
             Kind::TrailingText => f.write_str("text after the end of the instruction"),
+            Kind::UnknownMnemonicOf(sm) => write!(f, "unknown load instruction of SM {sm}"),
+            Kind::UnknownModifier128 { .. } => f.write_str("unknown modifier"),
+            Kind::MisplacedModifier { .. } => f.write_str("modifier out of order, or repeated"),
+            Kind::MissingModifier { .. } => f.write_str("missing modifier"),
+            Kind::InvalidModifier => f.write_str("invalid modifier; it cannot be assembled"),
+            Kind::UniformRegisterTooHigh { last } => {
+                write!(f, "invalid uniform register; expected UR0..=UR{last} or URZ")
+            }
+            Kind::GuardFile { mnemonic, uniform: true } => {
+                write!(f, "the guard of {mnemonic} is a uniform predicate, UP0..=UP6 or UPT")
+            }
+            Kind::GuardFile { mnemonic, uniform: false } => {
+                write!(f, "the guard of {mnemonic} is a predicate, P0..=P6 or PT")
+            }
+            Kind::AddressForm { mnemonic } => {
+                write!(f, "{mnemonic} has no address of this form on this SM")
+            }
+            Kind::OffsetTooLong => f.write_str("offset out of range"),
+            Kind::OffsetUnit { unit } => write!(f, "the offset must be a multiple of {unit}"),
+            Kind::NeedsExtended => f.write_str("a base of 64 bits needs `.E`"),
+            Kind::NumberTooLarge => f.write_str("number out of range"),
+            Kind::DescriptorAfterUniform => f.write_str(
+                "the descriptor must be in the uniform register after that of the shared address",
+            ),
+            Kind::Refused(refusal) => write!(f, "no such instruction: {refusal}"),
         }
     }
 }
@@ -216,6 +300,9 @@ impl fmt::Display for Expected {
             Self::Predicate => f.write_str("a predicate, P0..=P6 or PT"),
             Self::Address => f.write_str("a base register or an address"),
             Self::ConstantBank => f.write_str("a constant bank, `c[0x0]`..=`c[0x1f]`"),
+            Self::UniformRegister => f.write_str("a uniform register, UR0 and up or URZ"),
+            Self::BaseSuffix => f.write_str("`64`, `U32`, `X4`, `X8` or `X16`"),
+            Self::Operand => f.write_str("an operand"),
             Self::Number => f.write_str("a number, decimal or 0x hexadecimal"),
             Self::Character(character) => write!(f, "`{character}`"),
             Self::OffsetOrBracket => f.write_str("`+`, `-` or `]`"),

@@ -6,6 +6,8 @@ use super::error::{ParseError, ParseErrorKind};
 use super::later::later_syntax;
 use super::modifier::Modifiers;
 use crate::instruction::Instruction;
+use crate::sm::Sm;
+use crate::wide::{Instruction128, Modifiers128};
 
 /// What to write instead, in one line. Created by [`ParseError::hint`].
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +18,8 @@ enum HintText {
     Fixed(&'static str),
     KnownMnemonics,
     Modifiers(Modifiers),
+    MnemonicsOf(Sm),
+    Modifiers128(Modifiers128),
     WholeModifier(&'static str),
     AddressUpTo(u64),
     /// This offset without signs.
@@ -37,6 +41,10 @@ impl ParseError {
             | Kind::OtherModifier { known, .. }
             | Kind::InvalidSize { known }
             | Kind::ModifierOrder { known, .. } => HintText::Modifiers(known),
+            Kind::UnknownMnemonicOf(sm) => HintText::MnemonicsOf(sm),
+            Kind::UnknownModifier128 { known }
+            | Kind::MisplacedModifier { known }
+            | Kind::MissingModifier { known } => HintText::Modifiers128(known),
             Kind::PartOfModifier { whole } => HintText::WholeModifier(whole),
             Kind::NegativeWithoutBase { max } => HintText::AddressUpTo(max),
             kind => HintText::Fixed(fixed_hint(kind)?),
@@ -103,6 +111,16 @@ impl fmt::Display for Hint {
                 Ok(())
             }
             HintText::Modifiers(known) => write!(f, "modifiers, in this order: {known}"),
+            HintText::MnemonicsOf(sm) => {
+                write!(f, "loads of SM {sm}: ")?;
+                let mut separator = "";
+                for mnemonic in Instruction128::mnemonics(sm) {
+                    write!(f, "{separator}{mnemonic}")?;
+                    separator = ", ";
+                }
+                Ok(())
+            }
+            HintText::Modifiers128(known) => write!(f, "modifiers, in this order: {known}"),
             HintText::WholeModifier(whole) => write!(f, "write `.{whole}`"),
             HintText::AddressUpTo(max) => {
                 write!(f, "without a base register the number is the address itself, 0..={max:#x}")

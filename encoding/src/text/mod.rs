@@ -3,14 +3,14 @@
 //! Below the instructions: [`cursor`] reads tokens, `operands`, `read_modifiers` and `annotation`
 //! read the parts of a line, `format` writes them. Above them: `parse`, `from_str` and `hint`.
 
-mod annotation;
+pub(crate) mod annotation;
 pub(crate) mod cursor;
 mod error;
 mod format;
 mod from_str;
 mod hint;
 mod later;
-mod lexer;
+pub(crate) mod lexer;
 pub(crate) mod modifier;
 mod operands;
 mod parse;
@@ -24,6 +24,6 @@ pub use format::Text;
 pub use hint::Hint;
 pub use later::later_syntax;
 pub use modifier::{Alias, Modifiers};
-pub(crate) use operands::Bare;
+pub(crate) use operands::{Bare, predicate_named, register_named};
 pub use parse::{ParsedLine, parse_line, parse_opcode};
 pub use span::Span;

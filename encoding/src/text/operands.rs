@@ -173,7 +173,7 @@ fn immediate<const WIDTH: u32>(
 }
 
 /// Returns the predicate that `word` names.
-pub(super) fn predicate_named(word: Word<'_>) -> Result<Pred, ParseError> {
+pub(crate) fn predicate_named(word: Word<'_>) -> Result<Pred, ParseError> {
     if word.is("PT") {
         return Ok(Pred::PT);
     }
@@ -188,7 +188,7 @@ pub(super) fn predicate_named(word: Word<'_>) -> Result<Pred, ParseError> {
 }
 
 /// Returns the register that `word` names.
-pub(super) fn register_named(word: Word<'_>) -> Result<Reg, ParseError> {
+pub(crate) fn register_named(word: Word<'_>) -> Result<Reg, ParseError> {
     if word.is("RZ") {
         return Ok(Reg::RZ);
     }

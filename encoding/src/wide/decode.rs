@@ -158,7 +158,7 @@ impl Instruction128 {
             Opcode::Other => return Decoded128::Other,
             Opcode::OfOtherSms => return Decoded128::Refused(other_sm(word)),
         };
-        let load = Self { low: word as u64, high: (word >> 64) as u64, sm, form };
+        let load = Self::of(form, word, sm);
         let plan = load.plan();
         let schedules =
             if load.is_uldc() { &REFUSED_SCHEDULES_OF_ULDC } else { &REFUSED_SCHEDULES };
@@ -197,6 +197,21 @@ impl Instruction128 {
         self.form().name
     }
 
+    /// Returns the mnemonics of the loads of an SM, each once, without modifiers.
+    pub fn mnemonics(sm: Sm) -> impl Iterator<Item = &'static str> {
+        FORMS.iter().zip(0..).filter_map(move |(form, n)| {
+            let before = FORMS.iter().take(n);
+            let is_of_sm = |form: &Form| form.groups.contains(sm.group());
+            let is_first = !before.into_iter().any(|b| b.name == form.name && is_of_sm(b));
+            (is_of_sm(form) && is_first).then_some(form.name)
+        })
+    }
+
+    /// Returns the instruction of a form with that word, which must be one of it.
+    pub(super) const fn of(form: u8, word: u128, sm: Sm) -> Self {
+        Self { low: word as u64, high: (word >> 64) as u64, sm, form }
+    }
+
     /// Returns how the instruction is scheduled. The reuse flags, which a load does not have, are 0;
     /// their bits are the [batch hint](Self::batch).
     #[must_use]
@@ -230,7 +245,7 @@ impl Instruction128 {
         self.rows().map(move |row| FieldReading128 { row, raw: row.field.get(word) })
     }
 
-    fn rows(&self) -> impl DoubleEndedIterator<Item = &'static Row> + use<> {
+    pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &'static Row> + use<> {
         let group = self.sm.group();
         self.form().rows.iter().copied().flatten().filter(move |row| row.groups.contains(group))
     }
@@ -255,6 +270,15 @@ impl Instruction128 {
     #[inline]
     pub(super) fn has(&self, slot: Slot) -> bool {
         self.place(slot).width > 0
+    }
+
+    /// Returns the width of a field in bits; `None` if the form does not have it.
+    pub(super) fn width(&self, slot: Slot) -> Option<u32> {
+        if !self.has(slot) {
+            return None;
+        }
+        let rows = self.rows().filter(|row| row.slot == slot);
+        Some(rows.map(|row| row.field.width()).sum())
     }
 
     /// Returns the number in a field, 0 if the form does not have it.

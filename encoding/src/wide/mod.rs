@@ -8,11 +8,16 @@
 //! To add an instruction: its rows, and a row in the list of forms.
 
 mod decode;
+mod fit;
 mod form;
 mod layout;
+mod operand_text;
 mod plan;
+mod read;
 mod row;
+mod template;
 mod values;
 mod write;
 
 pub use self::decode::{Decoded128, FieldReading128, Instruction128, Refusal};
+pub use self::read::{Modifiers128, parse_line_128, parse_opcode_128};

@@ -323,7 +323,7 @@ impl Instruction128 {
     }
 
     /// Returns the uniform register after `register`, `URZ` after the last one.
-    fn next(&self, register: UniformReg) -> UniformReg {
+    pub(super) fn next(&self, register: UniformReg) -> UniformReg {
         let last =
             if TAHB.contains(self.group()) && !TAH.contains(self.group()) { 254 } else { 62 };
         if register.number() >= last {

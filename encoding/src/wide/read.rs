@@ -1,0 +1,346 @@
+//! Parses one line of SASS of SM 7.0 to 12.x.
+
+use core::fmt;
+
+use super::decode::{Decoded128, Instruction128};
+use super::form::{FORMS, Modifier};
+use super::operand_text::{WrittenOperands, either_predicate};
+use super::row::{Kind, Slot};
+use super::values::is_invalid_name;
+use crate::control::{Control, Schedule};
+use crate::field::FieldValue;
+use crate::operand::Pred;
+use crate::sm::Sm;
+use crate::text::annotation::{Annotations, parse_control_prefix};
+use crate::text::cursor::{Cursor, Word};
+use crate::text::lexer::TokenKind;
+use crate::text::{Expected, ParseError, ParseErrorKind as Error, Span};
+
+/// Parses one instruction of `sm`, which has 128-bit words: the canonical text, with or without the
+/// scheduling that nvdisasm 12.8 appends, or the notation of maxas or CuAssembler before it. Without
+/// a scheduling, the word gets one cycle, no barriers and no waits.
+///
+/// ```
+/// use warpload_encoding::parse_line_128;
+///
+/// let sm = "120".parse()?;
+/// let load = parse_line_128("LDG.E R0, desc[UR4][R2.64+0x10] &wr=0x0 ?trans1", sm)?;
+/// assert_eq!(load.text().as_str(), "LDG.E R0, desc[UR4][R2.64+0x10]");
+/// assert_eq!(load.control().write.number(), Some(0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns [`ParseError`] with the bytes at fault if `text` is not one load instruction of `sm`.
+pub fn parse_line_128(text: &str, sm: Sm) -> Result<Instruction128, ParseError> {
+    let (leading, start) = parse_control_prefix(text)?;
+    let mut cursor = Cursor::new(text, start);
+    let line_start = cursor.peek().span.start;
+    if cursor.peek().kind == TokenKind::End {
+        return Err(cursor.error(Error::Expected(Expected::Instruction)));
+    }
+    let guard = WrittenGuard::read(&mut cursor)?;
+    let load = instruction(&mut cursor, sm)?;
+    let load = guard.apply(load)?;
+    let at = cursor.peek().span.start;
+    let trailing = cursor.annotation_parts(true)?;
+    let span = Span { start: at, end: cursor.position() };
+    if leading.is_some() && trailing.is_some_and(|trailing| trailing.schedules()) {
+        return Err(ParseError { kind: Error::ControlTwice, span });
+    }
+    let load = load.scheduled(leading, trailing);
+    let ended = cursor.eat(b';');
+    if cursor.peek().kind != TokenKind::End {
+        let kind = if ended { Error::TrailingText } else { Error::Expected(Expected::End) };
+        return Err(cursor.error(kind));
+    }
+    match Instruction128::decode(load.encode(), sm) {
+        Decoded128::Load(load) => Ok(load),
+        Decoded128::Refused(refusal) => {
+            let span = Span { start: line_start, end: cursor.position() };
+            Err(ParseError { kind: Error::Refused(refusal), span })
+        }
+        Decoded128::Other => Err(cursor.error(Error::Expected(Expected::Instruction))),
+    }
+}
+
+/// Parses a mnemonic with its modifiers; all operands of the result are `RZ`, `URZ`, `PT` or 0. Of
+/// several forms, the first one.
+///
+/// # Errors
+/// Returns [`ParseError`] with the bytes at fault if `text` is not the opcode of a load of `sm`.
+pub fn parse_opcode_128(text: &str, sm: Sm) -> Result<Instruction128, ParseError> {
+    let mut cursor = Cursor::new(text, 0);
+    let opcode = WrittenOpcode::read(&mut cursor)?;
+    if cursor.peek().kind != TokenKind::End {
+        return Err(cursor.error(Error::TrailingText));
+    }
+    opcode.each_form(sm, Ok)
+}
+
+struct WrittenGuard {
+    uniform: bool,
+    negated: bool,
+    predicate: Pred,
+    span: Span,
+}
+
+impl WrittenGuard {
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
+        let span = cursor.peek().span;
+        if !cursor.eat(b'@') {
+            return Ok(Self { uniform: false, negated: false, predicate: Pred::PT, span });
+        }
+        let negated = cursor.eat(b'!');
+        let word = cursor.word(Expected::Predicate)?;
+        let (uniform, predicate) = either_predicate(word)?;
+        Ok(Self { uniform, negated, predicate, span: word.span })
+    }
+
+    fn apply(self, load: Instruction128) -> Result<Instruction128, ParseError> {
+        let Self { uniform, negated, predicate, span } = self;
+        let is_default = predicate.is_true() && !negated && !uniform;
+        if is_default {
+            return Ok(load);
+        }
+        if uniform != load.has_uniform_guard() {
+            let kind = Error::GuardFile { mnemonic: load.mnemonic(), uniform: !uniform };
+            return Err(ParseError { kind, span });
+        }
+        let load = load.put(Slot::Guard, predicate.to_bits()).unwrap_or(load);
+        Ok(load.put(Slot::GuardNegated, negated.into()).unwrap_or(load))
+    }
+}
+
+/// Reads mnemonic and operands.
+fn instruction(cursor: &mut Cursor<'_>, sm: Sm) -> Result<Instruction128, ParseError> {
+    let opcode = WrittenOpcode::read(cursor)?;
+    // A wrong mnemonic or modifier comes first.
+    opcode.each_form(sm, Ok)?;
+    let operands = WrittenOperands::read(cursor)?;
+    let end = cursor.peek().span;
+    opcode.each_form(sm, |load| load.with_operands(&operands, end))
+}
+
+/// No mnemonic has more words after its dots.
+const MAX_WORDS: usize = 14;
+
+/// A mnemonic and the words after its dots, whatever they are.
+struct WrittenOpcode<'t> {
+    mnemonic: Word<'t>,
+    words: [Option<Word<'t>>; MAX_WORDS],
+    count: usize,
+}
+
+impl<'t> WrittenOpcode<'t> {
+    fn read(cursor: &mut Cursor<'t>) -> Result<Self, ParseError> {
+        let mnemonic = cursor.word(Expected::Mnemonic)?;
+        let mut opcode = Self { mnemonic, words: [None; MAX_WORDS], count: 0 };
+        while cursor.eat(b'.') {
+            if cursor.peek().kind == TokenKind::Punctuation(b'?') {
+                return Err(cursor.error(Error::InvalidModifier));
+            }
+            let word = cursor.word(Expected::Modifier)?;
+            let Some(slot) = opcode.words.get_mut(opcode.count) else {
+                return Err(word.error(Error::Expected(Expected::End)));
+            };
+            *slot = Some(word);
+            opcode.count += 1;
+        }
+        Ok(opcode)
+    }
+
+    fn word(&self, n: usize) -> Option<Word<'t>> {
+        self.words.get(n).copied().flatten()
+    }
+
+    /// Returns what `fit` makes of the first form that fits, or the error of the form that fits the
+    /// longest part of the text.
+    fn each_form(
+        &self,
+        sm: Sm,
+        fit: impl Fn(Instruction128) -> Result<Instruction128, ParseError>,
+    ) -> Result<Instruction128, ParseError> {
+        let mut best: Option<ParseError> = None;
+        for (form, number) in FORMS.iter().zip(0..) {
+            if !self.mnemonic.is(form.name) || !form.groups.contains(sm.group()) {
+                continue;
+            }
+            match self.fit_modifiers(Instruction128::template(number, sm)).and_then(&fit) {
+                Ok(load) => return Ok(load),
+                Err(error) if best.is_none_or(|best| error.span.start > best.span.start) => {
+                    best = Some(error);
+                }
+                Err(_) => {}
+            }
+        }
+        Err(best.unwrap_or(self.mnemonic.error(Error::UnknownMnemonicOf(sm))))
+    }
+
+    /// Returns the instruction with the modifiers.
+    fn fit_modifiers(&self, mut load: Instruction128) -> Result<Instruction128, ParseError> {
+        let mut next = 0;
+        for modifier in load.form().modifiers {
+            match *modifier {
+                Modifier::Always(name) if self.word(next).is_some_and(|word| word.is(name)) => {
+                    next += 1;
+                }
+                Modifier::Always(_) => return Err(self.modifier_error(next, load)),
+                Modifier::Slot(slot) => {
+                    let Some(values) = load.values(slot) else { continue };
+                    let names = values.rows.iter().map(|value| value.name).zip(0u64..);
+                    let longest = names
+                        .filter_map(|(name, number)| Some((self.length_of(name, next)?, number)))
+                        .max();
+                    match longest {
+                        Some((length, number)) => {
+                            next += length;
+                            load = load.put(slot, number).unwrap_or(load);
+                        }
+                        None if values.default.is_none() => {
+                            return Err(self.modifier_error(next, load));
+                        }
+                        None => {}
+                    }
+                }
+            }
+        }
+        if next < self.count { Err(self.modifier_error(next, load)) } else { Ok(load) }
+    }
+
+    /// Returns how many words `name` has if they are the ones from word `from` on.
+    fn length_of(&self, name: &str, from: usize) -> Option<usize> {
+        if name.is_empty() || is_invalid_name(name) {
+            return None;
+        }
+        let mut length = 0;
+        for part in name.split('.') {
+            if !self.word(from + length)?.is(part) {
+                return None;
+            }
+            length += 1;
+        }
+        Some(length)
+    }
+
+    /// Returns the error of word `n`, which may be missing.
+    fn modifier_error(&self, n: usize, load: Instruction128) -> ParseError {
+        let known = Modifiers128 { load };
+        let Some(word) = self.word(n) else {
+            let Span { end, .. } = self.word(n.wrapping_sub(1)).unwrap_or(self.mnemonic).span;
+            let span = Span { start: end, end };
+            return ParseError { kind: Error::MissingModifier { known }, span };
+        };
+        let starts = |name: &str| name.split('.').next().is_some_and(|first| word.is(first));
+        let is_known = known.names().any(starts);
+        word.error(if is_invalid_name(word.text) {
+            Error::InvalidModifier
+        } else if is_known {
+            Error::MisplacedModifier { known }
+        } else {
+            Error::UnknownModifier128 { known }
+        })
+    }
+}
+
+/// The modifiers that a load of 128 bits takes. Displays as their names, in the order of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Modifiers128 {
+    load: Instruction128,
+}
+
+impl Modifiers128 {
+    fn names(self) -> impl Iterator<Item = &'static str> {
+        self.load.form().modifiers.iter().flat_map(move |modifier| {
+            let (always, values) = match *modifier {
+                Modifier::Always(name) => (Some(name), None),
+                Modifier::Slot(slot) => (None, self.load.values(slot)),
+            };
+            let rows = values.map_or(&[][..], |values| values.rows);
+            let names = rows.iter().map(|value| value.name);
+            always
+                .into_iter()
+                .chain(names.filter(|name| !name.is_empty() && !is_invalid_name(name)))
+        })
+    }
+}
+
+impl fmt::Display for Modifiers128 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for modifier in self.load.form().modifiers {
+            match *modifier {
+                Modifier::Always(name) => write!(f, "{separator}`.{name}`")?,
+                Modifier::Slot(slot) => {
+                    let Some(values) = self.load.values(slot) else { continue };
+                    write!(f, "{separator}")?;
+                    let names = values.rows.iter().map(|value| value.name);
+                    let mut names = names.filter(|name| !name.is_empty() && !is_invalid_name(name));
+                    let first = names.next().unwrap_or_default();
+                    match names.next() {
+                        None => write!(f, "`.{first}`")?,
+                        Some(second) => {
+                            write!(f, "{}, `.{first} .{second}", values.kind)?;
+                            names.try_for_each(|name| write!(f, " .{name}"))?;
+                            f.write_str("`")?;
+                        }
+                    }
+                }
+            }
+            separator = "; ";
+        }
+        Ok(())
+    }
+}
+
+impl Instruction128 {
+    fn has_uniform_guard(&self) -> bool {
+        matches!(self.kind(Slot::Guard), Some(Kind::UniformPredicate))
+    }
+
+    /// Returns the instruction with the scheduling that its text names.
+    fn scheduled(self, leading: Option<Control>, trailing: Option<Annotations>) -> Self {
+        let mut load = self;
+        if let Some(annotations) = trailing {
+            if annotations.schedules() {
+                // In the text of 12.x what is 0 is left out.
+                let schedule = annotations.schedule.map_or(0, Schedule::value);
+                let [stall, yields] = [u64::from(schedule) & 15, u64::from(schedule >> 4)];
+                let none = u64::from(crate::control::Barrier::NONE.number().unwrap_or(7));
+                let barrier = |barrier: Option<crate::control::Barrier>| {
+                    barrier.map_or(none, FieldValue::to_bits)
+                };
+                let wait = annotations.wait.map_or(0, FieldValue::to_bits);
+                for (slot, bits) in [
+                    (Slot::Stall, stall),
+                    (Slot::Yield, yields),
+                    (Slot::WriteBarrier, barrier(annotations.write)),
+                    (Slot::ReadBarrier, barrier(annotations.read)),
+                    (Slot::Wait, wait),
+                    (Slot::Batch, annotations.batch.unwrap_or(0).into()),
+                ] {
+                    load = load.put(slot, bits).unwrap_or(load);
+                }
+            }
+            load = load.put(Slot::Pm, annotations.pm.unwrap_or(0).into()).unwrap_or(load);
+        }
+        if let Some(control) = leading {
+            load = load.with_control(control);
+        }
+        load
+    }
+
+    /// Returns the instruction with that scheduling; its batch hint remains.
+    #[must_use]
+    pub fn with_control(self, control: Control) -> Self {
+        [
+            (Slot::Stall, control.stall.to_bits()),
+            (Slot::Yield, control.yield_bit.into()),
+            (Slot::WriteBarrier, control.write.to_bits()),
+            (Slot::ReadBarrier, control.read.to_bits()),
+            (Slot::Wait, control.wait.to_bits()),
+        ]
+        .into_iter()
+        .fold(self, |load, (slot, bits)| load.put(slot, bits).unwrap_or(load))
+    }
+}
