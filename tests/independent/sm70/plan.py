@@ -1,12 +1,12 @@
 """The state before an instruction, planned from a seeded generator of random numbers."""
 
-from execute import base_of, is_uniform, register_faults, uniform_pair
+from execute import DECISIONS, base_of, is_uniform, register_faults, uniform_pair
 from layout import OPCODES, SCHEDULING, bits
 from machine import DEFAULT_ADDRESS_BITS, DEFAULT_WINDOWS, Machine
 from run import run
 from sms import sm_named
 from text import text
-from words import decode, encode, needs_no_read_barrier, read_mask
+from words import decode, encode, needs_no_read_barrier, offset_width, read_mask
 
 EVERY_BIT = (1 << 128) - 1
 
@@ -238,10 +238,8 @@ class Plan:
     def stored(self, load):
         """Returns the values of fields as the word stores them."""
         fields = dict(self.values)
-        if load.kind in ("ld", "ldg", "ldl", "lds", "ldsm", "uldc"):
-            width = 32 if load.kind == "ld" and load.form == "immediate" else 24
-            width = 16 if load.kind == "uldc" else width
-            fields["offset"] = fields.get("offset", 0) & (1 << width) - 1
+        if width := offset_width(load):
+            fields["offset"] = low_bits(fields.get("offset", 0), width)
         return fields
 
 
@@ -253,7 +251,7 @@ def decisions(vector):
     odd_pair = "ur" in load.fields and ur != urz and (ur % 2 or ur + 1 == urz)
     lane_faults = vector["final"]["lane_faults"]
     faults = set(register_faults(load, machine))
-    return {
+    names = {
         name
         for name, depends in {
             "base-beyond-limit": load.has_base and base_of(load, machine) is None,
@@ -269,6 +267,8 @@ def decisions(vector):
         }.items()
         if depends
     }
+    assert names <= DECISIONS.keys()
+    return names
 
 
 def low_bits(value, width):

@@ -20,7 +20,8 @@ def plan_ldl(plan):
     if form == "descriptor":
         if not has_base:
             offset = min(max(addresses[0], -(1 << 23)), (1 << 23) - 1)
-        values |= {"descriptor": 1, "uniform": 1, "ur": plan.uniform_pair("descriptor in an odd register", 0.9)}
+        values |= {"descriptor": 1, "uniform": 1}
+        values["ur"] = plan.uniform_pair("descriptor in an odd register", 0.9)
         plan.set_uniform(values["ur"], rng.getrandbits(64))
         values["offset"] = offset
         if has_base:
