@@ -1,7 +1,10 @@
 //! Explains a load in words: [`remarks`] on its registers and addresses, and its [`effect`] in one
 //! sentence. Assumes 255 registers per thread.
 
-use warpload_encoding::{Address, ConstantMode, Instruction, MemorySpace, Offset, Reg, Size};
+use warpload_encoding::{
+    Address, ConstantMode, LoadDestination, LoadInstruction, LoadParts, LoadSize, MemorySpace,
+    Offset, Size,
+};
 
 use crate::load::{ExecuteError, Prepared, WarpFault};
 use crate::machine::RegisterLimit;
@@ -17,7 +20,8 @@ use crate::machine::RegisterLimit;
 /// # Ok::<(), warpload::encoding::ParseError>(())
 /// ```
 #[must_use]
-pub fn remarks(instruction: &Instruction) -> Vec<String> {
+pub fn remarks(instruction: &impl LoadInstruction) -> Vec<String> {
+    let parts = instruction.parts();
     let mut remarks = Vec::new();
     match executable(instruction) {
         Err(error) => remarks.push(error.to_string()),
@@ -29,45 +33,63 @@ pub fn remarks(instruction: &Instruction) -> Vec<String> {
         )),
         Ok((_, None)) => {}
     }
-    let size = instruction.size().ok();
-    remarks.extend(size.map(|size| destination_remark(instruction.destination(), size)));
-    remarks.push(address_remark(instruction));
-    remarks.extend(size.map(|size| alignment_remark(instruction.address(), size)));
-    let guard = instruction.guard();
-    if guard.pred.is_true() && guard.negated {
-        remarks.push("the guard @!PT is never true: no lane executes".to_owned());
+    let size = parts.size.ok();
+    remarks.extend(size.and_then(|size| destination_remark(parts.destination, size)));
+    remarks.extend(address_remark(&parts));
+    remarks.extend(uniform_base_remark(&parts));
+    remarks.extend(size.map(|size| alignment_remark(parts.address, size)));
+    if parts.guard.pred.is_true() && parts.guard.negated {
+        let name = if parts.is_guard_uniform { "@!UPT" } else { "@!PT" };
+        remarks.push(format!("the guard {name} is never true: no lane executes"));
     }
-    if instruction.is_uniform() {
-        remarks.push(uniform_remark(instruction.space()));
+    if size.and_then(LoadSize::of_lane).is_some_and(Size::is_uniform) {
+        remarks.push(uniform_remark(parts.space));
     }
     remarks
 }
 
 /// Returns what executing the instruction does, in one sentence.
 #[must_use]
-pub fn effect(instruction: &Instruction) -> String {
+pub fn effect(instruction: &impl LoadInstruction) -> String {
+    let parts = instruction.parts();
     let (size, fault) = match executable(instruction) {
         Ok(executable) => executable,
         Err(error) => return format!("Nothing is loaded: {error}."),
     };
-    let guard = instruction.guard();
+    let is_once = parts.destination.register().is_none();
+    let guard = parts.guard;
+    let predicate =
+        if parts.is_guard_uniform { format!("U{}", guard.pred) } else { guard.pred.to_string() };
+    let all = if is_once { "The warp" } else { "Every active lane" };
+    let condition = if parts.is_guard_uniform { "if" } else { "where" };
     let who = match (guard.pred.is_true(), guard.negated) {
         (true, true) => return "No lane executes: nothing is loaded, nothing faults.".to_owned(),
-        (true, false) => "Every active lane".to_owned(),
-        (false, false) => format!("Every active lane where {} is true", guard.pred),
-        (false, true) => format!("Every active lane where {} is false", guard.pred),
+        (true, false) => all.to_owned(),
+        (false, false) => format!("{all} {condition} {predicate} is true"),
+        (false, true) => format!("{all} {condition} {predicate} is false"),
     };
     if let Some(fault) = fault {
         return format!("The whole warp raises {fault} as soon as a lane executes; none loads.");
+    }
+    if let LoadSize::Matrices { count, transposed } = size {
+        return format!(
+            "The warp loads {count} {} of 8 rows of 16 bytes from shared memory, one row from the {} of \
+             each of its first {} lanes{}, into {}.",
+            if count == 1 { "matrix" } else { "matrices" },
+            address(&parts),
+            8 * u32::from(count),
+            if transposed { ", transposed" } else { "" },
+            registers(parts.destination, size),
+        );
     }
     let bytes = size.bytes();
     format!(
         "{who} loads {bytes} byte{} from {} ({}){} into {}.",
         if bytes == 1 { "" } else { "s" },
-        address(instruction),
-        space(instruction.space()),
-        if size.is_signed() { ", sign-extended," } else { "" },
-        registers(instruction.destination(), size),
+        address(&parts),
+        space(parts.space),
+        if size.of_lane().is_some_and(Size::is_signed) { ", sign-extended," } else { "" },
+        registers(parts.destination, size),
     )
 }
 
@@ -86,15 +108,17 @@ pub fn effect(instruction: &Instruction) -> String {
 /// # Ok::<(), warpload::encoding::ParseError>(())
 /// ```
 #[must_use]
-pub fn certain_fault(instruction: &Instruction) -> Option<WarpFault> {
-    let guard = instruction.guard();
+pub fn certain_fault(instruction: &impl LoadInstruction) -> Option<WarpFault> {
+    let guard = instruction.parts().guard;
     let never = guard.pred.is_true() && guard.negated;
     executable(instruction).ok()?.1.filter(|_| !never)
 }
 
 /// Returns the size, and the fault that the instruction raises whatever its registers contain.
-fn executable(instruction: &Instruction) -> Result<(Size, Option<WarpFault>), ExecuteError> {
-    let size = instruction.size().map_err(ExecuteError::InvalidSize)?;
+fn executable(
+    instruction: &impl LoadInstruction,
+) -> Result<(LoadSize, Option<WarpFault>), ExecuteError> {
+    let size = instruction.parts().size.map_err(ExecuteError::from)?;
     Ok((size, Prepared::new(instruction, RegisterLimit::ALL)?.fault()))
 }
 
@@ -104,76 +128,124 @@ fn space(space: MemorySpace) -> String {
         MemorySpace::Generic { plg } => {
             format!("local or global memory where {plg} is true, else shared memory")
         }
+        MemorySpace::Windows => "local, shared or global memory, by the address windows".to_owned(),
         MemorySpace::Global => "global memory".to_owned(),
         MemorySpace::Local => "the lane's local memory".to_owned(),
         MemorySpace::Shared => "the CTA's shared memory".to_owned(),
         MemorySpace::Constant { bank, .. } => format!("constant bank {:#x}", bank.get()),
+        MemorySpace::Tensor => "Tensor Memory".to_owned(),
+        MemorySpace::Undocumented => "memory of which nothing is public".to_owned(),
     }
 }
 
+/// Returns whether addresses of the memory are offsets into it.
+fn has_offsets(space: MemorySpace) -> bool {
+    !matches!(space, MemorySpace::Generic { .. } | MemorySpace::Windows | MemorySpace::Global)
+}
+
 /// Returns the destination registers, `R4..R7`.
-fn registers(first: Reg, size: Size) -> String {
-    match size.registers() {
-        _ if first.is_zero() => "RZ, which drops them".to_owned(),
-        1 => first.to_string(),
-        count => format!("{first}..R{}", u32::from(first.number()) + count - 1),
+fn registers(destination: LoadDestination, size: LoadSize) -> String {
+    let range = |letter: &str, first: u8, count: u32| match count {
+        _ if first == 255 => format!("{letter}Z, which drops them"),
+        1 => format!("{letter}{first}"),
+        count => format!("{letter}{first}..{letter}{}", u32::from(first) + count - 1),
+    };
+    let count = size.registers();
+    match destination {
+        LoadDestination::Registers(first) => range("R", first.number(), count),
+        LoadDestination::Uniform(first) => range("UR", first.number(), count),
+        LoadDestination::Halves { low, high } => {
+            format!("{} and {}", range("R", low.number(), 4), range("R", high.number(), 4))
+        }
+        LoadDestination::UniformHalves { low, high } => {
+            format!("{} and {}", range("UR", low.number(), 4), range("UR", high.number(), 4))
+        }
+        _ => "shared memory".to_owned(),
     }
 }
 
 fn base(address: Address) -> String {
     let base = address.base;
-    if address.extended {
+    match (address.extended, address.scale) {
         // The register after R254 does not exist; the remark on faults says so.
-        format!("{{R{}, {base}}}", u32::from(base.number()) + 1)
-    } else {
-        base.to_string()
+        (true, _) => format!("{{R{}, {base}}}", u32::from(base.number()) + 1),
+        (false, 0) => base.to_string(),
+        (false, scale) => format!("{} * {base}", 1 << scale),
     }
 }
 
-fn address(instruction: &Instruction) -> String {
-    let address = instruction.address();
-    let what = match instruction.space() {
-        MemorySpace::Generic { .. } | MemorySpace::Global => "address",
-        _ => "offset",
-    };
-    if address.base.is_zero() {
+/// Returns the uniform register of an address, if there is one.
+fn uniform_base(address: Address) -> Option<String> {
+    let uniform = address.uniform.filter(|uniform| !uniform.register.is_zero())?;
+    let register = uniform.register;
+    Some(match uniform.extended {
+        true => format!("{{UR{}, {register}}}", u32::from(register.number()) + 1),
+        false => register.to_string(),
+    })
+}
+
+fn address(parts: &LoadParts) -> String {
+    let address = parts.address;
+    let what = if has_offsets(parts.space) { "offset" } else { "address" };
+    let of_lane = (!address.base.is_zero()).then(|| base(address));
+    let terms: Vec<String> = of_lane.into_iter().chain(uniform_base(address)).collect();
+    if terms.is_empty() {
         return format!("{what} {:#x}", address.offset.without_base());
     }
+    let terms = terms.join(" + ");
     match address.offset.signed() {
-        0 => format!("{what} {}", base(address)),
+        0 => format!("{what} {terms}"),
         offset => {
             let sign = if offset < 0 { '-' } else { '+' };
-            format!("{what} {} {sign} {:#x}", base(address), offset.unsigned_abs())
+            format!("{what} {terms} {sign} {:#x}", offset.unsigned_abs())
         }
     }
 }
 
-fn destination_remark(destination: Reg, size: Size) -> String {
-    if destination == Reg::RZ {
-        return "Rd is RZ: the load is made and its faults are reported, the values are dropped"
-            .to_owned();
+fn destination_remark(destination: LoadDestination, size: LoadSize) -> Option<String> {
+    let (is_zero, name) = match destination {
+        LoadDestination::Registers(first) => (first.is_zero(), "Rd"),
+        LoadDestination::Uniform(first) => (first.is_zero(), "URd"),
+        LoadDestination::Halves { .. } | LoadDestination::UniformHalves { .. } => {
+            return Some(format!(
+                "writes {}, the lowest address first; both must be a multiple of 4",
+                registers(destination, size)
+            ));
+        }
+        _ => return None,
+    };
+    if is_zero {
+        let zero = if name == "Rd" { "RZ" } else { "URZ" };
+        return Some(format!(
+            "{name} is {zero}: the load is made and its faults are reported, the values are dropped"
+        ));
     }
-    match size.registers() {
-        1 => format!("writes {}", registers(destination, size)),
+    let written = registers(destination, size);
+    Some(match size.registers() {
+        1 => format!("writes {written}"),
         count => format!(
-            "writes {}, the lowest address first; Rd must be a multiple of {count}",
-            registers(destination, size)
+            "writes {written}, the lowest address first; {name} must be a multiple of {count}"
         ),
-    }
+    })
 }
 
-fn address_remark(instruction: &Instruction) -> String {
-    let address = instruction.address();
-    let what = match instruction.space() {
-        MemorySpace::Generic { .. } | MemorySpace::Global => "address",
+fn address_remark(parts: &LoadParts) -> Option<String> {
+    let address = parts.address;
+    let what = match parts.space {
+        MemorySpace::Generic { .. } | MemorySpace::Windows | MemorySpace::Global => "address",
         MemorySpace::Local => "offset into the lane's local memory",
         MemorySpace::Shared => "offset into the CTA's shared memory",
         MemorySpace::Constant { mode: ConstantMode::Direct, .. } => "offset into the constant bank",
         MemorySpace::Constant { .. } => {
-            return format!("{} and the immediate take part in bank and offset", address.base);
+            return Some(format!(
+                "{} and the immediate take part in bank and offset",
+                address.base
+            ));
         }
+        MemorySpace::Tensor | MemorySpace::Undocumented => return None,
     };
-    match (address.base.is_zero(), address.offset) {
+    Some(match (address.base.is_zero(), address.offset) {
+        (true, _) if address.uniform.is_some() => return None,
         (true, Offset::ByBase { .. }) => {
             format!("no base register: the immediate is the {what}, zero-extended")
         }
@@ -184,18 +256,37 @@ fn address_remark(instruction: &Instruction) -> String {
             let base = base(address);
             format!("64-bit address in {base}, the second one the low word; Ra must be even")
         }
+        (false, _) if address.scale > 0 => {
+            format!("32-bit {what} in {}, zero-extended after the sum modulo 2^32", base(address))
+        }
+        (false, _) if address.uniform.is_some_and(|uniform| uniform.extended) => {
+            format!("32-bit {what} in {}, zero-extended before the sum", address.base)
+        }
         (false, _) => {
             format!("32-bit {what} in {}, zero-extended after the sum modulo 2^32", address.base)
         }
-    }
+    })
 }
 
-fn alignment_remark(address: Address, size: Size) -> String {
+fn uniform_base_remark(parts: &LoadParts) -> Option<String> {
+    let uniform = uniform_base(parts.address)?;
+    let is_pair = parts.address.uniform.is_some_and(|uniform| uniform.extended);
+    Some(if is_pair {
+        format!("{uniform}, the same for all lanes, is added; UR must be even")
+    } else {
+        format!("{uniform}, the same for all lanes, is added")
+    })
+}
+
+fn alignment_remark(address: Address, size: LoadSize) -> String {
     let bytes = size.bytes();
     let without_base = address.offset.without_base();
     if bytes == 1 {
         "one byte: every address is aligned".to_owned()
-    } else if address.base.is_zero() && !without_base.is_multiple_of(bytes) {
+    } else if address.base.is_zero()
+        && address.uniform.is_none()
+        && !without_base.is_multiple_of(bytes)
+    {
         let rounded = without_base - without_base % bytes;
         format!("the address {without_base:#x} is misaligned and rounded down to {rounded:#x}")
     } else if !address.offset.signed().unsigned_abs().is_multiple_of(bytes) {

@@ -1,6 +1,6 @@
 //! [`Warp`]: registers, predicates and the active mask of 32 lanes.
 
-use warpload_encoding::{Pred, Reg};
+use warpload_encoding::{Pred, Reg, UniformReg};
 
 use crate::lane::{LANES, LaneMask, LaneValues};
 
@@ -14,8 +14,16 @@ static ZEROES: LaneValues = [0; LANES];
 pub struct Warp {
     registers: Box<[LaneValues; REGISTERS]>,
     predicates: [LaneMask; 7],
+    uniform: Box<Uniform>,
     /// The active mask.
     pub active: LaneMask,
+}
+
+/// What a warp has once instead of once a lane.
+#[derive(Clone, PartialEq, Eq)]
+struct Uniform {
+    registers: [u32; REGISTERS],
+    predicates: [bool; 7],
 }
 
 impl Default for Warp {
@@ -25,12 +33,14 @@ impl Default for Warp {
 }
 
 impl Warp {
-    /// Creates a warp with all lanes active, all registers 0 and all predicates false.
+    /// Creates a warp with all lanes active, all registers 0 and all predicates false, the uniform
+    /// ones too.
     #[must_use]
     pub fn new() -> Self {
         Self {
             registers: Box::new([ZEROES; REGISTERS]),
             predicates: [LaneMask::NONE; 7],
+            uniform: Box::new(Uniform { registers: [0; REGISTERS], predicates: [false; 7] }),
             active: LaneMask::ALL,
         }
     }
@@ -79,6 +89,43 @@ impl Warp {
         }
     }
 
+    /// Returns a uniform register's value; 0 for `URZ`.
+    #[inline]
+    #[must_use]
+    pub fn uniform_register(&self, register: UniformReg) -> u32 {
+        self.uniform.registers.get(usize::from(register.number())).copied().unwrap_or(0)
+    }
+
+    /// Sets a uniform register; `URZ` drops the value.
+    pub fn set_uniform_register(&mut self, register: UniformReg, value: u32) {
+        if let Some(held) = self.uniform.registers.get_mut(usize::from(register.number())) {
+            *held = value;
+        }
+    }
+
+    /// Returns a uniform predicate, that of the number of `predicate`; true for `UPT`.
+    #[inline]
+    #[must_use]
+    pub fn uniform_predicate(&self, predicate: Pred) -> bool {
+        self.uniform.predicates.get(usize::from(predicate.number())).copied().unwrap_or(true)
+    }
+
+    /// Sets a uniform predicate; `UPT` drops the value.
+    pub fn set_uniform_predicate(&mut self, predicate: Pred, value: bool) {
+        if let Some(held) = self.uniform.predicates.get_mut(usize::from(predicate.number())) {
+            *held = value;
+        }
+    }
+
+    /// Returns the uniform registers whose value differs from `before`, in ascending order.
+    pub fn uniform_changed_since<'w>(
+        &'w self,
+        before: &'w Warp,
+    ) -> impl Iterator<Item = UniformReg> + 'w {
+        let registers = (0..=254).map(UniformReg::new);
+        registers.filter(|reg| self.uniform_register(*reg) != before.uniform_register(*reg))
+    }
+
     /// Returns the registers whose value differs from `before` in some lane, in ascending order.
     pub fn changed_since<'w>(&'w self, before: &'w Warp) -> impl Iterator<Item = Reg> + 'w {
         (0..=254).map(Reg::new).filter(|reg| self.register(*reg) != before.register(*reg))
@@ -95,6 +142,12 @@ impl std::fmt::Debug for Warp {
                 warp.field(&register.to_string(), self.register(register));
             }
         }
+        for register in (0..=254).map(UniformReg::new) {
+            if self.uniform_register(register) != 0 {
+                warp.field(&register.to_string(), &self.uniform_register(register));
+            }
+        }
+        warp.field("uniform_predicates", &self.uniform.predicates);
         warp.finish()
     }
 }

@@ -3,13 +3,19 @@
 #![cfg(feature = "json")]
 #![allow(clippy::unwrap_used)]
 
+#[cfg(feature = "trace")]
+use std::io::Read;
+
 use warpload::encoding::Reg;
 use warpload::load::Executor;
 use warpload::suite::vector::Vector;
 
 /// Every vector of a file, and how many there are.
 fn hold(file: &str, expected: usize) {
-    let text = std::fs::read_to_string(format!("tests/data/{file}")).unwrap();
+    hold_text(&std::fs::read_to_string(format!("tests/data/{file}")).unwrap(), expected);
+}
+
+fn hold_text(text: &str, expected: usize) {
     let mut count = 0;
     for line in text.lines() {
         let vector = Vector::from_json(line).unwrap();
@@ -32,6 +38,18 @@ fn all_vectors_of_ld_hold_on_both_executors() {
 #[test]
 fn all_vectors_of_its_siblings_hold_on_both_executors() {
     hold("load-family-vectors.jsonl", 544);
+}
+
+/// What an independent model of SM 7.0 to 12.x expects (tests/independent/sm70).
+#[cfg(feature = "trace")]
+#[test]
+fn all_vectors_of_128_bit_words_hold_on_both_executors() {
+    for (file, expected) in [("sm70-vectors", 1000), ("sm70-more-vectors", 360)] {
+        let compressed = std::fs::read(format!("tests/data/{file}.jsonl.xz")).unwrap();
+        let mut text = String::new();
+        liblzma::read::XzDecoder::new(&compressed[..]).read_to_string(&mut text).unwrap();
+        hold_text(&text, expected);
+    }
 }
 
 /// The last four bytes of the local window: lane n holds n + 1 there, and has no low part.

@@ -174,10 +174,10 @@ fn warn_of(fault: WarpFault, instruction: &Instruction, origin: Origin<'_>, text
     let count = if in_address { 2 } else { instruction.size().map_or(1, |size| size.registers()) };
     let what = if in_address { "a 64-bit address is in" } else { "this size fills" };
     let help = match fault {
-        WarpFault::MisalignedRegister(_) => {
+        WarpFault::MisalignedRegister(_) | WarpFault::MisalignedUniform(_) => {
             format!("{what} {count} registers, of which the first must be a multiple of {count}")
         }
-        WarpFault::OutOfRangeRegister(_) => {
+        WarpFault::OutOfRangeRegister(_) | WarpFault::OutOfRangeUniform(_) => {
             format!("{what} {count} registers, of which the last must not be above R254")
         }
     };

@@ -47,6 +47,7 @@ mod field;
 pub mod impossible;
 mod instruction;
 pub mod layout;
+mod load;
 mod machine_word;
 mod operand;
 mod ready;
@@ -58,12 +59,15 @@ mod word_bits;
 
 pub use control::{Bundle, Control};
 pub use field::{Bits, Field, FieldOverflow, FieldValue};
-pub use instruction::{Instruction, LoadParts, describe};
+pub use instruction::{Instruction, describe};
 pub use layout::*;
+pub use load::{
+    Decoded, Load, LoadDestination, LoadInstruction, LoadParts, LoadSize, LoadText, NotExecutable,
+};
 pub use machine_word::MachineWord;
 pub use operand::{
     Address, CacheOp, ConstantMode, Guard, Immediate, InvalidPred, InvalidSize, LimitedSize,
-    LocalCacheOp, MemorySpace, Offset, Pred, Reg, SignedImmediate, Size, UniformReg,
+    LocalCacheOp, MemorySpace, Offset, Pred, Reg, SignedImmediate, Size, UniformBase, UniformReg,
 };
 pub use sm::{Group, Sm, UnknownSm};
 pub use table::{FieldReading, Layout, Row, Word};

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
-use warpload_encoding::Reg;
+use warpload_encoding::{Reg, UniformReg};
 
 use crate::lane::LaneMask;
 use crate::memory::{GenericAddress, OutsideWindow, Space};
@@ -17,6 +17,28 @@ pub enum WarpFault {
     MisalignedRegister(Reg),
     /// A register, or one that follows it in the operand, is at or above the shader's limit.
     OutOfRangeRegister(Reg),
+    /// As [`MisalignedRegister`](Self::MisalignedRegister), of a uniform register.
+    MisalignedUniform(UniformReg),
+    /// A uniform register, or one that follows it in the operand, is one that the SM does not have.
+    OutOfRangeUniform(UniformReg),
+}
+
+/// A register of either file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AnyRegister {
+    /// One with a value in each lane.
+    General(Reg),
+    /// One with a value for the warp.
+    Uniform(UniformReg),
+}
+
+impl fmt::Display for AnyRegister {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::General(register) => register.fmt(f),
+            Self::Uniform(register) => register.fmt(f),
+        }
+    }
 }
 
 /// An error of the warp as the hardware reports it, in its exception state register (ESR).
@@ -37,23 +59,28 @@ impl fmt::Display for WarpError {
 }
 
 impl WarpFault {
-    /// All names, in the order of the variants.
+    /// All names.
     pub const NAMES: [&str; 2] = ["misaligned_register", "out_of_range_register"];
 
     /// Returns `misaligned_register` or `out_of_range_register`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::MisalignedRegister(_) => Self::NAMES[0],
-            Self::OutOfRangeRegister(_) => Self::NAMES[1],
+            Self::MisalignedRegister(_) | Self::MisalignedUniform(_) => Self::NAMES[0],
+            Self::OutOfRangeRegister(_) | Self::OutOfRangeUniform(_) => Self::NAMES[1],
         }
     }
 
     /// Returns the register at fault.
     #[must_use]
-    pub const fn register(self) -> Reg {
+    pub const fn register(self) -> AnyRegister {
         match self {
-            Self::MisalignedRegister(register) | Self::OutOfRangeRegister(register) => register,
+            Self::MisalignedRegister(register) | Self::OutOfRangeRegister(register) => {
+                AnyRegister::General(register)
+            }
+            Self::MisalignedUniform(register) | Self::OutOfRangeUniform(register) => {
+                AnyRegister::Uniform(register)
+            }
         }
     }
 
@@ -61,8 +88,8 @@ impl WarpFault {
     #[must_use]
     pub const fn warp_error(self) -> WarpError {
         let (code, name) = match self {
-            Self::MisalignedRegister(_) => (0x08, "MISALIGNED_REG"),
-            Self::OutOfRangeRegister(_) => (0x0d, "OOR_REG"),
+            Self::MisalignedRegister(_) | Self::MisalignedUniform(_) => (0x08, "MISALIGNED_REG"),
+            Self::OutOfRangeRegister(_) | Self::OutOfRangeUniform(_) => (0x0d, "OOR_REG"),
         };
         WarpError { code, name, exception: "CUDA_EXCEPTION_4 Warp Illegal Instruction" }
     }

@@ -1,11 +1,14 @@
 //! [`LaneAddresses`]: who loads from where, all that is left of an instruction or a trace record
 //! besides its [`LoadOp`](super::LoadOp).
 
-use warpload_encoding::{Address, Guard, Instruction, LoadParts, MemorySpace, Pred, Reg};
+use warpload_encoding::{
+    Address, Guard, LoadInstruction, LoadParts, MemorySpace, Offset, Pred, Reg, UniformBase,
+    UniformReg,
+};
 
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::{Machine, RegisterLimit};
-use crate::memory::{Addresses, Width};
+use crate::memory::{AddressMap, Addresses, LoadMemory, Width, Window};
 use crate::warp::Warp;
 
 /// The executing lanes of a load, with their Plg and their addresses before rounding.
@@ -30,9 +33,17 @@ impl LaneAddresses {
     /// Returns the executing lanes of `instruction` on that warp, and the addresses that it forms.
     /// These are meaningless if the load faults as a whole.
     #[must_use]
-    pub fn new<M>(instruction: &Instruction, machine: &Machine<M>, warp: &Warp) -> Self {
-        let LoadParts { guard, space, address, .. } = instruction.parts();
-        Self::of(guard, plg(space), Base::new(address, machine.register_limit), warp)
+    pub fn new<M: LoadMemory>(
+        instruction: &impl LoadInstruction,
+        machine: &Machine<M>,
+        warp: &Warp,
+    ) -> Self {
+        let parts = instruction.parts();
+        let base = Base::new(parts.address, machine.register_limit);
+        match Extras::of(&parts) {
+            None => Self::of(parts.guard, plg(parts.space), base, warp),
+            Some(extras) => extras.lanes(parts.guard, base, machine.memory.map(), warp),
+        }
     }
 
     pub(super) fn of(guard: Guard, plg: Pred, base: Base, warp: &Warp) -> Self {
@@ -72,9 +83,18 @@ impl Base {
     /// Returns what the address operand means for a shader of that many registers. A base "beyond
     /// the set of registers supported for the shader" is none (docs/ld.md section 3).
     #[inline]
-    pub(super) fn new(Address { base, extended, offset }: Address, limit: RegisterLimit) -> Self {
+    pub(super) fn new(address: Address, limit: RegisterLimit) -> Self {
+        let Address { base, extended, offset, .. } = address;
         if base.is_zero() || base.number() >= limit.get() {
-            let offset = offset.without_base().into();
+            let offset = match offset {
+                // Of SM 7.0 and later: the offset of a base of 64 bits that is not there.
+                Offset::Signed(offset)
+                    if extended || address.uniform.is_some_and(|uniform| uniform.extended) =>
+                {
+                    i64::from(offset) as u64
+                }
+                offset => offset.without_base().into(),
+            };
             return Self { low: Reg::RZ, high: Reg::RZ, offset, mask: u64::MAX };
         }
         // A base that is odd, or whose second register does not exist, faults.
@@ -138,6 +158,84 @@ impl Base {
     }
 }
 
+/// What only loads of SM 7.0 and later have in their addresses, and in who executes them
+/// (docs/load-sm70.md section 10).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extras {
+    is_guard_uniform: bool,
+    /// The windows alone decide which memory an address is in.
+    by_windows: bool,
+    scale: u8,
+    uniform: Option<UniformBase>,
+    /// The bytes of an access, to which addresses are aligned.
+    alignment: u32,
+}
+
+impl Extras {
+    /// Returns what the load has, or `None` if it is like one of SM 5.x.
+    #[inline]
+    pub(super) fn of(parts: &LoadParts) -> Option<Self> {
+        let LoadParts { is_guard_uniform, space, address, size, .. } = *parts;
+        let by_windows = matches!(space, MemorySpace::Windows);
+        let Address { scale, uniform, .. } = address;
+        let is_plain = !is_guard_uniform && !by_windows && scale == 0 && uniform.is_none();
+        let alignment = size.map_or(1, warpload_encoding::LoadSize::bytes);
+        (!is_plain).then_some(Self { is_guard_uniform, by_windows, scale, uniform, alignment })
+    }
+
+    /// Returns the executing lanes and their addresses.
+    #[inline(never)]
+    pub(super) fn lanes(
+        &self,
+        guard: Guard,
+        base: Base,
+        map: &AddressMap,
+        warp: &Warp,
+    ) -> LaneAddresses {
+        let executing = if !self.is_guard_uniform {
+            executing(guard, warp)
+        } else if warp.uniform_predicate(guard.pred) != guard.negated {
+            warp.active
+        } else {
+            LaneMask::NONE
+        };
+        let addresses = self.addresses(base, warp);
+        let plg = if self.by_windows {
+            let Window { base, size } = map.shared();
+            let is_shared = |lane| {
+                let rounded = addresses.of(lane) & !u64::from(self.alignment - 1);
+                rounded.checked_sub(base).is_some_and(|offset| offset < size)
+            };
+            LaneMask::from_fn(|lane| !is_shared(lane))
+        } else {
+            LaneMask::ALL
+        };
+        LaneAddresses { executing, plg, addresses }
+    }
+
+    /// Returns each lane's address: the scaled base, the uniform register and the offset.
+    fn addresses(&self, mut base: Base, warp: &Warp) -> Addresses {
+        if let Some(UniformBase { register, extended }) = self.uniform {
+            let low = warp.uniform_register(register);
+            let next = UniformReg::new(register.number().saturating_add(1));
+            let high = if extended { warp.uniform_register(next) } else { 0 };
+            // Without a base the sum had no need of a width.
+            let is_pair = extended || base.pair().is_some();
+            base.mask = if is_pair { u64::MAX } else { u32::MAX.into() };
+            let value = u64::from(high) << 32 | u64::from(low);
+            base.offset = base.offset.wrapping_add(value);
+        }
+        if self.scale == 0 {
+            return base.addresses(warp);
+        }
+        let low = warp.register(base.low);
+        Addresses::Each(std::array::from_fn(|lane| {
+            let scaled = u64::from(low[lane]) << self.scale;
+            scaled.wrapping_add(base.offset) & base.mask
+        }))
+    }
+}
+
 /// The lanes' distances from lane 0 for strides of 0, 1, 2, 4, 8 and 16 bytes. A table, because vectors
 /// are slow to multiply.
 static DISTANCES: [LaneValues; 6] = {
@@ -156,8 +254,6 @@ static DISTANCES: [LaneValues; 6] = {
 
 #[cfg(test)]
 mod tests {
-    use warpload_encoding::Offset;
-
     use super::*;
 
     /// Compares the addresses with what each lane's registers and offset add up to.
@@ -165,8 +261,7 @@ mod tests {
         let mut warp = Warp::new();
         warp.set_register(Reg::new(4), low);
         warp.set_register(Reg::new(5), high.unwrap_or([7; LANES]));
-        let address =
-            Address { base: Reg::new(4), extended: high.is_some(), offset: Offset::Signed(offset) };
+        let address = Address::new(Reg::new(4), high.is_some(), Offset::Signed(offset));
         let addresses = Base::new(address, RegisterLimit::ALL).addresses(&warp);
         for (lane, address) in addresses.to_array().into_iter().enumerate() {
             let expected = match high {

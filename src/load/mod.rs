@@ -12,10 +12,12 @@ mod op;
 mod outcome;
 mod prepared;
 mod reference;
+mod wide;
 
 pub use fast::{Loaded, load, load_many};
 pub use fault::{
-    ByFaultKind, FaultCause, LaneFault, LaneFaultKind, LaneFaults, WarpError, WarpFault,
+    AnyRegister, ByFaultKind, FaultCause, LaneFault, LaneFaultKind, LaneFaults, WarpError,
+    WarpFault,
 };
 pub use lanes::LaneAddresses;
 pub use op::{ExecuteError, LoadOp};
@@ -23,7 +25,7 @@ pub use outcome::{Destination, Outcome, UniformPath};
 pub use prepared::{Prepared, execute};
 pub use reference::execute as reference;
 
-use warpload_encoding::Instruction;
+use warpload_encoding::LoadInstruction;
 
 use crate::machine::Machine;
 use crate::memory::LoadMemory;
@@ -53,9 +55,9 @@ impl Executor {
     /// # Errors
     /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
     /// unknown. The warp is then unchanged.
-    pub fn execute<M: LoadMemory>(
+    pub fn execute<I: LoadInstruction, M: LoadMemory>(
         self,
-        instruction: &Instruction,
+        instruction: &I,
         machine: &Machine<M>,
         warp: &mut Warp,
     ) -> Result<Outcome, ExecuteError> {

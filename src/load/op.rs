@@ -1,6 +1,9 @@
 //! [`LoadOp`]: what is loaded.
 
-use warpload_encoding::{ConstantMode, Instruction, InvalidSize, LoadParts, MemorySpace};
+use warpload_encoding::{
+    ConstantMode, Instruction, InvalidSize, LoadInstruction, LoadParts, LoadSize, MemorySpace,
+    NotExecutable,
+};
 
 use crate::memory::{Access, AddressSpace, GenericAddress, Width};
 
@@ -17,7 +20,7 @@ pub struct LoadOp {
     pub uniform: bool,
 }
 
-/// Why an instruction cannot be executed on any machine or warp.
+/// Why an instruction cannot be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecuteError {
@@ -30,38 +33,61 @@ pub enum ExecuteError {
         .0.name()
     )]
     ConstantMode(ConstantMode),
+    /// Something that it has is invalid, undocumented, or for another executor.
+    #[error("{0}, so that the instruction cannot be executed")]
+    NotExecutable(NotExecutable),
+    /// It needs all lanes of the warp, and some do not execute.
+    #[error("{0} is defined only if all 32 lanes execute it")]
+    PartialWarp(&'static str),
+}
+
+impl From<NotExecutable> for ExecuteError {
+    fn from(reason: NotExecutable) -> Self {
+        match reason {
+            NotExecutable::InvalidSize(size) => Self::InvalidSize(size),
+            reason => Self::NotExecutable(reason),
+        }
+    }
+}
+
+impl LoadOp {
+    /// Returns the operation of an instruction of any family.
+    ///
+    /// # Errors
+    /// Returns [`ExecuteError`] if the instruction has an invalid size, a mode of `LDC` whose meaning is
+    /// unknown (docs/load-family.md section 3), or anything else that cannot be executed.
+    pub fn of(instruction: &impl LoadInstruction) -> Result<Self, ExecuteError> {
+        Self::try_from(&instruction.parts())
+    }
 }
 
 impl TryFrom<&Instruction> for LoadOp {
     type Error = ExecuteError;
 
-    /// Returns the operation of an instruction.
-    ///
-    /// # Errors
-    /// Returns [`ExecuteError`] if the instruction has an invalid size, or a mode of `LDC` whose
-    /// meaning is unknown (docs/load-family.md section 3).
+    /// As [`LoadOp::of`].
     fn try_from(instruction: &Instruction) -> Result<Self, ExecuteError> {
-        Self::try_from(&instruction.parts())
+        Self::of(instruction)
     }
 }
 
 impl TryFrom<&LoadParts> for LoadOp {
     type Error = ExecuteError;
 
-    /// As for an [`Instruction`].
-    ///
-    /// # Errors
-    /// As for an [`Instruction`].
+    /// As [`LoadOp::of`]. Of matrices, a lane reads one row.
     #[inline]
     fn try_from(LoadParts { size, space, .. }: &LoadParts) -> Result<Self, ExecuteError> {
-        let (size, space) = (size.map_err(ExecuteError::InvalidSize)?, *space);
+        let (size, space) = (size.map_err(ExecuteError::from)?, *space);
         if let MemorySpace::Constant { mode, .. } = space
             && mode != ConstantMode::Direct
         {
             return Err(ExecuteError::ConstantMode(mode));
         }
-        let (signed, uniform) = (size.is_signed(), size.is_uniform());
-        Ok(Self { space: space.into(), width: size.into(), signed, uniform })
+        let (width, signed, uniform) = match size {
+            LoadSize::Lane(size) => (size.into(), size.is_signed(), size.is_uniform()),
+            LoadSize::Bits256 => (Width::B32, false, false),
+            _ => (Width::B16, false, false),
+        };
+        Ok(Self { space: space.into(), width, signed, uniform })
     }
 }
 

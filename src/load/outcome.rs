@@ -29,8 +29,11 @@ pub struct Destination {
 pub struct Outcome {
     /// The lanes that executed: active, and predicated on by the guard.
     pub executing: LaneMask,
-    /// What was written; `None` if no lane executed, the warp faulted or Rd is `RZ`.
+    /// The general registers that were written; `None` if no lane executed, the warp faulted, or Rd is
+    /// `RZ` or a uniform register.
     pub destination: Option<Destination>,
+    /// Of 256 bits, the registers of the last four words.
+    pub other_half: Option<Destination>,
     /// The fault that kept the whole warp from loading.
     pub warp_fault: Option<WarpFault>,
     /// The faults of single lanes.

@@ -1,12 +1,13 @@
 //! The fast executor of instructions: [`execute`], and [`Prepared`] for one that many warps execute.
 
-use warpload_encoding::{Guard, Instruction, Pred, Reg};
+use warpload_encoding::{Guard, LoadDestination, LoadInstruction, LoadSize, Pred, Reg};
 
-use super::fast::{Loaded, load_run, load_spread};
+use super::fast::{Loaded, load, load_run, load_spread};
 use super::fault::WarpFault;
 use super::lanes::{Base, LaneAddresses, executing, plg};
 use super::op::{ExecuteError, LoadOp};
 use super::outcome::{Destination, Outcome, UniformPath};
+use super::wide::{Kind, Wide, load_halves, load_matrices, load_once};
 use crate::lane::LaneMask;
 use crate::machine::{Machine, RegisterLimit};
 use crate::memory::LoadMemory;
@@ -31,7 +32,7 @@ use crate::warp::Warp;
 /// for start in [0x1000, 0x1040] {
 ///     let mut warp = Warp::new();
 ///     warp.set_register(Reg::new(2), [start; 32]);
-///     ld.execute(&machine, &mut warp);
+///     ld.execute(&machine, &mut warp)?;
 ///     assert_eq!(warp.register(Reg::new(0))[0], 0x0302_0100 + 0x4040_4040 * u32::from(start > 0x1000));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -44,26 +45,34 @@ pub struct Prepared {
     base: Base,
     destination: Destination,
     fault: Option<WarpFault>,
+    /// What only loads of SM 7.0 and later have.
+    wide: Option<Wide>,
 }
 
 impl Prepared {
     /// Prepares an instruction for machines with that register limit.
     ///
     /// # Errors
-    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
-    /// unknown.
+    /// Returns [`ExecuteError`] if the instruction cannot be executed.
     #[inline]
-    pub fn new(
-        instruction: &Instruction,
+    pub fn new<I: LoadInstruction>(
+        instruction: &I,
         register_limit: RegisterLimit,
     ) -> Result<Self, ExecuteError> {
         let parts = instruction.parts();
         // The cache operator is left out: it never changes the value (clause 4.9).
         let op = LoadOp::try_from(&parts)?;
         let base = Base::new(parts.address, register_limit);
-        let destination = Destination { first: parts.destination, count: op.registers() };
-        let fault = register_fault(destination, base, register_limit);
-        Ok(Self { op, guard: parts.guard, plg: plg(parts.space), base, destination, fault })
+        let wide = Wide::of(&parts);
+        let (first, count) = match parts.destination {
+            LoadDestination::Registers(first) => (first, parts.size.map_or(0, LoadSize::registers)),
+            LoadDestination::Halves { low, .. } => (low, 4),
+            _ => (Reg::RZ, 0),
+        };
+        let destination = Destination { first, count };
+        let fault = register_fault(destination, base, register_limit, wide.as_ref());
+        let plg = plg(parts.space);
+        Ok(Self { op, guard: parts.guard, plg, base, destination, fault, wide })
     }
 
     /// Returns the fault that keeps every warp from executing the instruction.
@@ -74,11 +83,19 @@ impl Prepared {
 
     /// Executes the instruction. The machine's own register limit does not matter: that of
     /// [`Self::new`] holds.
+    ///
+    /// # Errors
+    /// Returns [`ExecuteError::PartialWarp`] if the instruction needs all lanes and some do not execute.
     #[inline]
-    pub fn execute<M: LoadMemory>(&self, machine: &Machine<M>, warp: &mut Warp) -> Outcome {
-        match self.execute_run(machine, warp) {
-            Some(outcome) => outcome,
-            None => self.execute_spread(machine, warp),
+    pub fn execute<M: LoadMemory>(
+        &self,
+        machine: &Machine<M>,
+        warp: &mut Warp,
+    ) -> Result<Outcome, ExecuteError> {
+        match (self.execute_run(machine, warp), &self.wide) {
+            (Some(outcome), _) => Ok(outcome),
+            (None, None) => Ok(self.execute_spread(machine, warp)),
+            (None, Some(wide)) => self.execute_wide(wide, machine, warp),
         }
     }
 
@@ -86,7 +103,10 @@ impl Prepared {
     /// another. Changes nothing else.
     #[inline(always)]
     fn execute_run<M: LoadMemory>(&self, machine: &Machine<M>, warp: &mut Warp) -> Option<Outcome> {
-        if self.fault.is_some() || executing(self.guard, warp) != LaneMask::ALL {
+        if self.fault.is_some()
+            || self.wide.is_some()
+            || executing(self.guard, warp) != LaneMask::ALL
+        {
             return None;
         }
         let first = self.base.run(self.op.width, warp)?;
@@ -116,6 +136,49 @@ impl Prepared {
         self.outcome(executing, loaded)
     }
 
+    /// Executes a load that only SM 7.0 and later have.
+    #[inline(never)]
+    fn execute_wide<M: LoadMemory>(
+        &self,
+        wide: &Wide,
+        machine: &Machine<M>,
+        warp: &mut Warp,
+    ) -> Result<Outcome, ExecuteError> {
+        // The addresses are formed before any register is written: clause 4.3.
+        let lanes = match wide.extras {
+            None => LaneAddresses::of(self.guard, self.plg, self.base, warp),
+            Some(extras) => extras.lanes(self.guard, self.base, machine.memory.map(), warp),
+        };
+        if lanes.executing.is_empty() {
+            return Ok(Outcome::default());
+        }
+        if let Some(fault) = self.fault {
+            return Ok(Outcome::warp_fault(lanes.executing, fault));
+        }
+        let Destination { first, count } = self.destination;
+        let loaded = match wide.kind {
+            Kind::Lanes => {
+                let rows = warp.rows_mut(first, count);
+                let loaded = load(self.op, &lanes, &machine.memory, machine.misaligned, rows);
+                return Ok(self.outcome(lanes.executing, loaded));
+            }
+            Kind::Halves(high) => load_halves(self.op, &lanes, machine, [first, high], warp),
+            Kind::Once { low, high } => load_once(self.op, &lanes, machine, low, high, warp),
+            Kind::Matrices { count, transposed } => {
+                if lanes.executing != LaneMask::ALL {
+                    return Err(ExecuteError::PartialWarp("LDSM"));
+                }
+                load_matrices(self.op, &lanes, machine, first, count, transposed, warp)
+            }
+        };
+        let outcome = self.outcome(lanes.executing, loaded);
+        let other_half = match wide.kind {
+            Kind::Halves(first) if !first.is_zero() => Some(Destination { first, count: 4 }),
+            _ => None,
+        };
+        Ok(Outcome { other_half, ..outcome })
+    }
+
     #[inline(always)]
     fn outcome(&self, executing: LaneMask, loaded: Loaded) -> Outcome {
         let path =
@@ -123,6 +186,7 @@ impl Prepared {
         Outcome {
             executing,
             destination: (!self.destination.first.is_zero()).then_some(self.destination),
+            other_half: None,
             warp_fault: None,
             lane_faults: loaded.faults,
             uniform: self.op.uniform.then_some(path),
@@ -133,7 +197,12 @@ impl Prepared {
 /// Checks the registers: misaligned or missing destination registers, then misaligned or missing
 /// address registers (clause 4.2 and section 3 of docs/ld.md).
 #[inline]
-fn register_fault(destination: Destination, base: Base, limit: RegisterLimit) -> Option<WarpFault> {
+fn register_fault(
+    destination: Destination,
+    base: Base,
+    limit: RegisterLimit,
+    wide: Option<&Wide>,
+) -> Option<WarpFault> {
     let check = |register: Reg, count: u32| {
         let number = u32::from(register.number());
         if number & (count - 1) != 0 {
@@ -146,7 +215,11 @@ fn register_fault(destination: Destination, base: Base, limit: RegisterLimit) ->
     };
     let Destination { first, count } = destination;
     let of_destination = if first.is_zero() { None } else { check(first, count) };
-    of_destination.or_else(|| base.pair().and_then(|base| check(base, 2)))
+    let of_other = || wide.and_then(Wide::other_half).and_then(|first| check(first, 4));
+    of_destination
+        .or_else(of_other)
+        .or_else(|| base.pair().and_then(|base| check(base, 2)))
+        .or_else(|| wide.and_then(Wide::uniform_fault))
 }
 
 /// Executes one instruction.
@@ -173,12 +246,12 @@ fn register_fault(destination: Destination, base: Base, limit: RegisterLimit) ->
 /// ```
 ///
 /// # Errors
-/// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
-/// unknown, whether or not a lane would execute. The warp is then unchanged.
-pub fn execute<M: LoadMemory>(
-    instruction: &Instruction,
+/// Returns [`ExecuteError`] if the instruction cannot be executed, whether or not a lane would execute.
+/// The warp is then unchanged.
+pub fn execute<I: LoadInstruction, M: LoadMemory>(
+    instruction: &I,
     machine: &Machine<M>,
     warp: &mut Warp,
 ) -> Result<Outcome, ExecuteError> {
-    Ok(Prepared::new(instruction, machine.register_limit)?.execute(machine, warp))
+    Prepared::new(instruction, machine.register_limit)?.execute(machine, warp)
 }

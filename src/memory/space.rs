@@ -61,9 +61,15 @@ pub enum AddressSpace {
 impl From<MemorySpace> for AddressSpace {
     /// Returns how an instruction's addresses are read. Neither the predicate of `LD` nor the mode
     /// of `LDC` is part of that.
+    ///
+    /// Tensor Memory and memory of which nothing is public are addressed by instructions that are not
+    /// executed; for them any answer is as good.
     fn from(space: MemorySpace) -> Self {
         match space {
-            MemorySpace::Generic { .. } => Self::Generic,
+            MemorySpace::Generic { .. }
+            | MemorySpace::Windows
+            | MemorySpace::Tensor
+            | MemorySpace::Undocumented => Self::Generic,
             MemorySpace::Global => Self::Global,
             MemorySpace::Local => Self::Local,
             MemorySpace::Shared => Self::Shared,

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize, Serializer};
-use warpload_encoding::{Instruction, Reg, parse_line};
+use warpload_encoding::{Decoded, Instruction, Load, MachineWord, Reg, Sm, UniformReg};
 
 use super::json::initial::Initial;
 use super::json::sources::Files;
 use super::json::values::{
-    Hex32, Lanes, RegisterName, UniqueMap, hexadecimal, only_objects, present,
+    Hex32, Lanes, RegisterName, UniformName, UniqueMap, hexadecimal, only_objects, present,
 };
 use super::json::{self, JsonError};
 use crate::impossible::OrImpossible;
@@ -25,7 +26,7 @@ pub struct Vector {
     /// What it is about.
     pub name: String,
     /// The instruction.
-    pub instruction: Instruction,
+    pub instruction: Load,
     /// What the warp executes on.
     pub machine: Machine,
     /// The warp before.
@@ -40,6 +41,9 @@ pub struct Final {
     /// Registers with their 32 values, lane 0 first: of an outcome, those that changed.
     #[serde(serialize_with = "registers")]
     pub registers: BTreeMap<Reg, LaneValues>,
+    /// Uniform registers with their values: of an outcome, those that changed.
+    #[serde(serialize_with = "uniform_registers", skip_serializing_if = "BTreeMap::is_empty")]
+    pub uniform_registers: BTreeMap<UniformReg, u32>,
     /// The warp fault's name.
     pub fault: Option<&'static str>,
     /// The lanes with a fault of each kind.
@@ -60,6 +64,15 @@ pub enum Difference {
         register: Reg,
         /// The lane, 0..=31.
         lane: usize,
+        /// What it should hold.
+        expected: u32,
+        /// What it holds.
+        got: u32,
+    },
+    /// A uniform register's value.
+    UniformRegister {
+        /// The register.
+        register: UniformReg,
         /// What it should hold.
         expected: u32,
         /// What it holds.
@@ -97,7 +110,7 @@ impl Vector {
     /// Returns [`JsonError`] with the key and, if the text is malformed, its position.
     pub fn from_json(text: &str) -> Result<Self, JsonError> {
         let json: VectorJson = json::from_str(text)?;
-        let instruction = read_instruction(&json.instruction)?;
+        let instruction = read_instruction(&json.instruction, json.initial.sm())?;
         let (machine, warp) = json.initial.machine_and_warp(Files::Refused).map_err(|error| {
             JsonError { key: error.key.map(|key| format!("initial.{key}")), ..error }
         })?;
@@ -123,6 +136,10 @@ impl Vector {
             registers: after
                 .changed_since(&self.warp)
                 .map(|register| (register, *after.register(register)))
+                .collect(),
+            uniform_registers: after
+                .uniform_changed_since(&self.warp)
+                .map(|register| (register, after.uniform_register(register)))
                 .collect(),
             fault: outcome.warp_fault.map(|fault| fault.name()),
             lane_faults: outcome.lane_faults.by_kind(),
@@ -156,6 +173,16 @@ impl Vector {
                 differences.push(Difference::Register { register, lane, expected, got });
             }
         }
+        let (ours, theirs) = (&expected.uniform_registers, &got.uniform_registers);
+        let both: BTreeMap<_, _> = ours.iter().chain(theirs).collect();
+        for &register in both.into_keys() {
+            let before = self.warp.uniform_register(register);
+            let held = |side: &BTreeMap<_, u32>| side.get(&register).copied().unwrap_or(before);
+            let (expected, got) = (held(ours), held(theirs));
+            if expected != got {
+                differences.push(Difference::UniformRegister { register, expected, got });
+            }
+        }
         if expected.fault != got.fault {
             differences.push(Difference::Fault { expected: expected.fault, got: got.fault });
         }
@@ -180,6 +207,9 @@ impl fmt::Display for Difference {
             Self::Register { register, lane, expected, got } => {
                 write!(f, "{register} lane {lane}: expected {expected:#010x}, got {got:#010x}")
             }
+            Self::UniformRegister { register, expected, got } => {
+                write!(f, "{register}: expected {expected:#010x}, got {got:#010x}")
+            }
             Self::Fault { expected, got } => {
                 let name = |fault: &Option<&'static str>| fault.unwrap_or("none");
                 write!(f, "fault: expected {}, got {}", name(expected), name(got))
@@ -199,6 +229,15 @@ fn registers<S: Serializer>(held: &BTreeMap<Reg, LaneValues>, to: S) -> Result<S
     to.collect_map(held.iter().map(|(register, values)| (register.to_string(), text(values))))
 }
 
+fn uniform_registers<S: Serializer>(
+    held: &BTreeMap<UniformReg, u32>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.collect_map(
+        held.iter().map(|(register, value)| (register.to_string(), format!("{value:#x}"))),
+    )
+}
+
 /// Only the masks that are not zero.
 fn masks<S: Serializer>(lanes: &ByFaultKind<LaneMask>, to: S) -> Result<S::Ok, S::Error> {
     let faulty = lanes.iter().filter(|(_, lanes)| !lanes.is_empty());
@@ -215,12 +254,22 @@ struct VectorJson {
     initial: Initial,
     #[serde(default, rename = "final", deserialize_with = "present")]
     expected: Option<FinalJson>,
+    /// What suites say about a vector; it changes nothing.
+    #[serde(default, rename = "id")]
+    _id: IgnoredAny,
+    #[serde(default, rename = "flags")]
+    _flags: Vec<String>,
+    #[serde(default, rename = "source")]
+    _source: String,
+    #[serde(default, rename = "decision")]
+    _decision: bool,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
 struct FinalJson {
     registers: UniqueMap<RegisterName, Lanes>,
+    uniform_registers: UniqueMap<UniformName, Hex32>,
     fault: Option<String>,
     lane_faults: LaneFaultsJson,
     broadcast: bool,
@@ -254,6 +303,12 @@ impl FinalJson {
                 .into_iter()
                 .map(|(RegisterName(register), Lanes(values))| (register, values))
                 .collect(),
+            uniform_registers: self
+                .uniform_registers
+                .0
+                .into_iter()
+                .map(|(UniformName(register), Hex32(value))| (register, value))
+                .collect(),
             fault: self.fault.map(name).transpose()?,
             lane_faults: ByFaultKind {
                 outside_window: lanes(outside_window),
@@ -265,22 +320,33 @@ impl FinalJson {
     }
 }
 
-fn is_lds_u(instruction: &Instruction) -> bool {
-    matches!(instruction, Instruction::Lds(lds) if lds.fields().uniform)
+fn is_lds_u(instruction: &Load) -> bool {
+    matches!(instruction, Load::Spa5(Instruction::Lds(lds)) if lds.fields().uniform)
 }
 
 /// A word in hexadecimal, or SASS.
-fn read_instruction(text: &str) -> Result<Instruction, JsonError> {
+fn read_instruction(text: &str, sm: Sm) -> Result<Load, JsonError> {
+    let wrong = |message| JsonError::at("instruction", message);
     if let Some(word) = hexadecimal(text) {
-        return Instruction::decode(word)
-            .ok_or_else(|| JsonError::at("instruction", format!("{text} is no load")));
+        let word = if sm.has_wide_words() {
+            MachineWord::Bits128(word)
+        } else {
+            let narrow = u64::try_from(word);
+            MachineWord::Bits64(narrow.map_err(|_| {
+                wrong(format!("{text} has more than 64 bits; `initial` needs \"sm\" for those"))
+            })?)
+        };
+        return match Load::decode(word, sm) {
+            Decoded::Load(load) => Ok(load),
+            Decoded::Refused(refusal) => Err(wrong(format!("{text} is refused: {refusal}"))),
+            Decoded::Other => Err(wrong(format!("{text} is no load"))),
+        };
     }
-    let parsed = parse_line(text).map_err(|error| {
+    Load::parse(text, sm).map_err(|error| {
         let at = text.get(error.span.start..error.span.end);
         let at = at.or_impossible("", "the span of an error is in its text");
-        let hint = error.hint_in(text).map_or(String::new(), |hint| format!("; {hint}"));
-        let message = format!("{error} at byte {} ({at:?}){hint}", error.span.start);
-        JsonError::at("instruction", message)
-    })?;
-    Ok(parsed.instruction)
+        let hint = if sm.has_wide_words() { error.hint() } else { error.hint_in(text) };
+        let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
+        wrong(format!("{error} at byte {} ({at:?}){hint}", error.span.start))
+    })
 }

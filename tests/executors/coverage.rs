@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use warpload::encoding::MemorySpace;
 use warpload::lane::LaneMask;
-use warpload::load::{ExecuteError, FaultCause, Outcome, UniformPath};
+use warpload::load::{AnyRegister, ExecuteError, FaultCause, Outcome, UniformPath};
 use warpload::memory::{GenericAddress, OutsideWindow, Space, Width};
 
 use crate::both;
@@ -95,7 +95,7 @@ fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
         return vec!["nobody executes".into()];
     }
     if let Some(fault) = outcome.warp_fault {
-        let of = if fault.register() == destination { "Rd" } else { "Ra" };
+        let of = if fault.register() == AnyRegister::General(destination) { "Rd" } else { "Ra" };
         return vec![format!("{}, {of}", fault.name())];
     }
     let mut kinds = fault_kinds(case, outcome);
@@ -206,6 +206,7 @@ fn resolve(case: &Case, lane: usize, rounded: GenericAddress) -> (Space, u64) {
         MemorySpace::Local => Space::Local,
         MemorySpace::Shared => Space::Shared,
         MemorySpace::Constant { .. } => Space::Constant,
+        other => unreachable!("no load of SM 5.x is of {other:?}"),
     };
     (space, rounded.0)
 }

@@ -115,7 +115,7 @@ impl Executed {
     /// Executes a vector; an error says why its instruction cannot be executed.
     fn new(vector: Vector, executor: Executor) -> Result<Self, String> {
         let failed = |error| format!("{}: {error}", vector.instruction);
-        let op = LoadOp::try_from(&vector.instruction).map_err(failed)?;
+        let op = LoadOp::of(&vector.instruction).map_err(failed)?;
         let (after, outcome) = vector.run(executor).map_err(failed)?;
         Ok(Self { vector, op, after, outcome })
     }

@@ -18,7 +18,7 @@ pub(super) fn table(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome
         text += &format!("{}\n", visible(&vector.name));
     }
     let instruction = &vector.instruction;
-    text += &format!("{:#018x}  {instruction}\n", instruction.encode());
+    text += &format!("{}  {instruction}\n", instruction.word());
     let lanes = outcome.executing.count();
     text += &format!(
         "{lanes} of {LANES} lanes execute (active {:#010x}){}\n\n",
@@ -35,6 +35,12 @@ pub(super) fn table(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome
         return text;
     }
     text += &rows(vector, op, after, outcome);
+    for register in after.uniform_changed_since(&vector.warp) {
+        text += &format!("\n{register}: {:#010x}", after.uniform_register(register));
+    }
+    if after.uniform_changed_since(&vector.warp).next().is_some() {
+        text += "\n";
+    }
     text += &faults(&outcome.lane_faults);
     text
 }
@@ -57,10 +63,10 @@ pub(crate) fn faults(lane_faults: &LaneFaults) -> String {
 fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String {
     let instruction = &vector.instruction;
     let lanes = LaneAddresses::new(instruction, &vector.machine, &vector.warp);
-    let registers = outcome
-        .destination
-        .iter()
-        .flat_map(|written| (0..written.count).map(|i| Reg::new(written.first.number() + i as u8)));
+    let registers =
+        outcome.destination.iter().chain(&outcome.other_half).flat_map(|written| {
+            (0..written.count).map(|i| Reg::new(written.first.number() + i as u8))
+        });
     let registers: Vec<Reg> = registers.collect();
     let rounded = |lane: usize| GenericAddress(lanes.addresses.of(lane)).align_down(op.width);
     let is_rounded = |lane: usize| rounded(lane) != GenericAddress(lanes.addresses.of(lane));

@@ -51,6 +51,6 @@ impl Syntax for Ldc {
     #[inline]
     fn address(&self) -> Address {
         let offset = Offset::Signed(self.immediate.0.signed());
-        Address { base: self.base, extended: false, offset }
+        Address::new(self.base, false, offset)
     }
 }

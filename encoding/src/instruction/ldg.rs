@@ -47,6 +47,6 @@ impl Syntax for Ldg {
     #[inline]
     fn address(&self) -> Address {
         let offset = Offset::by_base(self.immediate);
-        Address { base: self.base, extended: self.extended, offset }
+        Address::new(self.base, self.extended, offset)
     }
 }

@@ -42,6 +42,6 @@ impl Syntax for Lds {
     #[inline]
     fn address(&self) -> Address {
         let offset = Offset::by_base(self.immediate);
-        Address { base: self.base, extended: false, offset }
+        Address::new(self.base, false, offset)
     }
 }

@@ -13,6 +13,7 @@ use core::fmt;
 
 use crate::control::Control;
 use crate::layout::{Ld, Ldc, Ldg, Ldl, Lds};
+use crate::load::LoadParts;
 use crate::operand::{Address, Guard, InvalidSize, MemorySpace, Reg, Size, SizeField};
 use crate::table::{FieldReading, Layout, Row, Word};
 use crate::text::{Cursor, Expected, ParseError, ParseErrorKind, Text};
@@ -37,23 +38,6 @@ pub(crate) trait Syntax: Layout {
     fn space(&self) -> MemorySpace;
 
     fn address(&self) -> Address;
-}
-
-/// The parts that all loads have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LoadParts {
-    /// The guard predicate.
-    pub guard: Guard,
-    /// The first destination register.
-    pub destination: Reg,
-    /// The memory that is addressed.
-    pub space: MemorySpace,
-    /// The address operand.
-    pub address: Address,
-    /// How much is loaded and how it fills the destination; an error if the size field encodes no
-    /// size.
-    pub size: Result<Size, InvalidSize>,
 }
 
 /// Returns the reading of every field of `word`, most significant first, or `None` if the word is not
@@ -174,13 +158,10 @@ macro_rules! instructions {
                 match self {
                     $(Self::$type(load) => {
                         let load = load.fields();
-                        LoadParts {
-                            guard: Guard { pred: load.guard, negated: load.guard_negated },
-                            destination: load.destination,
-                            space: load.space(),
-                            address: load.address(),
-                            size: load.size.size(),
-                        }
+                        let guard = Guard { pred: load.guard, negated: load.guard_negated };
+                        let (space, address) = (load.space(), load.address());
+                        let size = load.size.size();
+                        LoadParts::of_lanes(guard, load.destination, space, address, size)
                     })+
                 }
             }
@@ -194,7 +175,9 @@ macro_rules! instructions {
             /// Returns the first destination register.
             #[inline]
             pub fn destination(&self) -> Reg {
-                self.parts().destination
+                match self {
+                    $(Self::$type(load) => load.fields().destination,)+
+                }
             }
 
             /// Returns the instruction with another guard and first destination register.
@@ -226,7 +209,9 @@ macro_rules! instructions {
             /// Returns [`InvalidSize`] if the size field encodes no size.
             #[inline]
             pub fn size(&self) -> Result<Size, InvalidSize> {
-                self.parts().size
+                match self {
+                    $(Self::$type(load) => load.fields().size.size(),)+
+                }
             }
 
             /// Returns whether the load hints that all lanes share one address: the size `.U.128`.

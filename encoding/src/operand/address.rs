@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::named::named_values;
-use super::register::{Pred, Reg};
+use super::register::{Pred, Reg, UniformReg};
 use crate::field::{Bits, FieldValue};
 use crate::impossible::OrImpossible;
 
@@ -145,6 +145,28 @@ pub struct Address {
     pub extended: bool,
     /// The immediate.
     pub offset: Offset,
+    /// By how many bits the base is shifted left, 0..=4. Always 0 on SM 5.x and 6.x.
+    pub scale: u8,
+    /// The uniform register that is added. Always `None` on SM 5.x and 6.x.
+    pub uniform: Option<UniformBase>,
+}
+
+impl Address {
+    /// Creates the address `[base+offset]`.
+    #[inline]
+    #[must_use]
+    pub const fn new(base: Reg, extended: bool, offset: Offset) -> Self {
+        Self { base, extended, offset, scale: 0, uniform: None }
+    }
+}
+
+/// The uniform register of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UniformBase {
+    /// The register, `URZ` for none.
+    pub register: UniformReg,
+    /// Whether it is 64 bits wide, in UR and the next register. The sum has 64 bits then.
+    pub extended: bool,
 }
 
 /// The memory that an instruction addresses.
@@ -161,6 +183,13 @@ pub enum MemorySpace {
     Local,
     /// `LDS`: byte offsets into the CTA's shared memory.
     Shared,
+    /// `LD` from SM 7.0 on: generic addresses; the address windows alone decide which memory they are
+    /// in.
+    Windows,
+    /// `LDTM`: Tensor Memory.
+    Tensor,
+    /// Memory of which nothing public says what it is.
+    Undocumented,
     /// `LDC`: byte offsets into a constant bank.
     Constant {
         /// The number of the bank.

@@ -7,7 +7,9 @@ mod named;
 mod register;
 mod size;
 
-pub use address::{Address, ConstantMode, Immediate, MemorySpace, Offset, SignedImmediate};
+pub use address::{
+    Address, ConstantMode, Immediate, MemorySpace, Offset, SignedImmediate, UniformBase,
+};
 pub(crate) use barrier::write_list;
 pub use barrier::{Barrier, WaitMask};
 pub use cache::{CacheOp, LocalCacheOp};

@@ -163,7 +163,9 @@ impl Instruction128 {
                         .showing_descriptor()
                         .set_uniform(Slot::UniformBase, handle, span)?,
                     // The text of these SMs hides the descriptor.
-                    (WrittenPrefix::Nothing, None) if base.is_some() && A.contains(self.group()) => {
+                    (WrittenPrefix::Nothing, None)
+                        if base.is_some() && A.contains(self.group()) =>
+                    {
                         load.set(Slot::Descriptor, 1, span)?.set(Slot::UniformBase, 0, span)?
                     }
                     _ => return wrong(),

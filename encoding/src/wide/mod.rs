@@ -12,6 +12,7 @@ mod fit;
 mod form;
 mod layout;
 mod operand_text;
+mod parts;
 mod plan;
 mod read;
 mod row;

@@ -294,7 +294,7 @@ impl fmt::Display for Modifiers128 {
 }
 
 impl Instruction128 {
-    fn has_uniform_guard(&self) -> bool {
+    pub(super) fn has_uniform_guard(&self) -> bool {
         matches!(self.kind(Slot::Guard), Some(Kind::UniformPredicate))
     }
 

@@ -92,7 +92,7 @@ impl Instruction128 {
     }
 
     /// Returns whether `[UR+off]` is all that the address of an `LD` or `LDG` shows.
-    fn is_uniform_alone(&self) -> bool {
+    pub(super) fn is_uniform_alone(&self) -> bool {
         let is_plain = self.get(Slot::Descriptor) == 0 && self.register(Slot::Base).is_zero();
         // Later SMs print a base that is not there.
         is_plain && (TAH_BUT_H.contains(self.group()) || self.has(Slot::Mask))

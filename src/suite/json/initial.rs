@@ -4,11 +4,13 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use warpload_encoding::Sm;
 
 use super::JsonError;
 use super::sources::{Files, Source, Sources, Target};
 use super::values::{
-    Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, UniqueMap, only_objects, present,
+    Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, SmName, UniformName,
+    UniformPredicateName, UniqueMap, only_objects, present,
 };
 use crate::lane::LaneMask;
 use crate::machine::{Machine, Misaligned, RegisterLimit};
@@ -16,7 +18,11 @@ use crate::memory::{AddressMap, ConfigError, Memory, Regions, Window};
 use crate::warp::Warp;
 
 /// The keys that only a vector has.
-const WARP_KEYS: [&str; 3] = ["active", "registers", "predicates"];
+const WARP_KEYS: [&str; 5] =
+    ["active", "registers", "predicates", "uniform_registers", "uniform_predicates"];
+
+/// The address bits of SM 7.0 and later, if nothing says otherwise (docs/load-sm70.md section 10).
+const WIDE_ADDRESS_BITS: u32 = 49;
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
@@ -34,6 +40,12 @@ pub(crate) struct Initial {
     registers: Option<UniqueMap<RegisterName, Lanes>>,
     #[serde(deserialize_with = "present")]
     predicates: Option<UniqueMap<PredicateName, Hex32>>,
+    #[serde(deserialize_with = "present")]
+    sm: Option<SmName>,
+    #[serde(deserialize_with = "present")]
+    uniform_registers: Option<UniqueMap<UniformName, Hex32>>,
+    #[serde(deserialize_with = "present")]
+    uniform_predicates: Option<UniqueMap<UniformPredicateName, bool>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -119,9 +131,20 @@ byte_objects! {
 }
 
 impl Initial {
+    /// Returns whose instructions are executed: SM 5.0 if nothing is said.
+    pub(crate) fn sm(&self) -> Sm {
+        self.sm.map_or(Sm::SPA5, |SmName(sm)| sm)
+    }
+
     /// Refuses the keys that describe a warp.
     fn refuse_warp(&self) -> Result<(), JsonError> {
-        let present = [self.active.is_some(), self.registers.is_some(), self.predicates.is_some()];
+        let present = [
+            self.active.is_some(),
+            self.registers.is_some(),
+            self.predicates.is_some(),
+            self.uniform_registers.is_some(),
+            self.uniform_predicates.is_some(),
+        ];
         match WARP_KEYS.into_iter().zip(present).find(|(_, present)| *present) {
             Some((key, _)) => {
                 Err(JsonError::at(key, "a memory image has no warp; expected no such key"))
@@ -151,6 +174,16 @@ impl Initial {
         {
             warp.set_predicate(predicate, LaneMask::from_bits(lanes));
         }
+        for (UniformName(register), Hex32(value)) in
+            self.uniform_registers.take().unwrap_or_default().0
+        {
+            warp.set_uniform_register(register, value);
+        }
+        for (UniformPredicateName(predicate), value) in
+            self.uniform_predicates.take().unwrap_or_default().0
+        {
+            warp.set_uniform_predicate(predicate, value);
+        }
         let register_limit = match self.register_limit {
             Some(limit) => {
                 RegisterLimit::new(limit).map_err(|error| JsonError::at("register_limit", error))?
@@ -168,7 +201,11 @@ impl Initial {
             None => default,
         };
         AddressMap::new(
-            self.address_bits.unwrap_or(AddressMap::default().address_bits()),
+            self.address_bits.unwrap_or(if self.sm().has_wide_words() {
+                WIDE_ADDRESS_BITS
+            } else {
+                AddressMap::default().address_bits()
+            }),
             window(&self.windows.shared, Window::DEFAULT_SHARED),
             window(&self.windows.local, Window::DEFAULT_LOCAL),
         )

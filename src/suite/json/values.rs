@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use serde::de::{
     Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
 };
-use warpload_encoding::{Pred, Reg};
+use warpload_encoding::{Pred, Reg, Sm, UniformReg};
 
 use crate::lane::{LANES, LaneValues};
 
@@ -46,7 +46,16 @@ macro_rules! deserialize_from_text {
     };
 }
 
-deserialize_from_text!(Hex32, Hex64, HexBytes, RegisterName, PredicateName);
+deserialize_from_text!(
+    Hex32,
+    Hex64,
+    HexBytes,
+    RegisterName,
+    PredicateName,
+    UniformName,
+    UniformPredicateName,
+    SmName
+);
 
 /// A number of at most 64 bits, `"0x…"`.
 #[derive(Clone, Copy)]
@@ -56,21 +65,21 @@ pub(crate) struct Hex64(pub(crate) u64);
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Hex32(pub(crate) u32);
 
-/// Returns the number that `0x` and hexadecimal digits spell.
-pub(crate) fn hexadecimal(text: &str) -> Option<u64> {
+/// Returns the number of at most 128 bits that `0x` and hexadecimal digits spell.
+pub(crate) fn hexadecimal(text: &str) -> Option<u128> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
     // `from_str_radix` takes a sign too.
     if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
-    u64::from_str_radix(digits, 16).ok()
+    u128::from_str_radix(digits, 16).ok()
 }
 
 impl FromText for Hex64 {
     const EXPECTED: &'static str = "0x and up to 16 hexadecimal digits";
 
     fn from_text(text: &str) -> Option<Self> {
-        hexadecimal(text).map(Self)
+        u64::try_from(hexadecimal(text)?).ok().map(Self)
     }
 }
 
@@ -125,6 +134,44 @@ impl FromText for PredicateName {
     fn from_text(text: &str) -> Option<Self> {
         let predicate = Pred::try_from(numbered(text, 'P')?).ok()?;
         Some(Self(predicate)).filter(|_| !predicate.is_true())
+    }
+}
+
+/// `UR0` to `UR254`.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct UniformName(pub(crate) UniformReg);
+
+impl FromText for UniformName {
+    const EXPECTED: &'static str = "a uniform register, UR0 to UR254";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let RegisterName(register) = RegisterName::from_text(text.strip_prefix('U')?)?;
+        Some(Self(UniformReg::new(register.number())))
+    }
+}
+
+/// `UP0` to `UP6`.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct UniformPredicateName(pub(crate) Pred);
+
+impl FromText for UniformPredicateName {
+    const EXPECTED: &'static str = "a uniform predicate, UP0 to UP6";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let PredicateName(predicate) = PredicateName::from_text(text.strip_prefix('U')?)?;
+        Some(Self(predicate))
+    }
+}
+
+/// `50` to `121`, with the letter after it if there is one.
+#[derive(Clone, Copy)]
+pub(crate) struct SmName(pub(crate) Sm);
+
+impl FromText for SmName {
+    const EXPECTED: &'static str = "an SM, such as \"80\" or \"90a\"";
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok().map(Self)
     }
 }
 

@@ -57,7 +57,7 @@ impl Generated {
 
 /// Returns what a vector covers, each after the mnemonic.
 fn kinds(vector: &Vector, outcome: &Outcome) -> Result<Vec<String>, Box<dyn Error>> {
-    let instruction = &vector.instruction;
+    let instruction = &vector.instruction.narrow().ok_or("a load of SM 7.0 or later")?;
     let machine = &vector.machine;
     let size = instruction.size().map_err(|size| size.to_string())?;
     let lanes = match (outcome.executing.count(), vector.warp.active.count()) {

@@ -1,0 +1,383 @@
+//! What a load says, whichever family it is of: [`LoadParts`], and [`Load`], an instruction of either.
+
+use core::fmt;
+
+use crate::instruction::Instruction;
+use crate::machine_word::MachineWord;
+use crate::operand::{Address, Guard, InvalidSize, MemorySpace, Reg, Size, UniformReg};
+use crate::sm::Sm;
+use crate::text::{ParseError, Text, parse_line};
+use crate::wide::{Decoded128, Instruction128, Refusal, parse_line_128};
+
+/// The parts that all loads have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadParts {
+    /// The guard predicate.
+    pub guard: Guard,
+    /// Whether the guard is a uniform predicate, one for the whole warp.
+    pub is_guard_uniform: bool,
+    /// Where the values go.
+    pub destination: LoadDestination,
+    /// The memory that is addressed.
+    pub space: MemorySpace,
+    /// The address operand.
+    pub address: Address,
+    /// The number of uniform registers that the SM has: 0, 63 or 255.
+    pub uniform_registers: u8,
+    /// How much is loaded and how it fills the destination; an error if the instruction cannot be
+    /// executed.
+    pub size: Result<LoadSize, NotExecutable>,
+}
+
+impl LoadParts {
+    /// Creates the parts of a load that every lane executes by itself.
+    #[inline]
+    pub(crate) fn of_lanes(
+        guard: Guard,
+        destination: Reg,
+        space: MemorySpace,
+        address: Address,
+        size: Result<Size, InvalidSize>,
+    ) -> Self {
+        Self {
+            guard,
+            is_guard_uniform: false,
+            destination: LoadDestination::Registers(destination),
+            space,
+            address,
+            uniform_registers: 0,
+            size: size.map(LoadSize::Lane).map_err(NotExecutable::InvalidSize),
+        }
+    }
+}
+
+/// Where the values of a load go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoadDestination {
+    /// This register and those after it.
+    Registers(Reg),
+    /// 256 bits: the first four words to the registers from `low` on, the others to those from
+    /// `high` on.
+    Halves {
+        /// The first register of the first four words, Rd.
+        low: Reg,
+        /// The first register of the last four words.
+        high: Reg,
+    },
+    /// This uniform register and those after it.
+    Uniform(UniformReg),
+    /// 256 bits in two groups of four uniform registers.
+    UniformHalves {
+        /// The first register of the first four words, URd.
+        low: UniformReg,
+        /// The first register of the last four words.
+        high: UniformReg,
+    },
+    /// Shared memory: `LDGSTS`.
+    SharedMemory,
+}
+
+impl LoadDestination {
+    /// Returns the first general register that is written; `None` if none is.
+    #[must_use]
+    pub const fn register(self) -> Option<Reg> {
+        match self {
+            Self::Registers(first) | Self::Halves { low: first, .. } => Some(first),
+            _ => None,
+        }
+    }
+}
+
+/// How much is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoadSize {
+    /// This much by every lane, or by the warp into uniform registers.
+    Lane(Size),
+    /// 32 bytes, eight registers.
+    Bits256,
+    /// Matrices of 8 rows of 16 bytes, a register each: `LDSM`.
+    Matrices {
+        /// How many: 1, 2 or 4.
+        count: u8,
+        /// Whether they are transposed.
+        transposed: bool,
+    },
+}
+
+impl LoadSize {
+    /// Returns the size of an access in bytes: 1, 2, 4, 8, 16 or 32. Addresses are aligned to it.
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::Lane(size) => size.bytes(),
+            Self::Bits256 => 32,
+            Self::Matrices { .. } => 16,
+        }
+    }
+
+    /// Returns the number of registers that are written in all.
+    #[must_use]
+    pub const fn registers(self) -> u32 {
+        match self {
+            Self::Lane(size) => size.registers(),
+            Self::Bits256 => 8,
+            Self::Matrices { count, .. } => count as u32,
+        }
+    }
+
+    /// Returns the size of an access of one lane; `None` if it is none of an 8-bit to 128-bit one.
+    #[must_use]
+    pub const fn of_lane(self) -> Option<Size> {
+        match self {
+            Self::Lane(size) => Some(size),
+            _ => None,
+        }
+    }
+}
+
+/// Why an instruction cannot be executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotExecutable {
+    /// Its size field encodes no size.
+    InvalidSize(InvalidSize),
+    /// It has a modifier whose number means nothing: `INVALID7`, `???0`.
+    InvalidModifier(&'static str),
+    /// It has something of which only the text is public, named here.
+    TextOnly(&'static str),
+    /// It copies to shared memory, or loads Tensor Memory: no load of registers from memory that
+    /// lanes address. Named here.
+    OtherExecutor(&'static str),
+}
+
+impl fmt::Display for NotExecutable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidSize(size) => write!(f, "{size} encodes no size"),
+            Self::InvalidModifier(name) => write!(f, ".{name} is invalid"),
+            Self::TextOnly(what) => write!(f, "what {what} does is not public"),
+            Self::OtherExecutor(what) => f.write_str(what),
+        }
+    }
+}
+
+impl core::error::Error for NotExecutable {}
+
+/// A load of either family: what code above the encoding handles.
+///
+/// ```
+/// use warpload_encoding::{Decoded, Load, MachineWord, MemorySpace, Sm};
+///
+/// let hopper: Sm = "90".parse()?;
+/// for (word, sm, text) in [
+///     (0x9c90000123470200_u64.into(), Sm::SPA5, "LD.E R0, [R2+0x1234]"),
+///     (0x000ea2000c1e1900_0000080402007981_u128.into(), hopper, "LDG.E R0, desc[UR4][R2.64+0x8]"),
+/// ] {
+///     let Decoded::Load(load) = Load::decode(word, sm) else { panic!("a load") };
+///     assert_eq!(load.text().as_str(), text);
+///     assert_eq!(load.word(), word);
+///     assert_eq!(Load::parse(text, sm)?.text().as_str(), text);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// Of SM 5.x and 6.x.
+    Spa5(Instruction),
+    /// Of SM 7.0 to 12.x.
+    Sm70(Instruction128),
+}
+
+/// What a word of either family is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decoded {
+    /// A load.
+    Load(Load),
+    /// A word with the opcode of a load that the disassembler refuses.
+    Refused(Refusal),
+    /// Another instruction, or none.
+    Other,
+}
+
+impl Load {
+    /// Decodes a word of `sm`. A word of the width that `sm` does not have is no load.
+    #[must_use]
+    pub fn decode(word: MachineWord, sm: Sm) -> Decoded {
+        match word {
+            MachineWord::Bits64(word) if !sm.has_wide_words() => match Instruction::decode(word) {
+                Some(load) => Decoded::Load(Self::Spa5(load)),
+                None => Decoded::Other,
+            },
+            MachineWord::Bits128(word) if sm.has_wide_words() => {
+                match Instruction128::decode(word, sm) {
+                    Decoded128::Load(load) => Decoded::Load(Self::Sm70(load)),
+                    Decoded128::Refused(refusal) => Decoded::Refused(refusal),
+                    Decoded128::Other => Decoded::Other,
+                }
+            }
+            _ => Decoded::Other,
+        }
+    }
+
+    /// Parses one instruction of `sm`, as [`parse_line`] or [`parse_line_128`] does. The control
+    /// code of a word of 64 bits, which is not part of it, is dropped.
+    ///
+    /// # Errors
+    /// Returns [`ParseError`] with the bytes at fault if `text` is not one load instruction of `sm`.
+    pub fn parse(text: &str, sm: Sm) -> Result<Self, ParseError> {
+        if sm.has_wide_words() {
+            parse_line_128(text, sm).map(Self::Sm70)
+        } else {
+            parse_line(text).map(|line| Self::Spa5(line.instruction))
+        }
+    }
+
+    /// Returns the instruction word.
+    #[must_use]
+    pub fn word(&self) -> MachineWord {
+        match self {
+            Self::Spa5(load) => load.encode().into(),
+            Self::Sm70(load) => load.encode().into(),
+        }
+    }
+
+    /// Returns the canonical text, without the scheduling.
+    #[must_use]
+    pub fn text(&self) -> LoadText {
+        match self {
+            Self::Spa5(load) => LoadText::Spa5(load.text()),
+            Self::Sm70(load) => LoadText::Sm70(load.text()),
+        }
+    }
+
+    /// Returns the mnemonic with its modifiers, `LDG.E.64`.
+    #[must_use]
+    pub fn opcode(&self) -> LoadText {
+        match self {
+            Self::Spa5(load) => LoadText::Spa5(load.opcode()),
+            Self::Sm70(load) => LoadText::Sm70(load.opcode()),
+        }
+    }
+
+    /// Returns the mnemonic without modifiers.
+    #[must_use]
+    pub fn mnemonic(&self) -> &'static str {
+        match self {
+            Self::Spa5(load) => load.mnemonic(),
+            Self::Sm70(load) => load.mnemonic(),
+        }
+    }
+
+    /// Returns the bits of the word that neither the disassembler reads nor the text shows, as a
+    /// mask.
+    #[must_use]
+    pub fn unread_bits(&self) -> u128 {
+        match self {
+            Self::Spa5(load) => load.unread_bits().into(),
+            Self::Sm70(load) => load.unread_bits(),
+        }
+    }
+
+    /// Returns the instruction of SM 5.x and 6.x; `None` if it is a later one.
+    #[must_use]
+    pub const fn narrow(&self) -> Option<Instruction> {
+        match self {
+            Self::Spa5(load) => Some(*load),
+            Self::Sm70(_) => None,
+        }
+    }
+
+    /// Returns the instruction of SM 7.0 and later; `None` if it is an earlier one.
+    #[must_use]
+    pub const fn wide(&self) -> Option<Instruction128> {
+        match self {
+            Self::Spa5(_) => None,
+            Self::Sm70(load) => Some(*load),
+        }
+    }
+}
+
+/// The text of a load of either family.
+#[derive(Clone, Copy, Debug)]
+pub enum LoadText {
+    /// Of SM 5.x and 6.x.
+    Spa5(Text),
+    /// Of SM 7.0 to 12.x.
+    Sm70(Text<192>),
+}
+
+impl LoadText {
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Spa5(text) => text.as_str(),
+            Self::Sm70(text) => text.as_str(),
+        }
+    }
+}
+
+impl core::ops::Deref for LoadText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl fmt::Display for LoadText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.text().as_str())
+    }
+}
+
+impl From<Instruction> for Load {
+    fn from(load: Instruction) -> Self {
+        Self::Spa5(load)
+    }
+}
+
+impl From<Instruction128> for Load {
+    fn from(load: Instruction128) -> Self {
+        Self::Sm70(load)
+    }
+}
+
+/// An instruction that loads, of any family.
+pub trait LoadInstruction {
+    /// Returns what all loads have, for those who need several parts: the instruction is looked at
+    /// once.
+    fn parts(&self) -> LoadParts;
+}
+
+impl LoadInstruction for Instruction {
+    #[inline]
+    fn parts(&self) -> LoadParts {
+        Instruction::parts(self)
+    }
+}
+
+impl LoadInstruction for Instruction128 {
+    fn parts(&self) -> LoadParts {
+        Instruction128::parts(self)
+    }
+}
+
+impl LoadInstruction for Load {
+    #[inline]
+    fn parts(&self) -> LoadParts {
+        match self {
+            Self::Spa5(load) => load.parts(),
+            Self::Sm70(load) => load.parts(),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What the fast executor does for loads that only SM 7.0 and later have (docs/load-sm70.md section
+//! 10): 256 bits, uniform destinations and matrices. Their accesses are those of `fast.rs`.
+
+use warpload_encoding::{LoadDestination, LoadParts, LoadSize, Reg, UniformReg};
+
+use super::fast::{Loaded, load};
+use super::fault::WarpFault;
+use super::lanes::{Extras, LaneAddresses};
+use super::op::LoadOp;
+use crate::lane::{LANES, LaneMask};
+use crate::machine::Machine;
+use crate::memory::LoadMemory;
+use crate::warp::Warp;
+
+/// What a load has that those of SM 5.x and 6.x do not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wide {
+    pub(super) extras: Option<Extras>,
+    pub(super) kind: Kind,
+    uniform_fault: Option<WarpFault>,
+}
+
+/// How a load is executed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// Lane by lane, into consecutive registers.
+    Lanes,
+    /// 256 bits; the last four words go to the registers from this one on.
+    Halves(Reg),
+    /// One access for the warp, of up to four words, or of twice four.
+    Once {
+        /// The first register, and how many there are.
+        low: (UniformReg, usize),
+        /// The first register of the last four words.
+        high: Option<UniformReg>,
+    },
+    Matrices {
+        count: usize,
+        transposed: bool,
+    },
+}
+
+impl Wide {
+    /// Returns what the load has, or `None` if it is like one of SM 5.x.
+    #[inline]
+    pub(super) fn of(parts: &LoadParts) -> Option<Self> {
+        let extras = Extras::of(parts);
+        let kind = match (parts.size, parts.destination) {
+            (Ok(LoadSize::Matrices { count, transposed }), _) => {
+                Kind::Matrices { count: count.into(), transposed }
+            }
+            (_, LoadDestination::Halves { high, .. }) => Kind::Halves(high),
+            (Ok(size), LoadDestination::Uniform(first)) => {
+                Kind::Once { low: (first, size.registers() as usize), high: None }
+            }
+            (_, LoadDestination::UniformHalves { low, high }) => {
+                Kind::Once { low: (low, 4), high: Some(high) }
+            }
+            _ if extras.is_none() => return None,
+            _ => Kind::Lanes,
+        };
+        Some(Self { extras, kind, uniform_fault: uniform_fault(parts, kind) })
+    }
+
+    pub(super) fn other_half(&self) -> Option<Reg> {
+        match self.kind {
+            Kind::Halves(first) if !first.is_zero() => Some(first),
+            _ => None,
+        }
+    }
+
+    pub(super) fn uniform_fault(&self) -> Option<WarpFault> {
+        self.uniform_fault
+    }
+}
+
+/// Checks the uniform registers: destinations, then the pair of an address (clause 4.2).
+fn uniform_fault(parts: &LoadParts, kind: Kind) -> Option<WarpFault> {
+    let check = |first: UniformReg, count: usize| {
+        let (number, end) = (usize::from(first.number()), usize::from(parts.uniform_registers));
+        if first.is_zero() {
+            None
+        } else if number & (count - 1) != 0 {
+            Some(WarpFault::MisalignedUniform(first))
+        } else if number + count > end {
+            Some(WarpFault::OutOfRangeUniform(first))
+        } else {
+            None
+        }
+    };
+    let of_destination = match kind {
+        Kind::Once { low: (low, count), high } => check(low, count).or_else(|| check(high?, count)),
+        _ => None,
+    };
+    let pair = parts.address.uniform.filter(|uniform| uniform.extended);
+    of_destination.or_else(|| check(pair?.register, 2))
+}
+
+/// Loads 256 bits into two groups of four registers.
+pub(super) fn load_halves<M: LoadMemory>(
+    op: LoadOp,
+    lanes: &LaneAddresses,
+    machine: &Machine<M>,
+    firsts: [Reg; 2],
+    warp: &mut Warp,
+) -> Loaded {
+    let mut rows = [[0; LANES]; 8];
+    let loaded = load(op, lanes, &machine.memory, machine.misaligned, &mut rows);
+    for (first, words) in firsts.into_iter().zip(rows.chunks_exact(4)) {
+        for (row, values) in warp.rows_mut(first, 4).iter_mut().zip(words) {
+            for lane in lanes.executing {
+                row[lane] = values[lane];
+            }
+        }
+    }
+    loaded
+}
+
+/// Loads uniform registers: one access, whose faults all executing lanes have.
+pub(super) fn load_once<M: LoadMemory>(
+    op: LoadOp,
+    lanes: &LaneAddresses,
+    machine: &Machine<M>,
+    (first, count): (UniformReg, usize),
+    high: Option<UniformReg>,
+    warp: &mut Warp,
+) -> Loaded {
+    let lane = lanes.executing.first().unwrap_or(0);
+    let mut rows = [[0; LANES]; 8];
+    let loaded = load(op, lanes, &machine.memory, machine.misaligned, &mut rows);
+    let mut words = rows.iter().map(|row| row[lane]);
+    for (first, count) in [(first, count), (high.unwrap_or(UniformReg::URZ), 4)] {
+        for (i, word) in words.by_ref().take(count).enumerate() {
+            // URZ has no registers after it.
+            let number = if first.is_zero() { 255 } else { first.number().saturating_add(i as u8) };
+            warp.set_uniform_register(UniformReg::new(number), word);
+        }
+    }
+    loaded
+}
+
+/// Loads matrices of 8 rows of 16 bytes: the rows lane by lane, then their elements to the lanes that
+/// hold them.
+pub(super) fn load_matrices<M: LoadMemory>(
+    op: LoadOp,
+    lanes: &LaneAddresses,
+    machine: &Machine<M>,
+    first: Reg,
+    count: usize,
+    transposed: bool,
+    warp: &mut Warp,
+) -> Loaded {
+    let giving = LaneMask::from_fn(|lane| lane < 8 * count);
+    let lanes = LaneAddresses { executing: giving, ..*lanes };
+    let mut words = [[0; LANES]; 4];
+    let loaded = load(op, &lanes, &machine.memory, machine.misaligned, &mut words);
+    // Element 8r + c of a matrix is half of word c / 2 of its row r.
+    let element = |matrix: usize, element: usize| {
+        let (row, column) = (element / 8, element % 8);
+        words[column / 2][8 * matrix + row] >> (16 * (column % 2)) & 0xffff
+    };
+    for (matrix, row) in warp.rows_mut(first, count as u32).iter_mut().enumerate() {
+        *row = std::array::from_fn(|lane| {
+            let (line, pair) = (lane / 4, 2 * (lane % 4));
+            let (low, step) = if transposed { (8 * pair + line, 8) } else { (8 * line + pair, 1) };
+            element(matrix, low + step) << 16 | element(matrix, low)
+        });
+    }
+    Loaded { global: LaneMask::NONE, ..loaded }
+}
