@@ -8,8 +8,10 @@
 
 mod compare;
 mod nvdisasm;
+mod wide;
 mod words;
 
 pub use compare::{Difference, Problem, Report, SHOWN_DIFFERENCES, run};
 pub use nvdisasm::{NVDISASM, Nvdisasm};
+pub use wide::{Answer, WideReport, run_wide};
 pub use words::{TARGETS, Target};

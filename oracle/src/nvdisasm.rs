@@ -53,6 +53,19 @@ impl Nvdisasm {
         Ok(texts)
     }
 
+    /// Returns what the program prints for raw words of an architecture, and its errors.
+    pub(crate) fn raw(&self, bytes: &[u8], architecture: &str) -> Result<(String, String)> {
+        let mut file = tempfile::NamedTempFile::new().context("cannot create a temporary file")?;
+        file.write_all(bytes).context("cannot write a temporary file")?;
+        let mut command = Command::new(&self.path);
+        command.args(["--binary", architecture, "-raw", "-ndf"]).arg(file.path());
+        let output =
+            command.output().with_context(|| format!("cannot run {}", self.path.display()))?;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let errors = if output.status.success() { String::new() } else { text(output.stderr) };
+        Ok((text(output.stdout), errors))
+    }
+
     fn output(&self, command: &mut Command) -> Result<String> {
         let output =
             command.output().with_context(|| format!("cannot run {}", self.path.display()))?;

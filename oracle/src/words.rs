@@ -58,10 +58,14 @@ pub(crate) fn words(seed: u64) -> impl Iterator<Item = (&'static Target, u64)> {
 }
 
 /// splitmix64.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -69,13 +73,13 @@ impl Random {
     }
 
     /// Slightly biased if `limit` is not a power of two, which does not matter here.
-    fn below(&mut self, limit: u32) -> u32 {
+    pub(crate) fn below(&mut self, limit: u32) -> u32 {
         (self.next() % u64::from(limit)) as u32
     }
 
     /// Returns a value at an edge of a field of that many bits: of its unsigned range, of its signed
     /// range, or one at which the number of hexadecimal digits changes.
-    fn edge(&mut self, width: u32) -> u64 {
+    pub(crate) fn edge(&mut self, width: u32) -> u64 {
         let largest = u64::MAX >> (64 - width);
         let power = 1 << self.below(width);
         let value = match self.below(8) {

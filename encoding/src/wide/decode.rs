@@ -109,6 +109,15 @@ impl FieldReading128 {
         self.row.purpose
     }
 
+    /// Returns the value that every word of the form has here, if there is one.
+    #[must_use]
+    pub fn fixed(&self) -> Option<u64> {
+        match self.row.kind {
+            Kind::Opcode => Some(self.raw),
+            _ => self.row.fixed,
+        }
+    }
+
     /// Returns whether the disassembler reads these bits.
     #[must_use]
     pub fn is_read(&self) -> bool {
@@ -205,6 +214,13 @@ impl Instruction128 {
             let is_first = !before.into_iter().any(|b| b.name == form.name && is_of_sm(b));
             (is_of_sm(form) && is_first).then_some(form.name)
         })
+    }
+
+    /// Returns one instruction of each form that an SM has, without operands: registers are `RZ`,
+    /// predicates `PT`. Their [fields](Self::describe) are the table of the SM's loads.
+    pub fn forms(sm: Sm) -> impl Iterator<Item = Self> {
+        let of_sm = FORMS.iter().zip(0..).filter(move |(form, _)| form.groups.contains(sm.group()));
+        of_sm.map(move |(_, number)| Self::template(number, sm))
     }
 
     /// Returns the instruction of a form with that word, which must be one of it.

@@ -225,7 +225,11 @@ impl Instruction128 {
         let (load, has_base) = match (written.base, written.uniform) {
             (None, None) => (load, false),
             (Some((base, suffix)), None) if self.has(Slot::Base) => {
-                if base.is_zero() && suffix != Suffix::Nothing {
+                // Ampere's `LDL [RZ+0x10]` is the text of a hidden descriptor.
+                let is_hidden = self.mnemonic() == "LDL"
+                    && A.contains(self.group())
+                    && written.offset.is_some();
+                if base.is_zero() && (suffix != Suffix::Nothing || is_hidden) {
                     return wrong();
                 }
                 let load = load.set(Slot::Base, base.number().into(), span)?;

@@ -1,0 +1,218 @@
+//! Words of 128 bits, compared with nvdisasm: refused ones are compared, too, and what both say of
+//! words that are near to compiled ones.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use anyhow::{Result, bail};
+use warpload_encoding::{Decoded128, Instruction128, Sm, parse_line_128};
+
+use crate::SHOWN_DIFFERENCES;
+use crate::nvdisasm::Nvdisasm;
+use crate::words::Random;
+
+/// Words in one run of nvdisasm.
+const BATCH: usize = 16_384;
+
+/// What nvdisasm says of a word of 128 bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// This text, without the semicolon and without scheduling.
+    Text(String),
+    /// It refuses the word.
+    Illegal,
+    /// It prints no line.
+    Nothing,
+}
+
+/// The outcome for one SM.
+#[derive(Debug, Default)]
+pub struct WideReport {
+    /// How many words were compared.
+    pub words: usize,
+    /// How many of them both call a load.
+    pub loads: usize,
+    /// How many of them both refuse.
+    pub refused: usize,
+    /// How many the two do not agree on.
+    pub differences: usize,
+    first: Vec<String>,
+}
+
+impl fmt::Display for WideReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { words, loads, refused, differences, first } = self;
+        for difference in first {
+            writeln!(f, "{difference}")?;
+        }
+        if first.len() < *differences {
+            writeln!(f, "... and {} more", differences - first.len())?;
+        }
+        write!(f, "{words} words ({loads} loads, {refused} refused), {differences} differences")
+    }
+}
+
+/// Compares `words` fresh words of `sm` generated from `seed`: half of them have random fields, half
+/// differ in a few bits from a word of `compiled`, if there are any.
+///
+/// # Errors
+/// Returns an error if nvdisasm cannot be run or its output cannot be parsed. A difference is not an
+/// error.
+pub fn run_wide(
+    nvdisasm: &Nvdisasm,
+    sm: Sm,
+    words: usize,
+    seed: u64,
+    compiled: &[u128],
+) -> Result<WideReport> {
+    let mut random = Random::new(seed);
+    let forms: Vec<Instruction128> = Instruction128::forms(sm).collect();
+    let mut report = WideReport::default();
+    while report.words < words {
+        let count = BATCH.min(words - report.words);
+        let batch: Vec<u128> = (0..count)
+            .map(|n| match compiled.len() {
+                of @ 1.. if n % 2 == 1 => {
+                    neighbour(compiled[random.below(of as u32) as usize], &mut random)
+                }
+                _ => fresh(&forms[n / 2 % forms.len()], &mut random),
+            })
+            .collect();
+        for (word, answer) in batch.iter().zip(nvdisasm.disassemble_wide(&batch, sm)?) {
+            report.words += 1;
+            let ours = Instruction128::decode(*word, sm);
+            match ours {
+                Decoded128::Load(_) => report.loads += 1,
+                Decoded128::Refused(_) => report.refused += 1,
+                Decoded128::Other => {}
+            }
+            if let Some(problem) = check(*word, sm, ours, &answer) {
+                report.differences += 1;
+                if report.first.len() < SHOWN_DIFFERENCES {
+                    report.first.push(format!(
+                        "SM {sm} {word:#034x}\n  nvdisasm: {answer:?}\n  here:     {problem}"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(report)
+}
+
+/// Returns a word of a form with random fields.
+fn fresh(form: &Instruction128, random: &mut Random) -> u128 {
+    form.describe().fold(form.encode(), |word, reading| {
+        let field = reading.field();
+        let width = field.width();
+        let value = match (reading.fixed(), random.below(8)) {
+            (Some(_), _) if field.low() == 0 || random.below(64) > 0 => return word,
+            (_, 0) => return word,
+            // Few schedules are valid.
+            (_, 1..=5) if field.low() >= 105 && random.below(2) == 0 => return word,
+            (_, 1..=4) => random.next() & (u64::MAX >> (64 - width)),
+            _ => random.edge(width),
+        };
+        word & !field.mask() | u128::from(value) << field.low()
+    })
+}
+
+/// Returns a word that differs from `word` in up to four bits, seldom in those of the opcode.
+fn neighbour(word: u128, random: &mut Random) -> u128 {
+    (0..1 + random.below(4)).fold(word, |word, _| {
+        let low = if random.below(16) == 0 { 0 } else { 12 };
+        word ^ 1 << (low + random.below(128 - low))
+    })
+}
+
+/// Returns how the answers for one word differ, if they do.
+fn check(word: u128, sm: Sm, ours: Decoded128, answer: &Answer) -> Option<String> {
+    match (ours, answer) {
+        (Decoded128::Load(load), Answer::Text(text)) => {
+            if load.encode() != word {
+                return Some(format!("encoded again as {:#034x}", load.encode()));
+            }
+            if load.text().as_str() != text {
+                return Some(load.text().as_str().to_owned());
+            }
+            let is_invalid = text.contains("INVALID") || text.contains("???");
+            match parse_line_128(text, sm) {
+                Ok(parsed) if is_invalid => Some(format!("accepted as {parsed:?}")),
+                Ok(parsed) if parsed.text().as_str() == text => None,
+                Ok(parsed) => Some(format!("assembled as {parsed:?}")),
+                Err(_) if is_invalid => None,
+                Err(error) => Some(format!("this text is refused: {error}")),
+            }
+        }
+        (Decoded128::Refused(_), Answer::Illegal) => None,
+        // An instruction that is none of the loads, or none at all.
+        (Decoded128::Other, Answer::Illegal | Answer::Nothing) => None,
+        (Decoded128::Other, Answer::Text(text)) if !is_load(text, sm) => None,
+        (Decoded128::Other, _) => Some("no load".to_owned()),
+        (Decoded128::Refused(refusal), _) => Some(format!("refused: {refusal}")),
+        (Decoded128::Load(load), _) => Some(load.text().as_str().to_owned()),
+    }
+}
+
+/// Returns whether the text is that of one of the loads.
+fn is_load(text: &str, sm: Sm) -> bool {
+    let text = text.strip_prefix('@').map_or(text, |t| t.split_once(' ').map_or("", |(_, t)| t));
+    let mnemonic = text.split(['.', ' ']).next().unwrap_or_default();
+    Instruction128::mnemonics(sm).any(|known| known == mnemonic)
+}
+
+impl Nvdisasm {
+    /// Returns what the program says of each word of `sm`.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be run, or fails for another reason than the words.
+    pub fn disassemble_wide(&self, words: &[u128], sm: Sm) -> Result<Vec<Answer>> {
+        let numbers: Vec<usize> = (0..words.len()).collect();
+        let mut answers = vec![Answer::Nothing; words.len()];
+        let mut left = numbers;
+        // It names all refused words and prints none of the others.
+        for _ in 0..4 {
+            let bytes: Vec<u8> = left.iter().flat_map(|n| words[*n].to_le_bytes()).collect();
+            let (output, errors) = self.raw(&bytes, &format!("SM{sm}"))?;
+            if errors.is_empty() {
+                for (offset, text) in lines(&output) {
+                    if let Some(n) = left.get(offset / 16) {
+                        answers[*n] = Answer::Text(text);
+                    }
+                }
+                return Ok(answers);
+            }
+            let refused = refused(&errors);
+            if refused.is_empty() {
+                bail!("nvdisasm fails and names no address: {errors}");
+            }
+            for offset in refused.keys() {
+                if let Some(n) = left.get(offset / 16) {
+                    answers[*n] = Answer::Illegal;
+                }
+            }
+            left.retain(|n| answers[*n] != Answer::Illegal);
+        }
+        bail!("nvdisasm refuses words that it did not refuse before")
+    }
+}
+
+/// Returns the offsets that errors name.
+fn refused(errors: &str) -> HashMap<usize, ()> {
+    let after = |line: &str| {
+        let digits = line.rsplit_once("at address 0x")?.1;
+        let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+        usize::from_str_radix(&digits[..end], 16).ok()
+    };
+    errors.lines().filter_map(after).map(|offset| (offset, ())).collect()
+}
+
+/// Returns offset and text of each line, the text without scheduling.
+fn lines(listing: &str) -> impl Iterator<Item = (usize, String)> {
+    listing.lines().filter_map(|line| {
+        let (offset, text) = line.trim().strip_prefix("/*")?.split_once("*/")?;
+        let text = text.trim().trim_end_matches(';').trim_end();
+        let tails = [" &req=", " &rd=", " &wr=", " ?"];
+        let end = tails.iter().filter_map(|tail| text.find(tail)).min().unwrap_or(text.len());
+        Some((usize::from_str_radix(offset, 16).ok()?, text[..end].trim_end().to_owned()))
+    })
+}
