@@ -147,7 +147,6 @@ impl Sm {
         !matches!(self.group, Group::Spa5)
     }
 
-    #[expect(dead_code, reason = "read by the formatter of 128-bit words")]
     pub(crate) fn tail(self) -> Tail {
         let row = SMS.iter().find(|(number, ..)| *number == self.number);
         row.map_or(Tail::Nothing, |(.., tail)| *tail)

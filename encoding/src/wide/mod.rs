@@ -16,9 +16,11 @@ mod parts;
 mod plan;
 mod read;
 mod row;
+mod tail;
 mod template;
 mod values;
 mod write;
 
 pub use self::decode::{Decoded128, FieldReading128, Instruction128, Refusal};
 pub use self::read::{Modifiers128, parse_line_128, parse_opcode_128};
+pub use self::tail::Annotations128;
