@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use warpload::encoding::Bundle;
+use warpload::encoding::{Bundle, Sm};
 use warpload::sass::{Format, SassError, SassInstruction, read};
 
 fn bytes(name: &str) -> Vec<u8> {
@@ -165,10 +165,10 @@ fn elf32(bundles: &[u8]) -> Vec<u8> {
 fn elf32_cubins() {
     let file = elf32(&Bundle { words: [1, 2, 3], ..Bundle::nops() }.to_bytes());
     let read = all(&file, Format::Detect).expect("a cubin");
-    let words: Vec<_> = read.iter().filter_map(|read| read.word).collect();
+    let words: Vec<_> = read.iter().filter_map(|read| read.word?.narrow()).collect();
     assert_eq!(words, [1, 2, 3]);
     assert_eq!(read[2].function.as_deref(), Some("f"));
-    assert_eq!((read[2].offset, read[2].registers, read[2].sm), (Some(24), Some(17), Some(53)));
+    assert_eq!((read[2].offset, read[2].registers, read[2].sm), (Some(24), Some(17), Sm::new(53)));
     for length in 0..file.len() {
         assert!(all(&file[..length], Format::Detect).is_err(), "cut to {length}");
     }

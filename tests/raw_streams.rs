@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use warpload::encoding::{Bundle, Control};
+use warpload::encoding::{Bundle, Control, MachineWord};
 use warpload::sass::{Format, SassError, SassInstruction, read, read_raw};
 
 fn bytes(name: &str) -> Vec<u8> {
@@ -36,7 +36,8 @@ fn sections(name: &str) -> Vec<Vec<u8>> {
             let bundle = |three: &[SassInstruction]| {
                 let [first, second, third] = three else { panic!("{name}: not whole bundles") };
                 let part = [first, second, third].map(|read| (read.word, read.control));
-                let words = part.map(|(word, _)| word.unwrap_or_default());
+                let words =
+                    part.map(|(word, _)| word.and_then(MachineWord::narrow).unwrap_or_default());
                 let control = part.map(|(_, control)| control.unwrap_or_default());
                 Bundle { words, control }.to_bytes()
             };

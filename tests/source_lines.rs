@@ -7,6 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
+use warpload::encoding::MachineWord;
 use warpload::sass::{Format, Functions, SassError, read};
 
 const COLUMN: &str = "_Z6columnPfPKfi";
@@ -159,7 +160,10 @@ fn a_bare_text_section_takes_names_from_symbols() {
     let (functions, damaged) = functions(&bare);
     assert_eq!(damaged, None);
     assert_eq!(source(&functions, COLUMN, 0x68), Some(("/src/rows.cu".into(), 10)));
-    assert_eq!(functions.get(COLUMN).unwrap().at(0x68).unwrap().word, Some(0xeed4200000470206));
+    assert_eq!(
+        functions.get(COLUMN).unwrap().at(0x68).unwrap().word,
+        Some(MachineWord::Bits64(0xeed4200000470206))
+    );
 }
 
 /// Of cubins that have the same function, the first one counts.
@@ -200,7 +204,10 @@ fn damaged_lines_are_located() {
     ] {
         let (functions, damaged) = functions(&input);
         assert_eq!((damaged, lines(&functions)), (expected, kept));
-        assert_eq!(functions.get(COLUMN).unwrap().at(0x68).unwrap().word, Some(0xeed4200000470206));
+        assert_eq!(
+            functions.get(COLUMN).unwrap().at(0x68).unwrap().word,
+            Some(MachineWord::Bits64(0xeed4200000470206))
+        );
     }
 }
 
@@ -275,7 +282,7 @@ proptest! {
         let (functions, _) = functions(&changed);
         prop_assert!(lines(&functions) <= 0x200);
         let word = functions.get(COLUMN).unwrap().at(0x68).unwrap().word;
-        prop_assert_eq!(word, Some(0xeed4200000470206));
+        prop_assert_eq!(word, Some(MachineWord::Bits64(0xeed4200000470206)));
     }
 
     /// Any change of a cubin is an error or a cubin.

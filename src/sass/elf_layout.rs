@@ -8,6 +8,7 @@ use object::elf::{
 };
 use object::endian::LittleEndian;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
+use warpload_encoding::Sm;
 use warpload_encoding::control::BUNDLE_BYTES;
 
 use super::error::SassError;
@@ -21,7 +22,7 @@ const ABI_VERSION_2: u8 = 8;
 
 #[derive(Debug)]
 pub(super) struct Layout {
-    pub(super) sm: u32,
+    pub(super) sm: Sm,
     /// In the order of the section table; empty if the cubin has no code.
     pub(super) text: Vec<TextSection>,
     /// Sorted by section and start, the longest first; empty if no section needs them.
@@ -73,7 +74,7 @@ impl Layout {
     /// reading its code relies on.
     pub(super) fn read(
         data: &[u8],
-        check: fn(u32, Option<u64>) -> Result<u32, SassError>,
+        check: fn(u32, Option<u64>) -> Result<Sm, SassError>,
     ) -> Result<Self, SassError> {
         let machine = data.get(18..20).and_then(|bytes| bytes.first_chunk().copied());
         let big_endian = data.get(5) == Some(&elf::ELFDATA2MSB.0);
@@ -91,7 +92,7 @@ impl Layout {
     /// Reads an ELF file of either class.
     fn of_class<Elf>(
         data: &[u8],
-        check: fn(u32, Option<u64>) -> Result<u32, SassError>,
+        check: fn(u32, Option<u64>) -> Result<Sm, SassError>,
     ) -> Result<Self, SassError>
     where
         Elf: FileHeader<Endian = LittleEndian>,

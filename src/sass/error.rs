@@ -2,9 +2,8 @@
 
 use std::io;
 
-use warpload_encoding::ParseError;
+use warpload_encoding::{ParseError, Sm};
 
-use super::instruction::SUPPORTED_SM;
 use crate::file_kind::FileKind;
 use crate::lines::LineError;
 
@@ -276,11 +275,15 @@ pub enum ListingErrorKind {
 }
 
 /// Checks that code of that SM version is supported.
-pub(super) fn check_sm(sm: u32, line: Option<u64>) -> Result<u32, SassError> {
-    if SUPPORTED_SM.contains(&sm) { Ok(sm) } else { Err(SassError::UnsupportedSm { sm, line }) }
+pub(super) fn check_sm(sm: u32, line: Option<u64>) -> Result<Sm, SassError> {
+    let known = Sm::new(sm).filter(|sm| !sm.has_wide_words());
+    known.ok_or(SassError::UnsupportedSm { sm, line })
 }
 
 /// `5.0, 5.2, …`
 fn supported() -> String {
-    SUPPORTED_SM.map(|sm| format!("{}.{}", sm / 10, sm % 10)).join(", ")
+    let supported = Sm::all().filter(|sm| !sm.has_wide_words());
+    let names: Vec<_> =
+        supported.map(|sm| format!("{}.{}", sm.number() / 10, sm.number() % 10)).collect();
+    names.join(", ")
 }

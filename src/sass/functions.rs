@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Read;
 
+use warpload_encoding::{MachineWord, Sm};
+
 use super::elf_layout::{Layout, Name};
-use super::error::{SassError, check_sm};
-use super::instruction::SUPPORTED_SM;
+use super::error::SassError;
 use super::source_lines::{SourceLine, SourceLines, read_lines};
 use super::{MAX_BINARY_BYTES, read_whole};
 use crate::file_kind::FileKind;
@@ -18,13 +19,14 @@ use crate::file_kind::FileKind;
 /// lines are known.
 ///
 /// ```
+/// use warpload::encoding::MachineWord;
 /// use warpload::sass::Functions;
 ///
 /// let mut functions = Functions::default();
 /// functions.add(std::fs::File::open("traces/rows.sm_50.cubin")?)?;
 /// let column = functions.get("_Z6columnPfPKfi").ok_or("not there")?;
 /// let load = column.at(0x68).ok_or("no instruction at that offset")?;
-/// assert_eq!(load.word, Some(0xeed4200000470206));
+/// assert_eq!(load.word, Some(MachineWord::Bits64(0xeed4200000470206)));
 /// let source = load.source.ok_or("no line information")?;
 /// assert_eq!((source.file.as_str(), source.line), ("/src/rows.cu", 10));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -65,7 +67,7 @@ pub struct Function<'f> {
 #[non_exhaustive]
 pub struct Located {
     /// The instruction word; `None` from SM 7.0 on.
-    pub word: Option<u64>,
+    pub word: Option<MachineWord>,
     /// The source line; `None` if the cubin has none for it.
     pub source: Option<SourceLine>,
 }
@@ -91,8 +93,9 @@ impl Functions {
             Some(kind) => return Err(SassError::OtherFile(kind)),
             None => return Err(SassError::NotElf),
         }
-        let layout =
-            Layout::read(&data, |sm, line| if sm < 50 { check_sm(sm, line) } else { Ok(sm) })?;
+        let layout = Layout::read(&data, |sm, line| {
+            Sm::new(sm).ok_or(SassError::UnsupportedSm { sm, line })
+        })?;
         let sections: Vec<_> =
             layout.text.iter().map(|text| (text.index, text.code.len())).collect();
         let (lines, damaged) = read_lines(&data, &sections);
@@ -161,11 +164,10 @@ impl Function<'_> {
         let at = place.start.checked_add(offset).filter(|at| *at < place.end)?;
         let section = layout.text.get(place.section)?;
         let bytes = data.get(section.code.clone())?.get(usize::try_from(at).ok()?..)?;
-        let has_bundles = SUPPORTED_SM.contains(&layout.sm);
-        let word = if has_bundles {
+        let word = if !layout.sm.has_wide_words() {
             // Each bundle begins with its control word.
             let is_instruction = at % 8 == 0 && at % 32 != 0;
-            Some(u64::from_le_bytes(*bytes.first_chunk().filter(|_| is_instruction)?))
+            Some(u64::from_le_bytes(*bytes.first_chunk().filter(|_| is_instruction)?).into())
         } else {
             bytes.first_chunk::<16>().filter(|_| at % 16 == 0)?;
             None

@@ -15,6 +15,7 @@
 //! | maxas list of opcodes | | | yes | yes | |
 //!
 //! ```
+//! use warpload::encoding::MachineWord;
 //! use warpload::sass::{Format, read};
 //!
 //! let listing = "\
@@ -27,7 +28,7 @@
 //!     let instruction = instruction?;
 //!     assert_eq!(instruction.function.as_deref(), Some("chase"));
 //!     assert_eq!(instruction.offset, Some(8));
-//!     assert_eq!(instruction.word, Some(0x80b0000000070406));
+//!     assert_eq!(instruction.word, Some(MachineWord::Bits64(0x80b0000000070406)));
 //!     assert_eq!(instruction.text.as_deref(), Some("LD.E.64 R6, [R4], P0"));
 //!     assert_eq!(instruction.control.map(|control| control.stall.get()), Some(6));
 //! }
@@ -57,7 +58,7 @@ use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
 #[cfg(feature = "trace")]
 pub use self::functions::{DamagedLines, Function, Functions, Located};
-pub use self::instruction::{SUPPORTED_SM, SassInstruction};
+pub use self::instruction::SassInstruction;
 use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};
 pub use self::relocation::without_relocations;

@@ -144,7 +144,7 @@ impl From<Placed> for SassInstruction {
     fn from(placed: Placed) -> Self {
         Self {
             offset: Some(placed.offset),
-            word: Some(placed.word),
+            word: Some(placed.word.into()),
             control: Some(placed.control),
             ..Self::default()
         }
@@ -153,6 +153,8 @@ impl From<Placed> for SassInstruction {
 
 #[cfg(test)]
 mod tests {
+    use warpload_encoding::MachineWord;
+
     use super::*;
 
     #[test]
@@ -160,9 +162,10 @@ mod tests {
         let bundle = Bundle { words: [1, 2, 3], ..Bundle::nops() }.to_bytes();
         let mut raw = Raw::new([bundle, bundle].concat(), 0).expect("two bundles");
         let read: Vec<_> = std::iter::from_fn(|| raw.next())
-            .map(|read| (read.offset.unwrap_or_default(), read.word.unwrap_or_default()))
+            .map(|read| (read.offset, read.word.and_then(MachineWord::narrow)))
             .collect();
-        assert_eq!(read, [(8, 1), (16, 2), (24, 3), (40, 1), (48, 2), (56, 3)]);
+        let expected = [(8, 1), (16, 2), (24, 3), (40, 1), (48, 2), (56, 3)];
+        assert_eq!(read, expected.map(|(offset, word)| (Some(offset), Some(word))));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What an instruction of an input is: a load, and by which of its word and its text.
 
-use warpload::encoding::{Instruction, ParseError, later_syntax, parse_line};
+use warpload::encoding::{Instruction, MachineWord, ParseError, Sm, later_syntax, parse_line};
 use warpload::sass::{SassInstruction, without_relocations};
 
 /// What an instruction is.
@@ -18,8 +18,11 @@ pub(super) enum Found {
 
 impl Found {
     pub(super) fn new(instruction: &SassInstruction) -> Self {
+        if has_wide_words(instruction) {
+            return Self::Other;
+        }
         let text = instruction.text.as_deref().unwrap_or_default();
-        if let Some(word) = instruction.word {
+        if let Some(word) = instruction.word.and_then(MachineWord::narrow) {
             return match Instruction::decode(word) {
                 Some(load) => Self::Load(load),
                 None if is_later_load(instruction) => Self::by_text(text),
@@ -40,6 +43,12 @@ impl Found {
     fn by_text(text: &str) -> Self {
         parse_line(text).map_or_else(Self::Unreadable, |parsed| Self::Load(parsed.instruction))
     }
+}
+
+/// Returns whether the instruction is one of SM 7.0 or later, by its SM or its word.
+fn has_wide_words(instruction: &SassInstruction) -> bool {
+    instruction.sm.is_some_and(Sm::has_wide_words)
+        || instruction.word.is_some_and(|word| word.wide().is_some())
 }
 
 /// Returns whether the text is that of a load of SM 7.0 or later, in a listing that does not name its SM:

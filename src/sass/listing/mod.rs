@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::io::BufRead;
 use std::sync::Arc;
 
-use warpload_encoding::Control;
+use warpload_encoding::{Control, MachineWord, Sm};
 
 use super::error::{ListingErrorKind, SassError, check_sm};
 use super::instruction::SassInstruction;
@@ -51,7 +51,7 @@ impl<R: BufRead> Listing<R> {
 struct State {
     function: Option<Arc<str>>,
     registers: Option<u8>,
-    sm: Option<u32>,
+    sm: Option<Sm>,
     bundle: Option<OpenBundle>,
     /// The second instruction of a pair, whose word may follow.
     pending: Option<Pending>,
@@ -178,7 +178,7 @@ impl State {
         let instruction = SassInstruction {
             function: self.function.clone(),
             offset: parts.offset,
-            word: parts.word,
+            word: parts.word.map(MachineWord::from),
             text: Some(parts.text.to_owned()),
             control,
             line: Some(line.number),
@@ -211,20 +211,20 @@ impl State {
         let [(first, _), ..] = words[..] else {
             return self.without_word(instruction, end);
         };
-        instruction.word = Some(first);
+        instruction.word = Some(first.into());
         if let [_, (second, place), ..] = words[..] {
             let slot = instruction.offset.map(|offset| offset % 32 / 8);
             let control = match slot {
                 // The control word of the bundle that this instruction begins comes first.
                 Some(1) if instruction.control.is_none() && first >> 63 == 0 => {
-                    instruction.word = Some(second);
+                    instruction.word = Some(second.into());
                     self.begin_bundle(first);
                     instruction.control = self.control_of(instruction.offset);
                     None
                 }
                 // The bundle is whole: that of the next one, which nvdisasm writes after the word.
                 None | Some(3) if is_like_control(first) && !is_like_control(second) => {
-                    instruction.word = Some(second);
+                    instruction.word = Some(second.into());
                     Some(first)
                 }
                 None | Some(3) if second >> 63 == 0 => Some(second),

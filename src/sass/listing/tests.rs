@@ -1,4 +1,5 @@
 use warpload_encoding::control::Notation;
+use warpload_encoding::{MachineWord, Sm};
 
 use crate::sass::{Format, SassError, SassInstruction, read};
 
@@ -20,7 +21,7 @@ fn rows(listing: &str) -> Vec<(u64, u64, String, String)> {
         let control = read.control.map(|control| control.display(Notation::Maxas).to_string());
         (
             read.offset.unwrap_or_default(),
-            read.word.unwrap_or_default(),
+            read.word.and_then(MachineWord::narrow).unwrap_or_default(),
             read.text.unwrap_or_default(),
             control.unwrap_or_default(),
         )
@@ -200,7 +201,7 @@ _Z5chasePi:
     assert_eq!(read[2].line, Some(14));
     assert_eq!(read[3].function, None);
     assert_eq!(read[3].registers, None);
-    assert!(read.iter().all(|read| read.sm == Some(61) && read.word.is_none()));
+    assert!(read.iter().all(|read| read.sm == Sm::new(61) && read.word.is_none()));
 }
 
 #[test]
@@ -226,7 +227,7 @@ TARGET1:
     assert_eq!(rows[1].3, "01:-:1:Y:d");
     let read = good(listing);
     assert_eq!(read[0].function.as_deref(), Some("chase"));
-    assert_eq!((read[0].registers, read[0].sm), (Some(14), Some(50)));
+    assert_eq!((read[0].registers, read[0].sm), (Some(14), Sm::new(50)));
     assert_eq!((read[0].offset, read[0].word), (None, None));
 }
 
