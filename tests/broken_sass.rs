@@ -66,8 +66,8 @@ fn broken_cubins() {
         (patched(&patched(&cubin, 5, &[2]), 18, &[0, 20]), "an ELF file of machine 20;"),
         (patched(&cubin, 5, &[2]), "an ELF file of machine 48640;"),
         (patched(&cubin, 4, &[7]), "the ELF header at byte offset 0 cannot be read"),
-        (patched(&cubin, 48, &[70]), "code for SM 7.0, whose instruction words"),
-        (patched(&patched(&cubin, 8, &[8]), 49, &[100]), "code for SM 10.0,"),
+        (patched(&cubin, 48, &[71]), "code for SM 7.1, which is not supported; expected one of"),
+        (patched(&patched(&cubin, 7, &[0x41]), 49, &[130]), "code for SM 13.0,"),
         (u64_at(40, 0xffff_ffff), "the section headers at byte offset 4294967295 cannot be read"),
         (patched(&cubin, 58, &[0]), "the section headers at byte offset 2656 cannot be read"),
         (patched(&cubin, 62, &[99]), "the section headers at byte offset 2656 cannot be read"),
@@ -200,7 +200,11 @@ fn broken_listings() {
             "line 33, column 67 (byte offset 2662): expected the word of the instruction",
         ),
         (with("/*0008*/", "/*0000*/"), "line 16, column 11"),
-        (with("EF_CUDA_SM61", "EF_CUDA_SM70"), "line 1: code for SM 7.0"),
+        (with("EF_CUDA_SM61", "EF_CUDA_SM71"), "line 1: code for SM 7.1"),
+        (
+            with("EF_CUDA_SM61", "EF_CUDA_SM70"),
+            "line 15, column 93 (byte offset 636): unexpected word; expected it after the first half",
+        ),
         (patched(&listing, 1100, b"\xe9"), "line 20, column 26 (byte offset 1100) is not UTF-8"),
     ] {
         let error = bad(&input);

@@ -38,6 +38,7 @@
 //! `Functions` (feature `trace`) looks up the instruction and the source line at an offset of a
 //! function.
 
+mod code;
 mod cubin;
 mod elf_layout;
 mod error;
@@ -47,6 +48,7 @@ mod instruction;
 mod line;
 mod listing;
 mod raw;
+mod registers;
 mod relocation;
 #[cfg(feature = "trace")]
 mod source_lines;
@@ -54,6 +56,9 @@ mod source_lines;
 use std::io::{BufRead, Chain, Cursor, Read};
 use std::iter::FusedIterator;
 
+use warpload_encoding::Sm;
+
+pub use self::code::CodeUnit;
 use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
 #[cfg(feature = "trace")]
@@ -77,7 +82,7 @@ pub enum Format {
     #[default]
     Detect,
     /// 32-byte bundles without a container, which cannot be detected. [`read_raw`] reads those that
-    /// begin later in the input.
+    /// begin later in the input, and code of later SMs.
     Raw,
 }
 
@@ -87,7 +92,7 @@ pub enum Format {
 pub enum Kind {
     /// A cubin.
     Cubin,
-    /// A raw stream of bundles.
+    /// A raw stream of bundles or of 16-byte instructions.
     Raw,
     /// A text listing of any tool.
     Listing,
@@ -124,7 +129,7 @@ pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassErr
         return Err(SassError::Empty);
     }
     let source = match (format, FileKind::detect(&start)) {
-        (Format::Raw, _) => return raw(start, input, 0),
+        (Format::Raw, _) => return raw(start, input, 0, None),
         (Format::Detect, Some(FileKind::Elf)) => {
             Source::Cubin(Cubin::new(read_whole(start, input, MAX_BINARY_BYTES)?)?)
         }
@@ -137,24 +142,27 @@ pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassErr
     Ok(Sass { source, ended: false })
 }
 
-/// Reads a raw stream of bundles that begins at byte offset `start` of `input`. Offsets of its
+/// Reads a raw stream of code of `sm` that begins at byte offset `start` of `input`: bundles on SM 5.x
+/// and 6.x, which `None` is for too, and instructions of 16 bytes on later ones. Offsets of its
 /// instructions count from there.
 ///
 /// # Errors
 /// Returns [`SassError`] if `start` is outside the input or not a multiple of 8, or if the input is
-/// not a stream of bundles from there on, as far as can be detected: a file of another kind, or a word
-/// that cannot be a control word.
-pub fn read_raw<R: BufRead>(input: R, start: u64) -> Result<Sass<R>, SassError> {
-    raw(Vec::new(), input, start)
+/// not a stream of such code from there on, as far as can be detected: a file of another kind, a part of
+/// a bundle or of an instruction at the end, or a word that cannot be a control word.
+pub fn read_raw<R: BufRead>(input: R, start: u64, sm: Option<Sm>) -> Result<Sass<R>, SassError> {
+    raw(Vec::new(), input, start, sm)
 }
 
 /// Reads a raw stream that begins with `begun`.
-fn raw<R: BufRead>(begun: Vec<u8>, input: R, start: u64) -> Result<Sass<R>, SassError> {
+fn raw<R: BufRead>(
+    begun: Vec<u8>,
+    input: R,
+    start: u64,
+    sm: Option<Sm>,
+) -> Result<Sass<R>, SassError> {
     let data = read_whole(begun, input, MAX_BINARY_BYTES)?;
-    if data.is_empty() {
-        return Err(SassError::RawEmpty);
-    }
-    Ok(Sass { source: Source::Raw(Raw::new(data, start)?), ended: false })
+    Ok(Sass { source: Source::Raw(Raw::new(data, start, sm)?), ended: false })
 }
 
 fn read_whole(mut start: Vec<u8>, input: impl Read, limit: u64) -> Result<Vec<u8>, SassError> {
@@ -178,7 +186,7 @@ impl<R> Sass<R> {
         }
     }
 
-    /// Returns whether this is a raw stream whose control words are all zero. No compiler emits
+    /// Returns whether this is a raw stream in which all scheduling is zero. No compiler emits
     /// such code: it is more likely something else.
     #[must_use]
     pub fn is_unscheduled(&self) -> bool {
