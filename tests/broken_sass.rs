@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use warpload::encoding::{Bundle, Sm};
-use warpload::sass::{Format, SassError, SassInstruction, read};
+use warpload::sass::{Format, SassError, SassInstruction, read, read_raw};
 
 fn bytes(name: &str) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/listings").join(name);
@@ -243,10 +243,10 @@ fn a_listing_cut_in_the_middle() {
 
 /// Reads to the end, whatever comes. How much comes is bounded by the input's size.
 fn exhaust(input: &[u8]) {
-    for format in [Format::Detect, Format::Raw] {
-        if let Ok(sass) = read(input, format) {
-            assert!(sass.count() <= input.len());
-        }
+    let wide = read_raw(input, 0, Sm::new(80));
+    for sass in [read(input, Format::Detect), read(input, Format::Raw), wide].into_iter().flatten()
+    {
+        assert!(sass.count() <= input.len());
     }
 }
 
@@ -294,6 +294,10 @@ fn pieces() -> impl Strategy<Value = String> {
         ".text.",
         "Function :",
         "code for sm_50",
+        "code for sm_80",
+        "/*0020*/",
+        "/* 0x000fc00000000000 */",
+        "&req={1}",
         "# Kernel:",
         "<CODE>",
         "</CODE>",
@@ -332,6 +336,12 @@ proptest! {
     fn mutated_bare_sections_never_panic(input in mutated("chase.sm_50.cubin")) {
         let at = input.windows(12).position(|bytes| bytes == b".text.chase\0");
         exhaust(&at.map_or(input.clone(), |at| patched(&input, at, b".text\0")));
+    }
+
+    /// Their registers are in a section of their own.
+    #[test]
+    fn mutated_wide_cubins_never_panic(input in mutated("../listings128/calls.sm90.cubin")) {
+        exhaust(&input);
     }
 
     #[test]

@@ -7,7 +7,9 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use warpload::encoding::{Control, Sm};
-use warpload::sass::{Format, Functions, Kind, SassError, SassInstruction, read, read_raw};
+use warpload::sass::{
+    CodeUnit, Format, Functions, Kind, SassError, SassInstruction, read, read_raw,
+};
 
 struct Sample {
     name: &'static str,
@@ -248,13 +250,24 @@ fn a_part_of_a_listing() {
         for first in (0..12).step_by(2) {
             let part = good(lines[first..].join("\n").as_bytes(), Kind::Listing);
             assert!(part.iter().all(|read| read.sm.is_none() && read.function.is_none()));
+            assert!(part.iter().all(|read| read.unit == Some(CodeUnit::Word)));
             let rest = |read: &SassInstruction| (read.offset, read.word, read.control);
             assert!(part.iter().map(rest).eq(whole[first / 2..].iter().map(rest)), "{first}");
         }
     }
+    // Nor need it have words.
+    for (lines, expected) in [
+        ("/*0000*/ NOP;\n/*0010*/ NOP;", [Some(CodeUnit::Word); 2]),
+        ("/*0010*/ NOP;\n/*0020*/ NOP;", [None, Some(CodeUnit::Word)]),
+        ("/*0010*/ NOP;\n/*0018*/ NOP;", [None, Some(CodeUnit::Bundle)]),
+    ] {
+        let read = good(lines.as_bytes(), Kind::Listing);
+        assert!(read.iter().map(|read| read.unit).eq(expected), "{lines}");
+    }
     // The first offset can be of either kind of code; here it is of bundles.
     let narrow = "/*0010*/ NOP ; /* 0x50b0000000070f00 */\n/*0018*/ NOP ; /* 0x50b0000000070f00 */";
     let read = good(narrow.as_bytes(), Kind::Listing);
+    assert!(read.iter().all(|read| read.unit == Some(CodeUnit::Bundle)));
     let words = read.iter().map(|read| read.word.and_then(|word| word.narrow()));
     assert!(words.eq([Some(0x50b0_0000_0007_0f00); 2]));
 }

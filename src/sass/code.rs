@@ -5,8 +5,6 @@ use std::fmt;
 use warpload_encoding::control::{BUNDLE_BYTES, Bundle};
 use warpload_encoding::{Control, MachineWord, Sm};
 
-use super::instruction::SassInstruction;
-
 /// What code has a whole number of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -27,6 +25,14 @@ pub(super) struct Placed {
 }
 
 impl CodeUnit {
+    /// Returns what code with such words is made of.
+    pub(super) const fn with_word(word: MachineWord) -> Self {
+        match word {
+            MachineWord::Bits64(_) => Self::Bundle,
+            MachineWord::Bits128(_) => Self::Word,
+        }
+    }
+
     /// Returns what code of that SM is made of.
     pub(super) const fn new(sm: Sm) -> Self {
         if sm.has_wide_words() { Self::Word } else { Self::Bundle }
@@ -87,17 +93,6 @@ impl fmt::Display for CodeUnit {
             Self::Bundle => "32-byte bundles",
             Self::Word => "16-byte instructions",
         })
-    }
-}
-
-impl From<Placed> for SassInstruction {
-    fn from(placed: Placed) -> Self {
-        Self {
-            offset: Some(placed.offset),
-            word: Some(placed.word),
-            control: Some(placed.control),
-            ..Self::default()
-        }
     }
 }
 

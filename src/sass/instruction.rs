@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use warpload_encoding::{Control, MachineWord, Sm};
 
+use super::code::{CodeUnit, Placed};
+
 /// One instruction, with what its source says about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -31,4 +33,19 @@ pub struct SassInstruction {
     pub registers: Option<u8>,
     /// The SM version, if the source names it.
     pub sm: Option<Sm>,
+    /// What its code consists of, which tells SM 5.x and 6.x from later ones even in a source that
+    /// does not name the SM; `None` in a listing that shows neither.
+    pub unit: Option<CodeUnit>,
+}
+
+impl From<Placed> for SassInstruction {
+    fn from(placed: Placed) -> Self {
+        Self {
+            offset: Some(placed.offset),
+            word: Some(placed.word),
+            control: Some(placed.control),
+            unit: Some(CodeUnit::with_word(placed.word)),
+            ..Self::default()
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Reads SASS from cubins, raw bundles and text listings.
+//! Reads SASS of SM 5.0 to 12.x from cubins, raw streams and text listings.
 //!
 //! [`read`] detects the kind of input by its content and returns one sequence of [`SassInstruction`]s
 //! for all of them: every instruction, not only the loads, in the order of the input.
@@ -6,13 +6,16 @@
 //! | source | function | offset | word | text | control |
 //! |---|---|---|---|---|---|
 //! | cubin (ELF, machine 190) | yes | yes | yes | | yes |
-//! | raw bundles ([`Format::Raw`]) | | yes | yes | | yes |
+//! | raw stream ([`Format::Raw`], [`read_raw`]) | | yes | yes | | yes |
 //! | `cuobjdump -sass` | yes | yes | yes | yes | yes |
 //! | `nvdisasm -hex` | yes | yes | yes | yes | yes |
-//! | `nvdisasm` | yes | yes | | yes | |
+//! | `nvdisasm`, `nvdisasm -raw` | yes | yes | | yes | |
 //! | CuAssembler `.cuasm` | yes | yes | | yes | yes |
 //! | maxas `.sass` | if named | | | yes | yes |
 //! | maxas list of opcodes | | | yes | yes | |
+//!
+//! Words have 64 bits on SM 5.x and 6.x, where control words are between them, and 128 bits on later
+//! SMs. Cubins and most listings name their SM.
 //!
 //! ```
 //! use warpload::encoding::MachineWord;

@@ -1,7 +1,7 @@
 //! What an instruction of an input is: a load, and by which of its word and its text.
 
-use warpload::encoding::{Instruction, MachineWord, ParseError, Sm, later_syntax, parse_line};
-use warpload::sass::{SassInstruction, without_relocations};
+use warpload::encoding::{Instruction, MachineWord, ParseError, later_syntax, parse_line};
+use warpload::sass::{CodeUnit, SassInstruction, without_relocations};
 
 /// What an instruction is.
 pub(super) enum Found {
@@ -18,7 +18,8 @@ pub(super) enum Found {
 
 impl Found {
     pub(super) fn new(instruction: &SassInstruction) -> Self {
-        if has_wide_words(instruction) {
+        // Loads of SM 7.0 and later are not decoded.
+        if instruction.unit == Some(CodeUnit::Word) {
             return Self::Other;
         }
         let text = instruction.text.as_deref().unwrap_or_default();
@@ -43,12 +44,6 @@ impl Found {
     fn by_text(text: &str) -> Self {
         parse_line(text).map_or_else(Self::Unreadable, |parsed| Self::Load(parsed.instruction))
     }
-}
-
-/// Returns whether the instruction is one of SM 7.0 or later, by its SM or its word.
-fn has_wide_words(instruction: &SassInstruction) -> bool {
-    instruction.sm.is_some_and(Sm::has_wide_words)
-        || instruction.word.is_some_and(|word| word.wide().is_some())
 }
 
 /// Returns whether the text is that of a load of SM 7.0 or later, in a listing that does not name its SM:

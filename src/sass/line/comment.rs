@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::{Fault, Read, fault, skip_space};
+use super::shape::{Fault, Read, fault};
 use crate::sass::error::ListingErrorKind as Kind;
 
 /// Returns the trimmed content of the comment that begins at `start`, and the end of the comment if
@@ -46,4 +46,13 @@ pub(super) fn offset(text: &str, start: usize, content: &str) -> Read<u64> {
     let at = skip_space(text, start + 2);
     let offset = hexadecimal(content).filter(|_| (4..=16).contains(&content.len()));
     offset.ok_or(Fault { at, kind: Kind::BadOffset })
+}
+
+/// Returns whether only a comment up to the end of the line is left.
+pub(super) fn ends_line(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with("//") || rest.starts_with('#')
+}
+
+pub(super) fn skip_space(text: &str, at: usize) -> usize {
+    text.len() - text[at..].trim_start().len()
 }

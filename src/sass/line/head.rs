@@ -2,7 +2,7 @@
 
 use warpload_encoding::Sm;
 
-use super::{NamedSm, Shape};
+use super::shape::{NamedSm, Shape};
 
 /// Classifies `code for sm_50` and `Function : NAME` of cuobjdump.
 pub(super) fn titled(line: &str) -> Shape<'_> {

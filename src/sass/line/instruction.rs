@@ -2,8 +2,8 @@
 
 use warpload_encoding::Control;
 
-use super::comment::{comment, is_word, parse_word, word};
-use super::{Fault, InstructionLine, Read, Shape, ends_line, fault, skip_space};
+use super::comment::{comment, ends_line, is_word, parse_word, skip_space, word};
+use super::shape::{Fault, InstructionLine, Read, Shape, fault};
 use crate::sass::code::CodeUnit;
 use crate::sass::error::ListingErrorKind as Kind;
 

@@ -4,79 +4,17 @@
 mod comment;
 mod head;
 mod instruction;
+mod shape;
 
-use warpload_encoding::{Control, Sm, parse_control_prefix};
+use warpload_encoding::parse_control_prefix;
 
-use self::comment::{comment, is_hexadecimal, is_word, offset, word};
+use self::comment::{comment, ends_line, is_hexadecimal, is_word, offset, skip_space, word};
 use self::head::{block, directive, maxas_header, titled};
 use self::instruction::{instruction, opcode};
+use self::shape::{Fault, Read, fault};
+pub(super) use self::shape::{InstructionLine, NamedSm, Shape};
 use super::code::CodeUnit;
 use super::error::ListingErrorKind as Kind;
-
-/// What a line is.
-#[derive(Debug, PartialEq)]
-pub(super) enum Shape<'l> {
-    /// Only white space.
-    Blank,
-    /// Something that is not needed: comments, labels, directives, data.
-    Other,
-    /// A function begins, or a section that is not one.
-    Function(Option<&'l str>),
-    /// The registers per thread of the function.
-    Registers(u8),
-    /// The SM version of the code.
-    Sm(NamedSm),
-    /// `.headerflags`: the SM version as well, without a letter that may be in other lines.
-    Flags(NamedSm),
-    /// `.target`: the SM version as well, unless the directive is PTX.
-    Target(NamedSm),
-    /// PTX begins.
-    Ptx,
-    /// A block of maxas that holds no instructions begins.
-    Block(&'l str),
-    /// A word alone: a control word, or the word of the instruction above or a half of it.
-    Word(u64),
-    /// An instruction.
-    Instruction(InstructionLine<'l>),
-}
-
-/// An SM version in a listing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NamedSm {
-    /// Ten times the major number plus the minor number.
-    pub(super) number: u32,
-    /// `None` if it is unknown.
-    pub(super) known: Option<Sm>,
-}
-
-/// The parts of a line with an instruction.
-#[derive(Debug, PartialEq)]
-pub(super) struct InstructionLine<'l> {
-    pub(super) offset: Option<u64>,
-    pub(super) text: &'l str,
-    /// Where the text begins in the line, in bytes.
-    pub(super) start: usize,
-    /// The word, or the first half of it.
-    pub(super) word: Option<u64>,
-    pub(super) control: Option<Control>,
-    /// A dual-issued pair ends here: the word is in a line of its own.
-    pub(super) closes_pair: bool,
-    /// The byte of the line after the instruction, at which its word would be.
-    pub(super) end: usize,
-}
-
-/// What is wrong, and at which byte of the line.
-#[derive(Debug, PartialEq)]
-pub(super) struct Fault {
-    pub(super) at: usize,
-    pub(super) kind: Kind,
-}
-
-type Read<T> = Result<T, Fault>;
-
-fn fault<T>(at: usize, kind: Kind) -> Read<T> {
-    Err(Fault { at, kind })
-}
 
 /// Classifies the line `text` of a listing of code of that kind, if it is known.
 pub(super) fn classify(text: &str, unit: Option<CodeUnit>) -> Read<Shape<'_>> {
@@ -152,13 +90,4 @@ fn is_maxas_notation(line: &str) -> bool {
     let digit = |byte: u8| byte == b'-' || byte.is_ascii_hexdigit();
     let [high, low, b':', rest @ ..] = first.as_bytes() else { return false };
     digit(*high) && digit(*low) && rest.contains(&b':')
-}
-
-/// Returns whether only a comment up to the end of the line is left.
-fn ends_line(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with("//") || rest.starts_with('#')
-}
-
-fn skip_space(text: &str, at: usize) -> usize {
-    text.len() - text[at..].trim_start().len()
 }

@@ -234,6 +234,7 @@ impl State {
             column: Some(parts.start + 1),
             registers: self.registers,
             sm: self.sm,
+            unit,
         };
         let end = Place::new(line, parts.end);
         match parts.word {
@@ -259,7 +260,8 @@ impl State {
     fn narrow(&mut self, instruction: SassInstruction, word: u64) {
         self.words = true;
         let instruction = self.in_bundle(instruction);
-        self.ready.push_back(SassInstruction { word: Some(word.into()), ..instruction });
+        let unit = Some(CodeUnit::Bundle);
+        self.ready.push_back(SassInstruction { word: Some(word.into()), unit, ..instruction });
     }
 
     /// Completes an instruction with the second half of its word of 128 bits.
@@ -270,7 +272,7 @@ impl State {
         self.words = true;
         self.unit = Some(CodeUnit::Word);
         let word = u128::from(high) << 64 | u128::from(word);
-        instruction.word = Some(word.into());
+        (instruction.word, instruction.unit) = (Some(word.into()), self.unit);
         instruction.control = instruction.control.or_else(|| Some(Control::of_wide_word(word)));
         self.ready.push_back(instruction);
     }
@@ -303,7 +305,7 @@ impl State {
         let [(first, _), ..] = words[..] else {
             return self.without_word(instruction, end);
         };
-        instruction.word = Some(first.into());
+        (instruction.word, instruction.unit) = (Some(first.into()), Some(CodeUnit::Bundle));
         if let [_, (second, place), ..] = words[..] {
             let slot = instruction.offset.map(|offset| offset % 32 / 8);
             let control = match slot {
