@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::BufReader;
 
-use warpload::encoding::Instruction;
+use warpload::encoding::{Instruction, MachineWord};
 use warpload::sass::{self, Format};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,7 +15,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for instruction in sass::read(BufReader::new(File::open(path)?), Format::Detect)? {
         let instruction = instruction?;
         // Other instructions are read too, but not decoded.
-        if let Some(load) = instruction.word.and_then(Instruction::decode) {
+        if let Some(load) =
+            instruction.word.and_then(MachineWord::narrow).and_then(Instruction::decode)
+        {
             let function = instruction.function.as_deref().unwrap_or("-");
             let offset = instruction.offset.unwrap_or_default();
             println!("{function} {offset:#06x} {:#018x} {load}", load.encode());

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use warpload::encoding::Bundle;
-use warpload::sass::{Format, SassError, SassInstruction, read};
+use warpload::encoding::{Bundle, Sm};
+use warpload::sass::{Format, SassError, SassInstruction, read, read_raw};
 
 fn bytes(name: &str) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/listings").join(name);
@@ -66,8 +66,8 @@ fn broken_cubins() {
         (patched(&patched(&cubin, 5, &[2]), 18, &[0, 20]), "an ELF file of machine 20;"),
         (patched(&cubin, 5, &[2]), "an ELF file of machine 48640;"),
         (patched(&cubin, 4, &[7]), "the ELF header at byte offset 0 cannot be read"),
-        (patched(&cubin, 48, &[70]), "code for SM 7.0, whose instruction words"),
-        (patched(&patched(&cubin, 8, &[8]), 49, &[100]), "code for SM 10.0,"),
+        (patched(&cubin, 48, &[71]), "code for SM 7.1, which is not supported; expected one of"),
+        (patched(&patched(&cubin, 7, &[0x41]), 49, &[130]), "code for SM 13.0,"),
         (u64_at(40, 0xffff_ffff), "the section headers at byte offset 4294967295 cannot be read"),
         (patched(&cubin, 58, &[0]), "the section headers at byte offset 2656 cannot be read"),
         (patched(&cubin, 62, &[99]), "the section headers at byte offset 2656 cannot be read"),
@@ -165,10 +165,10 @@ fn elf32(bundles: &[u8]) -> Vec<u8> {
 fn elf32_cubins() {
     let file = elf32(&Bundle { words: [1, 2, 3], ..Bundle::nops() }.to_bytes());
     let read = all(&file, Format::Detect).expect("a cubin");
-    let words: Vec<_> = read.iter().filter_map(|read| read.word).collect();
+    let words: Vec<_> = read.iter().filter_map(|read| read.word?.narrow()).collect();
     assert_eq!(words, [1, 2, 3]);
     assert_eq!(read[2].function.as_deref(), Some("f"));
-    assert_eq!((read[2].offset, read[2].registers, read[2].sm), (Some(24), Some(17), Some(53)));
+    assert_eq!((read[2].offset, read[2].registers, read[2].sm), (Some(24), Some(17), Sm::new(53)));
     for length in 0..file.len() {
         assert!(all(&file[..length], Format::Detect).is_err(), "cut to {length}");
     }
@@ -200,7 +200,11 @@ fn broken_listings() {
             "line 33, column 67 (byte offset 2662): expected the word of the instruction",
         ),
         (with("/*0008*/", "/*0000*/"), "line 16, column 11"),
-        (with("EF_CUDA_SM61", "EF_CUDA_SM70"), "line 1: code for SM 7.0"),
+        (with("EF_CUDA_SM61", "EF_CUDA_SM71"), "line 1: code for SM 7.1"),
+        (
+            with("EF_CUDA_SM61", "EF_CUDA_SM70"),
+            "line 15, column 93 (byte offset 636): unexpected word; expected it after the first half",
+        ),
         (patched(&listing, 1100, b"\xe9"), "line 20, column 26 (byte offset 1100) is not UTF-8"),
     ] {
         let error = bad(&input);
@@ -239,10 +243,10 @@ fn a_listing_cut_in_the_middle() {
 
 /// Reads to the end, whatever comes. How much comes is bounded by the input's size.
 fn exhaust(input: &[u8]) {
-    for format in [Format::Detect, Format::Raw] {
-        if let Ok(sass) = read(input, format) {
-            assert!(sass.count() <= input.len());
-        }
+    let wide = read_raw(input, 0, Sm::new(80));
+    for sass in [read(input, Format::Detect), read(input, Format::Raw), wide].into_iter().flatten()
+    {
+        assert!(sass.count() <= input.len());
     }
 }
 
@@ -290,6 +294,10 @@ fn pieces() -> impl Strategy<Value = String> {
         ".text.",
         "Function :",
         "code for sm_50",
+        "code for sm_80",
+        "/*0020*/",
+        "/* 0x000fc00000000000 */",
+        "&req={1}",
         "# Kernel:",
         "<CODE>",
         "</CODE>",
@@ -328,6 +336,12 @@ proptest! {
     fn mutated_bare_sections_never_panic(input in mutated("chase.sm_50.cubin")) {
         let at = input.windows(12).position(|bytes| bytes == b".text.chase\0");
         exhaust(&at.map_or(input.clone(), |at| patched(&input, at, b".text\0")));
+    }
+
+    /// Their registers are in a section of their own.
+    #[test]
+    fn mutated_wide_cubins_never_panic(input in mutated("../listings128/calls.sm90.cubin")) {
+        exhaust(&input);
     }
 
     #[test]

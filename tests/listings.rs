@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use warpload::encoding::control::NOP;
-use warpload::encoding::{Control, Instruction, parse_line};
+use warpload::encoding::{Control, Instruction, MachineWord, Sm, parse_line};
 use warpload::sass::{Format, Kind, SassInstruction, read, without_relocations};
 
 struct Sample {
@@ -64,7 +64,7 @@ fn listing(name: &str) -> Vec<SassInstruction> {
 struct Common<'r> {
     function: Option<&'r str>,
     offset: Option<u64>,
-    word: Option<u64>,
+    word: Option<MachineWord>,
     control: Option<Control>,
 }
 
@@ -81,7 +81,8 @@ fn common(read: &[SassInstruction]) -> Vec<Common<'_>> {
 
 /// The loads with their canonical text.
 fn loads(read: &[SassInstruction]) -> impl Iterator<Item = (&SassInstruction, String)> {
-    read.iter().filter_map(|read| Some((read, Instruction::decode(read.word?)?.to_string())))
+    read.iter()
+        .filter_map(|read| Some((read, Instruction::decode(read.word?.narrow()?)?.to_string())))
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn every_source_gives_the_same_sequence() {
         assert_eq!(cubin.len(), instructions, "{name}");
         assert_eq!(common(&cubin), common(&cuobjdump), "{name}: cuobjdump");
         // nvdisasm leaves out what no branch reaches: the NOPs that fill the last bundle.
-        let is_padding = |read: &SassInstruction| read.word == Some(NOP);
+        let is_padding = |read: &SassInstruction| read.word == Some(NOP.into());
         let padding = cubin.len() - nvdisasm.len();
         let (cubin_code, left_out) = cubin.split_at(nvdisasm.len());
         assert!(padding == 0 || name == "indirect.sm_50" && left_out.iter().all(is_padding));
@@ -162,10 +163,10 @@ fn pairs_labels_and_slots() {
 #[test]
 fn functions_registers_and_sm() {
     for Sample { name, functions, .. } in SAMPLES {
-        let sm = if name.ends_with("61") { 61 } else { 50 };
+        let sm = Sm::new(if name.ends_with("61") { 61 } else { 50 });
         for (suffix, kind) in [("cubin", Kind::Cubin), ("nvdisasm.txt", Kind::Listing)] {
             let mut read = all(&bytes(&format!("{name}.{suffix}")), kind);
-            assert!(read.iter().all(|read| read.sm == Some(sm)), "{name}");
+            assert!(read.iter().all(|read| read.sm == sm), "{name}");
             read.dedup_by(|a, b| a.function == b.function);
             let read: Vec<_> = read
                 .iter()
@@ -174,7 +175,7 @@ fn functions_registers_and_sm() {
             assert_eq!(read, functions, "{name}.{suffix}");
         }
         let cuobjdump = listing(&format!("{name}.cuobjdump.txt"));
-        assert!(cuobjdump.iter().all(|read| read.sm == Some(sm) && read.registers.is_none()));
+        assert!(cuobjdump.iter().all(|read| read.sm == sm && read.registers.is_none()));
     }
 }
 
@@ -204,7 +205,7 @@ fn a_listing_without_words() {
         let parsed = parsed.filter_map(|text| parse_line(text).ok());
         let parsed: Vec<_> = parsed.map(|line| line.instruction.encode()).collect();
         let words = loads(&with_words).filter(|(read, _)| !is_relocated(read));
-        let words: Vec<_> = words.filter_map(|(read, _)| read.word).collect();
+        let words: Vec<_> = words.filter_map(|(read, _)| read.word?.narrow()).collect();
         assert_eq!(parsed, words, "{name}");
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use warpload::encoding::{Bundle, Control};
+use warpload::encoding::{Bundle, Control, MachineWord};
 use warpload::sass::{Format, SassError, SassInstruction, read, read_raw};
 
 fn bytes(name: &str) -> Vec<u8> {
@@ -36,7 +36,8 @@ fn sections(name: &str) -> Vec<Vec<u8>> {
             let bundle = |three: &[SassInstruction]| {
                 let [first, second, third] = three else { panic!("{name}: not whole bundles") };
                 let part = [first, second, third].map(|read| (read.word, read.control));
-                let words = part.map(|(word, _)| word.unwrap_or_default());
+                let words =
+                    part.map(|(word, _)| word.and_then(MachineWord::narrow).unwrap_or_default());
                 let control = part.map(|(_, control)| control.unwrap_or_default());
                 Bundle { words, control }.to_bytes()
             };
@@ -46,7 +47,7 @@ fn sections(name: &str) -> Vec<Vec<u8>> {
 }
 
 fn raw_error(data: &[u8], start: u64) -> String {
-    read_raw(data, start).map(|raw| raw.count()).expect_err("no raw stream").to_string()
+    read_raw(data, start, None).map(|raw| raw.count()).expect_err("no raw stream").to_string()
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn a_raw_stream_that_begins_elsewhere() {
     let mut refused = 0;
     for name in ["chase.sm_50", "branches.sm_61", "gather-O0.sm_50", "uniform.sm_61"] {
         for code in sections(&format!("{name}.cubin")) {
-            let whole = read_raw(&code[..], 0).expect("code");
+            let whole = read_raw(&code[..], 0, None).expect("code");
             assert!(!whole.is_unscheduled());
             assert_eq!(whole.barrier_6(), None);
             assert_eq!(whole.count(), code.len() / 32 * 3, "{name}");
@@ -65,7 +66,7 @@ fn a_raw_stream_that_begins_elsewhere() {
                 assert!(error.contains("is not a control word"), "{name} by {shift}: {error}");
                 // If the bytes before it are skipped, the code is found again.
                 let prefixed = [&[1; 8].repeat(shift / 8), &code[..]].concat();
-                let again = read_raw(&prefixed[..], shift as u64).expect("code");
+                let again = read_raw(&prefixed[..], shift as u64, None).expect("code");
                 assert_eq!(again.count(), code.len() / 32 * 3, "{name}");
                 refused += 1;
             }
@@ -128,7 +129,7 @@ fn control_words_that_name_barrier_6() {
         let words = |control: u64| [control, 1, 1, 1].map(u64::to_le_bytes).concat();
         let stream = [words(good), words(good), words(named), words(named)].concat();
         for (start, count) in [(0, 12), (32, 9)] {
-            let raw = read_raw(&stream[..], start).expect("bundles");
+            let raw = read_raw(&stream[..], start, None).expect("bundles");
             assert_eq!(raw.barrier_6(), Some(64));
             assert_eq!(raw.count(), count);
         }
@@ -139,9 +140,9 @@ fn control_words_that_name_barrier_6() {
 #[test]
 fn control_words_of_zeroes() {
     let unscheduled = [[0; 8], [1; 8], [1; 8], [1; 8]].concat();
-    let raw = read_raw(&unscheduled[..], 0).expect("bundles");
+    let raw = read_raw(&unscheduled[..], 0, None).expect("bundles");
     assert!(raw.is_unscheduled());
     assert_eq!(raw.count(), 3);
     let scheduled = [Bundle::nops().to_bytes().to_vec(), unscheduled].concat();
-    assert!(!read_raw(&scheduled[..], 0).expect("bundles").is_unscheduled());
+    assert!(!read_raw(&scheduled[..], 0, None).expect("bundles").is_unscheduled());
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::code::CodeUnit;
 use super::elf_layout::{FunctionSymbol, Layout, Name, TextSection};
-use super::error::{SassError, check_sm};
+use super::error::SassError;
 use super::instruction::SassInstruction;
-use super::raw::nth_instruction;
 use crate::impossible::OrImpossible;
 
 /// The instructions of a cubin, section by section in the order of its section table.
@@ -25,7 +25,7 @@ pub(super) struct Cubin {
 impl Cubin {
     /// Reads the ELF structures and checks all that iterating relies on.
     pub(super) fn new(data: Vec<u8>) -> Result<Self, SassError> {
-        let layout = Layout::read(&data, check_sm)?;
+        let layout = Layout::read(&data)?;
         let symbols = SymbolCursor::default();
         Ok(Self { data, layout, section: 0, taken: 0, symbols, named: None })
     }
@@ -34,7 +34,8 @@ impl Cubin {
         while let Some(section) = self.layout.text.get(self.section) {
             let code = self.data.get(section.code.clone());
             let code = code.or_impossible(&[], "the section was checked against the file");
-            let Some(placed) = nth_instruction(code, self.taken) else {
+            let unit = CodeUnit::new(self.layout.sm);
+            let Some(placed) = unit.nth(code, self.taken) else {
                 self.section += 1;
                 self.taken = 0;
                 continue;
@@ -44,7 +45,7 @@ impl Cubin {
                 None => self.symbols.covering(&self.layout.symbols, section, placed.offset),
             };
             self.taken += 1;
-            let (registers, sm) = (Some(section.registers), Some(self.layout.sm));
+            let (registers, sm) = (section.registers, Some(self.layout.sm));
             let function = name.map(|name| self.function(name)).transpose()?;
             let read = SassInstruction::from(placed);
             return Ok(Some(SassInstruction { function, registers, sm, ..read }));
@@ -127,7 +128,7 @@ mod tests {
         for (section, offset, name) in
             [(1, 8, 1), (1, 0x18, 1), (1, 0x58, 1), (1, 0x68, 3), (1, 0x88, 0), (2, 8, 4)]
         {
-            let section = TextSection { index: section, name: None, code: 0..0, registers: 0 };
+            let section = TextSection { index: section, name: None, code: 0..0, registers: None };
             let found = cursor.covering(&symbols, &section, offset);
             assert_eq!(found, (name != 0).then(|| at(name)), "{offset:#x}");
         }

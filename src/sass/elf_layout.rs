@@ -8,20 +8,25 @@ use object::elf::{
 };
 use object::endian::LittleEndian;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
-use warpload_encoding::control::BUNDLE_BYTES;
+use warpload_encoding::Sm;
 
+use super::code::CodeUnit;
 use super::error::SassError;
+use super::registers;
 
 /// The longest name in bytes; mangled names of C++ templates are much shorter.
 const MAX_NAME_BYTES: usize = 1 << 16;
 
-/// From this version of the ABI (SM 10.0) on, the SM version is in bits 15:8 of the header's flags;
-/// before, it is in bits 7:0.
-const ABI_VERSION_2: u8 = 8;
+/// The `EI_OSABI` of NVIDIA's second ABI, which has the SM elsewhere in the header's flags. ptxas
+/// writes it for SM 10.0 and later, and from 13.0 on for every SM.
+const OS_ABI_2: u8 = 0x41;
+
+/// The first SM whose sections do not have the registers.
+const REGISTERS_IN_INFO: u32 = 90;
 
 #[derive(Debug)]
 pub(super) struct Layout {
-    pub(super) sm: u32,
+    pub(super) sm: Sm,
     /// In the order of the section table; empty if the cubin has no code.
     pub(super) text: Vec<TextSection>,
     /// Sorted by section and start, the longest first; empty if no section needs them.
@@ -36,7 +41,7 @@ pub(super) struct TextSection {
     /// The name of the function; `None` in a section `.text`, whose functions the symbols name.
     pub(super) name: Option<Name>,
     pub(super) code: Range<usize>,
-    pub(super) registers: u8,
+    pub(super) registers: Option<u8>,
 }
 
 /// A function in a section that is named just `.text`.
@@ -69,12 +74,8 @@ impl Name {
 }
 
 impl Layout {
-    /// Reads the ELF structures of a cubin whose SM version passes `check`, and checks all that
-    /// reading its code relies on.
-    pub(super) fn read(
-        data: &[u8],
-        check: fn(u32, Option<u64>) -> Result<u32, SassError>,
-    ) -> Result<Self, SassError> {
+    /// Reads the ELF structures of a cubin, and checks all that reading its code relies on.
+    pub(super) fn read(data: &[u8]) -> Result<Self, SassError> {
         let machine = data.get(18..20).and_then(|bytes| bytes.first_chunk().copied());
         let big_endian = data.get(5) == Some(&elf::ELFDATA2MSB.0);
         let from_bytes = if big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
@@ -82,20 +83,14 @@ impl Layout {
             return Err(SassError::OtherMachine { machine });
         }
         if data.get(4) == Some(&elf::ELFCLASS32.0) {
-            Self::of_class::<FileHeader32<LittleEndian>>(data, check)
+            Self::of_class::<FileHeader32<LittleEndian>>(data)
         } else {
-            Self::of_class::<FileHeader64<LittleEndian>>(data, check)
+            Self::of_class::<FileHeader64<LittleEndian>>(data)
         }
     }
 
     /// Reads an ELF file of either class.
-    fn of_class<Elf>(
-        data: &[u8],
-        check: fn(u32, Option<u64>) -> Result<u32, SassError>,
-    ) -> Result<Self, SassError>
-    where
-        Elf: FileHeader<Endian = LittleEndian>,
-    {
+    fn of_class<Elf: FileHeader<Endian = LittleEndian>>(data: &[u8]) -> Result<Self, SassError> {
         let file_size = data.len() as u64;
         let broken = |part, offset| {
             move |error: object::Error| {
@@ -105,9 +100,7 @@ impl Layout {
         };
         let header = Elf::parse(data).map_err(broken("ELF header", 0))?;
         let endian = header.endian().map_err(broken("ELF header", 0))?;
-        let flags = header.e_flags(endian).0;
-        let sm_shift = if header.e_ident().abi_version >= ABI_VERSION_2 { 8 } else { 0 };
-        let sm = check(flags >> sm_shift & 0xff, None)?;
+        let sm = sm(header.e_ident().os_abi.0, header.e_flags(endian).0)?;
         // The program headers are not needed, but they come last in the files of NVIDIA's tools: if
         // they are there, the file is complete.
         let program_headers = header.e_phoff(endian).into();
@@ -121,7 +114,7 @@ impl Layout {
             .map_err(broken("section names", header.e_shoff(endian).into()))?;
         let names = file_range::<Elf>(names, "the section names", file_size)?;
 
-        let text = text_sections::<Elf>(data, &sections, names)?;
+        let text = text_sections::<Elf>(data, &sections, names, sm)?;
         let symbols = if text.iter().any(|section| section.name.is_none()) {
             function_symbols::<Elf>(data, &sections)?
         } else {
@@ -131,19 +124,36 @@ impl Layout {
     }
 }
 
+/// Returns the SM of a cubin by two fields of its header.
+fn sm(os_abi: u8, flags: u32) -> Result<Sm, SassError> {
+    let (shift, specific) = if os_abi == OS_ABI_2 { (8, 0x8) } else { (0, 0x800) };
+    let number = flags >> shift & 0xff;
+    let is_specific = flags & specific != 0;
+    // The flag is older than the letter, which begins with 90a.
+    let with_letter = || format!("{number}a").parse().ok().filter(|_| is_specific);
+    let sm = with_letter().or_else(|| Sm::new(number));
+    sm.ok_or(SassError::UnsupportedSm { sm: number, line: None })
+}
+
 type Sections<'data, Elf> = SectionTable<'data, Elf, &'data [u8]>;
 
-fn text_sections<Elf: FileHeader<Endian = LittleEndian>>(
-    data: &[u8],
-    sections: &Sections<'_, Elf>,
+fn text_sections<'data, Elf: FileHeader<Endian = LittleEndian>>(
+    data: &'data [u8],
+    sections: &Sections<'data, Elf>,
     names: Range<usize>,
+    sm: Sm,
 ) -> Result<Vec<TextSection>, SassError> {
     let file_size = data.len() as u64;
+    let unit = CodeUnit::new(sm);
     let mut text = Vec::new();
     let mut total = 0;
+    let mut info = None;
     for (index, section) in sections.iter().enumerate() {
         let start = names.start.saturating_add(section.sh_name(LittleEndian) as usize);
         let section_name = data.get(start..names.end).unwrap_or_default();
+        if section_name.starts_with(b".nv.info\0") {
+            info = info.or(Some(section));
+        }
         let Some(suffix) = section_name.strip_prefix(b".text") else { continue };
         let after_dot = Name { start: start + ".text.".len(), table_end: names.end };
         let function = match suffix.first() {
@@ -157,16 +167,23 @@ fn text_sections<Elf: FileHeader<Endian = LittleEndian>>(
         let name = Name { start, table_end: names.end }.text(data)?;
         let code = file_range::<Elf>(section, &name, file_size)?;
         let offset = code.start as u64;
-        if code.len() % BUNDLE_BYTES != 0 {
+        if code.len() % unit.bytes() != 0 {
             let size = code.len() as u64;
-            return Err(SassError::SectionPartialBundle { name, offset, size });
+            return Err(SassError::PartialSection { name, offset, size, unit });
         }
         total += code.len();
         if total > data.len() {
             return Err(SassError::SectionsOverlap { name, offset, file_size });
         }
         let registers = (section.sh_info(LittleEndian) >> 24) as u8;
-        text.push(TextSection { index, name: function, code, registers });
+        text.push(TextSection { index, name: function, code, registers: Some(registers) });
+    }
+    if sm.number() >= REGISTERS_IN_INFO {
+        let info = info.and_then(|info| info.data(LittleEndian, data).ok()).unwrap_or_default();
+        let registers = registers::of_sections(data, sections, info);
+        for section in &mut text {
+            section.registers = registers.get(&section.index).copied();
+        }
     }
     Ok(text)
 }

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use warpload_encoding::ParseError;
+use warpload_encoding::{ParseError, Sm};
 
-use super::instruction::SUPPORTED_SM;
+use super::code::CodeUnit;
 use crate::file_kind::FileKind;
 use crate::lines::LineError;
 
@@ -25,8 +25,11 @@ pub enum SassError {
     #[error("the input is empty; expected a cubin or a SASS listing")]
     Empty,
     /// A raw stream is empty.
-    #[error("the input is empty; expected a bare stream of 32-byte bundles")]
-    RawEmpty,
+    #[error("the input is empty; expected a bare stream of {unit}")]
+    RawEmpty {
+        /// What it should consist of.
+        unit: CodeUnit,
+    },
     /// Binary, but not ELF.
     #[error(
         "neither an ELF file nor text; expected a cubin or a SASS listing (use `--raw` for a bare \
@@ -40,11 +43,19 @@ pub enum SassError {
     #[error("{0}")]
     OtherFile(FileKind),
     /// A file of a known kind instead of a raw stream.
-    #[error("{}; expected a bare stream of 32-byte bundles (omit `--raw`)", .0.name())]
-    NotRaw(FileKind),
+    #[error("{}; expected a bare stream of {unit} (omit `--raw`)", kind.name())]
+    NotRaw {
+        /// What the file is.
+        kind: FileKind,
+        /// What it should consist of.
+        unit: CodeUnit,
+    },
     /// Text instead of a raw stream.
-    #[error("text; expected a bare stream of 32-byte bundles (omit `--raw`)")]
-    RawText,
+    #[error("text; expected a bare stream of {unit} (omit `--raw`)")]
+    RawText {
+        /// What it should consist of.
+        unit: CodeUnit,
+    },
     /// An ELF file that is not a cubin.
     #[error(
         "an ELF file of machine {machine}; expected a cubin, machine 190 (from a program or \
@@ -69,9 +80,9 @@ pub enum SassError {
         /// How many lines the text has.
         lines: u64,
     },
-    /// Code for a GPU whose instruction words have a different layout.
+    /// Code for an unknown GPU.
     #[error(
-        "{}code for SM {}.{}, whose instruction words have a different layout; expected one of SM {}",
+        "{}code for SM {}.{}, which is not supported; expected one of SM {}",
         line.map(|line| format!("line {line}: ")).unwrap_or_default(),
         sm / 10,
         sm % 10,
@@ -116,16 +127,18 @@ pub enum SassError {
         /// The word.
         word: u64,
     },
-    /// A raw stream that ends within a bundle.
+    /// A raw stream that ends within a bundle or an instruction.
     #[error(
-        "{size} bytes are not a whole number of 32-byte bundles; the last whole one ends at byte \
+        "{size} bytes are not a whole number of {unit}; the last whole one ends at byte \
          offset {whole} (use `--offset BYTES` to say where the first one begins)"
     )]
-    PartialBundle {
+    PartialRaw {
         /// The size of the stream in bytes.
         size: u64,
-        /// The offset at which the last whole bundle ends.
+        /// The offset at which the last whole one ends.
         whole: u64,
+        /// What it should consist of.
+        unit: CodeUnit,
     },
     /// A part of the ELF file cannot be read; most often the file is truncated.
     #[error(
@@ -157,18 +170,20 @@ pub enum SassError {
         /// The size of the file in bytes.
         file_size: u64,
     },
-    /// A section ends within a bundle.
+    /// A section ends within a bundle or an instruction.
     #[error(
         "section {name} at byte offset {offset} has {size} bytes, which is not a whole number of \
-         32-byte bundles"
+         {unit}"
     )]
-    SectionPartialBundle {
+    PartialSection {
         /// The section's name.
         name: String,
         /// Where its data begin.
         offset: u64,
         /// How many bytes they have.
         size: u64,
+        /// What it should consist of.
+        unit: CodeUnit,
     },
     /// The text sections together are larger than the file, so some overlap.
     #[error(
@@ -231,20 +246,19 @@ pub enum ListingErrorKind {
     BadOffset,
     /// An offset at which there cannot be an instruction.
     #[error(
-        "invalid instruction offset {offset:#x}; expected 8, 16 or 24 bytes after the start of a \
-         32-byte bundle, which holds the control word{}",
-        if *is_later {
-            " (this is the syntax of SM 7.0 and later, whose instructions are 16 bytes apart)"
-        } else {
-            ""
+        "invalid instruction offset {offset:#x}; expected {}",
+        match unit {
+            CodeUnit::Bundle => {
+                "8, 16 or 24 bytes after the start of a 32-byte bundle, which holds the control word"
+            }
+            CodeUnit::Word => "a multiple of 16",
         }
     )]
     NoInstructionOffset {
         /// The offset in bytes.
         offset: u64,
-        /// Whether code of SM 7.0 and later can have an instruction there, and nothing before it
-        /// in the listing is of another SM.
-        is_later: bool,
+        /// What the code consists of.
+        unit: CodeUnit,
     },
     /// Nothing after an offset or a control notation.
     #[error("expected an instruction")]
@@ -255,6 +269,12 @@ pub enum ListingErrorKind {
     /// An instruction without a word in a listing that has words.
     #[error("expected the word of the instruction, which earlier instructions have")]
     MissingWord,
+    /// An instruction of 16 bytes with the first half of its word alone.
+    #[error("expected the second half of the word, alone in the next line")]
+    MissingSecondHalf,
+    /// A word alone in a line of code of 16-byte instructions, not after the first half of one.
+    #[error("unexpected word; expected it after the first half of a 128-bit word")]
+    UnexpectedHalf,
     /// A second word alone in a line after an instruction.
     #[error(
         "unexpected word; the instruction above already has a word, and there is no control word \
@@ -275,12 +295,9 @@ pub enum ListingErrorKind {
     },
 }
 
-/// Checks that code of that SM version is supported.
-pub(super) fn check_sm(sm: u32, line: Option<u64>) -> Result<u32, SassError> {
-    if SUPPORTED_SM.contains(&sm) { Ok(sm) } else { Err(SassError::UnsupportedSm { sm, line }) }
-}
-
 /// `5.0, 5.2, …`
 fn supported() -> String {
-    SUPPORTED_SM.map(|sm| format!("{}.{}", sm / 10, sm % 10)).join(", ")
+    let names: Vec<_> =
+        Sm::all().map(|sm| format!("{}.{}", sm.number() / 10, sm.number() % 10)).collect();
+    names.join(", ")
 }

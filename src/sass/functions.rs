@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Read;
 
+use warpload_encoding::MachineWord;
+
+use super::code::CodeUnit;
 use super::elf_layout::{Layout, Name};
-use super::error::{SassError, check_sm};
-use super::instruction::SUPPORTED_SM;
+use super::error::SassError;
 use super::source_lines::{SourceLine, SourceLines, read_lines};
 use super::{MAX_BINARY_BYTES, read_whole};
 use crate::file_kind::FileKind;
@@ -14,17 +16,15 @@ use crate::file_kind::FileKind;
 /// The functions of one or more cubins by name, with what is at each offset: the instruction, and
 /// the source line if the cubin has line information (`.debug_line`, from `nvcc -lineinfo` or `-G`).
 ///
-/// Takes cubins of SM 5.0 and later. Words are those of SM 5.x and 6.x; of later code only the source
-/// lines are known.
-///
 /// ```
+/// use warpload::encoding::MachineWord;
 /// use warpload::sass::Functions;
 ///
 /// let mut functions = Functions::default();
 /// functions.add(std::fs::File::open("traces/rows.sm_50.cubin")?)?;
 /// let column = functions.get("_Z6columnPfPKfi").ok_or("not there")?;
 /// let load = column.at(0x68).ok_or("no instruction at that offset")?;
-/// assert_eq!(load.word, Some(0xeed4200000470206));
+/// assert_eq!(load.word, MachineWord::Bits64(0xeed4200000470206));
 /// let source = load.source.ok_or("no line information")?;
 /// assert_eq!((source.file.as_str(), source.line), ("/src/rows.cu", 10));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -64,8 +64,8 @@ pub struct Function<'f> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Located {
-    /// The instruction word; `None` from SM 7.0 on.
-    pub word: Option<u64>,
+    /// The instruction word.
+    pub word: MachineWord,
     /// The source line; `None` if the cubin has none for it.
     pub source: Option<SourceLine>,
 }
@@ -83,7 +83,7 @@ impl Functions {
     /// wrong with its line information; `None` if nothing is.
     ///
     /// # Errors
-    /// Returns [`SassError`] if the input is not a cubin, is damaged, or is for a GPU before SM 5.0.
+    /// Returns [`SassError`] if the input is not a cubin, is damaged, or is for an unknown GPU.
     pub fn add(&mut self, input: impl Read) -> Result<Option<DamagedLines>, SassError> {
         let data = read_whole(Vec::new(), input, MAX_BINARY_BYTES)?;
         match FileKind::detect(&data) {
@@ -91,8 +91,7 @@ impl Functions {
             Some(kind) => return Err(SassError::OtherFile(kind)),
             None => return Err(SassError::NotElf),
         }
-        let layout =
-            Layout::read(&data, |sm, line| if sm < 50 { check_sm(sm, line) } else { Ok(sm) })?;
+        let layout = Layout::read(&data)?;
         let sections: Vec<_> =
             layout.text.iter().map(|text| (text.index, text.code.len())).collect();
         let (lines, damaged) = read_lines(&data, &sections);
@@ -160,16 +159,7 @@ impl Function<'_> {
         let Self { code: Code { data, layout, lines }, place } = self;
         let at = place.start.checked_add(offset).filter(|at| *at < place.end)?;
         let section = layout.text.get(place.section)?;
-        let bytes = data.get(section.code.clone())?.get(usize::try_from(at).ok()?..)?;
-        let has_bundles = SUPPORTED_SM.contains(&layout.sm);
-        let word = if has_bundles {
-            // Each bundle begins with its control word.
-            let is_instruction = at % 8 == 0 && at % 32 != 0;
-            Some(u64::from_le_bytes(*bytes.first_chunk().filter(|_| is_instruction)?))
-        } else {
-            bytes.first_chunk::<16>().filter(|_| at % 16 == 0)?;
-            None
-        };
-        Some(Located { word, source: lines.at(section.index, at) })
+        let placed = CodeUnit::new(layout.sm).at(data.get(section.code.clone())?, at)?;
+        Some(Located { word: placed.word, source: lines.at(section.index, at) })
     }
 }

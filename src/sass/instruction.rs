@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use warpload_encoding::Control;
+use warpload_encoding::{Control, MachineWord, Sm};
 
-/// The supported SM versions, ten times the major number plus the minor number. They share the
-/// 32-byte bundles and the encoding of the loads.
-pub const SUPPORTED_SM: [u32; 6] = [50, 52, 53, 60, 61, 62];
+use super::code::{CodeUnit, Placed};
 
 /// One instruction, with what its source says about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,23 +13,39 @@ pub struct SassInstruction {
     /// The function that it belongs to, as the source writes it (mangled); for a cubin, the name
     /// after `.text.` in the name of the section.
     pub function: Option<Arc<str>>,
-    /// Bytes from the start of the function's section, including control words: the first
-    /// instruction of a function is at 8.
+    /// Bytes from the start of the function's section. On SM 5.x and 6.x control words count: the
+    /// first instruction of a function is at 8. Later ones are at multiples of 16.
     pub offset: Option<u64>,
     /// The instruction word; `None` in a listing without words.
-    pub word: Option<u64>,
-    /// The text of a listing without offset, braces, slot and semicolon; `None` for binaries.
+    pub word: Option<MachineWord>,
+    /// The text of a listing without offset, braces, slot and semicolon; `None` for binaries. It
+    /// can end with the scheduling that nvdisasm 12.8 appends from SM 8.6 on.
     pub text: Option<String>,
-    /// How it is scheduled, from the control word or from the notation before the text.
+    /// How it is scheduled, from the control word, the word of 128 bits, or the notation before the
+    /// text.
     pub control: Option<Control>,
     /// The line of the listing, from 1; `None` for binaries.
     pub line: Option<u64>,
     /// The column in bytes, from 1, at which the text begins in its line; `None` for binaries.
     pub column: Option<usize>,
-    /// The registers per thread of the function: `sh_info` bits 31:24 of a cubin's
-    /// section, `SHI_REGISTERS` of nvdisasm, `RegCnt` of maxas.
+    /// The registers per thread of the function: `sh_info` bits 31:24 of a cubin's section, or its
+    /// `.nv.info` from SM 9.0 on; `SHI_REGISTERS` of nvdisasm, `RegCnt` of maxas.
     pub registers: Option<u8>,
-    /// The SM version, ten times the major number plus the minor number; one of
-    /// [`SUPPORTED_SM`].
-    pub sm: Option<u32>,
+    /// The SM version, if the source names it.
+    pub sm: Option<Sm>,
+    /// What its code consists of, which tells SM 5.x and 6.x from later ones even in a source that
+    /// does not name the SM; `None` in a listing that shows neither.
+    pub unit: Option<CodeUnit>,
+}
+
+impl From<Placed> for SassInstruction {
+    fn from(placed: Placed) -> Self {
+        Self {
+            offset: Some(placed.offset),
+            word: Some(placed.word),
+            control: Some(placed.control),
+            unit: Some(CodeUnit::with_word(placed.word)),
+            ..Self::default()
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Reads SASS from cubins, raw bundles and text listings.
+//! Reads SASS of SM 5.0 to 12.x from cubins, raw streams and text listings.
 //!
 //! [`read`] detects the kind of input by its content and returns one sequence of [`SassInstruction`]s
 //! for all of them: every instruction, not only the loads, in the order of the input.
@@ -6,15 +6,19 @@
 //! | source | function | offset | word | text | control |
 //! |---|---|---|---|---|---|
 //! | cubin (ELF, machine 190) | yes | yes | yes | | yes |
-//! | raw bundles ([`Format::Raw`]) | | yes | yes | | yes |
+//! | raw stream ([`Format::Raw`], [`read_raw`]) | | yes | yes | | yes |
 //! | `cuobjdump -sass` | yes | yes | yes | yes | yes |
 //! | `nvdisasm -hex` | yes | yes | yes | yes | yes |
-//! | `nvdisasm` | yes | yes | | yes | |
+//! | `nvdisasm`, `nvdisasm -raw` | yes | yes | | yes | |
 //! | CuAssembler `.cuasm` | yes | yes | | yes | yes |
 //! | maxas `.sass` | if named | | | yes | yes |
 //! | maxas list of opcodes | | | yes | yes | |
 //!
+//! Words have 64 bits on SM 5.x and 6.x, where control words are between them, and 128 bits on later
+//! SMs. Cubins and most listings name their SM.
+//!
 //! ```
+//! use warpload::encoding::MachineWord;
 //! use warpload::sass::{Format, read};
 //!
 //! let listing = "\
@@ -27,7 +31,7 @@
 //!     let instruction = instruction?;
 //!     assert_eq!(instruction.function.as_deref(), Some("chase"));
 //!     assert_eq!(instruction.offset, Some(8));
-//!     assert_eq!(instruction.word, Some(0x80b0000000070406));
+//!     assert_eq!(instruction.word, Some(MachineWord::Bits64(0x80b0000000070406)));
 //!     assert_eq!(instruction.text.as_deref(), Some("LD.E.64 R6, [R4], P0"));
 //!     assert_eq!(instruction.control.map(|control| control.stall.get()), Some(6));
 //! }
@@ -37,6 +41,7 @@
 //! `Functions` (feature `trace`) looks up the instruction and the source line at an offset of a
 //! function.
 
+mod code;
 mod cubin;
 mod elf_layout;
 mod error;
@@ -46,6 +51,7 @@ mod instruction;
 mod line;
 mod listing;
 mod raw;
+mod registers;
 mod relocation;
 #[cfg(feature = "trace")]
 mod source_lines;
@@ -53,11 +59,14 @@ mod source_lines;
 use std::io::{BufRead, Chain, Cursor, Read};
 use std::iter::FusedIterator;
 
+use warpload_encoding::Sm;
+
+pub use self::code::CodeUnit;
 use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
 #[cfg(feature = "trace")]
 pub use self::functions::{DamagedLines, Function, Functions, Located};
-pub use self::instruction::{SUPPORTED_SM, SassInstruction};
+pub use self::instruction::SassInstruction;
 use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};
 pub use self::relocation::without_relocations;
@@ -76,7 +85,7 @@ pub enum Format {
     #[default]
     Detect,
     /// 32-byte bundles without a container, which cannot be detected. [`read_raw`] reads those that
-    /// begin later in the input.
+    /// begin later in the input, and code of later SMs.
     Raw,
 }
 
@@ -86,7 +95,7 @@ pub enum Format {
 pub enum Kind {
     /// A cubin.
     Cubin,
-    /// A raw stream of bundles.
+    /// A raw stream of bundles or of 16-byte instructions.
     Raw,
     /// A text listing of any tool.
     Listing,
@@ -123,7 +132,7 @@ pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassErr
         return Err(SassError::Empty);
     }
     let source = match (format, FileKind::detect(&start)) {
-        (Format::Raw, _) => return raw(start, input, 0),
+        (Format::Raw, _) => return raw(start, input, 0, None),
         (Format::Detect, Some(FileKind::Elf)) => {
             Source::Cubin(Cubin::new(read_whole(start, input, MAX_BINARY_BYTES)?)?)
         }
@@ -136,24 +145,27 @@ pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassErr
     Ok(Sass { source, ended: false })
 }
 
-/// Reads a raw stream of bundles that begins at byte offset `start` of `input`. Offsets of its
+/// Reads a raw stream of code of `sm` that begins at byte offset `start` of `input`: bundles on SM 5.x
+/// and 6.x, which `None` is for too, and instructions of 16 bytes on later ones. Offsets of its
 /// instructions count from there.
 ///
 /// # Errors
 /// Returns [`SassError`] if `start` is outside the input or not a multiple of 8, or if the input is
-/// not a stream of bundles from there on, as far as can be detected: a file of another kind, or a word
-/// that cannot be a control word.
-pub fn read_raw<R: BufRead>(input: R, start: u64) -> Result<Sass<R>, SassError> {
-    raw(Vec::new(), input, start)
+/// not a stream of such code from there on, as far as can be detected: a file of another kind, a part of
+/// a bundle or of an instruction at the end, or a word that cannot be a control word.
+pub fn read_raw<R: BufRead>(input: R, start: u64, sm: Option<Sm>) -> Result<Sass<R>, SassError> {
+    raw(Vec::new(), input, start, sm)
 }
 
 /// Reads a raw stream that begins with `begun`.
-fn raw<R: BufRead>(begun: Vec<u8>, input: R, start: u64) -> Result<Sass<R>, SassError> {
+fn raw<R: BufRead>(
+    begun: Vec<u8>,
+    input: R,
+    start: u64,
+    sm: Option<Sm>,
+) -> Result<Sass<R>, SassError> {
     let data = read_whole(begun, input, MAX_BINARY_BYTES)?;
-    if data.is_empty() {
-        return Err(SassError::RawEmpty);
-    }
-    Ok(Sass { source: Source::Raw(Raw::new(data, start)?), ended: false })
+    Ok(Sass { source: Source::Raw(Raw::new(data, start, sm)?), ended: false })
 }
 
 fn read_whole(mut start: Vec<u8>, input: impl Read, limit: u64) -> Result<Vec<u8>, SassError> {
@@ -177,7 +189,7 @@ impl<R> Sass<R> {
         }
     }
 
-    /// Returns whether this is a raw stream whose control words are all zero. No compiler emits
+    /// Returns whether this is a raw stream in which all scheduling is zero. No compiler emits
     /// such code: it is more likely something else.
     #[must_use]
     pub fn is_unscheduled(&self) -> bool {

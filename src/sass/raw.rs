@@ -1,11 +1,13 @@
-//! Code without a container: a [`Raw`] stream of 32-byte bundles, one after the other.
+//! Code without a container: a [`Raw`] stream of 32-byte bundles or of 16-byte instructions, one
+//! after the other.
 //!
 //! Nothing marks a file as one, so [`Raw::new`] checks everything that shows that it is not: files of
 //! another kind, and words that cannot be control words, as in a stream that begins elsewhere.
 
-use warpload_encoding::Control;
-use warpload_encoding::control::{BUNDLE_BYTES, Bundle};
+use warpload_encoding::control::BUNDLE_BYTES;
+use warpload_encoding::{Control, Sm};
 
+use super::code::CodeUnit;
 use super::error::SassError;
 use super::instruction::SassInstruction;
 use crate::file_kind::FileKind;
@@ -19,6 +21,8 @@ pub(super) struct Raw {
     data: Vec<u8>,
     /// Where the code begins in `data`.
     start: usize,
+    sm: Option<Sm>,
+    unit: CodeUnit,
     /// How many instructions have been returned.
     taken: usize,
     /// The byte offset of the first control word that names barrier 6.
@@ -26,9 +30,14 @@ pub(super) struct Raw {
 }
 
 impl Raw {
-    /// Checks that `data` is code from the byte offset `start` on.
-    pub(super) fn new(data: Vec<u8>, start: u64) -> Result<Self, SassError> {
+    /// Checks that `data` is code of `sm` from the byte offset `start` on; of any SM 5.x or 6.x if
+    /// that is `None`.
+    pub(super) fn new(data: Vec<u8>, start: u64, sm: Option<Sm>) -> Result<Self, SassError> {
+        let unit = sm.map_or(CodeUnit::Bundle, CodeUnit::new);
         let size = data.len() as u64;
+        if size == 0 {
+            return Err(SassError::RawEmpty { unit });
+        }
         if !start.is_multiple_of(8) {
             return Err(SassError::RawMisaligned { start });
         }
@@ -36,35 +45,38 @@ impl Raw {
         let begin = usize::try_from(start).ok().filter(|start| *start < data.len());
         let begin = begin.ok_or(outside)?;
         let code = &data[begin..];
-        refuse_other_files(&data)?;
-        refuse_other_files(code)?;
-        let partial = code.len() % BUNDLE_BYTES;
+        refuse_other_files(&data, unit)?;
+        refuse_other_files(code, unit)?;
+        let partial = code.len() % unit.bytes();
         if partial != 0 {
             let whole = size - partial as u64;
-            return Err(SassError::PartialBundle { size: code.len() as u64, whole });
+            return Err(SassError::PartialRaw { size: code.len() as u64, whole, unit });
         }
-        let mut barrier_6 = None;
-        for (n, word) in control_words(code).enumerate() {
-            let offset = start + (n * BUNDLE_BYTES) as u64;
-            if has_bit_63(word) {
-                return Err(SassError::NoControlWord { offset, word });
-            }
-            if names_barrier_6(word) {
-                barrier_6 = barrier_6.or(Some(offset));
-            }
-        }
-        Ok(Self { data, start: begin, taken: 0, barrier_6 })
+        let barrier_6 = match unit {
+            CodeUnit::Bundle => check_control_words(code, start)?,
+            // Every word may be one of an instruction.
+            CodeUnit::Word => None,
+        };
+        Ok(Self { data, start: begin, sm, unit, taken: 0, barrier_6 })
     }
 
     pub(super) fn next(&mut self) -> Option<SassInstruction> {
-        let placed = nth_instruction(self.code(), self.taken)?;
+        let placed = self.unit.nth(self.code(), self.taken)?;
         self.taken += 1;
-        Some(SassInstruction::from(placed))
+        Some(SassInstruction { sm: self.sm, ..SassInstruction::from(placed) })
     }
 
-    /// Returns whether every control word is zero.
+    /// Returns whether the scheduling of every instruction is zero.
     pub(super) fn is_unscheduled(&self) -> bool {
-        control_words(self.code()).all(|word| word == 0)
+        let code = self.code();
+        match self.unit {
+            CodeUnit::Bundle => control_words(code).all(|word| word == 0),
+            CodeUnit::Word => {
+                let (words, _) = code.as_chunks();
+                let control = words.iter().map(|w| Control::of_wide_word(u128::from_le_bytes(*w)));
+                control.eq(words.iter().map(|_| Control::of_wide_word(0)))
+            }
+        }
     }
 
     pub(super) fn barrier_6(&self) -> Option<u64> {
@@ -74,6 +86,22 @@ impl Raw {
     fn code(&self) -> &[u8] {
         &self.data[self.start..]
     }
+}
+
+/// Checks that the first word of each bundle may be a control word. Returns the byte offset of the
+/// first one that names barrier 6.
+fn check_control_words(code: &[u8], start: u64) -> Result<Option<u64>, SassError> {
+    let mut barrier_6 = None;
+    for (n, word) in control_words(code).enumerate() {
+        let offset = start + (n * BUNDLE_BYTES) as u64;
+        if has_bit_63(word) {
+            return Err(SassError::NoControlWord { offset, word });
+        }
+        if names_barrier_6(word) {
+            barrier_6 = barrier_6.or(Some(offset));
+        }
+    }
+    Ok(barrier_6)
 }
 
 /// Returns the first word of each bundle.
@@ -100,13 +128,13 @@ pub(super) fn is_like_control(word: u64) -> bool {
 }
 
 /// Refuses text, and data that begin like a file of another kind.
-fn refuse_other_files(data: &[u8]) -> Result<(), SassError> {
-    // A control word can begin like the shortest magics.
+fn refuse_other_files(data: &[u8], unit: CodeUnit) -> Result<(), SassError> {
+    // Code can begin like the shortest magics.
     const MAGIC_BITS: usize = 24;
     if let Some(kind) = FileKind::detect(data).filter(|kind| kind.magic_bits() >= MAGIC_BITS) {
-        return Err(SassError::NotRaw(kind));
+        return Err(SassError::NotRaw { kind, unit });
     }
-    if is_text(data) { Err(SassError::RawText) } else { Ok(()) }
+    if is_text(data) { Err(SassError::RawText { unit }) } else { Ok(()) }
 }
 
 /// Returns whether the data begin as UTF-8 without control characters.
@@ -120,54 +148,26 @@ fn is_text(data: &[u8]) -> bool {
     is_valid && !start.iter().any(|byte| matches!(byte, 0..=8 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f))
 }
 
-/// An instruction and its place in the bundles.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Placed {
-    /// Bytes from the start of the code, including control words.
-    pub(super) offset: u64,
-    pub(super) word: u64,
-    pub(super) control: Control,
-}
-
-/// Returns instruction `n` of whole bundles, counted from 0 without the control words.
-pub(super) fn nth_instruction(code: &[u8], n: usize) -> Option<Placed> {
-    let (start, slot) = (n / 3 * BUNDLE_BYTES, n % 3);
-    let bundle = Bundle::from_bytes(code.get(start..)?.first_chunk()?);
-    Some(Placed {
-        offset: (start + 8 * (slot + 1)) as u64,
-        word: bundle.words[slot],
-        control: bundle.control[slot],
-    })
-}
-
-impl From<Placed> for SassInstruction {
-    fn from(placed: Placed) -> Self {
-        Self {
-            offset: Some(placed.offset),
-            word: Some(placed.word),
-            control: Some(placed.control),
-            ..Self::default()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use warpload_encoding::{Bundle, MachineWord};
+
     use super::*;
 
     #[test]
     fn offsets_count_the_control_words() {
         let bundle = Bundle { words: [1, 2, 3], ..Bundle::nops() }.to_bytes();
-        let mut raw = Raw::new([bundle, bundle].concat(), 0).expect("two bundles");
+        let mut raw = Raw::new([bundle, bundle].concat(), 0, None).expect("two bundles");
         let read: Vec<_> = std::iter::from_fn(|| raw.next())
-            .map(|read| (read.offset.unwrap_or_default(), read.word.unwrap_or_default()))
+            .map(|read| (read.offset, read.word.and_then(MachineWord::narrow)))
             .collect();
-        assert_eq!(read, [(8, 1), (16, 2), (24, 3), (40, 1), (48, 2), (56, 3)]);
+        let expected = [(8, 1), (16, 2), (24, 3), (40, 1), (48, 2), (56, 3)];
+        assert_eq!(read, expected.map(|(offset, word)| (Some(offset), Some(word))));
     }
 
     #[test]
     fn a_partial_bundle_is_located() {
-        let error = Raw::new(vec![0; 71], 0).expect_err("71 is not a multiple of 32");
+        let error = Raw::new(vec![0; 71], 0, None).expect_err("71 is not a multiple of 32");
         assert_eq!(
             error.to_string(),
             "71 bytes are not a whole number of 32-byte bundles; the last whole one ends at byte \

@@ -59,7 +59,7 @@ impl Checked {
     /// The bits of a load that has a text, and that the text does not show.
     fn unread(&mut self, instruction: &SassInstruction) -> Option<String> {
         instruction.text.as_ref()?;
-        let word = instruction.word?;
+        let word = instruction.word?.narrow()?;
         let unread = Instruction::decode(word)?.unread_bits() & word;
         if unread == 0 {
             return None;
@@ -75,7 +75,7 @@ impl Checked {
     }
 
     fn difference(&mut self, instruction: &SassInstruction) -> Option<String> {
-        let word = instruction.word?;
+        let word = instruction.word?.narrow()?;
         let text = instruction.text.as_deref()?;
         let decoded = Instruction::decode(word);
         if decoded.is_none() && !names_a_load(text) {
@@ -170,7 +170,7 @@ mod tests {
             let word = parse_line(word).expect("a load").instruction.encode();
             let mut checked = Checked::default();
             let mut instruction = SassInstruction::default();
-            (instruction.text, instruction.word) = (Some(text.to_owned()), Some(word));
+            (instruction.text, instruction.word) = (Some(text.to_owned()), Some(word.into()));
             let difference = checked.difference(&instruction);
             assert_eq!(difference.is_none(), is_equal, "{text} {word:#x}");
             let counts = (checked.loads, checked.differences, checked.relocated);
@@ -181,10 +181,10 @@ mod tests {
     #[test]
     fn bits_that_no_text_shows() {
         let word = |text: &str| parse_line(text).expect("a load").instruction.encode();
-        let checked = |text: &str, word| {
+        let checked = |text: &str, word: u64| {
             let mut checked = Checked::default();
             let mut instruction = SassInstruction::default();
-            (instruction.text, instruction.word) = (Some(text.to_owned()), Some(word));
+            (instruction.text, instruction.word) = (Some(text.to_owned()), Some(word.into()));
             (checked.instruction(&instruction), checked.unread)
         };
         for (text, bits, shown) in [

@@ -1,7 +1,7 @@
 //! What an instruction of an input is: a load, and by which of its word and its text.
 
-use warpload::encoding::{Instruction, ParseError, later_syntax, parse_line};
-use warpload::sass::{SassInstruction, without_relocations};
+use warpload::encoding::{Instruction, MachineWord, ParseError, later_syntax, parse_line};
+use warpload::sass::{CodeUnit, SassInstruction, without_relocations};
 
 /// What an instruction is.
 pub(super) enum Found {
@@ -18,8 +18,12 @@ pub(super) enum Found {
 
 impl Found {
     pub(super) fn new(instruction: &SassInstruction) -> Self {
+        // Loads of SM 7.0 and later are not decoded.
+        if instruction.unit == Some(CodeUnit::Word) {
+            return Self::Other;
+        }
         let text = instruction.text.as_deref().unwrap_or_default();
-        if let Some(word) = instruction.word {
+        if let Some(word) = instruction.word.and_then(MachineWord::narrow) {
             return match Instruction::decode(word) {
                 Some(load) => Self::Load(load),
                 None if is_later_load(instruction) => Self::by_text(text),

@@ -228,7 +228,7 @@ impl Decoder<'_, '_> {
     fn file(&mut self, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
         let input = io::open(self.path, progress)?;
         let instructions = if self.arguments.raw {
-            sass::read_raw(input, self.arguments.offset)?
+            sass::read_raw(input, self.arguments.offset, None)?
         } else {
             sass::read(input, sass::Format::Detect)?
         };

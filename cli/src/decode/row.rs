@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use warpload::encoding::Control;
 use warpload::encoding::control::Notation;
+use warpload::encoding::{Control, MachineWord};
 use warpload::sass::{SassInstruction, without_relocations};
 
 use super::find::{Found, names_a_load};
-use crate::encode::hexadecimal;
 use crate::io::Output;
 use crate::name::visible;
 use crate::options::Format;
@@ -85,8 +84,8 @@ impl Row<'_> {
             Found::Relocated => (true, true),
             Found::Other | Found::Contradictory | Found::Unreadable(_) => (false, false),
         };
-        let (word, decoded) = match found {
-            Found::Load(load) => (Some(load.encode()), Some(load.text())),
+        let (word, decoded): (Option<MachineWord>, _) = match found {
+            Found::Load(load) => (Some(load.encode().into()), Some(load.text())),
             _ => (instruction.word, None),
         };
         let file = self.path.display().to_string();
@@ -95,7 +94,7 @@ impl Row<'_> {
                 file: Some(&file),
                 function: instruction.function.as_deref(),
                 offset: instruction.offset.map(|offset| format!("{offset:#x}")),
-                word: word.map(hexadecimal),
+                word: word.map(|word| word.to_string()),
                 text: decoded.as_deref().or(instruction.text.as_deref()),
                 control: instruction.control.map(ControlJson::from),
                 load: style.all.then_some(is_load),
@@ -114,7 +113,7 @@ impl Row<'_> {
             Some(offset) => line += &format!("  {offset:#06x}"),
             None => line += "  -",
         }
-        line += &format!("  {:<18}", word.map_or("-".to_owned(), hexadecimal));
+        line += &format!("  {:<18}", word.map_or("-".to_owned(), |word| word.to_string()));
         line += &self.text_and_control(decoded.as_deref(), style.notation);
         if relocated {
             line += if decoded.is_some() {

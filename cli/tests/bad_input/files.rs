@@ -79,7 +79,7 @@ fn bad_binaries() {
             DECODE,
             "machine 62; expected a cubin, machine 190",
         ),
-        bad("sm70", patched(&cubin, 48, &[70]), DECODE, "code for SM 7.0"),
+        bad("sm71", patched(&cubin, 48, &[71]), DECODE, "code for SM 7.1"),
         bad(
             "outside",
             patched(&cubin, text_absolute, &0x10_0000u64.to_le_bytes()),

@@ -25,6 +25,9 @@ use crate::table::Layout;
 /// The width of a slot of a control word in bits.
 const SLOT_BITS: u32 = Control::WIDTH;
 
+/// The lowest bit of the slot in an instruction word of 128 bits.
+const WIDE_WORD_LSB: u32 = 105;
+
 /// The word of `NOP`, which fills bundles that have fewer than three instructions.
 pub const NOP: u64 = 0x50b0_0000_0007_0f00;
 
@@ -63,6 +66,13 @@ impl Control {
     #[must_use]
     pub fn word(slots: [Control; 3]) -> u64 {
         slots.iter().rev().fold(0, |word, slot| word << SLOT_BITS | slot.pack())
+    }
+
+    /// Returns how the instruction with that word of 128 bits is scheduled, its bits 121:105. The
+    /// reuse flags are 0: in loads their bits are a batch hint.
+    #[must_use]
+    pub fn of_wide_word(word: u128) -> Control {
+        Self { reuse: Bits::default(), ..Self::unpack((word >> WIDE_WORD_LSB) as u64) }
     }
 
     /// Returns the yield flag and the stall count, bits 4:0: what `?NAME` names.
@@ -152,6 +162,18 @@ mod tests {
         assert_eq!(slots[1], Control::unpack(0x7f0));
         assert!(slots[1].is_dual_issue());
         assert_eq!(Control::word(slots), 0x0000_0000_fe00_07f6);
+    }
+
+    /// `&req={5,2,0} &rd=0x1 &wr=0x0 ?WAIT4_END_GROUP ?BATCH_START` in listings of nvdisasm 12.8.
+    #[test]
+    fn the_slot_of_a_wide_word() {
+        let scheduling = 0b001_100101_001_000_0_0100_u128;
+        let control = Control::of_wide_word(scheduling << 105 | 0x7f);
+        assert_eq!(control.wait.mask(), 0b10_0101);
+        assert_eq!((control.read.number(), control.write.number()), (Some(1), Some(0)));
+        assert_eq!((control.yield_bit, control.stall.get()), (false, 4));
+        assert_eq!(control.reuse.get(), 0);
+        assert_eq!(Control::of_wide_word(u128::MAX).reuse.get(), 0);
     }
 
     #[test]

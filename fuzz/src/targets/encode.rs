@@ -75,7 +75,8 @@ fn is_found_in_bundles(assembled: &[(u64, Control)]) {
     let found = found.map(|instruction| instruction.map(|one| (one.word, one.control)));
     let found: Result<Vec<_>, _> = found.collect();
     let found = found.unwrap_or_else(|error| panic!("{error}"));
-    let expected = assembled.iter().map(|(word, control)| (Some(*word), Some(*control)));
+    let expected =
+        assembled.iter().map(|(word, control)| (Some((*word).into()), Some(*control)));
     assert!(found.len().is_multiple_of(3));
     assert!(found.iter().copied().take(assembled.len()).eq(expected));
 }

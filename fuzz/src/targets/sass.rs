@@ -1,4 +1,5 @@
-use warpload::sass::{Format, Functions, read};
+use warpload::encoding::Sm;
+use warpload::sass::{Format, Functions, read, read_raw};
 
 /// How many functions of an input are looked up.
 const MAX_FUNCTIONS: usize = 4;
@@ -7,13 +8,13 @@ const MAX_FUNCTIONS: usize = 4;
 /// up in, at any offset.
 pub fn sass_does_not_panic(input: &[u8]) {
     let mut names = Vec::new();
-    for format in [Format::Detect, Format::Raw] {
-        if let Ok(instructions) = read(input, format) {
-            for (n, instruction) in instructions.enumerate() {
-                assert!(n < input.len());
-                let Ok(instruction) = instruction else { break };
-                names.extend(instruction.function);
-            }
+    let wide = read_raw(input, 0, Sm::new(80));
+    let sources = [read(input, Format::Detect), read(input, Format::Raw), wide];
+    for instructions in sources.into_iter().flatten() {
+        for (n, instruction) in instructions.enumerate() {
+            assert!(n < input.len());
+            let Ok(instruction) = instruction else { break };
+            names.extend(instruction.function);
         }
     }
     let mut functions = Functions::default();

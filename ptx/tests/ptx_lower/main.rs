@@ -93,7 +93,7 @@ fn cubin(name: &str) -> Vec<Instruction> {
     let file = format!("{}/../tests/data/listings/{name}.cubin", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(file).unwrap();
     let words = warpload::sass::read(&bytes[..], warpload::sass::Format::Detect).unwrap();
-    let words = words.filter_map(|read| read.unwrap().word);
+    let words = words.filter_map(|read| read.unwrap().word?.narrow());
     words.filter_map(Instruction::decode).collect()
 }
 

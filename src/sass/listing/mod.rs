@@ -6,16 +6,21 @@
 //! line of its own after it, with the labels and directives of what follows in between; the control
 //! word of the next bundle may follow at once. If a pair straddles two bundles, the control word is
 //! between the two instructions, and the first one's word is in its own line.
+//!
+//! In code of SM 7.0 and later, which has neither, the second half of each instruction's word is
+//! alone in the next line. Most listings name their SM, and one of cuobjdump can have several; without
+//! a name the offsets and the lines of the words tell the two kinds of code apart.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
 use std::sync::Arc;
 
-use warpload_encoding::Control;
+use warpload_encoding::{Control, Sm};
 
-use super::error::{ListingErrorKind, SassError, check_sm};
+use super::code::CodeUnit;
+use super::error::{ListingErrorKind, SassError};
 use super::instruction::SassInstruction;
-use super::line::{Fault, InstructionLine, Shape, classify, ends_block};
+use super::line::{InstructionLine, NamedSm, Shape, classify, ends_block};
 use super::raw::is_like_control;
 use crate::impossible::OrImpossible;
 use crate::lines::{Line, Lines};
@@ -51,9 +56,11 @@ impl<R: BufRead> Listing<R> {
 struct State {
     function: Option<Arc<str>>,
     registers: Option<u8>,
-    sm: Option<u32>,
+    sm: Option<Sm>,
+    /// What the code consists of by its lines, until one names the SM.
+    unit: Option<CodeUnit>,
     bundle: Option<OpenBundle>,
-    /// The second instruction of a pair, whose word may follow.
+    /// An instruction whose word is not complete.
     pending: Option<Pending>,
     /// Complete instructions; at most two, since one line can complete one and add one.
     ready: VecDeque<SassInstruction>,
@@ -62,8 +69,6 @@ struct State {
     /// Whether an instruction had a word: then the others must have one, too.
     words: bool,
     any: bool,
-    /// Whether an instruction had an offset that none of SM 7.0 and later has.
-    is_earlier: bool,
     ptx: Option<u64>,
     last_line: u64,
     ended: bool,
@@ -80,12 +85,31 @@ struct OpenBundle {
 }
 
 #[derive(Debug)]
-struct Pending {
+enum Pending {
+    Pair(Pair),
+    Half(Half),
+}
+
+/// The second instruction of a pair, whose word may follow.
+#[derive(Debug)]
+struct Pair {
     instruction: SassInstruction,
     /// After the instruction.
     end: Place,
     /// The words alone in a line that follow, at most two.
     words: Vec<(u64, Place)>,
+}
+
+/// An instruction of which the first half of a 128-bit word has been read, or the whole word if the
+/// listing may be of SM 5.x or 6.x.
+#[derive(Debug)]
+struct Half {
+    instruction: SassInstruction,
+    word: u64,
+    /// After the word.
+    end: Place,
+    /// Whether another half must follow.
+    is_wide: bool,
 }
 
 /// A byte of the input.
@@ -107,6 +131,18 @@ impl Place {
     }
 }
 
+/// Returns where the word of a line with nothing else is.
+fn word_place(line: Line<'_>) -> Place {
+    Place::new(line, line.text.find('/').or_impossible(0, "a word begins with `/*`"))
+}
+
+/// Returns what code with an instruction at `offset` consists of; `None` if it can be either.
+fn unit_of_offset(offset: u64) -> Option<CodeUnit> {
+    let units = [CodeUnit::Bundle, CodeUnit::Word];
+    let mut possible = units.into_iter().filter(|unit| unit.has_instruction_at(offset));
+    possible.next().filter(|_| possible.next().is_none())
+}
+
 impl State {
     fn line(&mut self, line: Line<'_>) -> Result<(), SassError> {
         self.last_line = line.number;
@@ -116,7 +152,9 @@ impl State {
             }
             return Ok(());
         }
-        let shape = classify(line.text).map_err(|fault| self.fault(line, fault))?;
+        let unit = self.code_unit();
+        let shape = classify(line.text, unit)
+            .map_err(|fault| Place::new(line, fault.at).error(fault.kind))?;
         if shape == Shape::Blank {
             return Ok(());
         }
@@ -124,9 +162,12 @@ impl State {
             (None, _) => {}
             // Labels and directives, which may come before the word.
             (Some(_), Shape::Other) => return Ok(()),
-            (Some(pending), Shape::Word(word)) if pending.words.len() < 2 => {
-                let at = line.text.find('/').or_impossible(0, "a word begins with `/*`");
-                pending.words.push((*word, Place::new(line, at)));
+            (Some(Pending::Pair(pair)), Shape::Word(word)) if pair.words.len() < 2 => {
+                pair.words.push((*word, word_place(line)));
+                return Ok(());
+            }
+            (Some(Pending::Half(_)), Shape::Word(word)) => {
+                self.second_half(*word);
                 return Ok(());
             }
             (Some(_), _) => self.settle()?,
@@ -137,21 +178,27 @@ impl State {
             Shape::Registers(registers) => self.registers = Some(registers),
             // PTX, which cuobjdump can print beside the SASS, also names its target.
             Shape::Target(_) if self.ptx.is_some() => {}
-            Shape::Sm(sm) | Shape::Target(sm) => self.sm = Some(check_sm(sm, Some(line.number))?),
+            // The letter of the SM is in the line before it.
+            Shape::Flags(sm) if self.sm.is_some_and(|known| known.number() == sm.number) => {}
+            Shape::Sm(sm) | Shape::Target(sm) | Shape::Flags(sm) => {
+                let NamedSm { number, known } = sm;
+                let unknown = SassError::UnsupportedSm { sm: number, line: Some(line.number) };
+                self.sm = Some(known.ok_or(unknown)?);
+            }
             Shape::Ptx => self.ptx = self.ptx.or(Some(line.number)),
             Shape::Block(name) => self.block = Some((name.to_owned(), Place::new(line, 0))),
+            Shape::Word(_) if unit == Some(CodeUnit::Word) => {
+                return Err(word_place(line).error(ListingErrorKind::UnexpectedHalf));
+            }
             Shape::Word(word) => self.begin_bundle(word),
             Shape::Instruction(parts) => self.instruction(line, &parts)?,
         }
         Ok(())
     }
 
-    /// Returns the error for a line that cannot be read.
-    fn fault(&self, line: Line<'_>, Fault { at, mut kind }: Fault) -> SassError {
-        if let ListingErrorKind::NoInstructionOffset { is_later, .. } = &mut kind {
-            *is_later &= self.sm.is_none() && !self.is_earlier;
-        }
-        Place::new(line, at).error(kind)
+    /// Returns what the code consists of; `None` if that is still open.
+    fn code_unit(&self) -> Option<CodeUnit> {
+        self.sm.map(CodeUnit::new).or(self.unit)
     }
 
     fn begin_function(&mut self, name: Option<&str>) {
@@ -174,57 +221,104 @@ impl State {
         line: Line<'_>,
         parts: &InstructionLine<'_>,
     ) -> Result<(), SassError> {
-        let control = parts.control.or_else(|| self.control_of(parts.offset));
+        self.unit = self.unit.or_else(|| unit_of_offset(parts.offset?));
+        let unit = self.code_unit();
+        let is_wide = unit == Some(CodeUnit::Word);
         let instruction = SassInstruction {
             function: self.function.clone(),
             offset: parts.offset,
-            word: parts.word,
+            word: None,
             text: Some(parts.text.to_owned()),
-            control,
+            control: parts.control,
             line: Some(line.number),
             column: Some(parts.start + 1),
             registers: self.registers,
             sm: self.sm,
+            unit,
         };
-        self.is_earlier |= parts.offset.is_some_and(|offset| offset % 16 != 0);
         let end = Place::new(line, parts.end);
-        if parts.word.is_some() {
-            self.words = true;
-            self.any = true;
-            self.ready.push_back(instruction);
-            Ok(())
-        } else if parts.closes_pair {
-            self.any = true;
-            self.pending = Some(Pending { instruction, end, words: Vec::new() });
-            Ok(())
-        } else {
-            self.without_word(instruction, end)
+        match parts.word {
+            Some(word) if is_wide || unit.is_none() && parts.offset.is_some() => {
+                let end = Place::new(line, line.text.trim_end().len());
+                self.pending = Some(Pending::Half(Half { instruction, word, end, is_wide }));
+            }
+            Some(word) => self.narrow(instruction, word),
+            None if parts.closes_pair && !is_wide => {
+                let instruction = self.in_bundle(instruction);
+                self.pending = Some(Pending::Pair(Pair { instruction, end, words: Vec::new() }));
+            }
+            None => {
+                let instruction = if is_wide { instruction } else { self.in_bundle(instruction) };
+                return self.without_word(instruction, end);
+            }
+        }
+        self.any = true;
+        Ok(())
+    }
+
+    /// Completes an instruction with its word of 64 bits.
+    fn narrow(&mut self, instruction: SassInstruction, word: u64) {
+        self.words = true;
+        let instruction = self.in_bundle(instruction);
+        let unit = Some(CodeUnit::Bundle);
+        self.ready.push_back(SassInstruction { word: Some(word.into()), unit, ..instruction });
+    }
+
+    /// Completes an instruction with the second half of its word of 128 bits.
+    fn second_half(&mut self, high: u64) {
+        let Some(Pending::Half(Half { mut instruction, word, .. })) = self.pending.take() else {
+            return;
+        };
+        self.words = true;
+        self.unit = Some(CodeUnit::Word);
+        let word = u128::from(high) << 64 | u128::from(word);
+        (instruction.word, instruction.unit) = (Some(word.into()), self.unit);
+        instruction.control = instruction.control.or_else(|| Some(Control::of_wide_word(word)));
+        self.ready.push_back(instruction);
+    }
+
+    /// Takes the scheduling of an instruction from the control word, if it has none.
+    fn in_bundle(&mut self, mut instruction: SassInstruction) -> SassInstruction {
+        instruction.control = instruction.control.or_else(|| self.control_of(instruction.offset));
+        instruction
+    }
+
+    /// Completes the instruction that waits for lines that have not come.
+    fn settle(&mut self) -> Result<(), SassError> {
+        match self.pending.take() {
+            None => Ok(()),
+            Some(Pending::Pair(pair)) => self.settle_pair(pair),
+            Some(Pending::Half(half)) if half.is_wide => {
+                Err(half.end.error(ListingErrorKind::MissingSecondHalf))
+            }
+            Some(Pending::Half(half)) => {
+                self.narrow(half.instruction, half.word);
+                Ok(())
+            }
         }
     }
 
     /// Completes the second instruction of a pair with its word, which must be told from the control
     /// word that may be beside it.
-    fn settle(&mut self) -> Result<(), SassError> {
-        let Some(Pending { mut instruction, end, words }) = self.pending.take() else {
-            return Ok(());
-        };
+    fn settle_pair(&mut self, pair: Pair) -> Result<(), SassError> {
+        let Pair { mut instruction, end, words } = pair;
         let [(first, _), ..] = words[..] else {
             return self.without_word(instruction, end);
         };
-        instruction.word = Some(first);
+        (instruction.word, instruction.unit) = (Some(first.into()), Some(CodeUnit::Bundle));
         if let [_, (second, place), ..] = words[..] {
             let slot = instruction.offset.map(|offset| offset % 32 / 8);
             let control = match slot {
                 // The control word of the bundle that this instruction begins comes first.
                 Some(1) if instruction.control.is_none() && first >> 63 == 0 => {
-                    instruction.word = Some(second);
+                    instruction.word = Some(second.into());
                     self.begin_bundle(first);
                     instruction.control = self.control_of(instruction.offset);
                     None
                 }
                 // The bundle is whole: that of the next one, which nvdisasm writes after the word.
                 None | Some(3) if is_like_control(first) && !is_like_control(second) => {
-                    instruction.word = Some(second);
+                    instruction.word = Some(second.into());
                     Some(first)
                 }
                 None | Some(3) if second >> 63 == 0 => Some(second),

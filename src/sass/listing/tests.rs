@@ -1,4 +1,5 @@
 use warpload_encoding::control::Notation;
+use warpload_encoding::{MachineWord, Sm};
 
 use crate::sass::{Format, SassError, SassInstruction, read};
 
@@ -20,7 +21,7 @@ fn rows(listing: &str) -> Vec<(u64, u64, String, String)> {
         let control = read.control.map(|control| control.display(Notation::Maxas).to_string());
         (
             read.offset.unwrap_or_default(),
-            read.word.unwrap_or_default(),
+            read.word.and_then(MachineWord::narrow).unwrap_or_default(),
             read.text.unwrap_or_default(),
             control.unwrap_or_default(),
         )
@@ -200,7 +201,7 @@ _Z5chasePi:
     assert_eq!(read[2].line, Some(14));
     assert_eq!(read[3].function, None);
     assert_eq!(read[3].registers, None);
-    assert!(read.iter().all(|read| read.sm == Some(61) && read.word.is_none()));
+    assert!(read.iter().all(|read| read.sm == Sm::new(61) && read.word.is_none()));
 }
 
 #[test]
@@ -226,7 +227,7 @@ TARGET1:
     assert_eq!(rows[1].3, "01:-:1:Y:d");
     let read = good(listing);
     assert_eq!(read[0].function.as_deref(), Some("chase"));
-    assert_eq!((read[0].registers, read[0].sm), (Some(14), Some(50)));
+    assert_eq!((read[0].registers, read[0].sm), (Some(14), Sm::new(50)));
     assert_eq!((read[0].offset, read[0].word), (None, None));
 }
 
@@ -342,30 +343,31 @@ fn other_text_is_passed_over() {
     }
 }
 
-/// Offsets that are multiples of 16 are those of SM 7.0 and later, unless the listing has shown
-/// that it is of another.
+/// Without an SM the first offset that only one kind of code has tells what is an error.
 #[test]
-fn offsets_of_other_architectures() {
-    let phrase = "this is the syntax of SM 7.0 and later";
-    for (before, offset, is_later) in [
-        ("", "0000", true),
-        ("/*0010*/ NOP ; /* 0x0000000000007918 */\n /* 0x000fc00000000000 */\n", "0020", true),
-        ("", "0004", false),
-        ("/*0008*/ NOP ;\n", "0020", false),
-        ("code for sm_50\n", "0020", false),
+fn offsets_of_the_other_kind_of_code() {
+    let bundles = "expected 8, 16 or 24 bytes after the start of a 32-byte bundle";
+    let wide = "expected a multiple of 16";
+    for (before, offset, expected) in [
+        ("", "0004", bundles),
+        ("/*0008*/ NOP ;\n", "0020", bundles),
+        ("/*0010*/ NOP ;\n/*0018*/ NOP ;\n", "0020", bundles),
+        ("code for sm_50\n", "0020", bundles),
+        ("/*0000*/ NOP ;\n", "0018", wide),
+        ("/*0010*/ NOP ;\n/*0020*/ NOP ;\n", "0028", wide),
+        ("code for sm_80\n", "0018", wide),
     ] {
         let error = bad(&format!("{before}/*{offset}*/ NOP ;\n"));
-        assert!(error.contains("invalid instruction offset"), "{error}");
-        assert_eq!(error.contains(phrase), is_later, "{error}");
+        assert!(error.contains("invalid instruction offset 0x"), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 }
 
 #[test]
-fn other_architectures() {
-    let volta = "code for sm_80\n/*0000*/ NOP ; /* 0x0000000000007918 */\n";
-    let error = bad(volta);
-    assert!(error.starts_with("line 1: code for SM 8.0, whose instruction words"), "{error}");
-    assert!(error.ends_with("SM 5.0, 5.2, 5.3, 6.0, 6.1, 6.2"), "{error}");
-    assert!(bad("\t.headerflags @\"EF_CUDA_SM90 x\"").starts_with("line 1: code for SM 9.0"));
-    assert!(bad("\t.target\tsm_100a").starts_with("line 1: code for SM 10.0"));
+fn unknown_architectures() {
+    let error = bad("code for sm_37\n/*0008*/ NOP ; /* 0x50b0000000070f00 */\n");
+    assert!(error.starts_with("line 1: code for SM 3.7, which is not supported; "), "{error}");
+    assert!(error.contains("expected one of SM 5.0, 5.2, 5.3, 6.0, ") && error.ends_with(", 12.1"));
+    assert!(bad("\t.headerflags @\"EF_CUDA_SM71 x\"").starts_with("line 1: code for SM 7.1"));
+    assert!(bad("\t.target\tsm_130a").starts_with("line 1: code for SM 13.0"));
 }

@@ -41,7 +41,7 @@ pub(super) fn look_up(
 ) -> Answer {
     let Some(function) = functions.get(kernel) else { return Answer::NoKernel };
     let Some(located) = function.at(pc.into()) else { return Answer::NoInstruction };
-    let Some(word) = located.word else { return Answer::Here(None, located.source) };
+    let Some(word) = located.word.narrow() else { return Answer::Here(None, located.source) };
     let Some(instruction) = Instruction::decode(word) else {
         // Loads are decoded, other instructions are not.
         return match operation.kind {
