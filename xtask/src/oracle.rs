@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use warpload::encoding::{Decoded128, Instruction128, MachineWord, Sm};
+use warpload::encoding::{Decoded128, Instruction128, Sm};
 use warpload::sass;
 use warpload_oracle::{Nvdisasm, TARGETS, run_wide};
 
@@ -92,7 +92,7 @@ fn compiled() -> Result<Vec<u128>> {
         let file = BufReader::new(File::open(&path)?);
         for instruction in sass::read(file, sass::Format::Detect)? {
             let instruction = instruction?;
-            let word = instruction.word.and_then(MachineWord::wide).zip(instruction.sm);
+            let word = instruction.word.and_then(|word| word.wide()).zip(instruction.sm);
             if let Some((word, sm)) = word
                 && matches!(Instruction128::decode(word, sm), Decoded128::Load(_))
             {

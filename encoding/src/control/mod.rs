@@ -55,13 +55,6 @@ impl Control {
         [0, 1, 2].map(|n| Self::unpack(control_word >> (SLOT_BITS * n)))
     }
 
-    /// Returns how a word of 128 bits is scheduled, from its bits 121:105. The reuse flags are 0: a
-    /// load has a batch hint there.
-    #[must_use]
-    pub fn of_wide_word(word: u128) -> Self {
-        Self { reuse: Bits::default(), ..Self::unpack((word >> 105) as u64) }
-    }
-
     /// Returns the control word of three slots, with bit 63 clear.
     #[must_use]
     pub fn word(slots: [Control; 3]) -> u64 {
