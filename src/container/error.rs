@@ -24,14 +24,14 @@ impl ContainerError {
 #[non_exhaustive]
 pub enum ContainerErrorKind {
     /// The input begins like a container, and ends before its header does.
-    #[error("a fatbin's header has 16 bytes, the file has {size}")]
+    #[error("a CUDA fatbin's header has 16 bytes, the file has {size}")]
     ContainerHeaderCutOff {
         /// The size of the file.
         size: u64,
     },
     /// A container of an unknown version.
     #[error(
-        "a fatbin of version {version} with a header of {header} bytes; expected version 1 with 16"
+        "a CUDA fatbin of version {version} with a header of {header} bytes; expected version 1 with 16"
     )]
     ContainerVersion {
         /// The version.
@@ -40,7 +40,7 @@ pub enum ContainerErrorKind {
         header: u16,
     },
     /// A container that is longer than the file.
-    #[error("a fatbin of {size} bytes is cut off, {left} bytes of it are there")]
+    #[error("a CUDA fatbin of {size} bytes is cut off, {left} bytes of it are there")]
     ContainerCutOff {
         /// Its size without the header.
         size: u64,
