@@ -139,13 +139,13 @@ impl FileKind {
     }
 
     const fn words(self) -> (&'static str, &'static str) {
-        const EXTRACT: &str = "extract its cubins with `cuobjdump -xelf all`";
+        const IN_IT: &str = "`warpload decode` reads the cubins in it";
         match self {
             Self::Elf => ("an ELF file", "`warpload decode` reads cubins"),
-            Self::Fatbin => ("a CUDA fatbin", EXTRACT),
-            Self::Archive => ("an archive of objects (`.a`, `.lib`)", EXTRACT),
-            Self::Coff => ("a COFF object (`.obj`)", EXTRACT),
-            Self::Pe => ("a Windows program or library", EXTRACT),
+            Self::Fatbin => ("a CUDA fatbin", IN_IT),
+            Self::Archive => ("an archive of objects (`.a`, `.lib`)", IN_IT),
+            Self::Coff => ("a COFF object (`.obj`)", IN_IT),
+            Self::Pe => ("a Windows program or library", IN_IT),
             Self::Gzip => ("a gzip file", "decompress it with `gzip -d`"),
             Self::Zstd => ("a zstd file", "decompress it with `zstd -d`"),
             Self::Bzip2 => ("a bzip2 file", "decompress it with `bzip2 -d`"),

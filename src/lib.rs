@@ -3,6 +3,7 @@
 //!
 //! - [`encoding`]: words and text to instructions and back.
 //! - [`sass`]: every instruction of a cubin, a raw stream or a listing.
+//! - `container` (feature `container`): cubins and PTX in fatbins, libraries and programs.
 //! - [`memory`], [`machine`], [`warp`], [`lane`]: what an instruction executes on.
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
@@ -96,6 +97,8 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(feature = "container")]
+pub mod container;
 pub mod explain;
 pub mod file_kind;
 pub mod lane;

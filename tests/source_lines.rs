@@ -134,7 +134,7 @@ fn what_is_not_a_cubin_is_refused() {
     for (input, expected) in [
         (&b""[..], "not an ELF file; expected a cubin"),
         (b"\t/*0008*/  LDG.E R0, [R2] ;", "not an ELF file; expected a cubin"),
-        (b"\x50\xed\x55\xba\x01\0", "a CUDA fatbin; extract its cubins with"),
+        (b"\x50\xed\x55\xba\x01\0", "a CUDA fatbin; `warpload decode` reads the cubins in it"),
         (b"\x7fELF\x02\x01\x01", "the ELF header at byte offset 0 cannot be read"),
         (&patched(&rows(), 18, &[62, 0]), "an ELF file of machine 62; expected a cubin"),
         (&patched(&rows(), 48, &[37]), "code for SM 3.7, which is not supported; expected one of"),

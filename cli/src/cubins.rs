@@ -1,11 +1,14 @@
 //! `--cubin`: the code of a trace's kernels, and notes if the two do not fit.
 
+use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use warpload::container::ImageKind;
 use warpload::sass::Functions;
 use warpload::trace::{CodeCheck, Misfit};
 
+use super::binary::{self, Opened};
 use super::name::{cell, plural};
 use super::options::Progress;
 use super::{diagnostic, io};
@@ -18,18 +21,49 @@ pub(crate) fn read(paths: &[PathBuf]) -> anyhow::Result<Option<Functions>> {
     let mut functions = Functions::default();
     for path in paths {
         let name = || io::name(path);
-        let input = io::open(path, Progress::Never).with_context(name)?;
-        let damaged = functions.add(input).with_context(name)?;
-        if let Some(damaged) = damaged {
-            diagnostic::note(format_args!(
-                "{}: the line information at byte offset {} cannot be read; the source lines that it \
-                 has are missing",
-                name(),
-                damaged.offset
-            ));
+        match binary::open(path, Progress::Never).with_context(name)? {
+            Opened::Text(input) => add(&mut functions, input, &name()).with_context(name)?,
+            Opened::Binary(binary) => {
+                add_images(&mut functions, binary.bytes(), &name()).with_context(name)?;
+            }
         }
     }
     Ok((!paths.is_empty()).then_some(functions))
+}
+
+/// Adds every cubin of a file. One that cannot be read hides no other, unless it is the only one.
+fn add_images(functions: &mut Functions, file: &[u8], name: &str) -> anyhow::Result<()> {
+    let (mut added, mut failed) = (0, Vec::new());
+    for (number, image) in binary::numbered(file) {
+        if image.as_ref().is_ok_and(|image| image.kind != ImageKind::Cubin) {
+            continue;
+        }
+        let name = format!("{name}: image {number}");
+        let read = image.and_then(|image| image.read()).map_err(anyhow::Error::from);
+        match read.and_then(|read| add(functions, &*read.bytes, &name)) {
+            Ok(()) => added += 1,
+            Err(error) => failed.push((name, error)),
+        }
+    }
+    if added == 0 && failed.len() <= 1 {
+        // Its own error, or what the file is instead.
+        return failed.pop().map_or_else(|| add(functions, file, name), |(_, error)| Err(error));
+    }
+    for (name, error) in failed {
+        diagnostic::note(format_args!("{name}: {error:#}; it is not used"));
+    }
+    Ok(())
+}
+
+fn add(functions: &mut Functions, cubin: impl Read, name: &str) -> anyhow::Result<()> {
+    if let Some(damaged) = functions.add(cubin)? {
+        diagnostic::note(format_args!(
+            "{name}: the line information at byte offset {} cannot be read; the source lines that it \
+             has are missing",
+            damaged.offset
+        ));
+    }
+    Ok(())
 }
 
 /// Notes which kernels no cubin has, and how many program counters do not fit the cubins.

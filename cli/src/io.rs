@@ -149,8 +149,12 @@ pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, Metadata)> {
 
 /// Opens a text as [`open`] does; refuses a file of another kind. Errors name the file.
 pub(crate) fn open_text(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
+    expect_text(path, open(path, progress).with_context(|| name(path))?)
+}
+
+/// Returns an input that is a text; refuses a file of another kind. Errors name the file.
+pub(crate) fn expect_text<R: BufRead>(path: &Path, mut input: R) -> anyhow::Result<R> {
     let failed = || name(path);
-    let mut input = open(path, progress).with_context(failed)?;
     match FileKind::detect(input.fill_buf().context("cannot be read").with_context(failed)?) {
         Some(kind) => anyhow::bail!("{}: {kind}", name(path)),
         None => Ok(input),

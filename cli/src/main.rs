@@ -3,6 +3,7 @@
 
 #![deny(unsafe_code)]
 
+mod binary;
 mod choice;
 mod compare;
 mod cubins;

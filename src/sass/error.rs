@@ -58,8 +58,8 @@ pub enum SassError {
     },
     /// An ELF file that is not a cubin.
     #[error(
-        "an ELF file of machine {machine}; expected a cubin, machine 190 (from a program or \
-         library with CUDA code extract them with `cuobjdump -xelf all`)"
+        "an ELF file of machine {machine}; expected a cubin, machine 190 (`warpload decode \
+         --extract` extracts those of a program or library)"
     )]
     OtherMachine {
         /// The header's `e_machine`.

@@ -243,7 +243,7 @@ mod tests {
             (&b""[..], "the input is empty"),
             (b"\x50\xed\x55\xba\x01\x00", "a CUDA fatbin"),
             (b"\xff\xfeF\0u\0", "a text in UTF-16"),
-            (b"MZ\x90\0\x03", "a Windows program or library; extract its cubins"),
+            (b"MZ\x90\0\x03", "a Windows program or library; `warpload decode` reads the cubins"),
             (b"!<arch>\n/ ", "an archive of objects"),
             (b"\x1f\x8b\x08\0", "a gzip file; decompress it"),
             (b"\x7fEL\0", "neither an ELF file nor text"),

@@ -1,7 +1,10 @@
 //! `decode`: every load of a cubin, a raw stream or a listing, or of bare words.
 
 mod check;
+mod extract;
 mod find;
+mod images;
+mod list;
 pub(crate) mod row;
 
 use std::collections::BTreeSet;
@@ -10,12 +13,14 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use warpload::encoding::control::Notation;
-use warpload::encoding::{Instruction, ParseError};
+use warpload::encoding::{Instruction, ParseError, Sm};
 use warpload::sass::{self, SassInstruction};
 
 use self::check::{Checked, Remark};
 use self::find::Found;
+use self::images::Tag;
 use self::row::{Row, Style};
+use super::binary::{self, Opened};
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
 use super::options::read_number;
@@ -25,15 +30,20 @@ use super::word;
 
 /// Show every load of a cubin, a raw stream or a listing
 ///
-/// Inputs are told apart by content: cubins (ELF), and listings of cuobjdump (-sass), nvdisasm
-/// (with or without -hex), maxas and CuAssembler. Each load is shown with its function, its
-/// offset (control words count), its word and its text.
+/// Inputs are told apart by content: cubins (ELF), files that hold cubins (fatbins; objects,
+/// archives, libraries and programs with fatbins in them), and listings of cuobjdump (-sass),
+/// nvdisasm (with or without -hex), maxas and CuAssembler. Each load is shown with its function,
+/// its offset (control words count), its word and its text.
+///
+/// A file that is not text is mapped: it must not change or become shorter while it is read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   warpload decode traces/gather.sm_50.cubin --control maxas
   warpload decode traces/gather.sm_50.cubin --all
   warpload decode --raw --offset 0x50 shader.bin
+  warpload decode --list libkernels.so
+  warpload decode --sm 80 --extract cubins libkernels.so
   cuobjdump -sass app | warpload decode - --check
   warpload decode --word 0x9c90000123470200 0x84e0000000070104
   cut -f1 words.tsv | warpload decode --word -")]
@@ -66,6 +76,27 @@ pub(crate) struct Arguments {
         value_parser = read_offset
     )]
     offset: u64,
+
+    /// List the cubins and the PTX in each file instead
+    #[arg(long, conflicts_with_all = ["word", "raw", "check", "function", "all", "extract"])]
+    list: bool,
+
+    /// Write the cubins and the PTX in each file into this folder instead: STEM.N.sm_S.cubin or
+    /// .ptx, with the file's name and the image's number in `--list`
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["word", "raw", "check", "function", "all"]
+    )]
+    extract: Option<PathBuf>,
+
+    /// Replace files that exist
+    #[arg(long, requires = "extract")]
+    force: bool,
+
+    /// Only the images of this SM, such as 80 or 90a; exit status 1 if there are none
+    #[arg(long, value_name = "SM", conflicts_with_all = ["word", "raw"])]
+    sm: Option<Sm>,
 
     /// Show every instruction, loads marked with `*`: its text if the listing has it, else its word
     /// alone
@@ -138,6 +169,7 @@ pub(crate) fn execute(
         let mut decoder = Decoder {
             arguments: &arguments,
             path,
+            image: None,
             functions: &mut functions,
             status: Status::Done,
             checked: Checked::default(),
@@ -201,6 +233,8 @@ struct Counts {
 struct Decoder<'d, 'f> {
     arguments: &'d Arguments,
     path: &'d Path,
+    /// The current one, in a file that holds cubins.
+    image: Option<Tag>,
     functions: &'d mut Functions<'f>,
     status: Status,
     checked: Checked,
@@ -226,12 +260,38 @@ fn listed(names: &BTreeSet<Arc<str>>) -> String {
 
 impl Decoder<'_, '_> {
     fn file(&mut self, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
-        let input = io::open(self.path, progress)?;
-        let instructions = if self.arguments.raw {
-            sass::read_raw(input, self.arguments.offset, None)?
-        } else {
-            sass::read(input, sass::Format::Detect)?
-        };
+        if self.arguments.raw {
+            let input = io::open(self.path, progress)?;
+            return self.instructions(sass::read_raw(input, self.arguments.offset, self.arguments.sm)?, output);
+        }
+        let (path, arguments) = (self.path, self.arguments);
+        match binary::open(path, progress)? {
+            Opened::Text(_) if arguments.list || arguments.extract.is_some() => {
+                anyhow::bail!("text; expected a file that holds cubins or PTX")
+            }
+            Opened::Text(input) => {
+                self.instructions(sass::read(input, sass::Format::Detect)?, output)
+            }
+            Opened::Binary(binary) if arguments.list => {
+                self.status = list::list(path, binary.bytes(), arguments, output)?;
+                Ok(())
+            }
+            Opened::Binary(binary) => match &arguments.extract {
+                Some(folder) => {
+                    self.status =
+                        extract::extract(path, binary.bytes(), folder, arguments, output)?;
+                    Ok(())
+                }
+                None => self.images(binary.bytes(), output),
+            },
+        }
+    }
+
+    fn instructions<R: std::io::BufRead>(
+        &mut self,
+        instructions: sass::Sass<R>,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
         if self.arguments.check && instructions.kind() != sass::Kind::Listing {
             anyhow::bail!(
                 "--check compares a listing's text with its words; this is not a listing"
@@ -270,7 +330,8 @@ impl Decoder<'_, '_> {
             }
             let is_load = matches!(found, Found::Load(_) | Found::Relocated);
             if is_load || self.arguments.all {
-                let row = Row { path: self.path, instruction: &instruction, found: &found };
+                let image = self.image.as_ref();
+                let row = Row { path: self.path, image, instruction: &instruction, found: &found };
                 row.write(style, output)?;
             }
         }
@@ -306,7 +367,10 @@ impl Decoder<'_, '_> {
 
     /// Says on standard error what the rows do not show.
     fn remark(&self, counts: &Counts) {
-        let file = io::name(self.path);
+        let mut file = io::name(self.path);
+        if let Some(image) = &self.image {
+            file += &format!(": image {}", image.number);
+        }
         let Counts { instructions, loads, contradictory, unassembled, .. } = counts;
         if *loads == 0 && self.status == Status::Done {
             let known = Instruction::MNEMONICS.join(", ");

@@ -8,6 +8,7 @@ use warpload::encoding::{Control, MachineWord};
 use warpload::sass::{SassInstruction, without_relocations};
 
 use super::find::{Found, names_a_load};
+use super::images::Tag;
 use crate::io::Output;
 use crate::name::visible;
 use crate::options::Format;
@@ -15,6 +16,11 @@ use crate::options::Format;
 #[derive(Default, serde::Serialize)]
 pub(crate) struct LoadJson<'l> {
     pub(crate) file: Option<&'l str>,
+    /// Only in a file that holds cubins: its number there, and its SM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) image: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sm: Option<&'l str>,
     pub(crate) function: Option<&'l str>,
     pub(crate) offset: Option<String>,
     pub(crate) word: Option<String>,
@@ -72,6 +78,7 @@ pub(super) struct Style {
 /// An instruction and what it was found to be.
 pub(super) struct Row<'r> {
     pub(super) path: &'r Path,
+    pub(super) image: Option<&'r Tag>,
     pub(super) instruction: &'r SassInstruction,
     pub(super) found: &'r Found,
 }
@@ -92,6 +99,8 @@ impl Row<'_> {
         if style.format == Format::Json {
             return output.json(&LoadJson {
                 file: Some(&file),
+                image: self.image.map(|image| image.number),
+                sm: self.image.and_then(|image| image.sm.as_deref()),
                 function: instruction.function.as_deref(),
                 offset: instruction.offset.map(|offset| format!("{offset:#x}")),
                 word: word.map(|word| word.to_string()),

@@ -1,12 +1,15 @@
 //! A module that was read from a file, and what every subcommand says about its places.
 
+use std::io::{BufRead, Cursor};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use warpload::container::ImageKind;
 use warpload::lines::Lines as BoundedLines;
 use warpload_ptx::syntax::{Lexer, Lines, Position, Span};
 use warpload_ptx::{Module, Verdict, read};
 
+use crate::binary::{self, Opened};
 use crate::diagnostic::{self, Labelled};
 use crate::io::{self, Output};
 use crate::options::Progress;
@@ -51,23 +54,71 @@ pub(super) fn each_file(
     Ok(status)
 }
 
+/// Passes on a module, or each module of a file that holds PTX, which is named `FILE#N` after the
+/// number of its image.
 fn with_file(
     path: &Path,
     progress: Progress,
     output: &mut Output,
-    use_file: impl FnOnce(&File<'_>, &mut Output) -> anyhow::Result<Status>,
+    mut use_file: impl FnMut(&File<'_>, &mut Output) -> anyhow::Result<Status>,
 ) -> anyhow::Result<Status> {
     let name = io::name(path);
-    let source = read_text(path, progress)?;
-    let lines = Lines::new(&source);
-    match read(&source) {
-        Ok(module) => use_file(&File { name: &name, module: &module, lines: &lines }, output),
+    let binary = match binary::open(path, progress).with_context(|| name.clone())? {
+        Opened::Text(input) => {
+            let source = read_text(path, input)?;
+            return with_source(&name, &source, output, use_file);
+        }
+        Opened::Binary(binary) => binary,
+    };
+    let (mut status, mut is_empty) = (Status::Done, true);
+    for (number, image) in binary::numbered(binary.bytes()) {
+        let (name, read) = match image {
+            Ok(image) if image.kind != ImageKind::Ptx => continue,
+            Ok(image) => (format!("{name}#{number}"), image.read()),
+            Err(error) => (name.clone(), Err(error)),
+        };
+        is_empty = false;
+        let source = read.map_err(anyhow::Error::from).and_then(|read| text_of(&read.bytes));
+        let used = source
+            .with_context(|| name.clone())
+            .and_then(|source| with_source(&name, &source, output, &mut use_file));
+        status = status.max(match used {
+            Ok(status) => status,
+            Err(error) => output.fail_input(error)?,
+        });
+    }
+    if is_empty {
+        // What else it is.
+        let source = read_text(path, Box::new(Cursor::new(binary.bytes())))?;
+        return with_source(&name, &source, output, use_file);
+    }
+    Ok(status)
+}
+
+/// Returns the text of a module that is in memory.
+fn text_of(bytes: &[u8]) -> anyhow::Result<String> {
+    if bytes.len() >= MAX_MODULE_BYTES {
+        bail!("more than 4 GiB; expected a module of PTX");
+    }
+    let text = std::str::from_utf8(bytes).context("is not UTF-8; expected a module of PTX")?;
+    Ok(text.replace("\r\n", "\n"))
+}
+
+fn with_source(
+    name: &str,
+    source: &str,
+    output: &mut Output,
+    use_file: impl FnOnce(&File<'_>, &mut Output) -> anyhow::Result<Status>,
+) -> anyhow::Result<Status> {
+    let lines = Lines::new(source);
+    match read(source) {
+        Ok(module) => use_file(&File { name, module: &module, lines: &lines }, output),
         Err(error) => {
             let status = output.raise(Status::Unreadable);
             output.flush()?;
             let title = error.kind.to_string();
             let label = Labelled { title: &title, rule: None, help: None, span: error.span };
-            diagnostic::in_source(&name, &source, &lines, label);
+            diagnostic::in_source(name, source, &lines, label);
             Ok(status)
         }
     }
@@ -77,9 +128,9 @@ fn with_file(
 const MAX_MODULE_BYTES: usize = u32::MAX as usize;
 
 /// The text of a module, its line ends as `\n`. Errors name the file.
-fn read_text(path: &Path, progress: Progress) -> anyhow::Result<String> {
+fn read_text<'i>(path: &Path, input: Box<dyn BufRead + 'i>) -> anyhow::Result<String> {
     let name = || io::name(path);
-    let mut lines = BoundedLines::new(io::open_text(path, progress)?);
+    let mut lines = BoundedLines::new(io::expect_text(path, input)?);
     let mut text = String::new();
     while let Some(line) = lines.next_line() {
         let line = line.with_context(name)?;

@@ -77,7 +77,7 @@ fn bad_binaries() {
             "x86",
             patched(&cubin, 18, &[62, 0]),
             DECODE,
-            "machine 62; expected a cubin, machine 190",
+            "an ELF file of machine 62 without GPU code; expected a cubin",
         ),
         bad("sm71", patched(&cubin, 48, &[71]), DECODE, "code for SM 7.1"),
         bad(
@@ -119,9 +119,9 @@ fn files_of_another_kind() {
         ("a.gz", b"\x1f\x8b\x08\0", "a gzip file; decompress it with `gzip -d`"),
         ("a.zst", b"\x28\xb5\x2f\xfd\x04", "a zstd file; decompress it with `zstd -d`"),
         ("a.bz2", b"BZh91AY&SY", "a bzip2 file; decompress it with `bzip2 -d`"),
-        ("lib.a", b"!<arch>\n/               0", "an archive of objects (`.a`, `.lib`); extract"),
-        ("a.obj", b"\x64\x86\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "a COFF object (`.obj`); extract"),
-        ("a.fatbin", b"\x50\xed\x55\xba", "a CUDA fatbin; extract its cubins"),
+        ("lib.a", b"!<arch>\n/               0", "an archive of objects (`.a`, `.lib`)"),
+        ("a.obj", b"\x64\x86\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "a COFF object (`.obj`)"),
+        ("a.fatbin", b"\x50\xed\x55\xba", "a CUDA fatbin"),
         ("a.zip", b"PK\x03\x04", "a ZIP archive; extract its files"),
     ];
     for (file, start, message) in starts {

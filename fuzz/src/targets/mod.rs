@@ -2,6 +2,7 @@
 
 mod accelsim;
 mod compressed;
+mod container;
 mod decode;
 mod encode;
 mod execute;
@@ -18,6 +19,7 @@ mod vector;
 
 pub use accelsim::accelsim_does_not_panic;
 pub use compressed::compressed_is_bounded;
+pub use container::container_is_bounded;
 pub use decode::decode_then_encode_is_identity;
 pub use encode::encode_then_decode_is_identity;
 pub use execute::fast_equals_literal;
@@ -131,6 +133,12 @@ pub const TARGETS: &[Target] = targets! {
         File("traces/vecadd-v3-sm61-head.trace.xz"),
         File("tests/data/cmd/kernel-1.traceg"),
         File("tests/independent/handwritten-memtrace.log"),
+    ],
+    container_is_bounded: [
+        Files("tests/data/fatbins", "fatbin"),
+        File("tests/data/fatbins/host.obj"),
+        File("tests/data/fatbins/lib.a"),
+        File("tests/data/fatbins/kernel.cubin"),
     ],
     page_is_inert: [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
     summaries_merge_in_any_order: [

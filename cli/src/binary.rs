@@ -1,0 +1,107 @@
+//! Files that can hold GPU code: text is read as it is, anything else is mapped or read whole.
+
+use std::io::{BufRead, Cursor, Read};
+use std::path::Path;
+
+use anyhow::Context;
+use warpload::container::{ContainerError, Image, ImageSm, Images};
+use warpload::encoding::Sm;
+use warpload::file_kind::FileKind;
+use warpload::memory::Arena;
+use warpload::sass::{MAX_BINARY_BYTES, SassError};
+
+use super::options::Progress;
+use super::{io, mapped};
+
+/// How many bytes of a file are checked.
+const START: u64 = 4096;
+
+/// A file that can hold GPU code.
+pub(crate) enum Opened {
+    /// Text, or a file of a kind that holds none.
+    Text(Box<dyn BufRead>),
+    Binary(Binary),
+}
+
+/// The bytes of a file that is not text.
+pub(crate) enum Binary {
+    Mapped(Arena),
+    Read(Vec<u8>),
+}
+
+impl Binary {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Mapped(arena) => arena.bytes(),
+            Self::Read(bytes) => bytes,
+        }
+    }
+}
+
+/// Opens a file, or standard input for `-`. A regular file is mapped unless it is text. The caller
+/// adds the file's name to errors.
+pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Opened> {
+    if !io::is_stdin(path) {
+        let (file, metadata) = io::open_file(path)?;
+        if metadata.is_file() {
+            if !is_binary(&start(&file)?) {
+                return Ok(Opened::Text(io::open(path, progress)?));
+            }
+            let arena = mapped::map(path, &file).context("cannot be mapped")?;
+            return Ok(Opened::Binary(Binary::Mapped(arena)));
+        }
+    }
+    let mut input = io::open(path, progress)?;
+    let mut bytes = start(&mut input)?;
+    if !is_binary(&bytes) {
+        return Ok(Opened::Text(Box::new(Cursor::new(bytes).chain(input))));
+    }
+    // One byte more than allowed shows that there are more.
+    let rest = (MAX_BINARY_BYTES + 1).saturating_sub(bytes.len() as u64);
+    input.take(rest).read_to_end(&mut bytes).context("cannot be read")?;
+    if bytes.len() as u64 > MAX_BINARY_BYTES {
+        return Err(SassError::TooLarge { limit: MAX_BINARY_BYTES }.into());
+    }
+    Ok(Opened::Binary(Binary::Read(bytes)))
+}
+
+fn start(input: impl Read) -> anyhow::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    input.take(START).read_to_end(&mut start).context("cannot be read")?;
+    Ok(start)
+}
+
+/// Whether a file that begins like this can hold GPU code.
+fn is_binary(start: &[u8]) -> bool {
+    use FileKind::{Archive, Coff, Elf, Fatbin, Pe};
+    match FileKind::detect(start) {
+        Some(kind) => matches!(kind, Archive | Coff | Elf | Fatbin | Pe),
+        None => start.contains(&0),
+    }
+}
+
+/// Returns the images of a file with their numbers, from 1. Something that cannot be read in place of
+/// an image has a number too.
+pub(crate) fn numbered(
+    file: &[u8],
+) -> impl Iterator<Item = (u64, Result<Image<'_>, ContainerError>)> {
+    (1..).zip(Images::new(file))
+}
+
+/// Whether an image of that SM is the wanted one: the suffix counts.
+pub(crate) fn is_of(wanted: Option<Sm>, sm: Option<ImageSm>) -> bool {
+    wanted.is_none_or(|wanted| {
+        sm.is_some_and(|sm| (sm.number(), sm.suffix()) == (wanted.number(), wanted.suffix()))
+    })
+}
+
+/// Whether an image can turn out to be of the wanted SM when it is read: until then its suffix is not
+/// known.
+pub(crate) fn may_be_of(wanted: Option<Sm>, image: &Image<'_>) -> bool {
+    wanted.is_none_or(|wanted| image.sm.is_none_or(|sm| sm.number() == wanted.number()))
+}
+
+/// Returns a name from a container as text.
+pub(crate) fn text(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}

@@ -1,0 +1,150 @@
+//! `decode --extract`: each image of a file as a file of its own.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use warpload::container::{Image, ImageKind};
+
+use super::Arguments;
+use super::images::{no_image_of, without_code};
+use crate::binary::{is_of, may_be_of, numbered};
+use crate::io::{self, Output};
+use crate::name::visible;
+use crate::options::Format;
+use crate::output_file::Target;
+use crate::status::Status;
+
+/// The longest part of an input's name that is used.
+const MAX_STEM: usize = 100;
+
+#[derive(serde::Serialize)]
+struct ExtractedJson<'i> {
+    file: &'i str,
+    image: u64,
+    path: &'i str,
+}
+
+/// Writes the cubins and the PTX of one file, or those of the chosen SM, into a folder.
+pub(super) fn extract(
+    path: &Path,
+    file: &[u8],
+    folder: &Path,
+    arguments: &Arguments,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let stem = stem(path);
+    let (mut status, mut count, mut sms) = (Status::Done, 0, BTreeSet::new());
+    for (number, image) in numbered(file) {
+        count += 1;
+        let written = image.map_err(anyhow::Error::from).and_then(|image| {
+            let Some(extension) = extension(image.kind) else { return Ok(None) };
+            if !may_be_of(arguments.sm, &image) {
+                sms.extend(image.sm.map(|sm| sm.to_string()));
+                return Ok(None);
+            }
+            let name = |sm: &str| format!("{stem}.{number}.sm_{sm}.{extension}");
+            write(&image, folder, name, arguments, &mut sms)
+        });
+        match written {
+            Ok(None) => {}
+            Ok(Some(to)) => written_line(path, number, &to, arguments.format, output)?,
+            Err(error) => {
+                let message = format_args!("{}: image {number}: {error:#}", io::name(path));
+                status = status.max(output.fail(Status::Unreadable, message)?);
+            }
+        }
+    }
+    if count == 0 {
+        return Err(without_code(file));
+    }
+    if let Some(wanted) = arguments.sm.filter(|wanted| !sms.contains(&wanted.to_string())) {
+        let message = format!("{}: {}", io::name(path), no_image_of(wanted, &sms));
+        status = status.max(output.fail(Status::Failed, message)?);
+    }
+    Ok(status)
+}
+
+/// Writes an image if it is of the chosen SM, and notes its SM; returns where it is.
+fn write(
+    image: &Image<'_>,
+    folder: &Path,
+    name: impl FnOnce(&str) -> String,
+    arguments: &Arguments,
+    sms: &mut BTreeSet<String>,
+) -> anyhow::Result<Option<PathBuf>> {
+    let read = image.read()?;
+    let sm = read.sm.map(|sm| sm.to_string());
+    sms.extend(sm.clone());
+    if !is_of(arguments.sm, read.sm) {
+        return Ok(None);
+    }
+    fs::create_dir_all(folder)
+        .with_context(|| format!("{}: cannot be created", folder.display()))?;
+    let to = folder.join(name(sm.as_deref().unwrap_or("unknown")));
+    if !arguments.force && fs::symlink_metadata(&to).is_ok() {
+        bail!("{}: exists; use `--force` to replace it", to.display());
+    }
+    let file = Target::new(&to)?.create()?;
+    std::io::Write::write_all(&mut file.file(), &read.bytes)
+        .with_context(|| file.target().error_context())?;
+    file.persist()?;
+    Ok(Some(to))
+}
+
+fn written_line(
+    path: &Path,
+    image: u64,
+    to: &Path,
+    format: Format,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    let (file, to) = (path.display().to_string(), to.display().to_string());
+    match format {
+        Format::Text => output.line(visible(&to)),
+        Format::Json => output.json(&ExtractedJson { file: &file, image, path: &to }),
+    }
+}
+
+fn extension(kind: ImageKind) -> Option<&'static str> {
+    match kind {
+        ImageKind::Cubin => Some("cubin"),
+        ImageKind::Ptx => Some("ptx"),
+        _ => None,
+    }
+}
+
+/// Returns the name of an input without its folder and its ending, as far as it is safe in the name of
+/// a file: neither hidden nor taken for an option.
+fn stem(path: &Path) -> String {
+    let stem = path.file_stem().filter(|_| !io::is_stdin(path));
+    let stem = stem.map_or("stdin".into(), |stem| stem.to_string_lossy());
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "._-+".contains(c);
+    let safe = stem.chars().take(MAX_STEM).map(|c| if is_safe(c) { c } else { '_' });
+    let mut safe: String = safe.collect();
+    if safe.starts_with(['.', '-']) {
+        safe.replace_range(..1, "_");
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stems_are_safe() {
+        for (path, expected) in [
+            ("lib/libnccl.so.2", "libnccl.so"),
+            ("lib.a", "lib"),
+            ("-", "stdin"),
+            ("./-rf.so", "_rf"),
+            ("a/.hidden", "_hidden"),
+            ("a b\n\u{1b}[31m;ü.o", "a_b___31m__"),
+        ] {
+            assert_eq!(stem(Path::new(path)), expected, "{path}");
+        }
+        assert_eq!(stem(Path::new(&"x".repeat(200))).len(), MAX_STEM);
+    }
+}

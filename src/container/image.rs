@@ -1,0 +1,207 @@
+//! [`Image`]: one piece of GPU code in a file, decompressed when it is read.
+
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, OnceLock};
+
+use super::elf::{Cubin, ImageSm};
+use super::error::{ContainerError, ContainerErrorKind};
+use super::host::Place;
+use super::payload::{Compression, Payload};
+
+/// What an image is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ImageKind {
+    /// A cubin: an ELF file of machine 190.
+    Cubin,
+    /// A module of PTX, as text.
+    Ptx,
+    /// Another kind of entry, by its number.
+    Other(u16),
+}
+
+/// One piece of GPU code in a file. [`Image::read`] returns its bytes.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Image<'f> {
+    /// What it is.
+    pub kind: ImageKind,
+    /// The byte offset of its container in the file; `None` for a cubin without one.
+    pub container: Option<u64>,
+    /// The byte offset of its entry in the file; `None` for a cubin without a container.
+    pub entry: Option<u64>,
+    /// The name of the archive member that it is in.
+    pub member: Option<&'f [u8]>,
+    /// The name of the section of the object, library or program that it is in.
+    pub section: Option<&'f [u8]>,
+    /// The name of the source, as the container has it.
+    pub name: Option<&'f [u8]>,
+    /// The command line of the compiler, as the container has it.
+    pub options: Option<&'f [u8]>,
+    /// How it is compressed; `None` if it is not.
+    pub compression: Option<Compression>,
+    /// The flags of its entry; 0 without a container.
+    pub flags: u64,
+    /// The SM as the container has it: of a cubin without the suffix, which [`Read::sm`] has too.
+    pub sm: Option<ImageSm>,
+    /// The size when decompressed, as far as that is known before.
+    pub size: u64,
+    pub(super) stored: Stored<'f>,
+}
+
+/// Where the bytes of an image are.
+#[derive(Clone, Debug)]
+pub(super) enum Stored<'f> {
+    Plain(&'f [u8]),
+    Compressed(Payload<'f>),
+    Part(Arc<Stream<'f>>, Range<usize>),
+    /// They cannot be read.
+    Refused(ContainerError),
+}
+
+/// Several images that are compressed together; decompressed once, when the first is read.
+#[derive(Debug)]
+pub(super) struct Stream<'f> {
+    pub(super) payload: Payload<'f>,
+    pub(super) decompressed: OnceLock<(Vec<u8>, Option<ContainerError>)>,
+}
+
+/// The bytes of an image.
+#[derive(Clone)]
+pub struct Bytes<'f>(Backing<'f>);
+
+#[derive(Clone)]
+enum Backing<'f> {
+    Borrowed(&'f [u8]),
+    Owned(Vec<u8>),
+    Part(Arc<Stream<'f>>, Range<usize>),
+}
+
+impl Deref for Bytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Backing::Borrowed(bytes) => bytes,
+            Backing::Owned(bytes) => bytes,
+            Backing::Part(stream, range) => stream.part(range.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+impl fmt::Debug for Bytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.len())
+    }
+}
+
+impl Bytes<'_> {
+    fn truncate(&mut self, length: usize) {
+        match &mut self.0 {
+            Backing::Borrowed(bytes) => *bytes = bytes.get(..length).unwrap_or(bytes),
+            Backing::Owned(bytes) => bytes.truncate(length),
+            Backing::Part(_, range) => range.end = range.end.min(range.start + length),
+        }
+    }
+}
+
+impl Stream<'_> {
+    /// Returns a part, if it could be decompressed.
+    fn part(&self, range: Range<usize>) -> Option<&[u8]> {
+        let (bytes, _) = self.decompressed.get_or_init(|| self.payload.decompress());
+        bytes.get(range)
+    }
+
+    fn error(&self) -> ContainerError {
+        let (bytes, error) = self.decompressed.get_or_init(|| self.payload.decompress());
+        error.clone().unwrap_or_else(|| {
+            let (read, claimed) = (bytes.len() as u64, self.payload.claimed as u64);
+            let kind = ContainerErrorKind::SmallerThanClaimed { read, claimed };
+            ContainerError::new(self.payload.entry, kind)
+        })
+    }
+}
+
+/// An image that was read.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Read<'f> {
+    /// A cubin without the padding behind it, PTX without the NULs behind it.
+    pub bytes: Bytes<'f>,
+    /// The SM: of a cubin, what its own headers say.
+    pub sm: Option<ImageSm>,
+}
+
+impl<'f> Image<'f> {
+    /// Returns an image of which only the payload is known yet.
+    pub(super) fn new(kind: ImageKind, place: Place<'f>, stored: Stored<'f>) -> Self {
+        let compression = match &stored {
+            Stored::Compressed(payload) => Some(payload.compression),
+            Stored::Part(stream, _) => Some(stream.payload.compression),
+            Stored::Plain(_) | Stored::Refused(_) => None,
+        };
+        let size = match &stored {
+            Stored::Plain(bytes) => bytes.len() as u64,
+            Stored::Compressed(payload) => payload.claimed as u64,
+            Stored::Part(_, range) => range.len() as u64,
+            Stored::Refused(_) => 0,
+        };
+        let Place { member, section } = place;
+        Self {
+            kind,
+            container: None,
+            entry: None,
+            member,
+            section,
+            name: None,
+            options: None,
+            compression,
+            flags: 0,
+            sm: None,
+            size,
+            stored,
+        }
+    }
+
+    /// Decompresses the image. Images that were compressed together are decompressed once, and
+    /// their memory is freed with the last of them.
+    ///
+    /// # Errors
+    /// Returns [`ContainerError`] if the payload is damaged, larger than the limits, or not as large
+    /// as the entry claims.
+    pub fn read(&self) -> Result<Read<'f>, ContainerError> {
+        let mut bytes = Bytes(match &self.stored {
+            Stored::Plain(bytes) => Backing::Borrowed(bytes),
+            Stored::Compressed(payload) => match payload.decompress() {
+                (bytes, None) => Backing::Owned(bytes),
+                (_, Some(error)) => return Err(error),
+            },
+            Stored::Part(stream, range) => {
+                if stream.part(range.clone()).is_none() {
+                    return Err(stream.error());
+                }
+                Backing::Part(Arc::clone(stream), range.clone())
+            }
+            Stored::Refused(error) => return Err(error.clone()),
+        });
+        let mut sm = self.sm;
+        match self.kind {
+            ImageKind::Cubin => {
+                if let Some(cubin) = Cubin::read(&bytes) {
+                    sm = cubin.sm.or(sm);
+                    // Compressed alone, it has no padding.
+                    if !matches!(self.stored, Stored::Compressed(_)) && self.container.is_some() {
+                        bytes.truncate(cubin.end);
+                    }
+                }
+            }
+            ImageKind::Ptx => {
+                let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                bytes.truncate(end);
+            }
+            ImageKind::Other(_) => {}
+        }
+        Ok(Read { bytes, sm })
+    }
+}

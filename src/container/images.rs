@@ -1,0 +1,391 @@
+//! [`Images`]: every image of a file, in the file's order, in one pass over it.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+
+use memchr::memmem;
+
+use super::entry::{CONCATENATED, ELF, Entry, Fields, PTX};
+use super::error::{ContainerError, ContainerErrorKind as Kind};
+use super::host::{Host, Place};
+use super::image::{Image, ImageKind, Stored, Stream};
+use super::payload::Payload;
+use super::table::Table;
+use super::{Limits, elf};
+
+/// 0xBA55ED50, little-endian.
+const MAGIC: &[u8] = b"\x50\xed\x55\xba";
+/// The magic, version 1 and the size of this header.
+const SIGNATURE: &[u8] = b"\x50\xed\x55\xba\x01\0\x10\0";
+const HEADER: usize = 16;
+
+/// Iterates over the images of a file in the order in which they are there.
+///
+/// An item is an error if there is something in place of an image that cannot be read; what follows it
+/// is still found. An image whose bytes are damaged is not: [`Image::read`] says so.
+#[derive(Debug)]
+pub struct Images<'f> {
+    file: &'f [u8],
+    limits: Limits,
+    host: Host<'f>,
+    /// All before it has been searched.
+    position: usize,
+    /// The next container's header at or after `position`, if that is known.
+    container_ahead: Ahead,
+    /// The next bytes that may be an entry's header, after some that are not.
+    entry_ahead: Ahead,
+    container: Option<Container>,
+    table: Option<OpenTable<'f>>,
+    /// The next member that may be a cubin.
+    member: usize,
+    /// How many bytes are decompressed if all images so far are read.
+    claimed: u64,
+}
+
+/// A search whose result is kept until the search would begin after it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ahead {
+    from: usize,
+    found: Option<usize>,
+    is_known: bool,
+}
+
+impl Ahead {
+    /// Returns what `search` returns, which is the first of something at or after `from`.
+    fn at_or_after(
+        &mut self,
+        from: usize,
+        search: impl FnOnce(usize) -> Option<usize>,
+    ) -> Option<usize> {
+        let still = self.from <= from && self.found.is_none_or(|found| from <= found);
+        if !self.is_known || !still {
+            *self = Self { from, found: search(from), is_known: true };
+        }
+        self.found
+    }
+}
+
+/// A container on the way.
+#[derive(Clone, Copy, Debug)]
+struct Container {
+    start: usize,
+    /// The next entry.
+    at: usize,
+    end: usize,
+    /// What is wrong with it as a whole.
+    cut_off: bool,
+}
+
+/// The images of an entry with several.
+#[derive(Debug)]
+struct OpenTable<'f> {
+    container: usize,
+    entry: usize,
+    flags: u64,
+    place: Place<'f>,
+    stream: Result<Streamed<'f>, ContainerError>,
+    table: Table<'f>,
+}
+
+/// Several images in a row.
+#[derive(Debug)]
+enum Streamed<'f> {
+    Plain(&'f [u8]),
+    Compressed(Arc<Stream<'f>>),
+}
+
+impl<'f> Images<'f> {
+    /// Searches the bytes of a whole file.
+    #[must_use]
+    pub fn new(file: &'f [u8]) -> Self {
+        Self::with_limits(file, Limits::default())
+    }
+
+    /// Searches the bytes of a whole file, with limits on what images decompress to.
+    #[must_use]
+    pub fn with_limits(file: &'f [u8], limits: Limits) -> Self {
+        Self {
+            file,
+            limits,
+            host: Host::new(file),
+            position: 0,
+            container_ahead: Ahead::default(),
+            entry_ahead: Ahead::default(),
+            container: None,
+            table: None,
+            member: 0,
+            claimed: 0,
+        }
+    }
+
+    /// Returns the next header of a container at or after an offset.
+    fn next_container(&mut self, from: usize) -> Option<usize> {
+        let file = self.file;
+        self.container_ahead.at_or_after(from, |from| {
+            let rest = file.get(from..)?;
+            let found = memmem::find_iter(rest, SIGNATURE).map(|at| from + at);
+            found.into_iter().find(|at| file.len() - at >= HEADER)
+        })
+    }
+
+    /// Returns the next bytes at or after an offset that look like the header of an entry.
+    fn next_entry(&mut self, from: usize) -> Option<usize> {
+        // The version, after two bytes.
+        const VERSION: &[u8] = b"\x01\x01";
+        let file = self.file;
+        self.entry_ahead.at_or_after(from, |from| {
+            let rest = file.get(from..)?;
+            let mut versions = memmem::find_iter(rest, VERSION);
+            let begins = |at: &usize| rest.get(*at..).is_some_and(Entry::may_begin);
+            versions.find_map(|at| at.checked_sub(2).filter(begins)).map(|at| from + at)
+        })
+    }
+
+    /// Returns the next cubin that is a whole member of an archive, or the whole file.
+    fn bare_cubin(&mut self) -> Option<Image<'f>> {
+        let is_cubin = |bytes: &[u8]| elf::is_cubin(bytes);
+        let members = self.host.members();
+        let (range, name) = if members.is_empty() {
+            (0..self.file.len(), None)
+        } else {
+            while members.get(self.member).is_some_and(|member| {
+                member.range.start < self.position || !is_cubin(&self.file[member.range.clone()])
+            }) {
+                self.member += 1;
+            }
+            let member = members.get(self.member)?;
+            (member.range.clone(), Some(member.name))
+        };
+        let bytes = &self.file[range.clone()];
+        if range.start < self.position || !is_cubin(bytes) {
+            return None;
+        }
+        // What comes first is first.
+        if self.next_container(self.position).is_some_and(|at| at < range.start) {
+            return None;
+        }
+        self.position = range.end;
+        let place = Place { member: name, section: None };
+        let mut image = Image::new(ImageKind::Cubin, place, Stored::Plain(bytes));
+        image.sm = elf::Cubin::read(bytes).and_then(|cubin| cubin.sm);
+        Some(image)
+    }
+
+    /// Begins the next container. An error is one of a file that begins like a container.
+    fn open_container(&mut self) -> Option<Result<(), ContainerError>> {
+        let is_one = self.position == 0 && self.file.starts_with(MAGIC);
+        if is_one && (self.file.len() < HEADER || !self.file.starts_with(SIGNATURE)) {
+            self.position = MAGIC.len();
+            let fields = Fields(self.file);
+            let kind = match self.file.len() {
+                size if size < HEADER => Kind::ContainerHeaderCutOff { size: size as u64 },
+                _ => Kind::ContainerVersion { version: fields.u16(4), header: fields.u16(6) },
+            };
+            return Some(Err(ContainerError::new(0, kind)));
+        }
+        let Some(start) = self.next_container(self.position) else {
+            self.position = self.file.len();
+            return None;
+        };
+        let at = start + HEADER;
+        let (size, left) = (Fields(&self.file[start..]).u64(8), self.file.len() - at);
+        let cut_off = size > left as u64;
+        let end = if cut_off { self.file.len() } else { at + size as usize };
+        self.position = at;
+        self.container = Some(Container { start, at, end, cut_off });
+        Some(Ok(()))
+    }
+
+    /// Returns the next image of the current container, or what is wrong in its place; `None` at its
+    /// end.
+    fn next_of_container(&mut self) -> Option<Result<Image<'f>, ContainerError>> {
+        loop {
+            let container = self.container.as_mut()?;
+            let Container { start, at, end, cut_off } = *container;
+            if at >= end {
+                self.container = None;
+                self.position = end;
+                let size = Fields(&self.file[start..]).u64(8);
+                let left = (end - start - HEADER) as u64;
+                return cut_off.then(|| {
+                    Err(ContainerError::new(start, Kind::ContainerCutOff { size, left }))
+                });
+            }
+            match Entry::read(self.file, at, end) {
+                Ok((entry, next)) => {
+                    container.at = next;
+                    let place = self.host.place(start);
+                    if let Some(result) = self.entry(&entry, start, place) {
+                        return Some(result);
+                    }
+                    if let Some(result) = self.next_of_table() {
+                        return Some(result);
+                    }
+                }
+                Err(error) => {
+                    self.skip_damage(at, end);
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+
+    /// Skips damage in a container: goes on with what looks like the next entry, unless another
+    /// container begins before that.
+    fn skip_damage(&mut self, at: usize, end: usize) {
+        let next = self.next_entry(at + 1).filter(|next| *next < end);
+        let container = self.next_container(at);
+        match (next, &mut self.container) {
+            (Some(next), Some(current)) if container.is_none_or(|other| next < other) => {
+                current.at = next;
+            }
+            _ => {
+                self.container = None;
+                self.position = at;
+            }
+        }
+    }
+
+    /// Returns the image of an entry; `None` if it has several, which are then next.
+    fn entry(
+        &mut self,
+        entry: &Entry<'f>,
+        container: usize,
+        place: Place<'f>,
+    ) -> Option<Result<Image<'f>, ContainerError>> {
+        let stored = entry.stored();
+        let compression = stored.as_ref().ok().and_then(|(compression, _)| *compression);
+        let payload = stored.and_then(|(compression, stored)| match compression {
+            None => Ok(Err(stored)),
+            Some(compression) => {
+                let claimed = self.claim(entry)?;
+                Ok(Ok(Payload { entry: entry.offset, compression, stored, claimed }))
+            }
+        });
+        if entry.kind == CONCATENATED {
+            let table = match Table::read(entry, compression) {
+                Ok(table) => table,
+                Err(error) => return Some(Err(error)),
+            };
+            let payload = payload.map(|payload| match payload {
+                Ok(payload) => Streamed::Compressed(Arc::new(Stream {
+                    payload,
+                    decompressed: OnceLock::new(),
+                })),
+                Err(plain) => Streamed::Plain(plain),
+            });
+            let (entry, flags) = (entry.offset, entry.header.flags());
+            self.table = Some(OpenTable { container, entry, flags, place, stream: payload, table });
+            return None;
+        }
+        let stored = match payload {
+            Ok(Ok(payload)) => Stored::Compressed(payload),
+            Ok(Err(plain)) => Stored::Plain(plain),
+            Err(error) => Stored::Refused(error),
+        };
+        let mut image = described(container, entry, place, stored);
+        image.compression = compression;
+        Some(Ok(image))
+    }
+
+    /// Returns the size that a compressed entry claims, if the limits allow it.
+    fn claim(&mut self, entry: &Entry<'f>) -> Result<usize, ContainerError> {
+        let claimed = entry.claimed();
+        let refuse = |kind| Err(ContainerError::new(entry.offset, kind));
+        if claimed > self.limits.image {
+            return refuse(Kind::TooLarge { size: claimed, limit: self.limits.image });
+        }
+        let limit = self.limits.total_of(self.file.len());
+        let total = self.claimed.saturating_add(claimed);
+        if total > limit {
+            return refuse(Kind::TotalTooLarge { limit });
+        }
+        self.claimed = total;
+        usize::try_from(claimed)
+            .or_else(|_| refuse(Kind::TooLarge { size: claimed, limit: self.limits.image }))
+    }
+
+    /// Returns the next image of an entry with several.
+    fn next_of_table(&mut self) -> Option<Result<Image<'f>, ContainerError>> {
+        let open = self.table.as_mut()?;
+        let Some(part) = open.table.next() else {
+            self.table = None;
+            return None;
+        };
+        let (header, range) = match part {
+            Ok(part) => part,
+            Err(error) => return Some(Err(error)),
+        };
+        let stored = match &open.stream {
+            Ok(Streamed::Compressed(stream)) => Stored::Part(Arc::clone(stream), range.clone()),
+            // The table has compared the range with the stream.
+            Ok(Streamed::Plain(bytes)) => {
+                Stored::Plain(bytes.get(range.clone()).unwrap_or_default())
+            }
+            Err(error) => Stored::Refused(error.clone()),
+        };
+        let mut image = Image::new(kind(header), open.place, stored);
+        image.size = range.len() as u64;
+        image.compression = open.table.compression();
+        image.container = Some(open.container as u64);
+        image.entry = Some(open.entry as u64);
+        image.flags = open.flags;
+        describe(&mut image, header);
+        Some(Ok(image))
+    }
+}
+
+/// Returns what the header of an entry, or one in a table, is of.
+fn kind(header: Fields<'_>) -> ImageKind {
+    match header.u16(0) {
+        ELF => ImageKind::Cubin,
+        PTX => ImageKind::Ptx,
+        other => ImageKind::Other(other),
+    }
+}
+
+/// Returns an image with what the header of its entry says.
+fn described<'f>(
+    container: usize,
+    entry: &Entry<'f>,
+    place: Place<'f>,
+    stored: Stored<'f>,
+) -> Image<'f> {
+    let mut image = Image::new(kind(entry.header), place, stored);
+    if let Stored::Refused(_) = image.stored {
+        image.size = entry.claimed();
+    }
+    image.container = Some(container as u64);
+    image.entry = Some(entry.offset as u64);
+    image.flags = entry.header.flags();
+    describe(&mut image, entry.header);
+    image
+}
+
+/// Adds what the headers of entries, and those in a table, have in common.
+fn describe<'f>(image: &mut Image<'f>, header: Fields<'f>) {
+    image.name = header.name();
+    image.options = header.options();
+    image.sm = header.sm_of(image.kind == ImageKind::Ptx);
+}
+
+impl<'f> Iterator for Images<'f> {
+    type Item = Result<Image<'f>, ContainerError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(item) = self.next_of_table() {
+                return Some(item);
+            }
+            if let Some(item) = self.next_of_container() {
+                return Some(item);
+            }
+            if let Some(cubin) = self.bare_cubin() {
+                return Some(Ok(cubin));
+            }
+            if let Err(error) = self.open_container()? {
+                return Some(Err(error));
+            }
+        }
+    }
+}

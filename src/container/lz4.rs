@@ -1,0 +1,134 @@
+//! One raw block of LZ4, decompressed as far as it is sound.
+
+/// The shortest match.
+const MIN_MATCH: usize = 4;
+
+/// Why a block ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// It is damaged or cut off.
+    Damaged,
+    /// It has more than `limit` bytes.
+    Limit,
+}
+
+/// Appends what a block holds to `output`, which grows with what is found and never beyond `limit`.
+pub(super) fn decompress(block: &[u8], limit: usize, output: &mut Vec<u8>) -> Result<(), Ended> {
+    let start = output.len();
+    let mut rest = block;
+    loop {
+        let [token] = take(&mut rest).ok_or(Ended::Damaged)?;
+        let literals = length(usize::from(token >> 4), &mut rest).ok_or(Ended::Damaged)?;
+        let (copied, after) = rest.split_at_checked(literals).ok_or(Ended::Damaged)?;
+        if copied.len() > limit - (output.len() - start) {
+            return Err(Ended::Limit);
+        }
+        output.extend_from_slice(copied);
+        rest = after;
+        // The last sequence has literals alone.
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let distance = usize::from(u16::from_le_bytes(take(&mut rest).ok_or(Ended::Damaged)?));
+        let matched = length(usize::from(token & 15), &mut rest).ok_or(Ended::Damaged)?;
+        let matched = matched.saturating_add(MIN_MATCH);
+        if distance == 0 || distance > output.len() - start {
+            return Err(Ended::Damaged);
+        }
+        if matched > limit - (output.len() - start) {
+            return Err(Ended::Limit);
+        }
+        repeat(distance, matched, output);
+    }
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (bytes, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(*bytes)
+}
+
+/// Returns a length that begins in a token; 15 there is continued.
+fn length(in_token: usize, rest: &mut &[u8]) -> Option<usize> {
+    let mut length = in_token;
+    if in_token == 15 {
+        loop {
+            let [more] = take(rest)?;
+            length = length.saturating_add(usize::from(more));
+            if more != u8::MAX {
+                break;
+            }
+        }
+    }
+    Some(length)
+}
+
+/// Appends `length` bytes, the first of which is `distance` before the end. They can overlap.
+fn repeat(distance: usize, length: usize, output: &mut Vec<u8>) {
+    let from = output.len() - distance;
+    let mut left = length;
+    while left > 0 {
+        // What is there of the period doubles each time.
+        let part = left.min(output.len() - from);
+        output.extend_from_within(from..from + part);
+        left -= part;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decompressed(block: &[u8], limit: usize) -> (Result<(), Ended>, Vec<u8>) {
+        let mut output = Vec::new();
+        (decompress(block, limit, &mut output), output)
+    }
+
+    proptest! {
+        /// Against another implementation.
+        #[test]
+        fn what_was_compressed_comes_back(
+            parts in prop::collection::vec((any::<u8>(), 0_usize..600), 0..20),
+            noise in prop::collection::vec(0_u8..4, 0..300),
+        ) {
+            let runs = parts.iter().flat_map(|(byte, count)| std::iter::repeat_n(*byte, *count));
+            let text: Vec<u8> = runs.chain(noise).collect();
+            let block = lz4_flex::block::compress(&text);
+            prop_assert_eq!(decompressed(&block, text.len()), (Ok(()), text.clone()));
+            if let Some(limit) = text.len().checked_sub(1) {
+                let (ended, output) = decompressed(&block, limit);
+                prop_assert_eq!(ended, Err(Ended::Limit));
+                prop_assert!(output.len() <= limit && text.starts_with(&output));
+            }
+        }
+
+        #[test]
+        fn any_block_ends(block in prop::collection::vec(any::<u8>(), 0..400)) {
+            let (ended, output) = decompressed(&block, 1000);
+            prop_assert!(output.len() <= 1000);
+            if ended.is_ok() {
+                let other = lz4_flex::block::decompress(&block, output.len());
+                prop_assert_eq!(other.ok(), Some(output));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_is_refused() {
+        for block in [
+            &b""[..],
+            // Literals, a distance, a length that end too early.
+            b"\x20a",
+            b"\x10a\x01",
+            b"\x1fa\x01\x00\xff",
+            // A distance of 0, and one before the beginning.
+            b"\x10a\x00\x00\x00",
+            b"\x10a\x02\x00\x00",
+        ] {
+            assert_eq!(decompressed(block, 100).0, Err(Ended::Damaged), "{block:?}");
+        }
+        assert_eq!(decompressed(b"\x10a\x01\x00\x10b", 6), (Ok(()), b"aaaaab".to_vec()));
+    }
+}
