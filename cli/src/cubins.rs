@@ -1,9 +1,9 @@
 //! `--cubin`: the code of a trace's kernels, and notes if the two do not fit.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use warpload::sass::Functions;
+use warpload::sass::{DamagedLines, Functions};
 use warpload::trace::{CodeCheck, Misfit};
 
 use super::name::{cell, plural};
@@ -21,15 +21,20 @@ pub(crate) fn read(paths: &[PathBuf]) -> anyhow::Result<Option<Functions>> {
         let input = io::open(path, Progress::Never).with_context(name)?;
         let damaged = functions.add(input).with_context(name)?;
         if let Some(damaged) = damaged {
-            diagnostic::note(format_args!(
-                "{}: the line information at byte offset {} cannot be read; the source lines that it \
-                 has are missing",
-                name(),
-                damaged.offset
-            ));
+            note_damaged(path, &damaged);
         }
     }
     Ok((!paths.is_empty()).then_some(functions))
+}
+
+/// Notes that source lines are missing.
+pub(crate) fn note_damaged(path: &Path, damaged: &DamagedLines) {
+    diagnostic::note(format_args!(
+        "{}: the line information at byte offset {} cannot be read; the source lines that it has are \
+         missing",
+        io::name(path),
+        damaged.offset
+    ));
 }
 
 /// Notes which kernels no cubin has, and how many program counters do not fit the cubins.

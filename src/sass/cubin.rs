@@ -6,6 +6,8 @@ use super::elf_layout::{FunctionSymbol, Layout, Name, TextSection};
 use super::error::{SassError, check_sm};
 use super::instruction::SassInstruction;
 use super::raw::nth_instruction;
+#[cfg(feature = "trace")]
+use super::source_lines::{SourceLines, read_lines};
 use crate::impossible::OrImpossible;
 
 /// The instructions of a cubin, section by section in the order of its section table.
@@ -20,6 +22,8 @@ pub(super) struct Cubin {
     symbols: SymbolCursor,
     /// The last name that was returned.
     named: Option<(Name, Arc<str>)>,
+    #[cfg(feature = "trace")]
+    lines: SourceLines,
 }
 
 impl Cubin {
@@ -27,7 +31,27 @@ impl Cubin {
     pub(super) fn new(data: Vec<u8>) -> Result<Self, SassError> {
         let layout = Layout::read(&data, check_sm)?;
         let symbols = SymbolCursor::default();
-        Ok(Self { data, layout, section: 0, taken: 0, symbols, named: None })
+        Ok(Self {
+            data,
+            layout,
+            section: 0,
+            taken: 0,
+            symbols,
+            named: None,
+            #[cfg(feature = "trace")]
+            lines: SourceLines::default(),
+        })
+    }
+
+    /// Reads the line information. Returns whether there is any, and the byte offset of the first part
+    /// that cannot be read.
+    #[cfg(feature = "trace")]
+    pub(super) fn read_source_lines(&mut self) -> (bool, Option<u64>) {
+        let sections: Vec<_> =
+            self.layout.text.iter().map(|text| (text.index, text.code.len())).collect();
+        let (lines, damaged) = read_lines(&self.data, &sections);
+        self.lines = lines;
+        (!self.lines.is_empty(), damaged)
     }
 
     pub(super) fn next(&mut self) -> Result<Option<SassInstruction>, SassError> {
@@ -44,10 +68,19 @@ impl Cubin {
                 None => self.symbols.covering(&self.layout.symbols, section, placed.offset),
             };
             self.taken += 1;
+            #[cfg(feature = "trace")]
+            let source = self.lines.at(section.index, placed.offset);
             let (registers, sm) = (Some(section.registers), Some(self.layout.sm));
             let function = name.map(|name| self.function(name)).transpose()?;
             let read = SassInstruction::from(placed);
-            return Ok(Some(SassInstruction { function, registers, sm, ..read }));
+            return Ok(Some(SassInstruction {
+                function,
+                registers,
+                sm,
+                #[cfg(feature = "trace")]
+                source,
+                ..read
+            }));
         }
         Ok(None)
     }

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use warpload_encoding::Control;
 
+#[cfg(feature = "trace")]
+use super::source_lines::SourceLine;
+
 /// The supported SM versions, ten times the major number plus the minor number. They share the
 /// 32-byte bundles and the encoding of the loads.
 pub const SUPPORTED_SM: [u32; 6] = [50, 52, 53, 60, 61, 62];
@@ -31,6 +34,10 @@ pub struct SassInstruction {
     /// The registers per thread of the function: `sh_info` bits 31:24 of a cubin's
     /// section, `SHI_REGISTERS` of nvdisasm, `RegCnt` of maxas.
     pub registers: Option<u8>,
+    /// The source line, after [`Sass::read_source_lines`](super::Sass::read_source_lines); `None` if the
+    /// input has none for it.
+    #[cfg(feature = "trace")]
+    pub source: Option<SourceLine>,
     /// The SM version, ten times the major number plus the minor number; one of
     /// [`SUPPORTED_SM`].
     pub sm: Option<u32>,

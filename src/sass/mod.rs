@@ -56,7 +56,7 @@ use std::iter::FusedIterator;
 use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
 #[cfg(feature = "trace")]
-pub use self::functions::{DamagedLines, Function, Functions, Located};
+pub use self::functions::{DamagedLines, Function, Functions, LineInformation, Located};
 pub use self::instruction::{SUPPORTED_SM, SassInstruction};
 use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};
@@ -174,6 +174,20 @@ impl<R> Sass<R> {
             Source::Cubin(_) => Kind::Cubin,
             Source::Raw(_) => Kind::Raw,
             Source::Listing(_) => Kind::Listing,
+        }
+    }
+
+    /// Reads the line information of a cubin (`.debug_line`, from `nvcc -lineinfo` or `-G`), so that the
+    /// instructions that follow have their source lines. Returns what is there of it; nothing for other
+    /// inputs.
+    #[cfg(feature = "trace")]
+    pub fn read_source_lines(&mut self) -> LineInformation {
+        match &mut self.source {
+            Source::Cubin(cubin) => {
+                let (is_present, damaged) = cubin.read_source_lines();
+                LineInformation { is_present, damaged: damaged.map(|offset| DamagedLines { offset }) }
+            }
+            Source::Raw(_) | Source::Listing(_) => LineInformation::default(),
         }
     }
 

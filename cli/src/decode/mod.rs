@@ -2,7 +2,9 @@
 
 mod check;
 mod find;
+mod origin;
 pub(crate) mod row;
+mod stats;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +17,10 @@ use warpload::sass::{self, SassInstruction};
 
 use self::check::{Checked, Remark};
 use self::find::Found;
+use self::origin::Names;
 use self::row::{Row, Style};
+use self::stats::Stats;
+use super::cubins;
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
 use super::options::read_number;
@@ -27,12 +32,14 @@ use super::word;
 ///
 /// Inputs are told apart by content: cubins (ELF), and listings of cuobjdump (-sass), nvdisasm
 /// (with or without -hex), maxas and CuAssembler. Each load is shown with its function, its
-/// offset (control words count), its word and its text.
+/// offset (control words count), its word and its text; and with its source line, if a
+/// cubin has line information.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   warpload decode traces/gather.sm_50.cubin --control maxas
   warpload decode traces/gather.sm_50.cubin --all
+  warpload decode traces/rows.sm_50.cubin --stats
   warpload decode --raw --offset 0x50 shader.bin
   cuobjdump -sass app | warpload decode - --check
   warpload decode --word 0x9c90000123470200 0x84e0000000070104
@@ -47,7 +54,7 @@ pub(crate) struct Arguments {
         long,
         num_args = 1..,
         value_name = "WORD",
-        conflicts_with_all = ["input", "raw", "check", "function", "all"]
+        conflicts_with_all = ["input", "raw", "check", "function", "all", "stats", "no_demangle"]
     )]
     word: Vec<String>,
 
@@ -84,6 +91,16 @@ pub(crate) struct Arguments {
     /// text shows are noted
     #[arg(long, conflicts_with = "raw")]
     check: bool,
+
+    /// Count the loads of each function by kind, width and cache operator, and remark on those that
+    /// stand out: neighbours that one wider load could serve, volatile loads, and displacements that
+    /// are not a multiple of the access size
+    #[arg(long, conflicts_with_all = ["all", "check", "control"])]
+    stats: bool,
+
+    /// Show names of functions as they are in the input, without their demangled form
+    #[arg(long)]
+    no_demangle: bool,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
@@ -227,7 +244,7 @@ fn listed(names: &BTreeSet<Arc<str>>) -> String {
 impl Decoder<'_, '_> {
     fn file(&mut self, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
         let input = io::open(self.path, progress)?;
-        let instructions = if self.arguments.raw {
+        let mut instructions = if self.arguments.raw {
             sass::read_raw(input, self.arguments.offset)?
         } else {
             sass::read(input, sass::Format::Detect)?
@@ -238,13 +255,21 @@ impl Decoder<'_, '_> {
             );
         }
         self.doubt(&instructions, output)?;
+        let lines = instructions.read_source_lines();
+        if let Some(damaged) = &lines.damaged {
+            output.flush()?;
+            cubins::note_damaged(self.path, damaged);
+        }
         let mut counts = Counts::default();
+        let mut names = Names::new(!self.arguments.no_demangle);
         let style = Style {
             format: self.arguments.format,
             all: self.arguments.all,
             names_files: self.arguments.input.len() > 1,
             notation: self.arguments.control.notation(),
+            has_lines: lines.is_present,
         };
+        let mut stats = self.arguments.stats.then(|| Stats::new(self.path, style));
         for instruction in instructions {
             let instruction = instruction?;
             if !self.functions.take(instruction.function.as_ref()) {
@@ -268,11 +293,24 @@ impl Decoder<'_, '_> {
                 Found::Contradictory => counts.contradictory += 1,
                 Found::Unreadable(error) => self.unreadable(&instruction, error, output)?,
             }
+            names.enter(instruction.function.as_ref());
+            if let Some(stats) = &mut stats {
+                stats.add(&instruction, &found, &names, output)?;
+                continue;
+            }
             let is_load = matches!(found, Found::Load(_) | Found::Relocated);
             if is_load || self.arguments.all {
-                let row = Row { path: self.path, instruction: &instruction, found: &found };
+                if let Some(heading) = names.heading().filter(|_| style.format == Format::Text) {
+                    output.line(heading)?;
+                }
+                let demangled = names.demangled();
+                let row =
+                    Row { path: self.path, instruction: &instruction, found: &found, demangled };
                 row.write(style, output)?;
             }
+        }
+        if let Some(stats) = stats {
+            stats.finish(output)?;
         }
         if counts.instructions == 0 && self.functions.wanted.is_some() {
             return Ok(());

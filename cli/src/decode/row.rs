@@ -5,7 +5,7 @@ use std::path::Path;
 
 use warpload::encoding::Control;
 use warpload::encoding::control::Notation;
-use warpload::sass::{SassInstruction, without_relocations};
+use warpload::sass::{SassInstruction, SourceLine, without_relocations};
 
 use super::find::{Found, names_a_load};
 use crate::encode::hexadecimal;
@@ -28,6 +28,12 @@ pub(crate) struct LoadJson<'l> {
     /// unknown, and in a word it is the value before linking.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) relocated: bool,
+    /// The function's name as its source has it; absent if it is not mangled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) demangled: Option<&'l str>,
+    /// The source line, `Some(None)` if it is unknown; `None` if the input has no line information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<Option<&'l SourceLine>>,
 }
 
 #[derive(serde::Serialize)]
@@ -54,7 +60,7 @@ impl From<Control> for ControlJson {
 }
 
 /// Whether the text is that of a load in which the linker fills something in.
-fn has_relocated_text(instruction: &SassInstruction) -> bool {
+pub(super) fn has_relocated_text(instruction: &SassInstruction) -> bool {
     let text = instruction.text.as_deref();
     text.is_some_and(|text| names_a_load(text) && without_relocations(text).is_some())
 }
@@ -68,6 +74,8 @@ pub(super) struct Style {
     /// There are several inputs.
     pub(super) names_files: bool,
     pub(super) notation: Option<Notation>,
+    /// The input has line information.
+    pub(super) has_lines: bool,
 }
 
 /// An instruction and what it was found to be.
@@ -75,6 +83,8 @@ pub(super) struct Row<'r> {
     pub(super) path: &'r Path,
     pub(super) instruction: &'r SassInstruction,
     pub(super) found: &'r Found,
+    /// The demangled form of the function's name.
+    pub(super) demangled: Option<&'r str>,
 }
 
 impl Row<'_> {
@@ -100,6 +110,8 @@ impl Row<'_> {
                 control: instruction.control.map(ControlJson::from),
                 load: style.all.then_some(is_load),
                 relocated,
+                demangled: self.demangled,
+                source: style.has_lines.then_some(instruction.source.as_ref()),
             });
         }
         let mut line = String::new();
@@ -122,6 +134,9 @@ impl Row<'_> {
             } else {
                 "  (relocated: displacement unknown)"
             };
+        }
+        if let Some(SourceLine { file, line: number, .. }) = &instruction.source {
+            line += &format!("  // {}:{number}", visible(file));
         }
         output.line(line.trim_end())
     }

@@ -184,6 +184,8 @@ impl State {
             line: Some(line.number),
             column: Some(parts.start + 1),
             registers: self.registers,
+            #[cfg(feature = "trace")]
+            source: None,
             sm: self.sm,
         };
         self.is_earlier |= parts.offset.is_some_and(|offset| offset % 16 != 0);
