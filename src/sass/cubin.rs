@@ -6,6 +6,7 @@ use super::elf_layout::{FunctionSymbol, Layout, Name, TextSection};
 use super::error::{SassError, check_sm};
 use super::instruction::SassInstruction;
 use super::raw::nth_instruction;
+use super::relocated::Relocated;
 #[cfg(feature = "trace")]
 use super::source_lines::{SourceLines, read_lines};
 use crate::impossible::OrImpossible;
@@ -22,6 +23,7 @@ pub(super) struct Cubin {
     symbols: SymbolCursor,
     /// The last name that was returned.
     named: Option<(Name, Arc<str>)>,
+    relocated: Relocated,
     #[cfg(feature = "trace")]
     lines: SourceLines,
 }
@@ -30,6 +32,8 @@ impl Cubin {
     /// Reads the ELF structures and checks all that iterating relies on.
     pub(super) fn new(data: Vec<u8>) -> Result<Self, SassError> {
         let layout = Layout::read(&data, check_sm)?;
+        let code: Vec<usize> = layout.text.iter().map(|text| text.index).collect();
+        let relocated = Relocated::read(&data, &code);
         let symbols = SymbolCursor::default();
         Ok(Self {
             data,
@@ -38,6 +42,7 @@ impl Cubin {
             taken: 0,
             symbols,
             named: None,
+            relocated,
             #[cfg(feature = "trace")]
             lines: SourceLines::default(),
         })
@@ -68,6 +73,7 @@ impl Cubin {
                 None => self.symbols.covering(&self.layout.symbols, section, placed.offset),
             };
             self.taken += 1;
+            let is_relocated = self.relocated.contains(section.index, placed.offset);
             #[cfg(feature = "trace")]
             let source = self.lines.at(section.index, placed.offset);
             let (registers, sm) = (Some(section.registers), Some(self.layout.sm));
@@ -77,6 +83,7 @@ impl Cubin {
                 function,
                 registers,
                 sm,
+                is_relocated,
                 #[cfg(feature = "trace")]
                 source,
                 ..read

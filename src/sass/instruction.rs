@@ -34,6 +34,9 @@ pub struct SassInstruction {
     /// The registers per thread of the function: `sh_info` bits 31:24 of a cubin's
     /// section, `SHI_REGISTERS` of nvdisasm, `RegCnt` of maxas.
     pub registers: Option<u8>,
+    /// Whether the relocations of a cubin apply to it: its word is that before linking. The text of a
+    /// listing says so itself ([`without_relocations`](super::without_relocations)).
+    pub is_relocated: bool,
     /// The source line, after [`Sass::read_source_lines`](super::Sass::read_source_lines); `None` if the
     /// input has none for it.
     #[cfg(feature = "trace")]

@@ -46,6 +46,7 @@ mod instruction;
 mod line;
 mod listing;
 mod raw;
+mod relocated;
 mod relocation;
 #[cfg(feature = "trace")]
 mod source_lines;
@@ -185,7 +186,10 @@ impl<R> Sass<R> {
         match &mut self.source {
             Source::Cubin(cubin) => {
                 let (is_present, damaged) = cubin.read_source_lines();
-                LineInformation { is_present, damaged: damaged.map(|offset| DamagedLines { offset }) }
+                LineInformation {
+                    is_present,
+                    damaged: damaged.map(|offset| DamagedLines { offset }),
+                }
             }
             Source::Raw(_) | Source::Listing(_) => LineInformation::default(),
         }

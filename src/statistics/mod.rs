@@ -38,7 +38,7 @@
 //! assert_eq!(statistics.loads, 2);
 //! assert_eq!(
 //!     statistics.remarks[0].to_string(),
-//!     "with 0x10 8 consecutive bytes, which one 64-bit LDG could load if {R3, R2} is a multiple of 8"
+//!     "with 0x10: 8 consecutive bytes, which one 64-bit LDG could load if {R3, R2} is a multiple of 8"
 //! );
 //! # Ok::<(), warpload::encoding::ParseError>(())
 //! ```

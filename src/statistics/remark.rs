@@ -72,7 +72,7 @@ impl fmt::Display for Remark {
                     write!(f, "{separator}{other:#x}")?;
                 }
                 let bytes = bits / 8;
-                write!(f, " {bytes} consecutive bytes, which one {bits}-bit {kind} could load")?;
+                write!(f, ": {bytes} consecutive bytes, which one {bits}-bit {kind} could load")?;
                 if !base.is_none() {
                     write!(f, " if {base} is a multiple of {bytes}")?;
                 }

@@ -5,3 +5,4 @@
 mod random;
 mod remarks;
 mod steps;
+mod wide;

@@ -9,7 +9,12 @@ use warpload::statistics::{RemarkKind, StatisticsBuilder, Step};
 /// An instruction, as the definition speaks of it.
 #[derive(Clone, Debug)]
 enum Item {
-    Load { base: u8, displacement: i64, destination: u8, guard: u8 },
+    Load {
+        base: u8,
+        displacement: i64,
+        destination: u8,
+        guard: u8,
+    },
     WriteRegister(u8),
     WritePredicate(u8),
     Store,
@@ -52,8 +57,7 @@ fn word(index: usize, item: &Item) -> u64 {
             let guard = if guard == 0 { String::new() } else { format!("@P{guard} ") };
             let sign = if displacement < 0 { "-" } else { "" };
             let displacement = displacement.unsigned_abs();
-            let text =
-                format!("{guard}LDG.E R{destination}, [R{base}+{sign}{displacement:#x}]");
+            let text = format!("{guard}LDG.E R{destination}, [R{base}+{sign}{displacement:#x}]");
             parse_line(&text).expect("a load").instruction.encode()
         }
         Item::WriteRegister(register) => 0x5c10_0000_0ff7_ff00 | u64::from(register),
@@ -100,9 +104,8 @@ fn expected(items: &[Item]) -> BTreeSet<Vec<u64>> {
     let loads: Vec<usize> =
         (0..items.len()).filter(|i| matches!(items[*i], Item::Load { .. })).collect();
     // Each load with the first one that it can join.
-    let first = |j: usize| {
-        loads.iter().copied().find(|i| *i < j && can_join(items, *i, j)).unwrap_or(j)
-    };
+    let first =
+        |j: usize| loads.iter().copied().find(|i| *i < j && can_join(items, *i, j)).unwrap_or(j);
     let mut words = BTreeSet::new();
     for class in BTreeSet::from_iter(loads.iter().map(|load| first(*load))) {
         let at = |displacement: i64| {

@@ -51,8 +51,10 @@ fn four_loads_of_one_word() {
         .map(|address| load(&format!("LDG.E.CI R9, {address}")));
     assert_eq!(
         remarks(&words),
-        ["0x8 vectorizable: with 0x10, 0x18 and 0x28 16 consecutive bytes, which one 128-bit LDG \
-          could load if {R3, R2} is a multiple of 16"]
+        [
+            "0x8 vectorizable: with 0x10, 0x18 and 0x28: 16 consecutive bytes, which one 128-bit LDG \
+          could load if {R3, R2} is a multiple of 16"
+        ]
     );
 }
 
@@ -86,7 +88,7 @@ fn words_are_aligned() {
 fn addresses_without_a_base_are_known() {
     assert_eq!(
         remarks(&[load("LDC R0, c[0x3][0x10]"), load("LDC R1, c[0x3][0x14]")]),
-        ["0x8 vectorizable: with 0x10 8 consecutive bytes, which one 64-bit LDC could load"]
+        ["0x8 vectorizable: with 0x10: 8 consecutive bytes, which one 64-bit LDC could load"]
     );
     // LDC loads 64 bits at most.
     let words = [0, 4, 8, 12].map(|at| load(&format!("LDC R0, c[0x3][R4+{at:#x}]")));

@@ -161,12 +161,15 @@ impl<'s> Stats<'s> {
                 output.line(format_args!("{}:", visible(&file)))?;
             }
             output.bytes(text(self.functions).as_bytes())?;
+            if self.style.names_files {
+                output.line("")?;
+            }
         }
         if self.without_blocks > 0 {
             output.flush()?;
             diagnostic::note(format_args!(
-                "{file}: neighbouring loads are not compared in {}, which can branch to any \
-                 instruction, or is not known whole",
+                "{file}: neighbouring loads are not compared in {}: with branches to unknown places, \
+                 or without all words",
                 plural(self.without_blocks, "function")
             ));
         }
@@ -189,7 +192,8 @@ fn step(instruction: &SassInstruction, found: &Found) -> Step {
         Some(word) => Step::narrow(instruction.offset, word),
         None => Step::opaque(instruction.offset, known.as_ref().map(Load::from)),
     };
-    if let Some(load) = step.load.as_mut().filter(|_| has_relocated_text(instruction)) {
+    let is_relocated = instruction.is_relocated || has_relocated_text(instruction);
+    if let Some(load) = step.load.as_mut().filter(|_| is_relocated) {
         load.displacement = None;
     }
     step
@@ -249,7 +253,8 @@ impl Row {
 
     /// Returns the loads with a cache operator other than the default one.
     fn cache(&self) -> Value<'static> {
-        let named = self.statistics.by_cache.iter().filter(|(name, _)| !matches!(&***name, "" | "CA"));
+        let named =
+            self.statistics.by_cache.iter().filter(|(name, _)| !matches!(&***name, "" | "CA"));
         let named: Vec<String> = named.map(|(name, count)| format!("{name} {count}")).collect();
         if named.is_empty() { Value::None } else { Value::Text(named.join(", ").into()) }
     }
