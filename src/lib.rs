@@ -8,6 +8,7 @@
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
 //! - [`file_kind`]: what a file is by its first bytes.
+//! - [`statistics`]: what loads a function has, and what stands out.
 //! - `suite` (feature `json`): test vectors and memory images, and their JSON.
 //! - `trace`, `report` (feature `trace`): traces, their replay, and what is shown of it.
 //!
@@ -113,6 +114,7 @@ mod regular_file;
 pub mod report;
 pub mod sass;
 mod simd;
+pub mod statistics;
 #[cfg(feature = "json")]
 pub mod suite;
 #[cfg(feature = "trace")]

@@ -140,6 +140,23 @@ fn the_text_of_loads_is_the_listings_text() {
 
 /// What the samples were made for, as the listings have it.
 #[test]
+fn relocations_of_a_cubin() {
+    let read = all(&bytes("relocated.sm_61.cubin"), Kind::Cubin);
+    let relocated = read.iter().filter(|instruction| instruction.is_relocated);
+    let offsets: Vec<u64> = relocated.filter_map(|instruction| instruction.offset).collect();
+    // The loads among them are those whose text in the listings names a symbol.
+    assert_eq!(offsets, [0x28, 0x38, 0x88, 0xa8, 0xb0, 0xb8, 0xf0]);
+    let listed = listing("relocated.sm_61.nvdisasm.txt");
+    let named = loads(&listed).filter(|(load, _)| {
+        load.text.as_deref().is_some_and(|text| without_relocations(text).is_some())
+    });
+    let loads: Vec<u64> = named.filter_map(|(load, _)| load.offset).collect();
+    assert_eq!(loads, [0x28, 0x38, 0xa8, 0xb0, 0xb8]);
+    let linked = all(&bytes("gather.sm_50.cubin"), Kind::Cubin);
+    assert!(linked.iter().all(|instruction| !instruction.is_relocated));
+}
+
+#[test]
 fn pairs_labels_and_slots() {
     let text = |name| String::from_utf8(bytes(name)).expect("UTF-8");
     let branches = text("branches.sm_50.nvdisasm.txt");

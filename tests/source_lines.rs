@@ -130,6 +130,36 @@ fn words_are_those_that_are_read() {
 }
 
 #[test]
+fn instructions_have_the_same_lines() {
+    let cubin = rows();
+    let (functions, _) = functions(&cubin);
+    let mut instructions = read(&cubin[..], Format::Detect).unwrap();
+    let information = instructions.read_source_lines();
+    assert!(information.is_present && information.damaged.is_none());
+    let mut found = 0;
+    for instruction in instructions.map(Result::unwrap) {
+        let function = functions.get(&instruction.function.unwrap()).unwrap();
+        assert_eq!(instruction.source, function.at(instruction.offset.unwrap()).unwrap().source);
+        found += usize::from(instruction.source.is_some());
+    }
+    assert_eq!(found, lines(&functions));
+
+    // Without being asked to, and without any there, nothing is read.
+    let mut instructions = read(&cubin[..], Format::Detect).unwrap();
+    assert!(instructions.all(|instruction| instruction.unwrap().source.is_none()));
+    let other = bytes("traces/gather.sm_50.cubin");
+    let mut instructions = read(&other[..], Format::Detect).unwrap();
+    let information = instructions.read_source_lines();
+    assert!(!information.is_present && information.damaged.is_none());
+
+    let lines = section(&cubin, ".debug_line");
+    let damaged = patched(&cubin, lines.start, &[0xff; 4]);
+    let information = read(&damaged[..], Format::Detect).unwrap().read_source_lines();
+    assert!(!information.is_present);
+    assert_eq!(information.damaged.map(|damaged| damaged.offset), Some(lines.start as u64));
+}
+
+#[test]
 fn what_is_not_a_cubin_is_refused() {
     for (input, expected) in [
         (&b""[..], "not an ELF file; expected a cubin"),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use warpload::container::ImageKind;
-use warpload::sass::Functions;
+use warpload::sass::{DamagedLines, Functions};
 use warpload::trace::{CodeCheck, Misfit};
 
 use super::binary::{self, Opened};
@@ -57,13 +57,18 @@ fn add_images(functions: &mut Functions, file: &[u8], name: &str) -> anyhow::Res
 
 fn add(functions: &mut Functions, cubin: impl Read, name: &str) -> anyhow::Result<()> {
     if let Some(damaged) = functions.add(cubin)? {
-        diagnostic::note(format_args!(
-            "{name}: the line information at byte offset {} cannot be read; the source lines that it \
-             has are missing",
-            damaged.offset
-        ));
+        note_damaged(name, &damaged);
     }
     Ok(())
+}
+
+/// Notes that source lines of a file are missing.
+pub(crate) fn note_damaged(name: &str, damaged: &DamagedLines) {
+    diagnostic::note(format_args!(
+        "{name}: the line information at byte offset {} cannot be read; the source lines that it has \
+         are missing",
+        damaged.offset
+    ));
 }
 
 /// Notes which kernels no cubin has, and how many program counters do not fit the cubins.

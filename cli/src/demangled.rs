@@ -1,4 +1,4 @@
-//! [`Demangled`]: kernels' names as their source has them.
+//! [`Demangled`]: names of functions as their source has them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,13 +20,21 @@ pub(crate) struct Demangled(HashMap<Arc<str>, Option<Arc<str>>>);
 
 impl Demangled {
     pub(crate) fn new<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Self {
-        let mut forms = HashMap::new();
+        let mut forms = Self::default();
         for name in names {
-            if !forms.contains_key(name) {
-                forms.insert(Arc::clone(name), demangle(name).map(Arc::from));
-            }
+            forms.add(name);
         }
-        Self(forms)
+        forms
+    }
+
+    /// Adds a name, unless it is there already, and returns its demangled form.
+    pub(crate) fn add(&mut self, name: &Arc<str>) -> Option<Arc<str>> {
+        if let Some(form) = self.0.get(name) {
+            return form.clone();
+        }
+        let form = demangle(name).map(Arc::from);
+        self.0.insert(Arc::clone(name), form.clone());
+        form
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Arc<str>> {

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level, Report, Snippet, Title};
-use warpload::encoding::{Alias, ParseError};
+use warpload::encoding::{Alias, ParseError, Sm};
 use warpload_ptx::syntax::{Lines, Span};
 
 use super::name;
@@ -40,10 +40,11 @@ pub(crate) fn note(message: impl Display) {
 }
 
 /// An error in a line of SASS: the line, the place, the hint.
-pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError) {
+pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError, sm: Sm) {
     let title = Level::ERROR.primary_title(error.to_string());
     let mut group = at(title, origin, text, error.span.start, error.span.end);
-    if let Some(hint) = error.hint_in(text) {
+    let hint = if sm.has_wide_words() { error.hint() } else { error.hint_in(text) };
+    if let Some(hint) = hint {
         group = group.element(Level::HELP.message(hint.to_string()));
     }
     draw(&[group]);

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use warpload::encoding::control::{Bundle, Control};
 use warpload::encoding::{
-    Expected, Instruction, ParseErrorKind, Reg, parse_control_prefix, parse_line,
+    Alias, Expected, Load, LoadDestination, LoadInstruction, LoadSize, MachineWord, NotExecutable,
+    ParseError, ParseErrorKind, ParsedLine, Sm, parse_control_prefix, parse_line,
 };
 use warpload::explain::certain_fault;
-use warpload::load::WarpFault;
+use warpload::load::{AnyRegister, WarpFault};
 
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
@@ -24,6 +25,7 @@ use super::status::Status;
 Examples:
   warpload encode 'LD.32 R3, [R1 + 20], P0'
   warpload encode < loads.sass
+  warpload encode --sm 90 'LDG.E R0, desc[UR4][R2.64+0x10]'
   warpload encode --bundle 'LD R0, [R2] &wr=0 ?W2G' 'LD R1, [R2+4] &wr=1 &req={0}'")]
 pub(crate) struct Arguments {
     /// Instructions, one each; without any, or with `-`, lines of standard input
@@ -37,6 +39,11 @@ pub(crate) struct Arguments {
     /// before the load, make the control word. Put `--` before texts that begin with `-`.
     #[arg(long)]
     bundle: bool,
+
+    /// Whose instructions these are, such as 80 or 90a: of SM 7.0 and later, words have 128 bits and
+    /// their scheduling is part of them
+    #[arg(long, value_name = "SM", default_value = "50", hide_default_value = true)]
+    sm: Sm,
 
     /// How the words are written
     #[arg(long, value_enum, default_value_t)]
@@ -56,8 +63,15 @@ struct BundleJson {
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    if arguments.bundle && arguments.sm.has_wide_words() {
+        anyhow::bail!(
+            "--bundle: code of SM {} has no bundles; each word of 128 bits has its own scheduling",
+            arguments.sm
+        );
+    }
     let mut batch = Batch {
         bundle: arguments.bundle,
+        sm: arguments.sm,
         format: arguments.format,
         instructions: Vec::new(),
         status: Status::Done,
@@ -94,6 +108,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 
 struct Batch {
     bundle: bool,
+    sm: Sm,
     format: Format,
     /// What bundles are made of, once every line has been read.
     instructions: Vec<(u64, Control)>,
@@ -102,13 +117,13 @@ struct Batch {
 
 impl Batch {
     fn line(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
-        let parsed = match parse_line(text) {
+        let parsed = match Parsed::new(text, self.sm) {
             Ok(parsed) => parsed,
             Err(error) => {
                 output.raise(Status::Failed);
                 // What was assembled so far comes first on a terminal that shows both streams.
                 output.flush()?;
-                diagnostic::parse_error(origin, text, &error);
+                diagnostic::parse_error(origin, text, &error, self.sm);
                 return Ok(self.error(Some(text), output)?);
             }
         };
@@ -116,19 +131,18 @@ impl Batch {
             output.flush()?;
             diagnostic::alias_note(origin, text, &alias);
         }
-        if let Some(fault) = certain_fault(&parsed.instruction) {
+        if let Some(fault) = certain_fault(&parsed.load) {
             output.flush()?;
-            warn_of(fault, &parsed.instruction, origin, text);
+            warn_of(fault, &parsed.load, origin, text);
         }
-        let word = parsed.instruction.encode();
-        match self.format {
-            _ if self.bundle => {
+        let word = parsed.load.word();
+        match (self.format, word) {
+            (_, MachineWord::Bits64(word)) if self.bundle => {
                 self.instructions.push((word, parsed.control.unwrap_or_default()));
             }
-            Format::Text => output.line(hexadecimal(word))?,
-            Format::Json => {
-                let (text, word) = (Some(text), Some(hexadecimal(word)));
-                output.json(&EncodedJson { text, word })?;
+            (Format::Text, word) => output.line(word)?,
+            (Format::Json, word) => {
+                output.json(&EncodedJson { text: Some(text), word: Some(word.to_string()) })?;
             }
         }
         Ok(())
@@ -164,26 +178,69 @@ impl Batch {
     }
 }
 
-/// Warns that executing `instruction`, which was read from `text`, raises `fault`.
-fn warn_of(fault: WarpFault, instruction: &Instruction, origin: Origin<'_>, text: &str) {
+/// A line, and what an instruction does not hold.
+pub(crate) struct Parsed {
+    pub(crate) load: Load,
+    control: Option<Control>,
+    pub(crate) alias: Option<Alias>,
+}
+
+impl Parsed {
+    pub(crate) fn new(text: &str, sm: Sm) -> Result<Self, ParseError> {
+        if sm.has_wide_words() {
+            let load = Load::parse(text, sm)?;
+            return Ok(Self { load, control: None, alias: None });
+        }
+        let ParsedLine { instruction, control, alias, .. } = parse_line(text)?;
+        Ok(Self { load: instruction.into(), control, alias })
+    }
+}
+
+/// Warns that executing `load`, which was read from `text`, raises `fault`.
+fn warn_of(fault: WarpFault, load: &Load, origin: Origin<'_>, text: &str) {
     let register = fault.register();
-    // Without its destination the load has the same fault only if that is the address's.
-    let other = instruction.with(instruction.guard(), Reg::RZ);
-    let in_address = certain_fault(&other) == Some(fault);
+    let parts = load.parts();
+    let address = parts.address;
+    let in_address = match register {
+        // Both can be the same register: the destination is checked first.
+        AnyRegister::General(register) => {
+            let is_destination = match parts.destination {
+                LoadDestination::Halves { low, high } => [low, high].contains(&register),
+                destination => destination.register() == Some(register),
+            };
+            let count = group(parts.size);
+            let is_wrong = u32::from(register.number()) % count != 0
+                || u32::from(register.number()) + count > 255;
+            !(is_destination && is_wrong)
+        }
+        AnyRegister::Uniform(register) => {
+            let is_base = address.uniform.is_some_and(|uniform| uniform.register == register);
+            is_base && parts.destination.register().is_some()
+        }
+    };
     let title = format!("executing this raises {}: {}", fault.name(), fault.warp_error());
-    let count = if in_address { 2 } else { instruction.size().map_or(1, |size| size.registers()) };
+    let count = if in_address { 2 } else { group(parts.size) };
     let what = if in_address { "a 64-bit address is in" } else { "this size fills" };
     let help = match fault {
         WarpFault::MisalignedRegister(_) | WarpFault::MisalignedUniform(_) => {
             format!("{what} {count} registers, of which the first must be a multiple of {count}")
         }
         WarpFault::OutOfRangeRegister(_) | WarpFault::OutOfRangeUniform(_) => {
-            format!("{what} {count} registers, of which the last must not be above R254")
+            let last = match register {
+                AnyRegister::General(_) => "R254".to_owned(),
+                AnyRegister::Uniform(_) => format!("UR{}", parts.uniform_registers - 1),
+            };
+            format!("{what} {count} registers, of which the last must not be above {last}")
         }
     };
     let name = register.to_string();
     let (start, end) = register_in(text, &name, in_address).unwrap_or((0, text.trim_end().len()));
     diagnostic::warning_in_line(origin, text, (start, end), &title, &help);
+}
+
+/// Returns how many consecutive registers a load fills.
+fn group(size: Result<LoadSize, NotExecutable>) -> u32 {
+    size.map_or(1, |size| size.registers().min(4))
 }
 
 /// Returns the place in `text` of the register of that name, in the address or else as the destination.

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use anyhow::Context;
-use warpload::encoding::{FieldReading, Instruction, describe, parse_line};
+use warpload::encoding::{
+    Decoded, FieldReading, FieldReading128, Instruction, Instruction128, Load, Sm, describe,
+};
 use warpload::explain::{effect, remarks};
 
 use super::diagnostic::{self, Origin};
-use super::encode::hexadecimal;
+use super::encode::Parsed;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
 use super::status::Status;
@@ -15,7 +17,7 @@ use super::word::read_word;
 
 /// Show what every bit of a word means
 ///
-/// Draws the 64 bits as a ruler, names each field with its range, raw value and meaning, and
+/// Draws the bits as a ruler, names each field with its range, raw value and meaning, and
 /// says what executing the instruction would do.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -24,12 +26,16 @@ Examples:
   warpload explain 'LD.U.128 R4, [R1], P1'
   warpload explain --format json @!P0 LD.64 R2, [R4+0x8]
   warpload explain 0x9c90000123470200 0x84e0000000070104
+  warpload explain --sm 90 0x000ea2000c1e19000000080402007981
   cut -f1 words.tsv | warpload explain -")]
 pub(crate) struct Arguments {
-    /// A word (up to 16 hexadecimal digits, `0x` or not), several words, or an instruction, quoted
-    /// or not; `-` reads a word or an instruction a line
+    /// A word (hexadecimal, `0x` or not), several words, or an instruction, quoted or not; `-` reads a word or an instruction a line
     #[arg(required = true, value_name = "WORD|TEXT")]
     instruction: Vec<String>,
+
+    /// Whose word or text it is, such as 80 or 90a: of SM 7.0 and later, words have 128 bits
+    #[arg(long, value_name = "SM")]
+    sm: Option<Sm>,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
@@ -37,26 +43,26 @@ pub(crate) struct Arguments {
 }
 
 #[derive(serde::Serialize)]
-struct ExplanationJson {
+struct ExplanationJson<'f> {
     word: String,
     text: String,
-    fields: Vec<FieldJson>,
+    fields: Vec<FieldJson<'f>>,
     remarks: Vec<String>,
     effect: String,
 }
 
 #[derive(serde::Serialize)]
-struct FieldJson {
+struct FieldJson<'f> {
     bits: String,
     name: &'static str,
     raw: String,
-    meaning: String,
+    meaning: &'f str,
     purpose: &'static str,
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let Arguments { instruction: given, format } = arguments;
-    let mut batch = Batch { format, has_written: false, status: Status::Done };
+    let Arguments { instruction: given, sm, format } = arguments;
+    let mut batch = Batch { sm, format, has_written: false, status: Status::Done };
     if given == ["-"] {
         let stdin = Path::new("-");
         let file = io::name(stdin);
@@ -64,7 +70,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
             let origin = Origin { file: &file, line: line as usize, column: 1 };
             batch.one(origin, text.with_context(|| file.clone())?, output)
         })?;
-    } else if given.iter().all(|text| is_word(text)) {
+    } else if given.iter().all(|text| is_word(text, sm)) {
         given.iter().try_for_each(|text| batch.one(ORIGIN, text, output))?;
     } else {
         // Words of an instruction that was not quoted come as separate arguments.
@@ -75,6 +81,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 
 /// Explanations one after the other.
 struct Batch {
+    sm: Option<Sm>,
     format: Format,
     has_written: bool,
     status: Status,
@@ -85,7 +92,9 @@ impl Batch {
     fn one(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
         // What was explained so far comes first on a terminal that shows both streams.
         output.flush()?;
-        let found = if is_word(text) { of_word(origin, text) } else { of_text(origin, text) };
+        let sm = self.sm;
+        let found =
+            if is_word(text, sm) { of_word(origin, text, sm) } else { of_text(origin, text, sm) };
         let Some(instruction) = found else {
             self.status = output.raise(Status::Failed);
             return Ok(());
@@ -98,29 +107,29 @@ impl Batch {
     }
 }
 
-fn explain(instruction: &Instruction, format: Format, output: &mut Output) -> anyhow::Result<()> {
-    let word = instruction.encode();
-    let readings: Vec<FieldReading> = describe(word).into_iter().flatten().collect();
-    let remarks = remarks(instruction);
+fn explain(load: &Load, format: Format, output: &mut Output) -> anyhow::Result<()> {
+    let word = load.word();
+    let fields = fields(load);
+    let remarks = remarks(load);
     match format {
         Format::Json => output.json(&ExplanationJson {
-            word: hexadecimal(word),
-            text: instruction.to_string(),
-            fields: readings.iter().map(field_json).collect(),
+            word: word.to_string(),
+            text: load.to_string(),
+            fields: fields.iter().map(field_json).collect(),
             remarks,
-            effect: effect(instruction),
+            effect: effect(load),
         })?,
         Format::Text => {
-            output.line(format_args!("{}  {instruction}\n", hexadecimal(word)))?;
-            output.bytes(ruler(&readings).as_bytes())?;
+            output.line(format_args!("{word}  {load}\n"))?;
+            output.bytes(ruler(&fields, word.width()).as_bytes())?;
             output.line("")?;
-            output.bytes(table(&readings).as_bytes())?;
+            output.bytes(table(&fields).as_bytes())?;
             output.line("")?;
             for remark in remarks {
                 output.line(format_args!("- {remark}"))?;
             }
             output.line("")?;
-            output.line(effect(instruction))?;
+            output.line(effect(load))?;
         }
     }
     Ok(())
@@ -128,84 +137,155 @@ fn explain(instruction: &Instruction, format: Format, output: &mut Output) -> an
 
 const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1, column: 1 };
 
-/// Returns the instruction of a word; reports what is wrong if there is none.
-fn of_word(origin: Origin<'_>, text: &str) -> Option<Instruction> {
+/// Returns the load of a word; reports what is wrong if there is none.
+fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
     let place = match origin.file {
         "<argument>" => String::new(),
         file => format!("{file}: line {}: ", origin.line),
     };
-    let word = read_word(text).map_err(|error| format!("{place}{error}"));
+    let word = read_word(text, sm).map_err(|error| format!("{place}{error}"));
     let word = word.map_err(diagnostic::error).ok()?;
-    let instruction = Instruction::decode(word);
-    if instruction.is_none() {
-        diagnostic::error(format_args!(
-            "{place}{} is not a known load; expected an opcode of {}",
-            hexadecimal(word),
-            Instruction::MNEMONICS.join(", ")
-        ));
+    let sm = sm.unwrap_or(Sm::SPA5);
+    match Load::decode(word, sm) {
+        Decoded::Load(load) => return Some(load),
+        Decoded::Refused(refusal) => {
+            diagnostic::error(format_args!("{place}{word} is refused, as nvdisasm does: {refusal}"))
+        }
+        Decoded::Other => {
+            let known: Vec<&str> = match sm.has_wide_words() {
+                true => Instruction128::mnemonics(sm).collect(),
+                false => Instruction::MNEMONICS.to_vec(),
+            };
+            diagnostic::error(format_args!(
+                "{place}{word} is not a known load; expected an opcode of {}",
+                known.join(", ")
+            ));
+        }
     }
-    instruction
+    None
 }
 
-/// Returns the instruction of a text; reports what is wrong if there is none.
-fn of_text(origin: Origin<'_>, text: &str) -> Option<Instruction> {
-    let parsed =
-        parse_line(text).map_err(|error| diagnostic::parse_error(origin, text, &error)).ok()?;
+/// Returns the load of a text; reports what is wrong if there is none.
+fn of_text(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
+    let sm = sm.unwrap_or(Sm::SPA5);
+    let parsed = Parsed::new(text, sm);
+    let parsed = parsed.map_err(|error| diagnostic::parse_error(origin, text, &error, sm)).ok()?;
     if let Some(alias) = parsed.alias {
         diagnostic::alias_note(origin, text, &alias);
     }
-    Some(parsed.instruction)
+    Some(parsed.load)
 }
 
 /// Whether a word is meant, a misspelt one included. Digits alone do not tell: a control notation
 /// before an instruction can begin with one.
-fn is_word(text: &str) -> bool {
+fn is_word(text: &str, sm: Option<Sm>) -> bool {
     let text = text.trim();
     let digit_first = text.starts_with(|first: char| first.is_ascii_digit());
-    read_word(text).is_ok()
+    read_word(text, sm).is_ok()
         || text.starts_with("0x")
         || text.starts_with("0X")
         || digit_first && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-fn field_json(reading: &FieldReading) -> FieldJson {
+/// A field of a word of either family.
+struct Field {
+    high: u8,
+    low: u8,
+    name: &'static str,
+    raw: u64,
+    meaning: String,
+    purpose: &'static str,
+}
+
+impl Field {
+    /// `63:61`, or one number for one bit.
+    fn bits(&self) -> String {
+        let Self { high, low, .. } = self;
+        if high == low { high.to_string() } else { format!("{high}:{low}") }
+    }
+}
+
+/// Returns the fields of a word, most significant first.
+fn fields(load: &Load) -> Vec<Field> {
+    match load {
+        Load::Spa5(load) => {
+            let readings = describe(load.encode()).into_iter().flatten();
+            let field = |reading: FieldReading| Field {
+                high: reading.row.field.high(),
+                low: reading.row.field.low(),
+                name: reading.row.name,
+                raw: reading.raw,
+                meaning: reading.to_string(),
+                purpose: reading.row.purpose,
+            };
+            readings.map(field).collect()
+        }
+        Load::Sm70(load) => {
+            let field = |reading: FieldReading128| Field {
+                high: reading.field().high(),
+                low: reading.field().low(),
+                name: reading.name(),
+                raw: reading.raw,
+                meaning: reading.to_string(),
+                purpose: reading.purpose(),
+            };
+            load.describe().map(field).collect()
+        }
+    }
+}
+
+fn field_json(field: &Field) -> FieldJson<'_> {
     FieldJson {
-        bits: reading.row.field.to_string(),
-        name: reading.row.name,
-        raw: format!("{:#x}", reading.raw),
-        meaning: reading.to_string(),
-        purpose: reading.row.purpose,
+        bits: field.bits(),
+        name: field.name,
+        raw: format!("{:#x}", field.raw),
+        meaning: &field.meaning,
+        purpose: field.purpose,
     }
 }
 
 /// The letters that tie the ruler to the table.
 fn keys() -> impl Iterator<Item = char> {
-    'a'..='z'
+    ('a'..='z').chain('A'..='Z')
 }
+
+/// The longest line of the ruler of a word of 128 bits. A word of 64 bits has one line.
+const RULER: usize = 80;
 
 /// The bits in groups of fields, the fields' keys below their highest bits.
-fn ruler(readings: &[FieldReading]) -> String {
-    let (mut bits, mut below) = (String::new(), String::new());
-    for (reading, key) in readings.iter().zip(keys()) {
-        let width = reading.row.field.width() as usize;
-        bits += &format!("{:0width$b} ", reading.raw);
-        below += &format!("{key:<width$} ");
+fn ruler(fields: &[Field], word_width: u32) -> String {
+    let longest = if word_width == 64 { usize::MAX } else { RULER };
+    let mut lines: Vec<(String, String, u8, u8)> = Vec::new();
+    for (field, key) in fields.iter().zip(keys()) {
+        let width = usize::from(field.high - field.low) + 1;
+        if lines.last().is_none_or(|(bits, ..)| bits.len() + width > longest) {
+            lines.push((String::new(), String::new(), field.high, field.low));
+        }
+        if let Some((bits, below, _, low)) = lines.last_mut() {
+            *bits += &format!("{:0width$b} ", field.raw);
+            *below += &format!("{key:<width$} ");
+            *low = field.low;
+        }
     }
-    let bits = bits.trim_end();
-    format!("63{:>1$}\n{bits}\n{2}\n", 0, bits.len().saturating_sub(2), below.trim_end())
+    let line = |(bits, below, high, low): &(String, String, u8, u8)| {
+        let (bits, high) = (bits.trim_end(), high.to_string());
+        let room = bits.len().saturating_sub(high.len());
+        format!("{high}{low:>room$}\n{bits}\n{}\n", below.trim_end())
+    };
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn table(readings: &[FieldReading]) -> String {
-    let columns: Vec<[String; 5]> = readings
+fn table(fields: &[Field]) -> String {
+    let columns: Vec<[String; 5]> = fields
         .iter()
         .zip(keys())
-        .map(|(reading, key)| {
+        .map(|(field, key)| {
             [
-                format!("{key} {}", reading.row.field),
-                format!("{:#x}", reading.raw),
-                reading.row.name.to_owned(),
-                reading.to_string(),
-                reading.row.purpose.to_owned(),
+                format!("{key} {}", field.bits()),
+                format!("{:#x}", field.raw),
+                field.name.to_owned(),
+                field.meaning.clone(),
+                field.purpose.to_owned(),
             ]
         })
         .collect();

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use warpload::encoding::Instruction;
+use warpload::encoding::control::Notation;
+use warpload::encoding::{Decoded, Load, MachineWord, Sm};
 
-use super::decode::row::LoadJson;
-use super::encode::{ERROR, hexadecimal};
+use super::decode::row::{ControlJson, LoadJson};
+use super::encode::ERROR;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
 use super::status::Status;
@@ -16,29 +17,48 @@ struct ErrorJson<'e> {
     error: &'e str,
 }
 
-/// Reads `0x…`, with or without the prefix, of at most 64 bits.
-pub(crate) fn read_word(text: &str) -> Result<u64, String> {
+/// Whose words they are, and how they are written.
+#[derive(Clone, Copy)]
+pub(crate) struct Style {
+    pub(crate) sm: Option<Sm>,
+    pub(crate) notation: Option<Notation>,
+    pub(crate) format: Format,
+}
+
+/// Reads `0x…`, with or without the prefix: of at most 64 bits, or of at most 128 if it is of SM 7.0 or
+/// later. Without an SM it is of SM 5.x or 6.x.
+pub(crate) fn read_word(text: &str, sm: Option<Sm>) -> Result<MachineWord, String> {
     let text = text.trim();
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-    let is_word =
-        (1..=16).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    match u64::from_str_radix(digits, 16) {
-        Ok(word) if is_word => Ok(word),
-        _ => Err(format!("{text:?} is not a word; expected 0x and up to 16 hexadecimal digits")),
+    let most = if sm.is_some_and(Sm::has_wide_words) { 32 } else { 16 };
+    let is_hexadecimal = !digits.is_empty() && digits.bytes().all(|d| d.is_ascii_hexdigit());
+    match u128::from_str_radix(digits, 16) {
+        Ok(word) if is_hexadecimal && digits.len() <= most => Ok(match most {
+            32 => MachineWord::Bits128(word),
+            _ => MachineWord::Bits64(word as u64),
+        }),
+        Ok(_) if is_hexadecimal && digits.len() <= 32 && sm.is_none() => Err(format!(
+            "{text:?} has more than 64 bits, as words of SM 7.0 and later do; say of which SM it is, \
+             for example `--sm 80`"
+        )),
+        _ => {
+            Err(format!("{text:?} is not a word; expected 0x and up to {most} hexadecimal digits"))
+        }
     }
 }
 
 /// `decode --word`: one line each, whatever they are.
 pub(crate) fn decode(
     words: &[String],
-    format: Format,
+    style: Style,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let mut status = Status::Done;
-    let mut show = |word: Result<u64, String>| -> anyhow::Result<()> {
+    let read = |text: &str| read_word(text, style.sm);
+    let mut show = |word: Result<MachineWord, String>| -> anyhow::Result<()> {
         match word {
-            Ok(word) => word_line(word, format, output)?,
-            Err(message) => status = bad_word(&message, format, output)?,
+            Ok(word) => word_line(word, style, output)?,
+            Err(message) => status = bad_word(&message, style.format, output)?,
         }
         Ok(())
     };
@@ -47,14 +67,12 @@ pub(crate) fn decode(
         let file = io::name(stdin);
         io::each_line(stdin, Progress::Never, |line, text| {
             show(match text {
-                Ok(text) => {
-                    read_word(text).map_err(|error| format!("{file}: line {line}: {error}"))
-                }
+                Ok(text) => read(text).map_err(|error| format!("{file}: line {line}: {error}")),
                 Err(error) => Err(format!("{file}: {error}")),
             })
         })?;
     } else {
-        words.iter().try_for_each(|text| show(read_word(text)))?;
+        words.iter().try_for_each(|text| show(read(text)))?;
     }
     Ok(status)
 }
@@ -69,15 +87,37 @@ fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Resul
     Ok(status)
 }
 
-fn word_line(word: u64, format: Format, output: &mut Output) -> std::io::Result<()> {
-    match (Instruction::decode(word), format) {
-        (Some(load), Format::Text) => output.line(load.text()),
-        (None, Format::Text) => output.line("-"),
-        (None, Format::Json) => output.line("null"),
-        (Some(load), Format::Json) => output.json(&LoadJson {
-            word: Some(hexadecimal(word)),
+fn word_line(word: MachineWord, style: Style, output: &mut Output) -> std::io::Result<()> {
+    let Style { sm, notation, format } = style;
+    let json = || LoadJson {
+        sm: sm.map(|sm| sm.to_string()),
+        word: Some(word.to_string()),
+        ..LoadJson::default()
+    };
+    match (Load::decode(word, sm.unwrap_or(Sm::SPA5)), format) {
+        (Decoded::Load(load), Format::Text) => output.line(text(load, notation)),
+        (Decoded::Refused(_), Format::Text) => output.line("illegal"),
+        (Decoded::Other, Format::Text) => output.line("-"),
+        (Decoded::Other, Format::Json) => output.line("null"),
+        (Decoded::Refused(refusal), Format::Json) => {
+            let reason = Some(refusal.to_string());
+            output.json(&LoadJson { illegal: true, reason, ..json() })
+        }
+        (Decoded::Load(load), Format::Json) => output.json(&LoadJson {
             text: Some(load.text().as_str()),
-            ..LoadJson::default()
+            control: load.wide().map(|load| ControlJson::new(load.control(), Some(word))),
+            ..json()
         }),
+    }
+}
+
+/// The text of a load, with the scheduling that its word has, if that is wanted.
+fn text(load: Load, notation: Option<Notation>) -> String {
+    match (load.wide(), notation) {
+        (Some(wide), Some(notation)) if notation.is_trailing() => {
+            format!("{wide}{}", wide.annotations())
+        }
+        (Some(wide), Some(notation)) => format!("{}  {wide}", wide.control().display(notation)),
+        _ => load.to_string(),
     }
 }

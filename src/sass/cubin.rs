@@ -6,6 +6,9 @@ use super::code::CodeUnit;
 use super::elf_layout::{FunctionSymbol, Layout, Name, TextSection};
 use super::error::SassError;
 use super::instruction::SassInstruction;
+use super::relocated::Relocated;
+#[cfg(feature = "trace")]
+use super::source_lines::{SourceLines, read_lines};
 use crate::impossible::OrImpossible;
 
 /// The instructions of a cubin, section by section in the order of its section table.
@@ -20,14 +23,40 @@ pub(super) struct Cubin {
     symbols: SymbolCursor,
     /// The last name that was returned.
     named: Option<(Name, Arc<str>)>,
+    relocated: Relocated,
+    #[cfg(feature = "trace")]
+    lines: SourceLines,
 }
 
 impl Cubin {
     /// Reads the ELF structures and checks all that iterating relies on.
     pub(super) fn new(data: Vec<u8>) -> Result<Self, SassError> {
         let layout = Layout::read(&data)?;
+        let code: Vec<usize> = layout.text.iter().map(|text| text.index).collect();
+        let relocated = Relocated::read(&data, &code);
         let symbols = SymbolCursor::default();
-        Ok(Self { data, layout, section: 0, taken: 0, symbols, named: None })
+        Ok(Self {
+            data,
+            layout,
+            section: 0,
+            taken: 0,
+            symbols,
+            named: None,
+            relocated,
+            #[cfg(feature = "trace")]
+            lines: SourceLines::default(),
+        })
+    }
+
+    /// Reads the line information. Returns whether there is any, and the byte offset of the first part
+    /// that cannot be read.
+    #[cfg(feature = "trace")]
+    pub(super) fn read_source_lines(&mut self) -> (bool, Option<u64>) {
+        let sections: Vec<_> =
+            self.layout.text.iter().map(|text| (text.index, text.code.len())).collect();
+        let (lines, damaged) = read_lines(&self.data, &sections);
+        self.lines = lines;
+        (!self.lines.is_empty(), damaged)
     }
 
     pub(super) fn next(&mut self) -> Result<Option<SassInstruction>, SassError> {
@@ -45,10 +74,21 @@ impl Cubin {
                 None => self.symbols.covering(&self.layout.symbols, section, placed.offset),
             };
             self.taken += 1;
+            let is_relocated = self.relocated.contains(section.index, placed.offset);
+            #[cfg(feature = "trace")]
+            let source = self.lines.at(section.index, placed.offset);
             let (registers, sm) = (section.registers, Some(self.layout.sm));
             let function = name.map(|name| self.function(name)).transpose()?;
             let read = SassInstruction::from(placed);
-            return Ok(Some(SassInstruction { function, registers, sm, ..read }));
+            return Ok(Some(SassInstruction {
+                function,
+                registers,
+                sm,
+                is_relocated,
+                #[cfg(feature = "trace")]
+                source,
+                ..read
+            }));
         }
         Ok(None)
     }

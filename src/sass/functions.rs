@@ -78,6 +78,16 @@ pub struct DamagedLines {
     pub offset: u64,
 }
 
+/// The line information of an input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LineInformation {
+    /// Whether any of it could be read.
+    pub is_present: bool,
+    /// What is wrong with it; `None` if nothing is.
+    pub damaged: Option<DamagedLines>,
+}
+
 impl Functions {
     /// Adds the functions of a cubin, except those whose names are there already. Returns what is
     /// wrong with its line information; `None` if nothing is.

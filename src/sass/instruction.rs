@@ -5,6 +5,8 @@ use std::sync::Arc;
 use warpload_encoding::{Control, MachineWord, Sm};
 
 use super::code::{CodeUnit, Placed};
+#[cfg(feature = "trace")]
+use super::source_lines::SourceLine;
 
 /// One instruction, with what its source says about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +38,13 @@ pub struct SassInstruction {
     /// What its code consists of, which tells SM 5.x and 6.x from later ones even in a source that
     /// does not name the SM; `None` in a listing that shows neither.
     pub unit: Option<CodeUnit>,
+    /// Whether the relocations of a cubin apply to it: its word is that before linking. The text of a
+    /// listing says so itself ([`without_relocations`](super::without_relocations)).
+    pub is_relocated: bool,
+    /// The source line, after [`Sass::read_source_lines`](super::Sass::read_source_lines); `None` if the
+    /// input has none for it.
+    #[cfg(feature = "trace")]
+    pub source: Option<SourceLine>,
 }
 
 impl From<Placed> for SassInstruction {

@@ -52,6 +52,7 @@ mod line;
 mod listing;
 mod raw;
 mod registers;
+mod relocated;
 mod relocation;
 #[cfg(feature = "trace")]
 mod source_lines;
@@ -65,7 +66,7 @@ pub use self::code::CodeUnit;
 use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
 #[cfg(feature = "trace")]
-pub use self::functions::{DamagedLines, Function, Functions, Located};
+pub use self::functions::{DamagedLines, Function, Functions, LineInformation, Located};
 pub use self::instruction::SassInstruction;
 use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};
@@ -186,6 +187,23 @@ impl<R> Sass<R> {
             Source::Cubin(_) => Kind::Cubin,
             Source::Raw(_) => Kind::Raw,
             Source::Listing(_) => Kind::Listing,
+        }
+    }
+
+    /// Reads the line information of a cubin (`.debug_line`, from `nvcc -lineinfo` or `-G`), so that the
+    /// instructions that follow have their source lines. Returns what is there of it; nothing for other
+    /// inputs.
+    #[cfg(feature = "trace")]
+    pub fn read_source_lines(&mut self) -> LineInformation {
+        match &mut self.source {
+            Source::Cubin(cubin) => {
+                let (is_present, damaged) = cubin.read_source_lines();
+                LineInformation {
+                    is_present,
+                    damaged: damaged.map(|offset| DamagedLines { offset }),
+                }
+            }
+            Source::Raw(_) | Source::Listing(_) => LineInformation::default(),
         }
     }
 

@@ -65,6 +65,11 @@ enum Mark {
 }
 
 impl SourceLines {
+    /// Returns whether no instruction has a line.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// Returns the source line of the instruction at a byte offset of a section.
     pub(super) fn at(&self, section: usize, offset: u64) -> Option<SourceLine> {
         let slot = usize::try_from(offset / SLOT_BYTES).ok()?;

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use warpload::encoding::{Instruction, Ld, Ldg, Ldl, Lds, parse_line};
+use warpload::encoding::{Decoded, Instruction, Ld, Ldg, Ldl, Lds, Load, Sm};
 use warpload::sass::{SassInstruction, without_relocations};
 
-use super::find::{is_later_load, names_a_load};
+use super::find::{is_later_load, names_a_load, sm_of};
 use crate::name::plural;
 
 /// What was compared so far.
@@ -59,58 +59,94 @@ impl Checked {
     /// The bits of a load that has a text, and that the text does not show.
     fn unread(&mut self, instruction: &SassInstruction) -> Option<String> {
         instruction.text.as_ref()?;
-        let word = instruction.word?.narrow()?;
-        let unread = Instruction::decode(word)?.unread_bits() & word;
+        let word = instruction.word?;
+        let Decoded::Load(load) = Load::decode(word, sm_of(instruction)?) else { return None };
+        let unread = load.unread_bits() & word.bits();
         if unread == 0 {
             return None;
         }
         self.unread += 1;
-        let bits: Vec<String> =
-            (0..64).rev().filter(|bit| unread >> bit & 1 != 0).map(|bit| bit.to_string()).collect();
+        let bits = (0..word.width()).rev().filter(|bit| unread >> bit & 1 != 0);
+        let bits: Vec<String> = bits.map(|bit| bit.to_string()).collect();
         let bits = match &bits[..] {
             [bit] => format!("bit {bit}"),
             bits => format!("bits {}", bits.join(", ")),
         };
-        Some(format!("the word {word:#018x} sets {bits}, which the disassembler does not read"))
+        Some(format!("the word {word} sets {bits}, which the disassembler does not read"))
     }
 
     fn difference(&mut self, instruction: &SassInstruction) -> Option<String> {
-        let word = instruction.word?.narrow()?;
+        let word = instruction.word?;
         let text = instruction.text.as_deref()?;
-        let decoded = Instruction::decode(word);
-        if decoded.is_none() && !names_a_load(text) {
-            return None;
-        }
+        let sm = sm_of(instruction)?;
+        let decoded = match Load::decode(word, sm) {
+            Decoded::Load(load) => Some(load),
+            _ if !names_a_load(text, sm) => return None,
+            _ => None,
+        };
         if let (Some(load), Some(relocated)) = (decoded, without_relocations(text))
-            && parse_line(&relocated)
-                .is_ok_and(|parsed| is_equal_elsewhere(text, parsed.instruction, load))
+            && Load::parse(&relocated, sm)
+                .is_ok_and(|parsed| is_equal_elsewhere(text, parsed, load))
         {
             self.relocated += 1;
             return None;
         }
         self.loads += 1;
-        let is_equal = decoded.is_some_and(|load| {
-            // The same word in another accepted spelling is not a difference.
-            load.text().as_str() == text
-                || parse_line(text).is_ok_and(|parsed| parsed.instruction == load)
-        });
-        if is_equal {
+        if decoded.is_some_and(|load| says(text, load, sm)) {
             return None;
         }
         self.differences += 1;
-        let meant = decoded.map_or("no load".to_owned(), |load| format!("`{load}`"));
-        let error = parse_line(text).err().filter(|_| is_later_load(instruction));
+        let meant = decoded.map_or("no load".to_owned(), |load| match load {
+            // A text with annotations may differ in these alone.
+            Load::Sm70(wide) if text.contains(['&', '?']) => {
+                format!("`{wide}{}`", wide.annotations())
+            }
+            load => format!("`{load}`"),
+        });
+        let error = Load::parse(text, sm).err().filter(|_| is_later_load(instruction));
         let hint = error.and_then(|error| error.hint_in(text));
         let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
-        Some(format!("the text says `{text}`, its word {word:#018x} is {meant}{hint}"))
+        Some(format!("the text says `{text}`, its word {word} is {meant}{hint}"))
+    }
+}
+
+/// Whether a text is that of a load, in this spelling or another accepted one.
+fn says(text: &str, load: Load, sm: Sm) -> bool {
+    if load.text().as_str() == text {
+        return true;
+    }
+    // Listings align what follows the operands.
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    match (load, Load::parse(&text, sm)) {
+        (Load::Spa5(load), Ok(Load::Spa5(parsed))) => parsed == load,
+        (Load::Sm70(load), Ok(Load::Sm70(parsed))) => {
+            // Texts do not show all bits, and need not have annotations; if they do, these count.
+            let is_annotated = text.contains(['&', '?']);
+            let has_same = parsed.annotations().to_string() == load.annotations().to_string();
+            parsed.text().as_str() == load.text().as_str() && (!is_annotated || has_same)
+        }
+        // What is invalid can be listed, but not assembled.
+        (Load::Sm70(load), Err(_)) => {
+            text == load.text().as_str() || text == format!("{load}{}", load.annotations())
+        }
+        _ => false,
     }
 }
 
 /// Whether the load `parsed`, whose relocated operands in `text` were read as 0, and the decoded
 /// one differ in nothing but what a relocation replaces: the displacement, the constant bank, or
 /// both.
-fn is_equal_elsewhere(text: &str, parsed: Instruction, decoded: Instruction) -> bool {
+fn is_equal_elsewhere(text: &str, parsed: Load, decoded: Load) -> bool {
     let is_bank_relocated = text.contains("c[`");
+    let (parsed, decoded) = match (parsed, decoded) {
+        (Load::Spa5(parsed), Load::Spa5(decoded)) => (parsed, decoded),
+        (Load::Sm70(parsed), Load::Sm70(decoded)) => {
+            let replaced = decoded.with_displacement_of(&parsed, is_bank_relocated);
+            return replaced.is_some_and(|load| load.text().as_str() == parsed.text().as_str());
+        }
+        _ => return false,
+    };
     // `` c[`(symbol)] `` names bank and displacement at once.
     let is_displacement_relocated =
         text.split_once("][").is_none_or(|(_, address)| address.contains('`'));
@@ -143,6 +179,8 @@ fn is_equal_elsewhere(text: &str, parsed: Instruction, decoded: Instruction) -> 
 
 #[cfg(test)]
 mod tests {
+    use warpload::encoding::parse_line;
+
     use super::*;
 
     #[test]

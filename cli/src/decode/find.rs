@@ -1,60 +1,75 @@
 //! What an instruction of an input is: a load, and by which of its word and its text.
 
-use warpload::encoding::{Instruction, MachineWord, ParseError, later_syntax, parse_line};
+use warpload::encoding::{
+    Decoded, Instruction, Instruction128, Load, ParseError, Refusal, Sm, later_syntax,
+};
 use warpload::sass::{CodeUnit, SassInstruction, without_relocations};
 
 /// What an instruction is.
 pub(super) enum Found {
     /// A load, from its word or else from its text.
-    Load(Instruction),
+    Load(Load),
     /// A load without a word, whose displacement the linker fills in.
     Relocated,
+    /// A word with the opcode of a load that no SM has.
+    Illegal(Refusal),
     Other,
     /// Not a load by its word, but by its text.
     Contradictory,
     /// The text names a load and cannot be read.
     Unreadable(ParseError),
+    /// An instruction of SM 7.0 or later, in an input that does not say of which.
+    OfUnknownSm,
 }
 
 impl Found {
     pub(super) fn new(instruction: &SassInstruction) -> Self {
-        // Loads of SM 7.0 and later are not decoded.
-        if instruction.unit == Some(CodeUnit::Word) {
-            return Self::Other;
-        }
+        let Some(sm) = sm_of(instruction) else { return Self::OfUnknownSm };
         let text = instruction.text.as_deref().unwrap_or_default();
-        if let Some(word) = instruction.word.and_then(MachineWord::narrow) {
-            return match Instruction::decode(word) {
-                Some(load) => Self::Load(load),
-                None if is_later_load(instruction) => Self::by_text(text),
-                None if names_a_load(text) => Self::Contradictory,
-                None => Self::Other,
+        if let Some(word) = instruction.word {
+            return match Load::decode(word, sm) {
+                Decoded::Load(load) => Self::Load(load),
+                Decoded::Refused(refusal) => Self::Illegal(refusal),
+                Decoded::Other if is_later_load(instruction) => Self::by_text(text, sm),
+                Decoded::Other if names_a_load(text, sm) => Self::Contradictory,
+                Decoded::Other => Self::Other,
             };
         }
-        if !names_a_load(text) {
+        if !names_a_load(text, sm) {
             return Self::Other;
         }
         match without_relocations(text) {
             // What is wrong elsewhere in the text is shown in the text as it is written.
-            Some(relocated) if parse_line(&relocated).is_ok() => Self::Relocated,
-            _ => Self::by_text(text),
+            Some(relocated) if Load::parse(&relocated, sm).is_ok() => Self::Relocated,
+            _ => Self::by_text(text, sm),
         }
     }
 
-    fn by_text(text: &str) -> Self {
-        parse_line(text).map_or_else(Self::Unreadable, |parsed| Self::Load(parsed.instruction))
+    fn by_text(text: &str, sm: Sm) -> Self {
+        Load::parse(text, sm).map_or_else(Self::Unreadable, Self::Load)
+    }
+
+    /// Returns whether this is a load.
+    pub(super) fn is_load(&self) -> bool {
+        matches!(self, Self::Load(_) | Self::Relocated)
     }
 }
 
-/// Returns whether the text is that of a load of SM 7.0 or later, in a listing that does not name its SM:
-/// of those words no load can be decoded.
-pub(super) fn is_later_load(instruction: &SassInstruction) -> bool {
-    let text = instruction.text.as_deref().unwrap_or_default();
-    instruction.sm.is_none() && names_a_load(text) && later_syntax(text).is_some()
+/// Returns whose instruction this is; `None` if it is one of SM 7.0 or later, and nothing says of which.
+pub(super) fn sm_of(instruction: &SassInstruction) -> Option<Sm> {
+    let is_later = instruction.unit == Some(CodeUnit::Word);
+    instruction.sm.or((!is_later).then_some(Sm::SPA5))
 }
 
-/// Returns whether the mnemonic, after a guard, is that of a load that is known here.
-pub(super) fn names_a_load(text: &str) -> bool {
+/// Returns whether the text is that of a load of SM 7.0 or later, in a listing that does not name its SM
+/// and whose words are not those of such an SM.
+pub(super) fn is_later_load(instruction: &SassInstruction) -> bool {
+    let text = instruction.text.as_deref().unwrap_or_default();
+    instruction.sm.is_none() && names_a_load(text, Sm::SPA5) && later_syntax(text).is_some()
+}
+
+/// Returns whether the mnemonic, after a guard, is that of a load of `sm`.
+pub(super) fn names_a_load(text: &str, sm: Sm) -> bool {
     let text = text.trim_start();
     let after_guard = match text.strip_prefix('@') {
         Some(guarded) => guarded.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
@@ -63,5 +78,10 @@ pub(super) fn names_a_load(text: &str) -> bool {
     let named = after_guard.trim_start();
     let end = named.split_once(|c: char| c == '.' || c.is_whitespace());
     let mnemonic = end.map_or(named, |(mnemonic, _)| mnemonic);
-    Instruction::MNEMONICS.iter().any(|known| known.eq_ignore_ascii_case(mnemonic))
+    let is = |known: &str| known.eq_ignore_ascii_case(mnemonic);
+    if sm.has_wide_words() {
+        Instruction128::mnemonics(sm).any(is)
+    } else {
+        Instruction::MNEMONICS.iter().any(|known| is(known))
+    }
 }

@@ -84,7 +84,7 @@ fn count(cubin: &[u8]) -> Option<Code> {
 }
 
 fn is_load(instruction: &SassInstruction) -> bool {
-    matches!(Found::new(instruction), Found::Load(_) | Found::Relocated)
+    Found::new(instruction).is_load()
 }
 
 /// Lists the images of one file, or those of the chosen SM.

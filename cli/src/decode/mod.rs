@@ -5,7 +5,9 @@ mod extract;
 mod find;
 mod images;
 mod list;
+mod origin;
 pub(crate) mod row;
+mod stats;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,10 +21,14 @@ use warpload::sass::{self, SassInstruction};
 use self::check::{Checked, Remark};
 use self::find::Found;
 use self::images::Tag;
+use self::origin::Names;
 use self::row::{Row, Style};
+use self::stats::Stats;
 use super::binary::{self, Opened};
+use super::cubins;
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
+use super::name::plural;
 use super::options::read_number;
 use super::options::{Format, Progress};
 use super::status::Status;
@@ -33,7 +39,8 @@ use super::word;
 /// Inputs are told apart by content: cubins (ELF), files that hold cubins (fatbins; objects,
 /// archives, libraries and programs with fatbins in them), and listings of cuobjdump (-sass),
 /// nvdisasm (with or without -hex), maxas and CuAssembler. Each load is shown with its function,
-/// its offset (control words count), its word and its text.
+/// its offset (control words count), its word and its text; and with its source line, if a cubin
+/// has line information.
 ///
 /// A file that is not text is mapped: it must not change or become shorter while it is read.
 #[derive(clap::Args)]
@@ -41,6 +48,7 @@ use super::word;
 Examples:
   warpload decode traces/gather.sm_50.cubin --control maxas
   warpload decode traces/gather.sm_50.cubin --all
+  warpload decode traces/rows.sm_50.cubin --stats
   warpload decode --raw --offset 0x50 shader.bin
   warpload decode --list libkernels.so
   warpload decode --sm 80 --extract cubins libkernels.so
@@ -57,11 +65,12 @@ pub(crate) struct Arguments {
         long,
         num_args = 1..,
         value_name = "WORD",
-        conflicts_with_all = ["input", "raw", "check", "function", "all"]
+        conflicts_with_all = ["input", "raw", "check", "function", "all", "stats", "no_demangle"]
     )]
     word: Vec<String>,
 
-    /// The input is a stream of 32-byte bundles without a container
+    /// The input is code without a container: 32-byte bundles, or with `--sm` 70 and up 16-byte
+    /// instructions
     #[arg(long)]
     raw: bool,
 
@@ -94,8 +103,9 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "extract")]
     force: bool,
 
-    /// Only the images of this SM, such as 80 or 90a; exit status 1 if there are none
-    #[arg(long, value_name = "SM", conflicts_with_all = ["word", "raw"])]
+    /// Whose words or text it is, such as 80 or 90a, if the input does not say so; of a file with code
+    /// of several SMs, this one only, and exit status 1 if there is none
+    #[arg(long, value_name = "SM")]
     sm: Option<Sm>,
 
     /// Show every instruction, loads marked with `*`: its text if the listing has it, else its word
@@ -115,6 +125,16 @@ pub(crate) struct Arguments {
     /// text shows are noted
     #[arg(long, conflicts_with = "raw")]
     check: bool,
+
+    /// Count the loads of each function by kind, width and cache operator, and remark on those that
+    /// stand out: neighbours that one wider load could serve, volatile loads, and displacements that
+    /// are not a multiple of the access size
+    #[arg(long, conflicts_with_all = ["all", "check", "control"])]
+    stats: bool,
+
+    /// Show names of functions as they are in the input, without their demangled form
+    #[arg(long)]
+    no_demangle: bool,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
@@ -161,7 +181,12 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     if !arguments.word.is_empty() {
-        return word::decode(&arguments.word, arguments.format, output);
+        let style = word::Style {
+            sm: arguments.sm,
+            notation: arguments.control.notation(),
+            format: arguments.format,
+        };
+        return word::decode(&arguments.word, style, output);
     }
     let mut status = Status::Done;
     let mut functions = Functions { wanted: arguments.function.as_deref(), ..Functions::default() };
@@ -224,9 +249,30 @@ struct Counts {
     controls: u64,
     /// Loads by their text, not by their word.
     contradictory: u64,
+    /// Words with the opcode of a load that are refused.
+    illegal: u64,
+    /// Instructions of SM 7.0 or later, which one is not known.
+    of_unknown_sm: u64,
     without_words: bool,
     /// Loads that have no word, as theirs is relocated.
     unassembled: u64,
+}
+
+/// The SMs of one listing, each a heading if there are several.
+#[derive(Default)]
+struct SmHeading {
+    last: Option<Sm>,
+    /// Those that were not chosen.
+    others: BTreeSet<Sm>,
+}
+
+impl SmHeading {
+    /// Returns the heading of what follows, if the text before it is of another SM.
+    fn enter(&mut self, sm: Option<Sm>, format: Format, is_image: bool) -> Option<String> {
+        let before = self.last.replace(sm?);
+        let is_new = before.is_some() && before != sm && format == Format::Text && !is_image;
+        is_new.then(|| format!("SM {}:", sm.map_or_else(String::new, |sm| sm.to_string())))
+    }
 }
 
 /// One input on its way to the output.
@@ -262,7 +308,10 @@ impl Decoder<'_, '_> {
     fn file(&mut self, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
         if self.arguments.raw {
             let input = io::open(self.path, progress)?;
-            return self.instructions(sass::read_raw(input, self.arguments.offset, self.arguments.sm)?, output);
+            return self.instructions(
+                sass::read_raw(input, self.arguments.offset, self.arguments.sm)?,
+                output,
+            );
         }
         let (path, arguments) = (self.path, self.arguments);
         match binary::open(path, progress)? {
@@ -289,7 +338,7 @@ impl Decoder<'_, '_> {
 
     fn instructions<R: std::io::BufRead>(
         &mut self,
-        instructions: sass::Sass<R>,
+        mut instructions: sass::Sass<R>,
         output: &mut Output,
     ) -> anyhow::Result<()> {
         if self.arguments.check && instructions.kind() != sass::Kind::Listing {
@@ -298,15 +347,33 @@ impl Decoder<'_, '_> {
             );
         }
         self.doubt(&instructions, output)?;
+        let lines = instructions.read_source_lines();
+        if let Some(damaged) = &lines.damaged {
+            output.flush()?;
+            cubins::note_damaged(&io::name(self.path), damaged);
+        }
         let mut counts = Counts::default();
+        let mut names = Names::new(!self.arguments.no_demangle);
         let style = Style {
             format: self.arguments.format,
             all: self.arguments.all,
             names_files: self.arguments.input.len() > 1,
             notation: self.arguments.control.notation(),
+            has_lines: lines.is_present,
         };
+        let mut stats = self.arguments.stats.then(|| Stats::new(self.path, style));
+        let mut heading = SmHeading::default();
         for instruction in instructions {
-            let instruction = instruction?;
+            let mut instruction = instruction?;
+            match (instruction.sm, self.arguments.sm) {
+                (None, wanted) => instruction.sm = wanted,
+                // The SMs of a listing; a cubin was chosen already.
+                (Some(sm), Some(wanted)) if sm != wanted && self.image.is_none() => {
+                    heading.others.insert(sm);
+                    continue;
+                }
+                _ => {}
+            }
             if !self.functions.take(instruction.function.as_ref()) {
                 continue;
             }
@@ -325,15 +392,48 @@ impl Decoder<'_, '_> {
                     counts.unassembled += 1;
                 }
                 Found::Other => {}
+                Found::Illegal(_) => counts.illegal += 1,
+                Found::OfUnknownSm => counts.of_unknown_sm += 1,
                 Found::Contradictory => counts.contradictory += 1,
                 Found::Unreadable(error) => self.unreadable(&instruction, error, output)?,
             }
-            let is_load = matches!(found, Found::Load(_) | Found::Relocated);
-            if is_load || self.arguments.all {
+            names.enter(instruction.function.as_ref());
+            if let Some(stats) = &mut stats {
+                stats.add(&instruction, &found, &names, output)?;
+                continue;
+            }
+            if found.is_load() || matches!(found, Found::Illegal(_)) || self.arguments.all {
+                if let Some(line) =
+                    heading.enter(instruction.sm, style.format, self.image.is_some())
+                {
+                    output.line(line)?;
+                }
+                if let Some(heading) = names.heading().filter(|_| style.format == Format::Text) {
+                    output.line(heading)?;
+                }
                 let image = self.image.as_ref();
-                let row = Row { path: self.path, image, instruction: &instruction, found: &found };
+                let demangled = names.demangled();
+                let row = Row {
+                    path: self.path,
+                    image,
+                    instruction: &instruction,
+                    found: &found,
+                    demangled,
+                };
                 row.write(style, output)?;
             }
+        }
+        if let Some(stats) = stats {
+            stats.finish(output)?;
+        }
+        if let Some(wanted) = self.arguments.sm.filter(|_| !heading.others.is_empty())
+            && counts.instructions == 0
+        {
+            let others = heading.others.iter().map(ToString::to_string).collect();
+            let message = images::no_image_of(wanted, &others);
+            let name = io::name(self.path);
+            self.status = output.fail(Status::Failed, format_args!("{name}: {message}"))?;
+            return Ok(());
         }
         if counts.instructions == 0 && self.functions.wanted.is_some() {
             return Ok(());
@@ -375,11 +475,26 @@ impl Decoder<'_, '_> {
         if *loads == 0 && self.status == Status::Done {
             let known = Instruction::MNEMONICS.join(", ");
             match instructions {
+                _ if counts.of_unknown_sm > 0 => {}
                 0 => diagnostic::note(format_args!("{file}: no code, so no load")),
                 _ => diagnostic::note(format_args!(
                     "{file}: none of {instructions} instructions is a load ({known})"
                 )),
             }
+        }
+        if counts.of_unknown_sm > 0 {
+            diagnostic::warning(format_args!(
+                "{file}: {} of {instructions} instructions have 128 bits, and nothing says of which SM \
+                 they are; use `--sm`, for example `--sm 80`",
+                counts.of_unknown_sm
+            ));
+        }
+        if counts.illegal > 0 {
+            diagnostic::note(format_args!(
+                "{file}: {} with the opcode of a load {} refused, as nvdisasm does",
+                plural(counts.illegal, "word"),
+                if counts.illegal == 1 { "is" } else { "are" }
+            ));
         }
         if *contradictory > 0 {
             diagnostic::warning(format_args!(
@@ -411,7 +526,8 @@ impl Decoder<'_, '_> {
         let line = instruction.line.unwrap_or(1) as usize;
         let column = instruction.column.unwrap_or(1);
         let text = instruction.text.as_deref().unwrap_or_default();
-        diagnostic::parse_error(Origin { file: &file, line, column }, text, error);
+        let sm = find::sm_of(instruction).unwrap_or(Sm::SPA5);
+        diagnostic::parse_error(Origin { file: &file, line, column }, text, error, sm);
         Ok(())
     }
 

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use warpload::encoding::control::Notation;
-use warpload::encoding::{Control, MachineWord};
-use warpload::sass::{SassInstruction, without_relocations};
+use warpload::encoding::{Control, Load, MachineWord, Sm};
+use warpload::sass::{SassInstruction, SourceLine, without_relocations};
 
-use super::find::{Found, names_a_load};
+use super::find::{Found, names_a_load, sm_of};
 use super::images::Tag;
 use crate::io::Output;
 use crate::name::visible;
@@ -16,16 +16,22 @@ use crate::options::Format;
 #[derive(Default, serde::Serialize)]
 pub(crate) struct LoadJson<'l> {
     pub(crate) file: Option<&'l str>,
-    /// Only in a file that holds cubins: its number there, and its SM.
+    /// Only in a file that holds cubins: its number there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) image: Option<u64>,
+    /// Only if the input names it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) sm: Option<&'l str>,
+    pub(crate) sm: Option<String>,
     pub(crate) function: Option<&'l str>,
     pub(crate) offset: Option<String>,
     pub(crate) word: Option<String>,
     pub(crate) text: Option<&'l str>,
     pub(crate) control: Option<ControlJson>,
+    /// Only for a word that has the opcode of a load and is refused.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) illegal: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
     /// Only with `--all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) load: Option<bool>,
@@ -33,6 +39,12 @@ pub(crate) struct LoadJson<'l> {
     /// unknown, and in a word it is the value before linking.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) relocated: bool,
+    /// The function's name as its source has it; absent if it is not mangled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) demangled: Option<&'l str>,
+    /// The source line, `Some(None)` if it is unknown; `None` if the input has no line information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<Option<&'l SourceLine>>,
 }
 
 #[derive(serde::Serialize)]
@@ -43,6 +55,20 @@ pub(crate) struct ControlJson {
     read_barrier: Option<u8>,
     wait_mask: u8,
     reuse: u8,
+    /// Only of words of 128 bits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pm: Option<u8>,
+}
+
+impl ControlJson {
+    /// The scheduling of an instruction, of which a word of 128 bits has more.
+    pub(crate) fn new(control: Control, word: Option<MachineWord>) -> Self {
+        let wide = word.and_then(MachineWord::wide);
+        let bits = |low: u32, width: u32| wide.map(|word| (word >> low) as u8 & ((1 << width) - 1));
+        Self { batch: bits(122, 3), pm: bits(102, 2), ..Self::from(control) }
+    }
 }
 
 impl From<Control> for ControlJson {
@@ -54,14 +80,17 @@ impl From<Control> for ControlJson {
             read_barrier: control.read.number(),
             wait_mask: control.wait.mask(),
             reuse: control.reuse.get(),
+            batch: None,
+            pm: None,
         }
     }
 }
 
 /// Whether the text is that of a load in which the linker fills something in.
-fn has_relocated_text(instruction: &SassInstruction) -> bool {
+pub(super) fn has_relocated_text(instruction: &SassInstruction) -> bool {
     let text = instruction.text.as_deref();
-    text.is_some_and(|text| names_a_load(text) && without_relocations(text).is_some())
+    let sm = sm_of(instruction).unwrap_or(Sm::SPA5);
+    text.is_some_and(|text| names_a_load(text, sm) && without_relocations(text).is_some())
 }
 
 /// How rows are written.
@@ -73,6 +102,8 @@ pub(super) struct Style {
     /// There are several inputs.
     pub(super) names_files: bool,
     pub(super) notation: Option<Notation>,
+    /// The input has line information.
+    pub(super) has_lines: bool,
 }
 
 /// An instruction and what it was found to be.
@@ -81,6 +112,8 @@ pub(super) struct Row<'r> {
     pub(super) image: Option<&'r Tag>,
     pub(super) instruction: &'r SassInstruction,
     pub(super) found: &'r Found,
+    /// The demangled form of the function's name.
+    pub(super) demangled: Option<&'r str>,
 }
 
 impl Row<'_> {
@@ -89,25 +122,37 @@ impl Row<'_> {
         let (is_load, relocated) = match found {
             Found::Load(_) => (true, has_relocated_text(instruction)),
             Found::Relocated => (true, true),
-            Found::Other | Found::Contradictory | Found::Unreadable(_) => (false, false),
+            _ => (false, false),
         };
-        let (word, decoded): (Option<MachineWord>, _) = match found {
-            Found::Load(load) => (Some(load.encode().into()), Some(load.text())),
+        let (word, decoded) = match found {
+            Found::Load(load) => (Some(load.word()), Some(load.text())),
             _ => (instruction.word, None),
+        };
+        let refusal = match found {
+            Found::Illegal(refusal) => Some(refusal),
+            _ => None,
         };
         let file = self.path.display().to_string();
         if style.format == Format::Json {
             return output.json(&LoadJson {
                 file: Some(&file),
                 image: self.image.map(|image| image.number),
-                sm: self.image.and_then(|image| image.sm.as_deref()),
+                sm: instruction.sm.map(|sm| sm.to_string()),
                 function: instruction.function.as_deref(),
                 offset: instruction.offset.map(|offset| format!("{offset:#x}")),
                 word: word.map(|word| word.to_string()),
-                text: decoded.as_deref().or(instruction.text.as_deref()),
-                control: instruction.control.map(ControlJson::from),
+                text: match (&decoded, refusal) {
+                    (Some(text), _) => Some(text.as_str()),
+                    (None, Some(_)) => None,
+                    (None, None) => instruction.text.as_deref(),
+                },
+                control: instruction.control.map(|control| ControlJson::new(control, word)),
+                illegal: refusal.is_some(),
+                reason: refusal.map(ToString::to_string),
                 load: style.all.then_some(is_load),
                 relocated,
+                demangled: self.demangled,
+                source: style.has_lines.then_some(instruction.source.as_ref()),
             });
         }
         let mut line = String::new();
@@ -123,13 +168,19 @@ impl Row<'_> {
             None => line += "  -",
         }
         line += &format!("  {:<18}", word.map_or("-".to_owned(), |word| word.to_string()));
-        line += &self.text_and_control(decoded.as_deref(), style.notation);
+        line += &match refusal {
+            Some(refusal) => format!("  illegal ({refusal})"),
+            None => self.text_and_control(decoded.as_deref(), style.notation),
+        };
         if relocated {
             line += if decoded.is_some() {
                 "  (relocated)"
             } else {
                 "  (relocated: displacement unknown)"
             };
+        }
+        if let Some(SourceLine { file, line: number, .. }) = &instruction.source {
+            line += &format!("  // {}:{number}", visible(file));
         }
         output.line(line.trim_end())
     }
@@ -146,9 +197,12 @@ impl Row<'_> {
         let text = text.map_or(String::new(), |text| format!("  {text}"));
         match notation.and_then(|notation| Some((notation, instruction.control?))) {
             None => text,
-            Some((notation, control)) if notation.is_trailing() => {
-                format!("{text} {}", control.display(notation))
-            }
+            Some((notation, control)) if notation.is_trailing() => match self.found {
+                // What NVIDIA's tools append depends on the SM.
+                Found::Load(Load::Sm70(load)) => format!("{text}{}", load.annotations()),
+                _ if instruction.word.is_some_and(|word| word.wide().is_some()) => text,
+                _ => format!("{text} {}", control.display(notation)),
+            },
             Some((notation, control)) => format!("  {}{text}", control.display(notation)),
         }
     }

@@ -133,6 +133,13 @@ impl<const CAPACITY: usize> Text<CAPACITY> {
         self.push(table.get(usize::from(index)).or_impossible(&Ready::EMPTY, "each has a text"));
     }
 
+    /// Returns the text without its first byte.
+    pub(crate) fn without_first(mut self) -> Self {
+        self.bytes.copy_within(1.., 0);
+        self.length = self.length.saturating_sub(1);
+        self
+    }
+
     /// Pushes a number of at most three digits.
     #[inline]
     pub(crate) fn push_decimal(&mut self, number: u8) {

@@ -68,7 +68,7 @@ impl ParseError {
 }
 
 const LATER: &str = "this is the syntax of SM 7.0 and later, which has 128-bit instruction \
-                     words; expected a load of SM 5.x or 6.x";
+                     words: say of which SM it is, for example `--sm 80`";
 
 fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
     use ParseErrorKind as Kind;

@@ -114,6 +114,20 @@ impl Instruction128 {
         self.form().opcode == 0xdae
     }
 
+    /// Returns the instruction with the displacement of another of the same form, and with its constant
+    /// bank if `and_bank` says so; `None` if it is of another form.
+    #[must_use]
+    pub fn with_displacement_of(self, other: &Self, and_bank: bool) -> Option<Self> {
+        if !core::ptr::eq(self.form(), other.form()) || self.sm() != other.sm() {
+            return None;
+        }
+        let load = self.put(Slot::Offset, other.get(Slot::Offset))?;
+        if and_bank && self.has(Slot::Bank) {
+            return load.put(Slot::Bank, other.get(Slot::Bank));
+        }
+        Some(load)
+    }
+
     fn load_size(&self) -> Result<LoadSize, NotExecutable> {
         if let Some(reason) = self.not_executable() {
             return Err(reason);

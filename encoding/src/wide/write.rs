@@ -44,6 +44,29 @@ impl Instruction128 {
         out
     }
 
+    /// Returns the modifiers that say something about caches, prefetching and the order of accesses, as
+    /// they are in the text but without the leading dot: `STRONG.GPU`, `EF.LTC64B`. Empty if there are
+    /// none.
+    #[must_use]
+    pub fn cache_modifiers(&self) -> Text<WIDE> {
+        let mut out = WideText::new();
+        for modifier in self.form().modifiers {
+            if let Modifier::Slot(
+                slot @ (Slot::Evict
+                | Slot::Policy
+                | Slot::Prefetch
+                | Slot::Order
+                | Slot::Scope
+                | Slot::Private
+                | Slot::Bypass),
+            ) = *modifier
+            {
+                self.write_modifier(slot, &mut out);
+            }
+        }
+        out.without_first()
+    }
+
     fn write_guard(&self, out: &mut WideText) {
         let (guard, negated) = (self.predicate(Slot::Guard), self.get(Slot::GuardNegated) != 0);
         if !guard.is_true() || negated {

@@ -233,6 +233,9 @@ impl State {
             line: Some(line.number),
             column: Some(parts.start + 1),
             registers: self.registers,
+            is_relocated: false,
+            #[cfg(feature = "trace")]
+            source: None,
             sm: self.sm,
             unit,
         };

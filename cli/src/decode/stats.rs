@@ -1,0 +1,319 @@
+//! `decode --stats`: the loads of each function, and what stands out.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serializer;
+use warpload::encoding::{self, MachineWord, Sm};
+use warpload::sass::{SassInstruction, without_relocations};
+use warpload::statistics::{Load, Remark, Statistics, StatisticsBuilder, Step};
+
+use super::find::{Found, is_later_load, sm_of};
+use super::origin::Names;
+use super::row::{Style, has_relocated_text};
+use crate::diagnostic;
+use crate::io::{self, Output};
+use crate::name::{plural, visible};
+use crate::options::Format;
+use crate::table::{self, Column, Value};
+
+/// How many remarks on a function text shows; JSON has all.
+const REMARKS: usize = 16;
+
+/// The statistics of the functions of one input.
+pub(super) struct Stats<'s> {
+    path: &'s Path,
+    style: Style,
+    function: Option<Function>,
+    /// The functions so far, for text.
+    functions: Vec<Row>,
+    /// Functions whose neighbouring loads are not known.
+    without_blocks: u64,
+}
+
+/// The function that is being read.
+struct Function {
+    name: Option<Arc<str>>,
+    demangled: Option<Arc<str>>,
+    sm: Option<Sm>,
+    /// The offset of its last instruction.
+    last: Option<u64>,
+    builder: StatisticsBuilder,
+}
+
+/// A function in the table.
+struct Row {
+    name: String,
+    demangled: Option<Arc<str>>,
+    statistics: Counts,
+    remarks: u64,
+    shown: Vec<Remark>,
+}
+
+/// What is added up.
+#[derive(Default)]
+struct Counts {
+    loads: u64,
+    by_kind: BTreeMap<&'static str, u64>,
+    by_bits: BTreeMap<Option<u32>, u64>,
+    by_cache: BTreeMap<String, u64>,
+}
+
+#[derive(serde::Serialize)]
+struct StatsJson<'s> {
+    /// Only if there are several inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'s str>,
+    function: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demangled: Option<&'s str>,
+    loads: u64,
+    by_kind: &'s BTreeMap<&'static str, u64>,
+    #[serde(serialize_with = "by_size")]
+    by_size: &'s BTreeMap<Option<u32>, u64>,
+    #[serde(serialize_with = "by_cache")]
+    by_cache: &'s BTreeMap<std::borrow::Cow<'static, str>, u64>,
+    remarks: Vec<RemarkJson>,
+}
+
+#[derive(serde::Serialize)]
+struct RemarkJson {
+    offset: Option<String>,
+    kind: &'static str,
+    text: String,
+}
+
+fn by_size<S: Serializer>(
+    counts: &&BTreeMap<Option<u32>, u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let key = |bits: &Option<u32>| bits.map_or("invalid".to_owned(), |bits| bits.to_string());
+    serializer.collect_map(counts.iter().map(|(bits, count)| (key(bits), count)))
+}
+
+fn by_cache<S: Serializer>(
+    counts: &&BTreeMap<std::borrow::Cow<'static, str>, u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counts.iter().map(|(name, count)| match &**name {
+        "" => ("none", count),
+        name => (name, count),
+    }))
+}
+
+impl<'s> Stats<'s> {
+    pub(super) fn new(path: &'s Path, style: Style) -> Self {
+        Self { path, style, function: None, functions: Vec::new(), without_blocks: 0 }
+    }
+
+    /// Takes the next instruction, of the function that `names` is at.
+    pub(super) fn add(
+        &mut self,
+        instruction: &SassInstruction,
+        found: &Found,
+        names: &Names,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        let SassInstruction { function, offset, sm, .. } = instruction;
+        let is_same = |current: &Function| {
+            let ascends = current.last.is_none() || offset.is_none() || current.last < *offset;
+            current.name == *function && current.sm == *sm && ascends
+        };
+        if !self.function.as_ref().is_some_and(is_same) {
+            self.finish_function(output)?;
+        }
+        let current = self.function.get_or_insert_with(|| Function {
+            name: function.clone(),
+            demangled: names.demangled().map(Arc::from),
+            sm: *sm,
+            last: None,
+            builder: StatisticsBuilder::default(),
+        });
+        current.last = *offset;
+        current.builder.add(step(instruction, found));
+        Ok(())
+    }
+
+    fn finish_function(&mut self, output: &mut Output) -> anyhow::Result<()> {
+        let Some(Function { name, demangled, builder, .. }) = self.function.take() else {
+            return Ok(());
+        };
+        let statistics = builder.finish();
+        self.without_blocks += u64::from(!statistics.are_blocks_known && statistics.loads > 0);
+        if self.style.format == Format::Json {
+            let file = self.style.names_files.then(|| self.path.display().to_string());
+            let (name, demangled) = (name.as_deref(), demangled.as_deref());
+            output.json(&StatsJson::new(file.as_deref(), name, demangled, &statistics))?;
+        } else {
+            let name = name.as_deref().unwrap_or("-").to_owned();
+            self.functions.push(Row::new(name, demangled, statistics));
+        }
+        Ok(())
+    }
+
+    /// Writes what is left to write.
+    pub(super) fn finish(mut self, output: &mut Output) -> anyhow::Result<()> {
+        self.finish_function(output)?;
+        let file = io::name(self.path);
+        if !self.functions.is_empty() {
+            if self.style.names_files {
+                output.line(format_args!("{}:", visible(&file)))?;
+            }
+            output.bytes(text(self.functions).as_bytes())?;
+            if self.style.names_files {
+                output.line("")?;
+            }
+        }
+        if self.without_blocks > 0 {
+            output.flush()?;
+            diagnostic::note(format_args!(
+                "{file}: neighbouring loads are not compared in {}: with branches to unknown places, \
+                 or without all words",
+                plural(self.without_blocks, "function")
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Returns what the statistics see of an instruction.
+fn step(instruction: &SassInstruction, found: &Found) -> Step {
+    let sm = sm_of(instruction).unwrap_or(Sm::SPA5);
+    let relocated = || {
+        let text = without_relocations(instruction.text.as_deref()?)?;
+        encoding::Load::parse(&text, sm).ok()
+    };
+    let known = match found {
+        Found::Load(load) => Some(*load),
+        Found::Relocated => relocated(),
+        _ => None,
+    };
+    let load = known.as_ref().map(Load::from);
+    let mut step = match instruction.word.filter(|_| !is_later_load(instruction)) {
+        Some(MachineWord::Bits64(word)) => Step::narrow(instruction.offset, word),
+        Some(MachineWord::Bits128(word)) => Step::wide(instruction.offset, word, sm, load),
+        None => Step::opaque(instruction.offset, load),
+    };
+    let is_relocated = instruction.is_relocated || has_relocated_text(instruction);
+    if let Some(load) = step.load.as_mut().filter(|_| is_relocated) {
+        load.displacement = None;
+    }
+    step
+}
+
+impl<'s> StatsJson<'s> {
+    fn new(
+        file: Option<&'s str>,
+        function: Option<&'s str>,
+        demangled: Option<&'s str>,
+        statistics: &'s Statistics,
+    ) -> Self {
+        let Statistics { loads, by_kind, by_bits: by_size, by_cache, remarks, .. } = statistics;
+        let remark = |remark: &Remark| RemarkJson {
+            offset: remark.offset.map(|offset| format!("{offset:#x}")),
+            kind: remark.kind.name(),
+            text: remark.to_string(),
+        };
+        let remarks = remarks.iter().map(remark).collect();
+        Self { file, function, demangled, loads: *loads, by_kind, by_size, by_cache, remarks }
+    }
+}
+
+impl Row {
+    fn new(name: String, demangled: Option<Arc<str>>, statistics: Statistics) -> Self {
+        let Statistics { loads, by_kind, by_bits, by_cache, remarks: mut shown, .. } = statistics;
+        let remarks = shown.len() as u64;
+        shown.truncate(REMARKS);
+        let by_cache = by_cache.into_iter().map(|(name, count)| (name.into_owned(), count));
+        let statistics = Counts { loads, by_kind, by_bits, by_cache: by_cache.collect() };
+        Self { name, demangled, statistics, remarks, shown }
+    }
+
+    /// Returns the sums of the functions.
+    fn total(rows: &[Self]) -> Self {
+        let mut total = Counts::default();
+        for Counts { loads, by_kind, by_bits, by_cache } in rows.iter().map(|row| &row.statistics) {
+            total.loads += loads;
+            by_kind.iter().for_each(|(kind, n)| *total.by_kind.entry(kind).or_default() += n);
+            by_bits.iter().for_each(|(bits, n)| *total.by_bits.entry(*bits).or_default() += n);
+            by_cache
+                .iter()
+                .for_each(|(name, n)| *total.by_cache.entry(name.clone()).or_default() += n);
+        }
+        let remarks = rows.iter().map(|row| row.remarks).sum();
+        let name = format!("total of {}", plural(rows.len() as u64, "function"));
+        Self { name, demangled: None, statistics: total, remarks, shown: Vec::new() }
+    }
+
+    fn kind(&self, kind: &str) -> Value<'static> {
+        self.statistics.by_kind.get(kind).map_or(Value::None, |count| Value::Count(*count))
+    }
+
+    fn bits(&self, bits: Option<u32>) -> Value<'static> {
+        self.statistics.by_bits.get(&bits).map_or(Value::None, |count| Value::Count(*count))
+    }
+
+    /// Returns the loads with a cache operator other than the default one.
+    fn cache(&self) -> Value<'static> {
+        let named =
+            self.statistics.by_cache.iter().filter(|(name, _)| !matches!(&***name, "" | "CA"));
+        let named: Vec<String> = named.map(|(name, count)| format!("{name} {count}")).collect();
+        if named.is_empty() { Value::None } else { Value::Text(named.join(", ").into()) }
+    }
+}
+
+/// Returns the table and the remarks, functions with most loads first.
+fn text(mut rows: Vec<Row>) -> String {
+    rows.sort_by_key(|row| std::cmp::Reverse(row.statistics.loads));
+    let remarked = remarks(&rows);
+    if rows.len() > 1 {
+        rows.push(Row::total(&rows));
+    }
+    table::text(&columns(), &rows) + &remarked
+}
+
+fn remarks(rows: &[Row]) -> String {
+    let mut text = String::new();
+    for row in rows.iter().filter(|row| row.remarks > 0) {
+        text += &format!("\n{}", visible(&row.name));
+        if let Some(demangled) = &row.demangled {
+            text += &format!("  {}", visible(demangled));
+        }
+        text.push('\n');
+        for remark in &row.shown {
+            let offset = remark.offset.map_or("-".to_owned(), |offset| format!("{offset:#06x}"));
+            text += &format!("  {offset:<6}  {:<12}  {remark}\n", remark.kind.name());
+        }
+        let more = row.remarks - row.shown.len() as u64;
+        if more > 0 {
+            text += &format!("          and {more} more\n");
+        }
+    }
+    text
+}
+
+fn columns() -> Vec<Column<Row>> {
+    macro_rules! columns {
+        ($($heading:literal: $value:expr;)*) => {
+            vec![$(Column { key: "", heading: $heading, value: $value },)*]
+        };
+    }
+    columns! {
+        "loads": |row| Value::Count(row.statistics.loads);
+        "LD": |row| row.kind("LD");
+        "LDG": |row| row.kind("LDG");
+        "LDL": |row| row.kind("LDL");
+        "LDS": |row| row.kind("LDS");
+        "LDC": |row| row.kind("LDC");
+        "8 bits": |row| row.bits(Some(8));
+        "16": |row| row.bits(Some(16));
+        "32": |row| row.bits(Some(32));
+        "64": |row| row.bits(Some(64));
+        "128": |row| row.bits(Some(128));
+        "invalid": |row| row.bits(None);
+        "remarks": |row| if row.remarks > 0 { Value::Count(row.remarks) } else { Value::None };
+        "cache operators": Row::cache;
+        "function": |row| Value::Text(row.demangled.as_deref().unwrap_or(&row.name).into());
+    }
+}

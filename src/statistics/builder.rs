@@ -1,0 +1,85 @@
+//! [`StatisticsBuilder`] and [`Statistics`].
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::neighbours::Neighbours;
+use super::remark::{Remark, RemarkKind};
+use super::step::{Load, Order, Step};
+
+/// The statistics of one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// The number of loads.
+    pub loads: u64,
+    /// The number by mnemonic.
+    pub by_kind: BTreeMap<&'static str, u64>,
+    /// The number by the bits that a lane loads; `None` if the size field encodes no size.
+    pub by_bits: BTreeMap<Option<u32>, u64>,
+    /// The number by cache operator; empty if the instruction has none.
+    pub by_cache: BTreeMap<Cow<'static, str>, u64>,
+    /// The remarks, by offset.
+    pub remarks: Vec<Remark>,
+    /// Whether it is known where basic blocks begin and end. If not, no loads are remarked on as
+    /// vectorizable.
+    pub are_blocks_known: bool,
+}
+
+/// Collects the statistics of one function from its instructions in order.
+#[derive(Debug, Default)]
+pub struct StatisticsBuilder {
+    loads: u64,
+    by_kind: BTreeMap<&'static str, u64>,
+    by_bits: BTreeMap<Option<u32>, u64>,
+    by_cache: BTreeMap<Cow<'static, str>, u64>,
+    remarks: Vec<Remark>,
+    neighbours: Neighbours,
+    /// Where the next instruction should be.
+    next: Option<u64>,
+    has_begun: bool,
+}
+
+impl StatisticsBuilder {
+    /// Takes the next instruction.
+    pub fn add(&mut self, step: Step) {
+        let Step { offset, next, load, flow, effect } = step;
+        let follows = !self.has_begun || offset == self.next;
+        (self.has_begun, self.next) = (true, next);
+        match offset.filter(|_| follows) {
+            Some(offset) => self.neighbours.add(offset, load.as_ref(), effect, flow),
+            None => self.neighbours.lose_blocks(),
+        }
+        if let Some(load) = load {
+            self.count(offset, load);
+        }
+    }
+
+    fn count(&mut self, offset: Option<u64>, load: Load) {
+        let Load { kind, bits, cache, order, base, displacement, .. } = load;
+        self.loads += 1;
+        *self.by_kind.entry(kind).or_default() += 1;
+        *self.by_bits.entry(bits).or_default() += 1;
+        if let (Some(bits), Some(displacement)) = (bits, displacement)
+            && displacement % i64::from((bits / 8).max(1)) != 0
+        {
+            let kind = RemarkKind::Misaligned { displacement, bits, base };
+            self.remarks.push(Remark { offset, kind });
+        }
+        if order == Order::Volatile {
+            let kind = RemarkKind::Volatile { cache: cache.clone() };
+            self.remarks.push(Remark { offset, kind });
+        }
+        *self.by_cache.entry(cache).or_default() += 1;
+    }
+
+    /// Returns the statistics of the instructions so far.
+    #[must_use]
+    pub fn finish(self) -> Statistics {
+        let Self { loads, by_kind, by_bits, by_cache, mut remarks, neighbours, .. } = self;
+        let are_blocks_known = neighbours.are_blocks_known();
+        remarks.extend(neighbours.finish());
+        remarks.sort_by_key(|remark| remark.offset);
+        Statistics { loads, by_kind, by_bits, by_cache, remarks, are_blocks_known }
+    }
+}

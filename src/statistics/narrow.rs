@@ -1,0 +1,181 @@
+//! [`Step::narrow`]: words of SM 5.x and 6.x.
+//!
+//! Opcodes, targets and the registers that are written are those that nvdisasm 12.8 shows
+//! (`-print-life-ranges`); `tests/data/statistics/` holds a sample.
+
+use std::borrow::Cow;
+
+use warpload_encoding::control::{BUNDLE_BYTES, NOP};
+use warpload_encoding::{ConstantMode, Instruction, LoadParts, MemorySpace, describe};
+
+use super::step::{Base, Effect, Flow, Load, Order, Registers, Step, Target};
+
+const WORD_BYTES: u64 = 8;
+/// The first bit of an opcode; opcodes below that of `LD` are arithmetic.
+const OPCODE: u32 = 51;
+const LD: u64 = 0x1000;
+
+impl Step {
+    /// Reads the word of an instruction of SM 5.x or 6.x.
+    #[must_use]
+    pub fn narrow(offset: Option<u64>, word: u64) -> Self {
+        let next = offset.and_then(|offset| offset.checked_add(WORD_BYTES));
+        let (flow, effect) = match Instruction::decode(word) {
+            Some(load) => (Flow::NEXT, loading(&load)),
+            None => other(next, word),
+        };
+        // Each bundle begins with its control word.
+        let is_control = next.is_some_and(|next| next % BUNDLE_BYTES as u64 == 0);
+        let next = if is_control { next.and_then(|n| n.checked_add(WORD_BYTES)) } else { next };
+        let load = Instruction::decode(word).map(|load| Load::from(&load));
+        Self { offset, next, load, flow, effect }
+    }
+}
+
+/// Returns what a load may change.
+fn loading(load: &Instruction) -> Effect {
+    let registers = load.size().map_or(4, |size| size.registers() as u8);
+    let writing = Effect::writing(load.destination().number(), registers);
+    Effect { memory: cache(load).1 != Order::Weak, ..writing }
+}
+
+/// Returns where an instruction that is no load goes on, and what it may change. Relative targets count
+/// from `next`.
+fn other(next: Option<u64>, word: u64) -> (Flow, Effect) {
+    if word == NOP {
+        return (Flow::NEXT, Effect::NOTHING);
+    }
+    let opcode = word >> OPCODE;
+    if opcode < LD {
+        return (Flow::NEXT, arithmetic(opcode, word as u8));
+    }
+    let is_constant = word >> 5 & 1 != 0;
+    let relative = || {
+        let Some(next) = next else { return Target::Unknown };
+        // 24 bits with a sign.
+        let distance = (word >> 20 << 40) as i64 >> 40;
+        next.checked_add_signed(distance).map_or(Target::None, Target::At)
+    };
+    let relative_or = |constant| if is_constant { constant } else { relative() };
+    // Branches have immediates from bit 51 down, so that their opcodes end above it.
+    let (ends_block, target, effect) = match opcode & !1 {
+        // SSY, PBK, PCNT: they say where others go on.
+        0x1c52 | 0x1c54 | 0x1c56 => (false, relative_or(Target::Unknown), Effect::NOTHING),
+        // BRA, PRET, PLONGJMP.
+        0x1c48 | 0x1c4e | 0x1c50 => (true, relative_or(Target::Unknown), Effect::ANYTHING),
+        // PEXIT has no constant.
+        0x1c46 => (true, relative(), Effect::ANYTHING),
+        // CAL: what is called through a constant is another function.
+        0x1c4c => (true, relative_or(Target::None), Effect::ANYTHING),
+        // JMX, JMP, BRX.
+        0x1c40 | 0x1c42 | 0x1c4a => (true, Target::Unknown, Effect::ANYTHING),
+        _ => match opcode {
+            // S2R.
+            0x1e19 => (false, Target::None, Effect::writing(word as u8, 1)),
+            // DEPBAR waits for registers, not for memory.
+            0x1e1e => (false, Target::None, Effect::NOTHING),
+            _ => (true, Target::None, Effect::ANYTHING),
+        },
+    };
+    (Flow { ends_block, target }, effect)
+}
+
+/// Returns what an instruction below `LD` may change: registers from `destination` on, and predicates.
+fn arithmetic(opcode: u64, destination: u8) -> Effect {
+    // Instructions of two operands, the second an immediate, a constant or a register.
+    let two_operands = matches!(opcode, 0x700..=0x73f | 0x980..=0x99f | 0xb80..=0xb9f);
+    let (registers, predicates) = match opcode & 0x1f {
+        // DMNMX, DADD, DMUL; F2F, F2I, I2F, I2I can have results of 64 bits.
+        0x0a | 0x0e | 0x10 | 0x15 | 0x16 | 0x17 | 0x1c if two_operands => (2, false),
+        // LOP, FCHK, R2P.
+        0x08 | 0x11 | 0x1e if two_operands => (1, true),
+        _ if two_operands => (1, false),
+        _ => match opcode {
+            // DFMA, CS2R.
+            0x6ce | 0x6cf | 0x6ee | 0x6ef | 0x96e | 0x96f | 0xa6e | 0xa6f | 0xb6e | 0xb6f
+            | 0xa19 => (2, false),
+            // MOV32I, LOP32I, FADD32I, FFMA32I, IMAD32I, ISCADD32I; IADD32I, FMUL32I, IMUL32I.
+            0x020..=0x03f | 0x080..=0x2ff | 0x380..=0x3ff => (1, false),
+            _ => (1, true),
+        },
+    };
+    Effect { predicates, ..Effect::writing(destination, registers) }
+}
+
+/// Returns the cache operator of a load and what it means.
+fn cache(load: &Instruction) -> (&'static str, Order) {
+    let name = match load {
+        Instruction::Ld(load) => load.fields().cache.name(),
+        Instruction::Ldg(load) => load.fields().cache.name(),
+        Instruction::Ldl(load) => load.fields().cache.name(),
+        _ => "",
+    };
+    (name, if name == "CV" { Order::Volatile } else { Order::Weak })
+}
+
+impl From<&Instruction> for Load {
+    fn from(load: &Instruction) -> Self {
+        let (cache, order) = cache(load);
+        let parts = load.parts();
+        let widest = if matches!(parts.space, MemorySpace::Constant { .. }) { 64 } else { 128 };
+        let form = form(load.encode()).into();
+        Self::new(load.mnemonic(), &parts, Cow::Borrowed(cache), order, widest, form)
+    }
+}
+
+impl Load {
+    /// Creates a load of any family from its parts, the modifiers of caches and order and what they
+    /// mean, the bits of the widest load like it, and its word without destination and displacement.
+    pub(super) fn new(
+        kind: &'static str,
+        parts: &LoadParts,
+        cache: Cow<'static, str>,
+        order: Order,
+        widest: u32,
+        form: u128,
+    ) -> Self {
+        let extended = parts.address.extended;
+        let base = parts.address.base;
+        let registers = (!base.is_zero())
+            .then(|| Registers { first: base.number(), count: if extended { 2 } else { 1 } });
+        let offset = parts.address.offset;
+        let has_base = registers.is_some() || parts.address.uniform.is_some();
+        let displacement = match has_base.then_some(()) {
+            Some(()) => i64::from(offset.signed()),
+            None => i64::from(offset.without_base()),
+        };
+        let is_known = match parts.space {
+            // What the other modes do with the offset is not public.
+            MemorySpace::Constant { mode, .. } => mode == ConstantMode::Direct,
+            MemorySpace::Undocumented => false,
+            _ => true,
+        };
+        let uniform = parts.address.uniform.filter(|uniform| !uniform.register.is_zero());
+        let uniform = uniform.map(|uniform| Registers {
+            first: uniform.register.number(),
+            count: if uniform.extended { 2 } else { 1 },
+        });
+        let plg = match parts.space {
+            MemorySpace::Generic { plg } => !plg.is_true(),
+            _ => false,
+        };
+        Self {
+            kind,
+            bits: parts.size.ok().map(|size| 8 * size.bytes()),
+            cache,
+            order,
+            base: Base { registers, uniform },
+            displacement: is_known.then_some(displacement),
+            has_predicate: plg || !parts.guard.pred.is_true(),
+            form,
+            widest,
+        }
+    }
+}
+
+/// Returns the word of a load without its destination and displacement.
+fn form(word: u64) -> u64 {
+    let rows = describe(word).into_iter().flatten().map(|reading| reading.row);
+    let varying = rows.filter(|row| matches!(row.name, "Rd" | "imm"));
+    word & !varying.fold(0, |mask, row| mask | row.field.mask())
+}

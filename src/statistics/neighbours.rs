@@ -1,0 +1,185 @@
+//! [`Neighbours`]: loads whose displacements are consecutive, see the rule in the [module](super).
+
+use std::collections::HashMap;
+
+use super::remark::{Remark, RemarkKind};
+use super::step::{Base, Effect, Flow, Load, Order, Registers, Target};
+
+/// The size of the loads that a wider one could serve.
+const NARROW_BITS: u32 = 32;
+const NARROW_BYTES: i64 = 4;
+
+/// Finds them, one instruction after the other.
+#[derive(Debug)]
+pub(super) struct Neighbours {
+    /// The number of instructions so far. Times are counted in it.
+    now: u64,
+    /// When each register, a predicate or a uniform register was last written; 0 if never.
+    written: [u64; 256],
+    predicate_written: u64,
+    uniform_written: u64,
+    /// The run of each form since memory was last written or the block ended.
+    open: HashMap<u128, Run>,
+    runs: Vec<RunInfo>,
+    members: Vec<Member>,
+    targets: Vec<u64>,
+    has_unknown_target: bool,
+}
+
+/// Loads of one form, between which nothing changes what they load.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// When the first one was executed.
+    began: u64,
+    /// The index in `Neighbours::runs`.
+    index: usize,
+}
+
+#[derive(Debug)]
+struct RunInfo {
+    kind: &'static str,
+    base: Base,
+    widest: u32,
+}
+
+/// A load of a run.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    /// The index in `Neighbours::runs`.
+    run: usize,
+    /// The number of targets up to it, after all are known.
+    block: usize,
+    displacement: i64,
+    offset: u64,
+}
+
+impl Default for Neighbours {
+    fn default() -> Self {
+        Self {
+            now: 0,
+            written: [0; 256],
+            predicate_written: 0,
+            uniform_written: 0,
+            open: HashMap::new(),
+            runs: Vec::new(),
+            members: Vec::new(),
+            targets: Vec::new(),
+            has_unknown_target: false,
+        }
+    }
+}
+
+impl Neighbours {
+    /// Takes the next instruction.
+    pub(super) fn add(&mut self, offset: u64, load: Option<&Load>, effect: Effect, flow: Flow) {
+        self.now += 1;
+        if let Some(load) = load {
+            self.load(offset, load);
+        }
+        for register in effect.registers.into_iter().flat_map(Registers::numbers) {
+            self.written[usize::from(register)] = self.now;
+        }
+        if effect.predicates {
+            self.predicate_written = self.now;
+        }
+        if effect.uniform {
+            self.uniform_written = self.now;
+        }
+        if effect.memory || flow.ends_block {
+            self.open.clear();
+        }
+        match flow.target {
+            Target::None => {}
+            Target::At(target) => self.targets.push(target),
+            Target::Unknown => self.has_unknown_target = true,
+        }
+    }
+
+    /// Notes that blocks can begin anywhere.
+    pub(super) fn lose_blocks(&mut self) {
+        self.has_unknown_target = true;
+    }
+
+    pub(super) fn are_blocks_known(&self) -> bool {
+        !self.has_unknown_target
+    }
+
+    fn load(&mut self, offset: u64, load: &Load) {
+        let Load { bits, order, displacement, base, widest, kind, .. } = *load;
+        let (Some(NARROW_BITS), Order::Weak, Some(displacement)) = (bits, order, displacement)
+        else {
+            return;
+        };
+        let run = self.open.get(&load.form).filter(|run| run.began > self.last_write(load));
+        let run = run.map_or(self.runs.len(), |run| run.index);
+        if run == self.runs.len() {
+            self.open.insert(load.form, Run { began: self.now, index: run });
+            self.runs.push(RunInfo { kind, base, widest });
+        }
+        self.members.push(Member { run, block: 0, displacement, offset });
+    }
+
+    /// Returns when something was last written that a load reads, besides memory.
+    fn last_write(&self, load: &Load) -> u64 {
+        let registers = load.base.registers.into_iter().flat_map(Registers::numbers);
+        let written = registers.map(|register| self.written[usize::from(register)]);
+        let uniform = load.base.uniform.map(|_| self.uniform_written);
+        let predicate = load.has_predicate.then_some(self.predicate_written);
+        written.chain(uniform).chain(predicate).max().unwrap_or(0)
+    }
+
+    /// Returns the remarks, in no particular order.
+    pub(super) fn finish(mut self) -> Vec<Remark> {
+        if self.has_unknown_target {
+            return Vec::new();
+        }
+        self.targets.sort_unstable();
+        self.targets.dedup();
+        for member in &mut self.members {
+            member.block = self.targets.partition_point(|target| *target <= member.offset);
+        }
+        let key = |member: &Member| (member.run, member.block);
+        self.members.sort_unstable_by_key(|m| (key(m), m.displacement, m.offset));
+        // Of loads of the same word, the first.
+        self.members.dedup_by_key(|member| (key(member), member.displacement));
+        let mut remarks = Vec::new();
+        for members in self.members.chunk_by(|a, b| key(a) == key(b)) {
+            let Some(run) = members.first().and_then(|first| self.runs.get(first.run)) else {
+                continue;
+            };
+            let mut rest = members;
+            while !rest.is_empty() {
+                let served = [4, 2].into_iter().find(|count| is_one_word(rest, *count, run.widest));
+                remarks.extend(served.and_then(|count| remark(rest.get(..count)?, run)));
+                rest = rest.get(served.unwrap_or(1)..).unwrap_or_default();
+            }
+        }
+        remarks
+    }
+}
+
+/// Returns whether the first `count` loads are those of one aligned word of at most `widest` bits.
+fn is_one_word(members: &[Member], count: usize, widest: u32) -> bool {
+    let Some(members) = members.get(..count) else { return false };
+    let bytes = count as i64 * NARROW_BYTES;
+    let is_consecutive = |pair: &[Member]| match pair {
+        [a, b] => b.displacement.checked_sub(a.displacement) == Some(NARROW_BYTES),
+        _ => false,
+    };
+    8 * bytes <= i64::from(widest)
+        && members.first().is_some_and(|first| first.displacement % bytes == 0)
+        && members.windows(2).all(is_consecutive)
+}
+
+/// Returns the remark on the loads of one word.
+fn remark(members: &[Member], run: &RunInfo) -> Option<Remark> {
+    let mut offsets: Vec<u64> = members.iter().map(|member| member.offset).collect();
+    offsets.sort_unstable();
+    let (first, others) = offsets.split_first()?;
+    let bits = NARROW_BITS * members.len() as u32;
+    let (kind, base, others) = (run.kind, run.base, others.to_vec());
+    Some(Remark {
+        offset: Some(*first),
+        kind: RemarkKind::Vectorizable { kind, others, bits, base },
+    })
+}

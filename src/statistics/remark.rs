@@ -1,0 +1,98 @@
+//! [`Remark`]: what is said of a load.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::step::Base;
+
+/// Something that a reader of the code should look at. Displays as a sentence without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Remark {
+    /// The offset of the load, the first one if there are several; `None` if it is unknown.
+    pub offset: Option<u64>,
+    /// What is said.
+    pub kind: RemarkKind,
+}
+
+/// What a [`Remark`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RemarkKind {
+    /// This load and others have consecutive addresses, so that one wider load could serve.
+    Vectorizable {
+        /// The mnemonic.
+        kind: &'static str,
+        /// The offsets of the other loads, ascending.
+        others: Vec<u64>,
+        /// The number of bits that all of them load.
+        bits: u32,
+        /// What the displacements are added to.
+        base: Base,
+    },
+    /// The load is not served by caches and not combined with others.
+    Volatile {
+        /// The cache operator.
+        cache: Cow<'static, str>,
+    },
+    /// The displacement is not a multiple of the access size.
+    Misaligned {
+        /// The displacement.
+        displacement: i64,
+        /// The access size in bits.
+        bits: u32,
+        /// What the displacement is added to.
+        base: Base,
+    },
+}
+
+impl RemarkKind {
+    /// Returns `vectorizable`, `volatile` or `misaligned`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Vectorizable { .. } => "vectorizable",
+            Self::Volatile { .. } => "volatile",
+            Self::Misaligned { .. } => "misaligned",
+        }
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            RemarkKind::Vectorizable { kind, others, bits, base } => {
+                f.write_str("with ")?;
+                for (i, other) in others.iter().enumerate() {
+                    let separator = match i {
+                        0 => "",
+                        _ if i + 1 == others.len() => " and ",
+                        _ => ", ",
+                    };
+                    write!(f, "{separator}{other:#x}")?;
+                }
+                let bytes = bits / 8;
+                write!(f, ": {bytes} consecutive bytes, which one {bits}-bit {kind} could load")?;
+                if !base.is_none() {
+                    write!(f, " if {base} is a multiple of {bytes}")?;
+                }
+                Ok(())
+            }
+            RemarkKind::Volatile { cache } => {
+                write!(f, ".{cache} is volatile: fetched again by each load, past the caches")
+            }
+            RemarkKind::Misaligned { displacement, bits, base } => {
+                let (sign, size) = (if *displacement < 0 { "-" } else { "" }, bits / 8);
+                let displacement = displacement.unsigned_abs();
+                if base.is_none() {
+                    return write!(f, "address {displacement:#x} is not a multiple of {size}");
+                }
+                write!(
+                    f,
+                    "displacement {sign}{displacement:#x} is not a multiple of {size}, so that the \
+                     address is one for some values of {base} only"
+                )
+            }
+        }
+    }
+}
