@@ -160,7 +160,7 @@ mod tests {
     /// `&req={5,2,0} &rd=0x1 &wr=0x0 ?WAIT4_END_GROUP ?BATCH_START` in listings of nvdisasm 12.8.
     #[test]
     fn the_slot_of_a_wide_word() {
-        let scheduling = 0b001_100101_001_000_0_0100_u128;
+        let scheduling = 0b0011_0010_1001_0000_0100_u128;
         let control = Control::of_wide_word(scheduling << 105 | 0x7f);
         assert_eq!(control.wait.mask(), 0b10_0101);
         assert_eq!((control.read.number(), control.write.number()), (Some(1), Some(0)));

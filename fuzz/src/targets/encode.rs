@@ -1,5 +1,7 @@
 use warpload::encoding::control::{Bundle, Control, Notation};
-use warpload::encoding::{Bits, Instruction, ParseErrorKind, parse_control_prefix, parse_line};
+use warpload::encoding::{
+    Bits, Instruction, MachineWord, ParseErrorKind, parse_control_prefix, parse_line,
+};
 use warpload::explain::{certain_fault, effect, remarks};
 use warpload::sass::{Format, read};
 
@@ -76,7 +78,7 @@ fn is_found_in_bundles(assembled: &[(u64, Control)]) {
     let found: Result<Vec<_>, _> = found.collect();
     let found = found.unwrap_or_else(|error| panic!("{error}"));
     let expected =
-        assembled.iter().map(|(word, control)| (Some((*word).into()), Some(*control)));
+        assembled.iter().map(|(word, control)| (Some(MachineWord::from(*word)), Some(*control)));
     assert!(found.len().is_multiple_of(3));
     assert!(found.iter().copied().take(assembled.len()).eq(expected));
 }
