@@ -9,7 +9,7 @@ use warpload_encoding::MachineWord;
 use super::code::CodeUnit;
 use super::elf_layout::{Layout, Name};
 use super::error::SassError;
-use super::source_lines::{SourceLine, SourceLines, read_lines};
+use super::source_lines::{DamagedLines, SourceLine, SourceLines, read_lines};
 use super::{MAX_BINARY_BYTES, read_whole};
 use crate::file_kind::FileKind;
 
@@ -68,24 +68,6 @@ pub struct Located {
     pub word: MachineWord,
     /// The source line; `None` if the cubin has none for it.
     pub source: Option<SourceLine>,
-}
-
-/// What is wrong with the line information of a cubin. What could be read of it is used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DamagedLines {
-    /// The byte offset in the cubin of the first part that cannot be read.
-    pub offset: u64,
-}
-
-/// The line information of an input.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LineInformation {
-    /// Whether any of it could be read.
-    pub is_present: bool,
-    /// What is wrong with it; `None` if nothing is.
-    pub damaged: Option<DamagedLines>,
 }
 
 impl Functions {

@@ -66,13 +66,13 @@ pub use self::code::CodeUnit;
 use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
 #[cfg(feature = "trace")]
-pub use self::functions::{DamagedLines, Function, Functions, LineInformation, Located};
+pub use self::functions::{Function, Functions, Located};
 pub use self::instruction::SassInstruction;
 use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};
 pub use self::relocation::without_relocations;
 #[cfg(feature = "trace")]
-pub use self::source_lines::SourceLine;
+pub use self::source_lines::{DamagedLines, LineInformation, SourceLine};
 use crate::file_kind::FileKind;
 
 /// The maximum size of a cubin or a raw stream in bytes; these are read whole. Listings are unlimited.

@@ -38,6 +38,24 @@ pub struct SourceLine {
     pub line: u32,
 }
 
+/// What is wrong with the line information of a cubin. What could be read of it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DamagedLines {
+    /// The byte offset in the cubin of the first part that cannot be read.
+    pub offset: u64,
+}
+
+/// The line information of an input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LineInformation {
+    /// Whether any of it could be read.
+    pub is_present: bool,
+    /// What is wrong with it; `None` if nothing is.
+    pub damaged: Option<DamagedLines>,
+}
+
 /// The source line of each instruction of a cubin; empty without line information.
 #[derive(Debug, Default)]
 pub(super) struct SourceLines {

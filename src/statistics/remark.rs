@@ -89,8 +89,8 @@ impl fmt::Display for Remark {
                 }
                 write!(
                     f,
-                    "displacement {sign}{displacement:#x} is not a multiple of {size}, so that the \
-                     address is one for some values of {base} only"
+                    "displacement {sign}{displacement:#x} is not a multiple of {size}: misaligned \
+                     unless {base} makes up for it"
                 )
             }
         }

@@ -189,13 +189,13 @@ fn volatile_and_misaligned_loads() {
             load("LDL.CI.U8 R8, [R0+0x7]"),
         ]),
         [
-            "0x8 misaligned: displacement 0x4 is not a multiple of 8, so that the address is one for \
-             some values of {R3, R2} only",
+            "0x8 misaligned: displacement 0x4 is not a multiple of 8: misaligned unless {R3, R2} \
+             makes up for it",
             "0x8 volatile: .CV is volatile: fetched again by each load, past the caches",
             "0x10 volatile: .CV is volatile: fetched again by each load, past the caches",
             "0x18 misaligned: address 0x101 is not a multiple of 2",
-            "0x28 misaligned: displacement -0x8 is not a multiple of 16, so that the address is one for \
-             some values of R0 only",
+            "0x28 misaligned: displacement -0x8 is not a multiple of 16: misaligned unless R0 \
+             makes up for it",
         ]
     );
 }

@@ -3,15 +3,14 @@
 mod check;
 mod extract;
 mod find;
+mod functions;
 mod images;
 mod list;
-mod origin;
 pub(crate) mod row;
 mod stats;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::ValueEnum;
 use warpload::encoding::control::Notation;
@@ -20,8 +19,8 @@ use warpload::sass::{self, SassInstruction};
 
 use self::check::{Checked, Remark};
 use self::find::Found;
+use self::functions::{Names, Wanted};
 use self::images::Tag;
-use self::origin::Names;
 use self::row::{Row, Style};
 use self::stats::Stats;
 use super::binary::{self, Opened};
@@ -189,7 +188,7 @@ pub(crate) fn execute(
         return word::decode(&arguments.word, style, output);
     }
     let mut status = Status::Done;
-    let mut functions = Functions { wanted: arguments.function.as_deref(), ..Functions::default() };
+    let mut functions = Wanted::new(arguments.function.as_deref());
     for path in &arguments.input {
         let mut decoder = Decoder {
             arguments: &arguments,
@@ -209,35 +208,11 @@ pub(crate) fn execute(
         }
     }
     // Of several inputs one with the function is enough.
-    if let Some(wanted) = functions.wanted.filter(|_| !functions.found && status == Status::Done) {
-        diagnostic::error(format_args!("no function {wanted:?}; {}", listed(&functions.others)));
+    if let Some(missing) = functions.missing().filter(|_| status == Status::Done) {
+        diagnostic::error(missing);
         status = Status::Unreadable;
     }
     Ok(status)
-}
-
-/// The functions of the inputs, if one is wanted.
-#[derive(Default)]
-struct Functions<'f> {
-    wanted: Option<&'f str>,
-    found: bool,
-    others: BTreeSet<Arc<str>>,
-}
-
-impl Functions<'_> {
-    /// Returns whether an instruction of this function is wanted.
-    fn take(&mut self, function: Option<&Arc<str>>) -> bool {
-        let Some(wanted) = self.wanted else { return true };
-        let is_wanted = function.is_some_and(|function| &**function == wanted);
-        self.found |= is_wanted;
-        if !is_wanted
-            && let Some(function) = function
-            && !self.others.contains(function)
-        {
-            self.others.insert(Arc::clone(function));
-        }
-        is_wanted
-    }
 }
 
 /// What was found in one input.
@@ -281,7 +256,7 @@ struct Decoder<'d, 'f> {
     path: &'d Path,
     /// The current one, in a file that holds cubins.
     image: Option<Tag>,
-    functions: &'d mut Functions<'f>,
+    functions: &'d mut Wanted<'f>,
     status: Status,
     checked: Checked,
 }
@@ -289,20 +264,6 @@ struct Decoder<'d, 'f> {
 /// What a raw stream that no compiler wrote may be.
 const MAY_BE_NO_CODE: &str =
     "this may not be code, or it may begin elsewhere (use `--offset BYTES`)";
-
-/// Lists the functions, as many as fit a message.
-fn listed(names: &BTreeSet<Arc<str>>) -> String {
-    const SHOWN: usize = 20;
-    if names.is_empty() {
-        return "none is named here".to_owned();
-    }
-    let shown: Vec<&str> = names.iter().map(|name| &**name).take(SHOWN).collect();
-    let more = match names.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("there are: {}{more}", shown.join(", "))
-}
 
 impl Decoder<'_, '_> {
     fn file(&mut self, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
@@ -435,7 +396,7 @@ impl Decoder<'_, '_> {
             self.status = output.fail(Status::Failed, format_args!("{name}: {message}"))?;
             return Ok(());
         }
-        if counts.instructions == 0 && self.functions.wanted.is_some() {
+        if counts.instructions == 0 && self.functions.is_one() {
             return Ok(());
         }
         if self.arguments.check {

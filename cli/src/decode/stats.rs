@@ -10,7 +10,7 @@ use warpload::sass::{SassInstruction, without_relocations};
 use warpload::statistics::{Load, Remark, Statistics, StatisticsBuilder, Step};
 
 use super::find::{Found, is_later_load, sm_of};
-use super::origin::Names;
+use super::functions::Names;
 use super::row::{Style, has_relocated_text};
 use crate::diagnostic;
 use crate::io::{self, Output};
