@@ -149,6 +149,8 @@ fn check(word: u128, sm: Sm, ours: Decoded128, answer: &Answer) -> Option<String
         (Decoded128::Other, Answer::Text(text)) if !is_load(text, sm) => None,
         (Decoded128::Other, _) => Some("no load".to_owned()),
         (Decoded128::Refused(refusal), _) => Some(format!("refused: {refusal}")),
+        // Version 13.5 prints no line for this one.
+        (Decoded128::Load(load), Answer::Nothing) if load.text().contains(".U4TO8.") => None,
         (Decoded128::Load(load), _) => Some(load.text().as_str().to_owned()),
     }
 }

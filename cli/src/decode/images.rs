@@ -16,7 +16,6 @@ use crate::{diagnostic, name};
 /// The image of a container that an instruction is in.
 pub(super) struct Tag {
     pub(super) number: u64,
-    pub(super) sm: Option<String>,
 }
 
 /// What was found in a file.
@@ -92,7 +91,7 @@ impl Decoder<'_, '_> {
             format!("{file}image {number}, SM {}{names}:", sm.as_deref().unwrap_or("unknown"))
         };
         let heading = (several && self.arguments.format == Format::Text).then(heading);
-        self.image = (!is_alone).then_some(Tag { number, sm });
+        self.image = (!is_alone).then_some(Tag { number });
         let result = match sass::read(&*read.bytes, sass::Format::Detect) {
             Ok(instructions) => {
                 if let Some(heading) = heading {

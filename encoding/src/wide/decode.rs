@@ -85,6 +85,7 @@ impl core::error::Error for Refusal {}
 #[derive(Clone, Copy)]
 pub struct FieldReading128 {
     row: &'static Row,
+    mnemonic: &'static str,
     /// The bits of the field, unsigned.
     pub raw: u64,
 }
@@ -127,6 +128,9 @@ impl FieldReading128 {
 
 impl fmt::Display for FieldReading128 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Kind::Opcode = self.row.kind {
+            return f.write_str(self.mnemonic);
+        }
         self.row.kind.fmt_meaning(self.raw, self.row.field.width(), f)
     }
 }
@@ -257,8 +261,8 @@ impl Instruction128 {
 
     /// Returns the reading of every field, most significant first.
     pub fn describe(&self) -> impl Iterator<Item = FieldReading128> + use<> {
-        let word = self.encode();
-        self.rows().map(move |row| FieldReading128 { row, raw: row.field.get(word) })
+        let (word, mnemonic) = (self.encode(), self.mnemonic());
+        self.rows().map(move |row| FieldReading128 { row, mnemonic, raw: row.field.get(word) })
     }
 
     pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &'static Row> + use<> {

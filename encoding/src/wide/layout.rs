@@ -17,7 +17,7 @@ use super::values;
 /// How the hardware schedules the instruction: the top of every word.
 pub(super) const SCHEDULING: &[Row] = &[
     unread(127, 125),
-    row(124, 122, S::Batch, Unsigned, "batch", "batch hint, 0 for none"),
+    row(124, 122, S::Batch, Named(&values::BATCH), "batch", "batch hint; text only"),
     row(121, 116, S::Wait, WaitMask, "req", "barriers to wait for, one bit each"),
     row(
         115,
@@ -38,13 +38,13 @@ pub(super) const SCHEDULING: &[Row] = &[
     ),
     row(108, 105, S::Stall, Unsigned, "stall", "cycles until the warp's next instruction issues"),
     unread(104, 104),
-    row(103, 102, S::Pm, Unsigned, "PM", "performance monitor"),
+    row(103, 102, S::Pm, Unsigned, "PM", "text only"),
 ];
 
 /// The scheduling of instructions that release no barrier when their sources have been read.
 pub(super) const SCHEDULING_WITHOUT_READ: &[Row] = &[
     unread(127, 125),
-    row(124, 122, S::Batch, Unsigned, "batch", "batch hint, 0 for none"),
+    row(124, 122, S::Batch, Named(&values::BATCH), "batch", "batch hint; text only"),
     row(121, 116, S::Wait, WaitMask, "req", "barriers to wait for, one bit each"),
     row(115, 113, S::ReadBarrier, Barrier, "rd", "none: the instruction has no read barrier")
         .fixed(7),
@@ -59,7 +59,7 @@ pub(super) const SCHEDULING_WITHOUT_READ: &[Row] = &[
     ),
     row(108, 105, S::Stall, Unsigned, "stall", "cycles until the warp's next instruction issues"),
     unread(104, 104),
-    row(103, 102, S::Pm, Unsigned, "PM", "performance monitor"),
+    row(103, 102, S::Pm, Unsigned, "PM", "text only"),
 ];
 
 const GUARD_NEGATED: Row =

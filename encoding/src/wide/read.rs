@@ -10,11 +10,14 @@ use super::values::is_invalid_name;
 use crate::control::{Control, Schedule};
 use crate::field::FieldValue;
 use crate::operand::Pred;
-use crate::sm::Sm;
+use crate::sm::{Sm, Tail};
 use crate::text::annotation::{Annotations, parse_control_prefix};
 use crate::text::cursor::{Cursor, Word};
 use crate::text::lexer::TokenKind;
 use crate::text::{Expected, ParseError, ParseErrorKind as Error, Span};
+
+/// The schedule of a text without one.
+const TRANS1: u8 = 17;
 
 /// Parses one instruction of `sm`, which has 128-bit words: the canonical text, with or without the
 /// scheduling that nvdisasm 12.8 appends, or the notation of maxas or CuAssembler before it. Without
@@ -304,7 +307,8 @@ impl Instruction128 {
         if let Some(annotations) = trailing {
             if annotations.schedules() {
                 // In the text of 12.x what is 0 is left out.
-                let schedule = annotations.schedule.map_or(0, Schedule::value);
+                let default = if self.sm().tail() == Tail::All { 0 } else { TRANS1 };
+                let schedule = annotations.schedule.map_or(default, Schedule::value);
                 let [stall, yields] = [u64::from(schedule) & 15, u64::from(schedule >> 4)];
                 let none = u64::from(crate::control::Barrier::NONE.number().unwrap_or(7));
                 let barrier = |barrier: Option<crate::control::Barrier>| {

@@ -150,8 +150,8 @@ impl Kind {
     ) -> fmt::Result {
         let signed = || (bits << (64 - width)) as i64 >> (64 - width);
         match self {
-            Self::Opcode => write!(f, "{bits:#x}"),
-            Self::Unread | Self::Unsigned => write!(f, "{bits:#x}"),
+            Self::Unsigned if width <= 4 => write!(f, "{bits}"),
+            Self::Opcode | Self::Unread | Self::Unsigned => write!(f, "{bits:#x}"),
             Self::Named(values) => values.fmt_meaning(bits, f),
             Self::Register => fmt::Display::fmt(&Reg::from_bits(bits), f),
             Self::UniformRegister => fmt::Display::fmt(&UniformReg::from_field(bits, width), f),

@@ -80,6 +80,16 @@ macro_rules! values {
 }
 
 values! {
+    BATCH: "the batch hint", default Some(0);
+    "" "none",
+    "BATCH_START" "",
+    "BATCH_START_TILE" "",
+    "???3" "",
+    "BATCH_END" "",
+    "BARRIER_EXEMPT" "",
+    "6" "refused",
+    "7" "refused",
+
     EXTENDED: "`.E`", default Some(0);
     "" "32-bit address",
     "E" "64-bit address in {Ra+1, Ra}",
