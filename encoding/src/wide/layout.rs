@@ -93,6 +93,7 @@ const EVICT: Row = row(
 );
 const OFFSET_24: Row =
     row(63, 40, S::Offset, Signed, "off", "byte offset; unsigned without a base");
+const SIGNED_24: Row = row(63, 40, S::Offset, Signed, "off", "byte offset");
 const OFFSET_16: Row = row(53, 38, S::Offset, Signed, "off", "byte offset in the bank");
 const OFFSET_17: Row = row(53, 37, S::Offset, Signed, "off", "byte offset in the bank");
 const OFFSET_32: Row = row(69, 38, S::Offset, Signed, "off", "byte offset");
@@ -198,7 +199,7 @@ pub(super) const LD_UNIFORM: &[&[Row]] = &[
         unread(83, 81).only(AHB),
     ],
     ORDER_UNIFORM,
-    &[OFFSET_24, unread(39, 38).only(TAH), UR.only(TAH), UR_B.only(B), RA, RD],
+    &[SIGNED_24, unread(39, 38).only(TAH), UR.only(TAH), UR_B.only(B), RA, RD],
     GUARDED,
 ];
 
@@ -236,7 +237,7 @@ pub(super) const LDG_UNIFORM: &[&[Row]] = &[
         PD,
     ],
     ORDER_UNIFORM,
-    &[OFFSET_24, unread(39, 38).only(TAH), UR.only(TAH), UR_B.only(B), RA, RD],
+    &[SIGNED_24, unread(39, 38).only(TAH), UR.only(TAH), UR_B.only(B), RA, RD],
     GUARDED,
 ];
 
@@ -315,7 +316,7 @@ pub(super) const LDL_UNIFORM: &[&[Row]] = &[
         DESCRIPTOR.only(AHB),
         SIZE_128,
         unread(72, 64),
-        OFFSET_24,
+        SIGNED_24,
         unread(39, 38).only(TAH),
         UR.only(TAH),
         UR_B.only(B),
@@ -363,7 +364,7 @@ pub(super) const LDS_UNIFORM: &[&[Row]] = &[
     SCHEDULING,
     &[unread(101, 92), UNIFORM],
     SHARED_MIDDLE,
-    &[OFFSET_24, unread(39, 38).only(TAH), UR.only(TAH), UR_B.only(B), RA, RD],
+    &[SIGNED_24, unread(39, 38).only(TAH), UR.only(TAH), UR_B.only(B), RA, RD],
     GUARDED,
 ];
 
@@ -619,7 +620,7 @@ pub(super) const LDSM_IMMEDIATE: &[&[Row]] = &[
     SCHEDULING,
     &[unread(101, 92), IMMEDIATE],
     MATRIX,
-    &[OFFSET_24, unread(39, 32), RA, RD],
+    &[OFFSET_24.only(T), SIGNED_24.only(AHB), unread(39, 32), RA, RD],
     GUARDED,
 ];
 
@@ -628,7 +629,15 @@ pub(super) const LDSM_UNIFORM: &[&[Row]] = &[
     SCHEDULING,
     &[unread(101, 92), UNIFORM],
     MATRIX,
-    &[OFFSET_24, unread(39, 38).only(TAH), UR.only(TAH), UR_B.only(B), RA, RD],
+    &[
+        OFFSET_24.only(T),
+        SIGNED_24.only(AHB),
+        unread(39, 38).only(TAH),
+        UR.only(TAH),
+        UR_B.only(B),
+        RA,
+        RD,
+    ],
     GUARDED,
 ];
 
