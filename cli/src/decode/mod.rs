@@ -427,7 +427,7 @@ impl Decoder<'_, '_> {
     }
 
     /// Says on standard error what the rows do not show.
-    fn remark(&self, counts: &Counts) {
+    fn remark(&mut self, counts: &Counts) {
         let mut file = io::name(self.path);
         if let Some(image) = &self.image {
             file += &format!(": image {}", image.number);
@@ -444,7 +444,8 @@ impl Decoder<'_, '_> {
             }
         }
         if counts.of_unknown_sm > 0 {
-            diagnostic::warning(format_args!(
+            self.status = self.status.max(Status::Unreadable);
+            diagnostic::error(format_args!(
                 "{file}: {} of {instructions} instructions have 128 bits, and nothing says of which SM \
                  they are; use `--sm`, for example `--sm 80`",
                 counts.of_unknown_sm

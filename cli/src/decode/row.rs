@@ -16,17 +16,17 @@ use crate::options::Format;
 #[derive(Default, serde::Serialize)]
 pub(crate) struct LoadJson<'l> {
     pub(crate) file: Option<&'l str>,
-    /// Only in a file that holds cubins: its number there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) image: Option<u64>,
-    /// Only if the input names it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) sm: Option<String>,
     pub(crate) function: Option<&'l str>,
     pub(crate) offset: Option<String>,
     pub(crate) word: Option<String>,
     pub(crate) text: Option<&'l str>,
     pub(crate) control: Option<ControlJson>,
+    /// Only in a file that holds cubins: its number there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) image: Option<u64>,
+    /// Only if the input names it, or `--sm`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sm: Option<String>,
     /// Only for a word that has the opcode of a load and is refused.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) illegal: bool,
