@@ -18,8 +18,8 @@ use warpload::sass::{self, SassInstruction};
 
 use self::check::{Checked, Remark};
 use self::find::Found;
-use self::images::Tag;
-use self::row::{Row, Style};
+use self::images::Chosen;
+use self::row::{Row, Style, Tag};
 use super::binary::{self, Opened};
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
@@ -265,26 +265,34 @@ impl Decoder<'_, '_> {
             return self.instructions(sass::read_raw(input, self.arguments.offset)?, output);
         }
         let (path, arguments) = (self.path, self.arguments);
-        match binary::open(path, progress)? {
+        let binary = match binary::open(path, progress)? {
+            Opened::Binary(binary) => binary,
             Opened::Text(_) if arguments.list || arguments.extract.is_some() => {
                 anyhow::bail!("text; expected a file that holds cubins or PTX")
             }
             Opened::Text(input) => {
-                self.instructions(sass::read(input, sass::Format::Detect)?, output)
+                return self.instructions(sass::read(input, sass::Format::Detect)?, output);
             }
-            Opened::Binary(binary) if arguments.list => {
-                self.status = list::list(path, binary.bytes(), arguments, output)?;
-                Ok(())
-            }
-            Opened::Binary(binary) => match &arguments.extract {
-                Some(folder) => {
-                    self.status =
-                        extract::extract(path, binary.bytes(), folder, arguments, output)?;
-                    Ok(())
-                }
-                None => self.images(binary.bytes(), output),
-            },
-        }
+        };
+        let chosen = Chosen {
+            path,
+            file: binary.bytes(),
+            sm: arguments.sm,
+            format: arguments.format,
+            names_files: arguments.input.len() > 1,
+        };
+        let status = if arguments.list {
+            list::list(&chosen, output)?
+        } else if let Some(folder) = &arguments.extract {
+            extract::extract(&chosen, folder, arguments.force, output)?
+        } else {
+            chosen.decode(output, |image, instructions, output| {
+                self.image = image;
+                self.instructions(instructions, output)
+            })?
+        };
+        self.status = self.status.max(status);
+        Ok(())
     }
 
     fn instructions<R: std::io::BufRead>(

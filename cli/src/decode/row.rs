@@ -8,7 +8,6 @@ use warpload::encoding::control::Notation;
 use warpload::sass::{SassInstruction, without_relocations};
 
 use super::find::{Found, names_a_load};
-use super::images::Tag;
 use crate::encode::hexadecimal;
 use crate::io::Output;
 use crate::name::visible;
@@ -74,6 +73,12 @@ pub(super) struct Style {
     /// There are several inputs.
     pub(super) names_files: bool,
     pub(super) notation: Option<Notation>,
+}
+
+/// The image of a container that an instruction is in.
+pub(super) struct Tag {
+    pub(super) number: u64,
+    pub(super) sm: Option<String>,
 }
 
 /// An instruction and what it was found to be.
