@@ -8,7 +8,7 @@ use warpload::encoding::Sm;
 use warpload::sass::{self, Sass, SassError};
 
 use super::row::Tag;
-use crate::binary::{is_of, may_be_of, numbered, text};
+use crate::binary::{is_alone, is_of, may_be_of, numbered, text};
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
@@ -73,7 +73,7 @@ impl Chosen<'_> {
                 Ok(read) if is_of(self.sm, read.sm) => {
                     found.chosen += 1;
                     let heading = several.then(|| self.heading(number, &image, &read));
-                    let is_alone = image.container.is_none() && image.member.is_none();
+                    let is_alone = is_alone(&image);
                     match self.image(number, &read, is_alone, heading, output, &mut decode) {
                         Ok(()) => {}
                         Err(error) if is_alone || io::is_output_error(&error) => return Err(error),
