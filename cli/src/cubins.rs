@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use warpload::container::{Image, ImageKind};
+use warpload::container::ImageKind;
 use warpload::sass::{DamagedLines, Functions};
 use warpload::trace::{CodeCheck, Misfit};
 
@@ -38,9 +38,8 @@ fn add_images(functions: &mut Functions, file: &[u8], name: &str) -> anyhow::Res
         if image.as_ref().is_ok_and(|image| image.kind != ImageKind::Cubin) {
             continue;
         }
-        let is_alone = |image: &Image<'_>| image.container.is_none() && image.member.is_none();
         let name = match &image {
-            Ok(image) if is_alone(image) => name.to_owned(),
+            Ok(image) if binary::is_alone(image) => name.to_owned(),
             _ => format!("{name}: image {number}"),
         };
         let read = image.and_then(|image| image.read()).map_err(anyhow::Error::from);

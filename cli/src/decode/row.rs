@@ -8,7 +8,6 @@ use warpload::encoding::{Control, Load, MachineWord, Sm};
 use warpload::sass::{SassInstruction, SourceLine, without_relocations};
 
 use super::find::{Found, names_a_load, sm_of};
-use super::images::Tag;
 use crate::io::Output;
 use crate::name::visible;
 use crate::options::Format;
@@ -104,6 +103,11 @@ pub(super) struct Style {
     pub(super) notation: Option<Notation>,
     /// The input has line information.
     pub(super) has_lines: bool,
+}
+
+/// The image of a container that an instruction is in.
+pub(super) struct Tag {
+    pub(super) number: u64,
 }
 
 /// An instruction and what it was found to be.
