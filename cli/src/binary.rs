@@ -88,6 +88,11 @@ pub(crate) fn numbered(
     (1..).zip(Images::new(file))
 }
 
+/// Whether an image is the whole file.
+pub(crate) fn is_alone(image: &Image<'_>) -> bool {
+    image.container.is_none() && image.member.is_none()
+}
+
 /// Whether an image of that SM is the wanted one: the suffix counts.
 pub(crate) fn is_of(wanted: Option<Sm>, sm: Option<ImageSm>) -> bool {
     wanted.is_none_or(|wanted| {

@@ -38,7 +38,10 @@ fn add_images(functions: &mut Functions, file: &[u8], name: &str) -> anyhow::Res
         if image.as_ref().is_ok_and(|image| image.kind != ImageKind::Cubin) {
             continue;
         }
-        let name = format!("{name}: image {number}");
+        let name = match &image {
+            Ok(image) if binary::is_alone(image) => name.to_owned(),
+            _ => format!("{name}: image {number}"),
+        };
         let read = image.and_then(|image| image.read()).map_err(anyhow::Error::from);
         match read.and_then(|read| add(functions, &*read.bytes, &name)) {
             Ok(()) => added += 1,

@@ -29,7 +29,7 @@ use super::{cubins, diagnostic, image};
 /// from a memory image or from a fill; with neither, everything but values is computed. If the trace
 /// holds expected values they are compared, and a mismatch is exit status 1.
 ///
-/// A binary trace, and a file that holds all bytes of an image, are mapped: they must not change or
+/// A binary trace, a file with cubins, and one that holds all bytes of an image, are mapped: they must not change or
 /// become shorter while they are read.
 ///
 /// Misaligned addresses are rounded down and reported as faults, whatever the manifest's
@@ -87,7 +87,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     reuse: bool,
 
-    /// A cubin with kernels of the trace, for the SASS (SM 5.x and 6.x) and the source line of each
+    /// A cubin with kernels of the trace, or a file that holds such cubins, for the SASS (SM 5.x and 6.x) and the source line of each
     /// program counter; can be given several times
     #[arg(long, value_name = "FILE")]
     cubin: Vec<PathBuf>,

@@ -1,7 +1,8 @@
 //! [`Entry`]: what the header of a container's entry says. Nothing in it is trusted.
 
+use super::compression::Compression;
+use super::elf::ImageSm;
 use super::error::{ContainerError, ContainerErrorKind as Kind};
-use super::{Compression, ImageSm};
 
 /// How long the header of an entry is at least; extra records follow.
 pub(super) const HEADER: usize = 64;

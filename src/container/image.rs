@@ -4,10 +4,11 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
+use super::compression::Compression;
 use super::elf::{Cubin, ImageSm};
 use super::error::{ContainerError, ContainerErrorKind};
 use super::host::Place;
-use super::payload::{Compression, Payload};
+use super::payload::Payload;
 
 /// What an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,13 +5,14 @@ use std::sync::OnceLock;
 
 use memchr::memmem;
 
+use super::elf;
 use super::entry::{CONCATENATED, ELF, Entry, Fields, PTX};
 use super::error::{ContainerError, ContainerErrorKind as Kind};
 use super::host::{Host, Place};
 use super::image::{Image, ImageKind, Stored, Stream};
+use super::limits::Limits;
 use super::payload::Payload;
 use super::table::Table;
-use super::{Limits, elf};
 
 /// 0xBA55ED50, little-endian.
 const MAGIC: &[u8] = b"\x50\xed\x55\xba";

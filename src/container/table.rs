@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::compression::Compression;
 use super::entry::{Entry, Fields, HEADER};
 use super::error::{ContainerError, ContainerErrorKind as Kind};
-use super::{Compression, MAX_TABLE_RECORDS};
+use super::limits::MAX_TABLE_RECORDS;
 
 /// The count and the size of the table come before its records.
 const START: usize = 8;

@@ -13,11 +13,13 @@ mod msrv;
 mod nvdisasm;
 mod oracle;
 mod packages;
+mod pip;
 mod renewal;
 mod roofline;
 mod samples;
 mod step;
 mod vectors;
+mod wheels;
 
 use std::process::ExitCode;
 
@@ -45,6 +47,8 @@ enum Task {
     Samples(Renewal),
     /// Regenerates the generated vectors in `tests/data/`
     Vectors(Renewal),
+    /// Compares the GPU code found in public wheels, downloaded once, with cuobjdump's
+    Wheels,
 }
 
 fn main() -> ExitCode {
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         Task::Roofline(arguments) => roofline::run(&arguments),
         Task::Samples(arguments) => samples::run(&arguments),
         Task::Vectors(arguments) => vectors::run(&arguments),
+        Task::Wheels => wheels::run(),
     };
     step::exit_code(done).unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use warpload::container::{Image, ImageKind};
+use warpload::encoding::Sm;
 
-use super::Arguments;
-use super::images::{no_image_of, without_code};
+use super::images::{Chosen, no_image_of, without_code};
 use crate::binary::{is_of, may_be_of, numbered};
 use crate::io::{self, Output};
 use crate::name::visible;
@@ -28,28 +28,28 @@ struct ExtractedJson<'i> {
 
 /// Writes the cubins and the PTX of one file, or those of the chosen SM, into a folder.
 pub(super) fn extract(
-    path: &Path,
-    file: &[u8],
+    chosen: &Chosen<'_>,
     folder: &Path,
-    arguments: &Arguments,
+    force: bool,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    let Chosen { path, file, sm: wanted, format, .. } = *chosen;
     let stem = stem(path);
     let (mut status, mut count, mut sms) = (Status::Done, 0, BTreeSet::new());
     for (number, image) in numbered(file) {
         count += 1;
         let written = image.map_err(anyhow::Error::from).and_then(|image| {
             let Some(extension) = extension(image.kind) else { return Ok(None) };
-            if !may_be_of(arguments.sm, &image) {
+            if !may_be_of(wanted, &image) {
                 sms.extend(image.sm.map(|sm| sm.to_string()));
                 return Ok(None);
             }
             let name = |sm: &str| format!("{stem}.{number}.sm_{sm}.{extension}");
-            write(&image, folder, name, arguments, &mut sms)
+            write(&image, folder, name, (wanted, force), &mut sms)
         });
         match written {
             Ok(None) => {}
-            Ok(Some(to)) => written_line(path, number, &to, arguments.format, output)?,
+            Ok(Some(to)) => written_line(path, number, &to, format, output)?,
             Err(error) => {
                 let message = format_args!("{}: image {number}: {error:#}", io::name(path));
                 status = status.max(output.fail(Status::Unreadable, message)?);
@@ -59,7 +59,7 @@ pub(super) fn extract(
     if count == 0 {
         return Err(without_code(file));
     }
-    if let Some(wanted) = arguments.sm.filter(|wanted| !sms.contains(&wanted.to_string())) {
+    if let Some(wanted) = wanted.filter(|wanted| !sms.contains(&wanted.to_string())) {
         let message = format!("{}: {}", io::name(path), no_image_of(wanted, &sms));
         status = status.max(output.fail(Status::Failed, message)?);
     }
@@ -71,19 +71,19 @@ fn write(
     image: &Image<'_>,
     folder: &Path,
     name: impl FnOnce(&str) -> String,
-    arguments: &Arguments,
+    (wanted, force): (Option<Sm>, bool),
     sms: &mut BTreeSet<String>,
 ) -> anyhow::Result<Option<PathBuf>> {
     let read = image.read()?;
     let sm = read.sm.map(|sm| sm.to_string());
     sms.extend(sm.clone());
-    if !is_of(arguments.sm, read.sm) {
+    if !is_of(wanted, read.sm) {
         return Ok(None);
     }
     fs::create_dir_all(folder)
         .with_context(|| format!("{}: cannot be created", folder.display()))?;
     let to = folder.join(name(sm.as_deref().unwrap_or("unknown")));
-    if !arguments.force && fs::symlink_metadata(&to).is_ok() {
+    if !force && fs::symlink_metadata(&to).is_ok() {
         bail!("{}: exists; use `--force` to replace it", to.display());
     }
     let file = Target::new(&to)?.create()?;

@@ -1,21 +1,29 @@
 //! `decode` of a file that is not text: the loads of each cubin in it.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use warpload::container::{Image, ImageKind, Read};
-use warpload::sass::{self, SassError};
+use warpload::encoding::Sm;
+use warpload::sass::{self, Sass, SassError};
 
-use super::Decoder;
-use crate::binary::{is_of, may_be_of, numbered, text};
+use super::row::Tag;
+use crate::binary::{is_alone, is_of, may_be_of, numbered, text};
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
 use crate::status::Status;
 use crate::{diagnostic, name};
 
-/// The image of a container that an instruction is in.
-pub(super) struct Tag {
-    pub(super) number: u64,
+/// A file that is not text, and which of its images are chosen.
+pub(super) struct Chosen<'c> {
+    pub(super) path: &'c Path,
+    pub(super) file: &'c [u8],
+    /// All if it is `None`.
+    pub(super) sm: Option<Sm>,
+    pub(super) format: Format,
+    /// There are several inputs.
+    pub(super) names_files: bool,
 }
 
 /// What was found in a file.
@@ -33,13 +41,18 @@ struct Found {
     first: Option<SassError>,
 }
 
-impl Decoder<'_, '_> {
-    /// Decodes every cubin, or those of the chosen SM. A damaged one hides no other.
-    pub(super) fn images(&mut self, file: &[u8], output: &mut Output) -> anyhow::Result<()> {
+impl Chosen<'_> {
+    /// Passes on the instructions of every chosen cubin, with what they are in if that is a
+    /// container. A damaged one hides no other.
+    pub(super) fn decode(
+        &self,
+        output: &mut Output,
+        mut decode: impl FnMut(Option<Tag>, Sass<&[u8]>, &mut Output) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Status> {
         let mut found = Found::default();
-        let cubins = numbered(file).filter(|(_, image)| is_cubin(image.as_ref().ok()));
+        let cubins = numbered(self.file).filter(|(_, image)| is_cubin(image.as_ref().ok()));
         let several = cubins.take(2).count() > 1;
-        for (number, image) in numbered(file) {
+        for (number, image) in numbered(self.file) {
             let image = match image {
                 Ok(image) => image,
                 Err(error) => {
@@ -52,70 +65,71 @@ impl Decoder<'_, '_> {
                 continue;
             }
             found.cubins += 1;
-            if !may_be_of(self.arguments.sm, &image) {
+            if !may_be_of(self.sm, &image) {
                 found.sms.extend(image.sm.map(|sm| sm.to_string()));
                 continue;
             }
             match image.read() {
-                Ok(read) if is_of(self.arguments.sm, read.sm) => {
+                Ok(read) if is_of(self.sm, read.sm) => {
                     found.chosen += 1;
-                    self.image(number, &image, &read, several, &mut found, output)?;
+                    let heading = several.then(|| self.heading(number, &image, &read));
+                    let is_alone = is_alone(&image);
+                    match self.image(number, &read, is_alone, heading, output, &mut decode) {
+                        Ok(()) => {}
+                        Err(error) if is_alone || io::is_output_error(&error) => return Err(error),
+                        Err(error) => match error.downcast::<SassError>() {
+                            Ok(error @ SassError::UnsupportedSm { .. }) => {
+                                found.unsupported += 1;
+                                found.first.get_or_insert(error);
+                            }
+                            Ok(error) => self.damaged(number, &error, &mut found, output)?,
+                            Err(error) => {
+                                self.damaged(
+                                    number,
+                                    &format_args!("{error:#}"),
+                                    &mut found,
+                                    output,
+                                )?;
+                            }
+                        },
+                    }
                 }
                 Ok(read) => found.sms.extend(read.sm.map(|sm| sm.to_string())),
                 Err(error) => self.damaged(number, &error, &mut found, output)?,
             }
         }
-        self.image = None;
-        self.finish_images(file, found, output)
+        self.finish(found, output)
+    }
+
+    /// Returns what comes before the loads of one of several cubins.
+    fn heading(&self, number: u64, image: &Image<'_>, read: &Read<'_>) -> String {
+        let file = if self.names_files { io::name(self.path) + ", " } else { String::new() };
+        let sm = read.sm.map_or("unknown".to_owned(), |sm| sm.to_string());
+        let names = [image.member, image.name].into_iter().flatten().map(text);
+        let names: String = names.map(|name| format!(", {}", visible(&name))).collect();
+        format!("{}image {number}, SM {sm}{names}:", visible(&file))
     }
 
     fn image(
-        &mut self,
+        &self,
         number: u64,
-        image: &Image<'_>,
         read: &Read<'_>,
-        several: bool,
-        found: &mut Found,
+        is_alone: bool,
+        heading: Option<String>,
         output: &mut Output,
+        decode: impl FnOnce(Option<Tag>, Sass<&[u8]>, &mut Output) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let is_alone = image.container.is_none() && image.member.is_none();
-        let sm = read.sm.map(|sm| sm.to_string());
-        let heading = || {
-            let names = [image.member, image.name].into_iter().flatten().map(text);
-            let names: String = names.map(|name| format!(", {}", visible(&name))).collect();
-            let file = if self.arguments.input.len() > 1 {
-                io::name(self.path) + ", "
-            } else {
-                String::new()
-            };
-            format!("{file}image {number}, SM {}{names}:", sm.as_deref().unwrap_or("unknown"))
-        };
-        let heading = (several && self.arguments.format == Format::Text).then(heading);
-        self.image = (!is_alone).then_some(Tag { number });
-        let result = match sass::read(&*read.bytes, sass::Format::Detect) {
-            Ok(instructions) => {
-                if let Some(heading) = heading {
-                    output.line(heading)?;
-                }
-                self.instructions(instructions, output)
-            }
-            Err(error @ SassError::UnsupportedSm { .. }) if !is_alone => {
-                found.unsupported += 1;
-                found.first.get_or_insert(error);
-                Ok(())
-            }
-            Err(error) => Err(error.into()),
-        };
-        match result {
-            Err(error) if is_alone || io::is_output_error(&error) => Err(error),
-            Err(error) => self.damaged(number, &format_args!("{error:#}"), found, output),
-            Ok(()) => Ok(()),
+        let instructions = sass::read(&*read.bytes, sass::Format::Detect)?;
+        if let Some(heading) = heading.filter(|_| self.format == Format::Text) {
+            output.line(heading)?;
         }
+        let tag = Tag { number };
+        decode((!is_alone).then_some(tag), instructions, output)
     }
 
     /// Reports an image that cannot be read.
     fn damaged(
-        &mut self,
+        &self,
         number: u64,
         error: &dyn std::fmt::Display,
         found: &mut Found,
@@ -123,26 +137,21 @@ impl Decoder<'_, '_> {
     ) -> anyhow::Result<()> {
         found.damaged += 1;
         let message = format_args!("{}: image {number}: {error}", io::name(self.path));
-        self.status = self.status.max(output.fail(Status::Unreadable, message)?);
+        output.fail(Status::Unreadable, message)?;
         Ok(())
     }
 
     /// Says what was not decoded.
-    fn finish_images(
-        &mut self,
-        file: &[u8],
-        found: Found,
-        output: &mut Output,
-    ) -> anyhow::Result<()> {
+    fn finish(&self, found: Found, output: &mut Output) -> anyhow::Result<Status> {
         let name = io::name(self.path);
         let Found { cubins, chosen, other, damaged, sms, unsupported, first } = found;
         if cubins + other + damaged == 0 {
-            return Err(without_code(file));
+            return Err(without_code(self.file));
         }
-        if let (Some(wanted), 0) = (self.arguments.sm, chosen) {
+        let mut status = if damaged > 0 { Status::Unreadable } else { Status::Done };
+        if let (Some(wanted), 0) = (self.sm, chosen) {
             let message = no_image_of(wanted, &sms);
-            self.status =
-                self.status.max(output.fail(Status::Failed, format_args!("{name}: {message}"))?);
+            status = status.max(output.fail(Status::Failed, format_args!("{name}: {message}"))?);
         } else if cubins == 0 && damaged == 0 {
             anyhow::bail!("no cubins; `warpload ptx check` reads the PTX, if that is what it has");
         }
@@ -150,13 +159,13 @@ impl Decoder<'_, '_> {
             let count = name::plural(unsupported, "cubin");
             let message = format!("{name}: {count} not decoded; the first is {first}");
             if unsupported == chosen {
-                self.status = self.status.max(output.fail(Status::Unreadable, message)?);
+                status = output.fail(Status::Unreadable, message)?;
             } else {
                 output.flush()?;
                 diagnostic::note(message);
             }
         }
-        Ok(())
+        Ok(status)
     }
 }
 
@@ -165,7 +174,7 @@ fn is_cubin(image: Option<&Image<'_>>) -> bool {
 }
 
 /// Says that there is no image of the wanted SM, and which there are.
-pub(super) fn no_image_of(wanted: warpload::encoding::Sm, sms: &BTreeSet<String>) -> String {
+pub(super) fn no_image_of(wanted: Sm, sms: &BTreeSet<String>) -> String {
     let sms: Vec<&str> = sms.iter().map(String::as_str).collect();
     let others = if sms.is_empty() { "none".to_owned() } else { sms.join(", ") };
     format!("no image of SM {wanted}; those that there are: {others}")

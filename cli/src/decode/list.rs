@@ -1,20 +1,18 @@
 //! `decode --list`: one line for each image of a file.
 
-use std::path::Path;
+use std::collections::BTreeSet;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use warpload::container::{ContainerError, Image, ImageKind};
 use warpload::sass::{self, SassInstruction};
 
 use super::find::Found;
+use super::images::{Chosen, no_image_of, without_code};
 use crate::binary::{is_of, may_be_of, numbered, text};
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
 use crate::status::Status;
-
-use super::Arguments;
-use super::images::{no_image_of, without_code};
 
 /// How many bytes are decompressed at the same time, unless one image has more.
 const BATCH_BYTES: u64 = 64 << 20;
@@ -88,17 +86,12 @@ fn is_load(instruction: &SassInstruction) -> bool {
 }
 
 /// Lists the images of one file, or those of the chosen SM.
-pub(super) fn list(
-    path: &Path,
-    file: &[u8],
-    arguments: &Arguments,
-    output: &mut Output,
-) -> anyhow::Result<Status> {
-    let mut list = List { path, arguments, listed: 0, status: Status::Done };
-    let mut sms = std::collections::BTreeSet::new();
-    let mut images = numbered(file).peekable();
+pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<Status> {
+    let mut list = List { chosen, listed: 0, status: Status::Done };
+    let mut sms = BTreeSet::new();
+    let mut images = numbered(chosen.file).peekable();
     if images.peek().is_none() {
-        return Err(without_code(file));
+        return Err(without_code(chosen.file));
     }
     while images.peek().is_some() {
         let (mut batch, mut bytes) = (Vec::new(), 0);
@@ -116,23 +109,22 @@ pub(super) fn list(
             }
         }
     }
-    if let (Some(wanted), 0) = (arguments.sm, list.listed) {
-        let message = format!("{}: {}", io::name(path), no_image_of(wanted, &sms));
+    if let (Some(wanted), 0) = (chosen.sm, list.listed) {
+        let message = format!("{}: {}", io::name(chosen.path), no_image_of(wanted, &sms));
         list.status = list.status.max(output.fail(Status::Failed, message)?);
     }
     Ok(list.status)
 }
 
 struct List<'l> {
-    path: &'l Path,
-    arguments: &'l Arguments,
+    chosen: &'l Chosen<'l>,
     listed: u64,
     status: Status,
 }
 
 impl List<'_> {
     fn row<'f>(&self, (number, found): &(u64, Result<Image<'f>, ContainerError>)) -> Row<'f> {
-        let wanted = self.arguments.sm;
+        let wanted = self.chosen.sm;
         let mut row = Row {
             number: *number,
             image: found.as_ref().ok().cloned(),
@@ -168,11 +160,11 @@ impl List<'_> {
         if row.error.is_some() {
             self.status = output.raise(Status::Unreadable);
         }
-        if self.arguments.format == Format::Json {
+        if self.chosen.format == Format::Json {
             return self.write_json(row, output);
         }
-        let several = self.arguments.input.len() > 1;
-        let file = visible(&io::name(self.path)).into_owned();
+        let several = self.chosen.names_files;
+        let file = visible(&io::name(self.chosen.path)).into_owned();
         let file = if several { file + "  " } else { String::new() };
         if is_first {
             output.line(format_args!(
@@ -216,7 +208,7 @@ impl List<'_> {
         let offset = |offset: Option<u64>| offset.map(|offset| format!("{offset:#x}"));
         let error = row.error.as_ref();
         output.json(&ImageJson {
-            file: &self.path.display().to_string(),
+            file: &self.chosen.path.display().to_string(),
             image: row.number,
             container: offset(image.and_then(|image| image.container)),
             entry: offset(image.map_or(error.map(|error| error.offset), |image| image.entry)),

@@ -8,7 +8,6 @@ use warpload::encoding::{Control, Load, MachineWord, Sm};
 use warpload::sass::{SassInstruction, SourceLine, without_relocations};
 
 use super::find::{Found, names_a_load, sm_of};
-use super::images::Tag;
 use crate::io::Output;
 use crate::name::visible;
 use crate::options::Format;
@@ -16,17 +15,17 @@ use crate::options::Format;
 #[derive(Default, serde::Serialize)]
 pub(crate) struct LoadJson<'l> {
     pub(crate) file: Option<&'l str>,
-    /// Only in a file that holds cubins: its number there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) image: Option<u64>,
-    /// Only if the input names it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) sm: Option<String>,
     pub(crate) function: Option<&'l str>,
     pub(crate) offset: Option<String>,
     pub(crate) word: Option<String>,
     pub(crate) text: Option<&'l str>,
     pub(crate) control: Option<ControlJson>,
+    /// Only in a file that holds cubins: its number there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) image: Option<u64>,
+    /// Only if the input names it, or `--sm`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sm: Option<String>,
     /// Only for a word that has the opcode of a load and is refused.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) illegal: bool,
@@ -104,6 +103,11 @@ pub(super) struct Style {
     pub(super) notation: Option<Notation>,
     /// The input has line information.
     pub(super) has_lines: bool,
+}
+
+/// The image of a container that an instruction is in.
+pub(super) struct Tag {
+    pub(super) number: u64,
 }
 
 /// An instruction and what it was found to be.

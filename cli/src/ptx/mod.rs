@@ -10,6 +10,10 @@ use super::options::Progress;
 use super::status::Status;
 
 /// Check, lower and execute loads in PTX modules
+///
+/// Modules are text, or what a fatbin, object, archive, library or program holds: module N of such a
+/// file is named `FILE#N`. A file that is not text is mapped: it must not change or become shorter
+/// while it is read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

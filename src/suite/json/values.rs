@@ -307,9 +307,10 @@ mod tests {
     #[test]
     fn strict_numbers_and_bytes() {
         assert_eq!(hexadecimal("0xfF"), Some(255));
-        for text in ["ff", "0x", "0x+1", "0x1_0", "0x11111111111111111", " 0x1"] {
+        for text in ["ff", "0x", "0x+1", "0x1_0", "0x111111111111111111111111111111111", " 0x1"] {
             assert_eq!(hexadecimal(text), None, "{text}");
         }
+        assert!(Hex64::from_text("0x11111111111111111").is_none());
         assert_eq!(HexBytes::from_text("00fF").map(|b| b.0), Some(vec![0, 255]));
         assert!(HexBytes::from_text("0").is_none());
         assert!(HexBytes::from_text("0g").is_none());

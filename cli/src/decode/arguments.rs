@@ -1,0 +1,143 @@
+//! The options of `decode`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use warpload::encoding::Sm;
+use warpload::encoding::control::Notation;
+
+use crate::options::{Format, read_number};
+
+/// Show every load of a cubin, a raw stream or a listing
+///
+/// Inputs are told apart by content: cubins (ELF), files that hold cubins (fatbins; objects,
+/// archives, libraries and programs with fatbins in them), and listings of cuobjdump (-sass),
+/// nvdisasm (with or without -hex), maxas and CuAssembler. Each load is shown with its function,
+/// its offset (control words count), its word and its text; and with its source line, if a cubin
+/// has line information.
+///
+/// A file that is not text is mapped: it must not change or become shorter while it is read.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload decode traces/gather.sm_50.cubin --control maxas
+  warpload decode traces/gather.sm_50.cubin --all
+  warpload decode traces/rows.sm_50.cubin --stats
+  warpload decode --raw --offset 0x50 shader.bin
+  warpload decode --list libkernels.so
+  warpload decode --sm 80 --extract cubins libkernels.so
+  cuobjdump -sass app | warpload decode - --check
+  warpload decode --word 0x9c90000123470200 0x84e0000000070104
+  cut -f1 words.tsv | warpload decode --word -")]
+pub(crate) struct Arguments {
+    /// Files; `-` is standard input
+    #[arg(required_unless_present = "word")]
+    pub(super) input: Vec<PathBuf>,
+
+    /// Decode bare words; `-` reads one a line. A word that is not a load prints `-` (JSON: null)
+    #[arg(
+        long,
+        num_args = 1..,
+        value_name = "WORD",
+        conflicts_with_all = ["input", "raw", "check", "function", "all", "stats", "no_demangle"]
+    )]
+    pub(super) word: Vec<String>,
+
+    /// The input is code without a container: 32-byte bundles, or with `--sm` 70 and up 16-byte
+    /// instructions
+    #[arg(long)]
+    pub(super) raw: bool,
+
+    /// Start of the code in a raw stream, in bytes, decimal or 0x hexadecimal: a multiple of 8.
+    /// Offsets are counted from there
+    #[arg(
+        long,
+        value_name = "BYTES",
+        requires = "raw",
+        default_value_t = 0,
+        hide_default_value = true,
+        value_parser = read_offset
+    )]
+    pub(super) offset: u64,
+
+    /// List the cubins and the PTX in each file instead
+    #[arg(long, conflicts_with_all = ["word", "raw", "check", "function", "all", "extract"])]
+    pub(super) list: bool,
+
+    /// Write the cubins and the PTX in each file into this folder instead: STEM.N.sm_S.cubin or
+    /// .ptx, with the file's name and the image's number in `--list`
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["word", "raw", "check", "function", "all"]
+    )]
+    pub(super) extract: Option<PathBuf>,
+
+    /// Replace files that exist
+    #[arg(long, requires = "extract")]
+    pub(super) force: bool,
+
+    /// Whose words or text it is, such as 80 or 90a, if the input does not say so; of a file with code
+    /// of several SMs, this one only, and exit status 1 if there is none
+    #[arg(long, value_name = "SM")]
+    pub(super) sm: Option<Sm>,
+
+    /// Show every instruction, loads marked with `*`: its text if the listing has it, else its word
+    /// alone
+    #[arg(long, conflicts_with = "check")]
+    pub(super) all: bool,
+
+    /// Show the control code of each load, in this notation
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) control: ControlNotation,
+
+    /// Show this function only
+    #[arg(long, value_name = "NAME")]
+    pub(super) function: Option<String>,
+
+    /// Compare a listing's own text with its words; exit status 1 if they differ. Bits that no
+    /// text shows are noted
+    #[arg(long, conflicts_with = "raw")]
+    pub(super) check: bool,
+
+    /// Count the loads of each function by kind, width and cache operator, and remark on those that
+    /// stand out: neighbours that one wider load could serve, volatile loads, and displacements that
+    /// are not a multiple of the access size
+    #[arg(long, conflicts_with_all = ["all", "check", "control"])]
+    pub(super) stats: bool,
+
+    /// Show names of functions as they are in the input, without their demangled form
+    #[arg(long)]
+    pub(super) no_demangle: bool,
+
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) format: Format,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ControlNotation {
+    #[default]
+    None,
+    /// `--:-:-:-:1` before the text
+    Maxas,
+    /// `[B------:R-:W-:-:S01]` before the text
+    Cuasm,
+    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` after the text
+    Nvidia,
+}
+
+impl ControlNotation {
+    pub(super) fn notation(self) -> Option<Notation> {
+        match self {
+            Self::None => None,
+            Self::Maxas => Some(Notation::Maxas),
+            Self::Cuasm => Some(Notation::CuAssembler),
+            Self::Nvidia => Some(Notation::Nvidia),
+        }
+    }
+}
+
+fn read_offset(text: &str) -> Result<u64, String> {
+    read_number(text).ok_or_else(|| "expected a number of bytes, decimal or 0x hexadecimal".into())
+}

@@ -1,0 +1,366 @@
+//! [`Decoder`]: one input, from its bytes to the rows.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use warpload::encoding::{Instruction, ParseError, Sm};
+use warpload::sass::{self, SassInstruction};
+
+use super::arguments::Arguments;
+use super::check::{Checked, Remark};
+use super::find::{self, Found};
+use super::functions::{Names, Wanted};
+use super::images::{self, Chosen};
+use super::row::{Row, Style, Tag};
+use super::stats::Stats;
+use super::{extract, list};
+use crate::binary::{self, Opened};
+use crate::cubins;
+use crate::diagnostic::{self, Origin};
+use crate::io::{self, Output};
+use crate::name::plural;
+use crate::options::{Format, Progress};
+use crate::status::Status;
+
+#[derive(serde::Serialize)]
+struct CheckJson<'c> {
+    file: &'c str,
+    #[serde(flatten)]
+    checked: &'c Checked,
+}
+
+/// What was found in one input.
+#[derive(Default)]
+struct Counts {
+    instructions: u64,
+    loads: u64,
+    /// Instructions that say how they are scheduled.
+    controls: u64,
+    /// Loads by their text, not by their word.
+    contradictory: u64,
+    /// Words with the opcode of a load that are refused.
+    illegal: u64,
+    /// Instructions of SM 7.0 or later, which one is not known.
+    of_unknown_sm: u64,
+    without_words: bool,
+    /// Loads that have no word, as theirs is relocated.
+    unassembled: u64,
+}
+
+/// The SMs of one listing, each a heading if there are several.
+#[derive(Default)]
+struct SmHeading {
+    last: Option<Sm>,
+    /// Those that were not chosen.
+    others: BTreeSet<Sm>,
+}
+
+impl SmHeading {
+    /// Returns the heading of what follows, if the text before it is of another SM.
+    fn enter(&mut self, sm: Option<Sm>, format: Format, is_image: bool) -> Option<String> {
+        let before = self.last.replace(sm?);
+        let is_new = before.is_some() && before != sm && format == Format::Text && !is_image;
+        is_new.then(|| format!("SM {}:", sm.map_or_else(String::new, |sm| sm.to_string())))
+    }
+}
+
+/// One input on its way to the output.
+pub(super) struct Decoder<'d, 'f> {
+    arguments: &'d Arguments,
+    path: &'d Path,
+    /// The current one, in a file that holds cubins.
+    image: Option<Tag>,
+    functions: &'d mut Wanted<'f>,
+    status: Status,
+    checked: Checked,
+}
+
+/// What a raw stream that no compiler wrote may be.
+const MAY_BE_NO_CODE: &str =
+    "this may not be code, or it may begin elsewhere (use `--offset BYTES`)";
+
+impl<'d, 'f> Decoder<'d, 'f> {
+    pub(super) fn new(
+        arguments: &'d Arguments,
+        path: &'d Path,
+        functions: &'d mut Wanted<'f>,
+    ) -> Self {
+        let checked = Checked::default();
+        Self { arguments, path, image: None, functions, status: Status::Done, checked }
+    }
+
+    /// Decodes the input; returns the status unless it cannot be read.
+    pub(super) fn decode(
+        mut self,
+        progress: Progress,
+        output: &mut Output,
+    ) -> anyhow::Result<Status> {
+        self.file(progress, output)?;
+        Ok(self.status)
+    }
+
+    fn file(&mut self, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
+        if self.arguments.raw {
+            let input = io::open(self.path, progress)?;
+            return self.instructions(
+                sass::read_raw(input, self.arguments.offset, self.arguments.sm)?,
+                output,
+            );
+        }
+        let (path, arguments) = (self.path, self.arguments);
+        let binary = match binary::open(path, progress)? {
+            Opened::Binary(binary) => binary,
+            Opened::Text(_) if arguments.list || arguments.extract.is_some() => {
+                anyhow::bail!("text; expected a file that holds cubins or PTX")
+            }
+            Opened::Text(input) => {
+                return self.instructions(sass::read(input, sass::Format::Detect)?, output);
+            }
+        };
+        let chosen = Chosen {
+            path,
+            file: binary.bytes(),
+            sm: arguments.sm,
+            format: arguments.format,
+            names_files: arguments.input.len() > 1,
+        };
+        let status = if arguments.list {
+            list::list(&chosen, output)?
+        } else if let Some(folder) = &arguments.extract {
+            extract::extract(&chosen, folder, arguments.force, output)?
+        } else {
+            chosen.decode(output, |image, instructions, output| {
+                self.image = image;
+                self.instructions(instructions, output)
+            })?
+        };
+        self.status = self.status.max(status);
+        Ok(())
+    }
+
+    fn instructions<R: std::io::BufRead>(
+        &mut self,
+        mut instructions: sass::Sass<R>,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        if self.arguments.check && instructions.kind() != sass::Kind::Listing {
+            anyhow::bail!(
+                "--check compares a listing's text with its words; this is not a listing"
+            );
+        }
+        self.doubt(&instructions, output)?;
+        let lines = instructions.read_source_lines();
+        if let Some(damaged) = &lines.damaged {
+            output.flush()?;
+            cubins::note_damaged(&io::name(self.path), damaged);
+        }
+        let mut counts = Counts::default();
+        let mut names = Names::new(!self.arguments.no_demangle);
+        let style = Style {
+            format: self.arguments.format,
+            all: self.arguments.all,
+            names_files: self.arguments.input.len() > 1,
+            notation: self.arguments.control.notation(),
+            has_lines: lines.is_present,
+        };
+        let mut stats = self.arguments.stats.then(|| Stats::new(self.path, style));
+        let mut heading = SmHeading::default();
+        for instruction in instructions {
+            let mut instruction = instruction?;
+            match (instruction.sm, self.arguments.sm) {
+                (None, wanted) => instruction.sm = wanted,
+                // The SMs of a listing; a cubin was chosen already.
+                (Some(sm), Some(wanted)) if sm != wanted && self.image.is_none() => {
+                    heading.others.insert(sm);
+                    continue;
+                }
+                _ => {}
+            }
+            if !self.functions.take(instruction.function.as_ref()) {
+                continue;
+            }
+            counts.instructions += 1;
+            counts.controls += u64::from(instruction.control.is_some());
+            counts.without_words |= instruction.word.is_none();
+            if self.arguments.check {
+                self.check(&instruction, output)?;
+                continue;
+            }
+            let found = Found::new(&instruction);
+            match &found {
+                Found::Load(_) => counts.loads += 1,
+                Found::Relocated => {
+                    counts.loads += 1;
+                    counts.unassembled += 1;
+                }
+                Found::Other => {}
+                Found::Illegal(_) => counts.illegal += 1,
+                Found::OfUnknownSm => counts.of_unknown_sm += 1,
+                Found::Contradictory => counts.contradictory += 1,
+                Found::Unreadable(error) => self.unreadable(&instruction, error, output)?,
+            }
+            names.enter(instruction.function.as_ref());
+            if let Some(stats) = &mut stats {
+                stats.add(&instruction, &found, &names, output)?;
+                continue;
+            }
+            if found.is_load() || matches!(found, Found::Illegal(_)) || self.arguments.all {
+                if let Some(line) =
+                    heading.enter(instruction.sm, style.format, self.image.is_some())
+                {
+                    output.line(line)?;
+                }
+                if let Some(heading) = names.heading().filter(|_| style.format == Format::Text) {
+                    output.line(heading)?;
+                }
+                let image = self.image.as_ref();
+                let demangled = names.demangled();
+                let row = Row {
+                    path: self.path,
+                    image,
+                    instruction: &instruction,
+                    found: &found,
+                    demangled,
+                };
+                row.write(style, output)?;
+            }
+        }
+        if let Some(stats) = stats {
+            stats.finish(output)?;
+        }
+        if let Some(wanted) = self.arguments.sm.filter(|_| !heading.others.is_empty())
+            && counts.instructions == 0
+        {
+            let others = heading.others.iter().map(ToString::to_string).collect();
+            let message = images::no_image_of(wanted, &others);
+            let name = io::name(self.path);
+            self.status = output.fail(Status::Failed, format_args!("{name}: {message}"))?;
+            return Ok(());
+        }
+        if counts.instructions == 0 && self.functions.is_one() {
+            return Ok(());
+        }
+        if self.arguments.check {
+            return self.finish_check(counts.without_words, output);
+        }
+        output.flush()?;
+        self.remark(&counts);
+        Ok(())
+    }
+
+    /// Warns of control words that no compiler writes.
+    fn doubt<R>(&self, instructions: &sass::Sass<R>, output: &mut Output) -> std::io::Result<()> {
+        let file = io::name(self.path);
+        if instructions.is_unscheduled() {
+            output.flush()?;
+            diagnostic::warning(format_args!(
+                "{file}: all control words are zero, which no compiler writes; {MAY_BE_NO_CODE}"
+            ));
+        }
+        if let Some(offset) = instructions.barrier_6() {
+            output.flush()?;
+            diagnostic::warning(format_args!(
+                "{file}: the control word at byte offset {offset} names barrier 6, which no compiler \
+                 writes; {MAY_BE_NO_CODE}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Says on standard error what the rows do not show.
+    fn remark(&mut self, counts: &Counts) {
+        let mut file = io::name(self.path);
+        if let Some(image) = &self.image {
+            file += &format!(": image {}", image.number);
+        }
+        let Counts { instructions, loads, contradictory, unassembled, .. } = counts;
+        if *loads == 0 && self.status == Status::Done {
+            let known = Instruction::MNEMONICS.join(", ");
+            match instructions {
+                _ if counts.of_unknown_sm > 0 => {}
+                0 => diagnostic::note(format_args!("{file}: no code, so no load")),
+                _ => diagnostic::note(format_args!(
+                    "{file}: none of {instructions} instructions is a load ({known})"
+                )),
+            }
+        }
+        if counts.of_unknown_sm > 0 {
+            self.status = self.status.max(Status::Unreadable);
+            diagnostic::error(format_args!(
+                "{file}: {} of {instructions} instructions have 128 bits, and nothing says of which SM \
+                 they are; use `--sm`, for example `--sm 80`",
+                counts.of_unknown_sm
+            ));
+        }
+        if counts.illegal > 0 {
+            diagnostic::note(format_args!(
+                "{file}: {} with the opcode of a load {} refused, as nvdisasm does",
+                plural(counts.illegal, "word"),
+                if counts.illegal == 1 { "is" } else { "are" }
+            ));
+        }
+        if *contradictory > 0 {
+            diagnostic::warning(format_args!(
+                "{file}: {contradictory} of {instructions} instructions are loads by their text, \
+                 not by their words, which decide here; `--check` shows them"
+            ));
+        }
+        if counts.without_words && *loads > *unassembled {
+            let assembled = if *unassembled == 0 { "they" } else { "those shown" };
+            diagnostic::note(format_args!(
+                "{file}: no words in this listing; {assembled} were assembled from its text"
+            ));
+        }
+        if *loads > 0 && counts.controls == 0 && self.arguments.control.notation().is_some() {
+            diagnostic::note(format_args!("{file}: no control codes here"));
+        }
+    }
+
+    /// Draws what is wrong with the text of a load.
+    fn unreadable(
+        &mut self,
+        instruction: &SassInstruction,
+        error: &ParseError,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        self.status = output.raise(Status::Failed);
+        output.flush()?;
+        let file = io::name(self.path);
+        let line = instruction.line.unwrap_or(1) as usize;
+        let column = instruction.column.unwrap_or(1);
+        let text = instruction.text.as_deref().unwrap_or_default();
+        let sm = find::sm_of(instruction).unwrap_or(Sm::SPA5);
+        diagnostic::parse_error(Origin { file: &file, line, column }, text, error, sm);
+        Ok(())
+    }
+
+    fn check(&mut self, instruction: &SassInstruction, output: &mut Output) -> anyhow::Result<()> {
+        let Some(remark) = self.checked.instruction(instruction) else { return Ok(()) };
+        let line = instruction.line.map_or(String::new(), |line| format!(":{line}"));
+        let place = format!("{}{line}", io::name(self.path));
+        match remark {
+            Remark::Difference(difference) => {
+                self.status = output.fail(Status::Failed, format_args!("{place}: {difference}"))?;
+            }
+            Remark::Unread(unread) => {
+                output.flush()?;
+                diagnostic::note(format_args!("{place}: {unread}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish_check(&self, without_words: bool, output: &mut Output) -> anyhow::Result<()> {
+        let checked = &self.checked;
+        if without_words && checked.loads + checked.relocated == 0 {
+            anyhow::bail!("--check needs words to compare with; this listing has none");
+        }
+        if self.arguments.format == Format::Json {
+            let file = self.path.display().to_string();
+            output.json(&CheckJson { file: &file, checked })?;
+            return Ok(());
+        }
+        output.line(format_args!("{}: {checked}", io::name(self.path)))?;
+        Ok(())
+    }
+}
