@@ -1,17 +1,27 @@
-//! Bits and text of the SPA 5.0 (Maxwell, SM 5.x and 6.x) load instructions.
+//! Bits and text of load instructions: [`Instruction`], a word of 64 bits of SPA 5.0 (Maxwell and
+//! Pascal; SM 5.x and 6.x), [`Instruction128`], one of 128 bits of SM 7.0 to 12.x, and [`Load`], either.
 //!
-//! - [`Instruction::decode`] and [`Instruction::encode`] turn a 64-bit word into an
-//!   instruction and back; every word of a known opcode survives the round trip.
-//! - [`Instruction::text`] writes the text of NVIDIA's disassembler without allocating; [`parse_line`] reads that text and a documented superset of it.
-//! - [`describe`] names the bit ranges of a word and what their values mean.
-//! - [`control`] reads and writes the scheduling information beside the instructions: control
-//!   words, 32-byte bundles and three textual notations.
+//! | | 64 bits | 128 bits | either, by [`Sm`] |
+//! |---|---|---|---|
+//! | word to instruction | [`Instruction::decode`] | [`Instruction128::decode`] | [`Load::decode`] |
+//! | instruction to word | [`Instruction::encode`] | [`Instruction128::encode`] | [`Load::word`] |
+//! | text | [`Instruction::text`] | [`Instruction128::text`] | [`Load::text`] |
+//! | text to instruction | [`parse_line`] | [`parse_line_128`] | [`Load::parse`] |
+//! | fields and their meaning | [`describe`] | [`Instruction128::describe`] | |
+//! | scheduling | [`control`] | [`Instruction128::control`] | |
+//! | memory, address, registers | [`Instruction::parts`] | [`Instruction128::parts`] | [`LoadInstruction`] |
 //!
-//! The fields of each instruction are listed in one table, [`layout`], from which the struct, the
-//! decoder, the encoder, the description and the documentation are generated.
+//! - Every word that decodes survives the round trip in all of its bits.
+//! - The text is that of NVIDIA's disassembler, written without allocating. Parsing reads it, and a
+//!   documented superset of it.
+//! - [`control`] reads and writes scheduling: control words, 32-byte bundles and three textual
+//!   notations.
+//!
+//! The fields of each instruction are listed in one table for each family, from which decoder,
+//! encoder, description and documentation are made: [`layout`] and docs/load-sm70.md.
 //!
 //! ```
-//! use warpload_encoding::{Instruction, parse_line};
+//! use warpload_encoding::{Instruction, Load, parse_line};
 //!
 //! let line = parse_line("LD.32 R3, [R1 + 20], P0")?;
 //! assert_eq!(line.instruction.encode(), 0x8080000001470103);
@@ -20,11 +30,15 @@
 //!
 //! let instruction = Instruction::decode(0x9c90000123470200).expect("opcode of LD");
 //! assert_eq!(instruction.to_string(), "LD.E R0, [R2+0x1234]");
-//! # Ok::<(), warpload_encoding::ParseError>(())
+//!
+//! // Of SM 7.0 and later, the word includes the scheduling.
+//! let load = Load::parse("LDG.E R0, desc[UR4][R2.64+0x8] &wr=0x0", "90".parse()?)?;
+//! assert_eq!(load.word(), 0x000e22000c1e1900_0000080402007981_u128.into());
+//! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
 //! Bits are numbered as in the hardware's documents: bit 0 is the least significant one, and
-//! `63:61` means bits 63 down to 61.
+//! `63:61` means bits 63 down to 61. In memory, words of 64 and of 128 bits are little-endian.
 //!
 //! # What may grow
 //! [`Instruction`], the kinds of errors and [`Notation`](control::Notation) are `#[non_exhaustive]`:

@@ -66,9 +66,15 @@ mod tests {
         let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
         let named = follow(&root, &text).unwrap();
         assert!(named > 40, "{named} links name an identifier");
-        for answer in
-            ["An instruction:", "A trace format:", "A counter:", "A PTX rule:", "A subcommand:"]
-        {
+        for answer in [
+            "An SM:",
+            "A load of 128 bits:",
+            "An instruction of 64 bits:",
+            "A trace format:",
+            "A counter:",
+            "A PTX rule:",
+            "A subcommand:",
+        ] {
             assert!(text.contains(&format!("**{answer}**")), "{answer}");
         }
         assert_eq!(text.lines().filter(|line| line.contains("| [reference.rs]")).count(), 10);
