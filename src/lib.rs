@@ -1,7 +1,8 @@
-//! Emulates GPU load instructions from their machine code, first of all the generic `LD` of
-//! SPA 5.0 (Maxwell; SM 5.x and 6.x).
+//! Emulates GPU load instructions from their machine code: those of SPA 5.0 (Maxwell and Pascal; SM
+//! 5.x and 6.x), first of all the generic `LD`, and those of SM 7.0 to 12.x, whose words have 128 bits.
 //!
-//! - [`encoding`]: words and text to instructions and back.
+//! - [`encoding`]: words and text to instructions and back. Its [`Load`](encoding::Load) is a load of
+//!   any SM; what executes or explains loads takes each [`LoadInstruction`](encoding::LoadInstruction).
 //! - [`sass`]: every instruction of a cubin, a raw stream or a listing.
 //! - `container` (feature `container`): cubins and PTX in fatbins, libraries and programs.
 //! - [`memory`], [`machine`], [`warp`], [`lane`]: what an instruction executes on.

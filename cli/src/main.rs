@@ -61,6 +61,7 @@ struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   warpload decode kernel.cubin                  every load of a cubin
+  warpload decode --list libkernels.so          the cubins and the PTX in a library
   warpload decode --word 0x9c90000123470200     one word
   warpload encode 'LD.E R0, [R2 + 0x1234]'      text to word
   warpload explain 0x84e0000000070104           every bit of a word

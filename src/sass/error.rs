@@ -32,8 +32,8 @@ pub enum SassError {
     },
     /// Binary, but not ELF.
     #[error(
-        "neither an ELF file nor text; expected a cubin or a SASS listing (use `--raw` for a bare \
-         stream of 32-byte bundles)"
+        "neither an ELF file nor text; expected a cubin or a SASS listing (use `--raw` for code \
+         without a container)"
     )]
     Binary,
     /// Not ELF, if only a cubin will do.
@@ -66,7 +66,7 @@ pub enum SassError {
         machine: u16,
     },
     /// PTX, the virtual instruction set.
-    #[error("line {line} is PTX; expected SASS (compile it with `ptxas -arch sm_50`)")]
+    #[error("line {line} is PTX; expected SASS (compile it with ptxas)")]
     Ptx {
         /// The line with `.version`.
         line: u64,
@@ -119,7 +119,8 @@ pub enum SassError {
     /// The first word of a bundle of a raw stream is not a control word.
     #[error(
         "the word {word:#018x} at byte offset {offset} is not a control word: bit 63 is set; \
-         expected code of SM 5.x or 6.x that begins with a bundle (use `--offset BYTES` to say where it begins)"
+         expected code of SM 5.x or 6.x that begins with a bundle (use `--offset BYTES` to say where it \
+         begins, `--sm` for code of SM 7.0 and later)"
     )]
     NoControlWord {
         /// The word's offset in the input, in bytes.

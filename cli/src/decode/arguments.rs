@@ -13,8 +13,9 @@ use crate::options::{Format, read_number};
 /// Inputs are told apart by content: cubins (ELF), files that hold cubins (fatbins; objects,
 /// archives, libraries and programs with fatbins in them), and listings of cuobjdump (-sass),
 /// nvdisasm (with or without -hex), maxas and CuAssembler. Each load is shown with its function,
-/// its offset (control words count), its word and its text; and with its source line, if a cubin
-/// has line information.
+/// its offset (on SM 5.x and 6.x control words count), its word and its text; and with its source
+/// line, if a cubin has line information. A word with the opcode of a load that nvdisasm refuses is
+/// shown as `illegal`.
 ///
 /// A file that is not text is mapped: it must not change or become shorter while it is read.
 #[derive(clap::Args)]
@@ -28,13 +29,15 @@ Examples:
   warpload decode --sm 80 --extract cubins libkernels.so
   cuobjdump -sass app | warpload decode - --check
   warpload decode --word 0x9c90000123470200 0x84e0000000070104
+  warpload decode --sm 90 --word 0x000ea2000c1e19000000080402007981
   cut -f1 words.tsv | warpload decode --word -")]
 pub(crate) struct Arguments {
     /// Files; `-` is standard input
     #[arg(required_unless_present = "word")]
     pub(super) input: Vec<PathBuf>,
 
-    /// Decode bare words; `-` reads one a line. A word that is not a load prints `-` (JSON: null)
+    /// Decode bare words, of 128 bits with `--sm` 70 and up; `-` reads one a line. A word that is not a
+    /// load prints `-` (JSON: null), one that is refused `illegal`
     #[arg(
         long,
         num_args = 1..,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use warpload::encoding::{Instruction, ParseError, Sm};
+use warpload::encoding::{Instruction, Instruction128, ParseError, Sm};
 use warpload::sass::{self, SassInstruction};
 
 use super::arguments::Arguments;
@@ -33,6 +33,8 @@ struct CheckJson<'c> {
 #[derive(Default)]
 struct Counts {
     instructions: u64,
+    /// Of the last instruction.
+    sm: Option<Sm>,
     loads: u64,
     /// Instructions that say how they are scheduled.
     controls: u64,
@@ -180,6 +182,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
                 continue;
             }
             counts.instructions += 1;
+            counts.sm = instruction.sm;
             counts.controls += u64::from(instruction.control.is_some());
             counts.without_words |= instruction.word.is_none();
             if self.arguments.check {
@@ -248,13 +251,13 @@ impl<'d, 'f> Decoder<'d, 'f> {
         Ok(())
     }
 
-    /// Warns of control words that no compiler writes.
+    /// Warns of scheduling that no compiler writes.
     fn doubt<R>(&self, instructions: &sass::Sass<R>, output: &mut Output) -> std::io::Result<()> {
         let file = io::name(self.path);
         if instructions.is_unscheduled() {
             output.flush()?;
             diagnostic::warning(format_args!(
-                "{file}: all control words are zero, which no compiler writes; {MAY_BE_NO_CODE}"
+                "{file}: all scheduling is zero, which no compiler writes; {MAY_BE_NO_CODE}"
             ));
         }
         if let Some(offset) = instructions.barrier_6() {
@@ -275,7 +278,11 @@ impl<'d, 'f> Decoder<'d, 'f> {
         }
         let Counts { instructions, loads, contradictory, unassembled, .. } = counts;
         if *loads == 0 && self.status == Status::Done {
-            let known = Instruction::MNEMONICS.join(", ");
+            let known: Vec<&str> = match counts.sm.filter(|sm| sm.has_wide_words()) {
+                Some(sm) => Instruction128::mnemonics(sm).collect(),
+                None => Instruction::MNEMONICS.to_vec(),
+            };
+            let known = known.join(", ");
             match instructions {
                 _ if counts.of_unknown_sm > 0 => {}
                 0 => diagnostic::note(format_args!("{file}: no code, so no load")),
