@@ -126,7 +126,8 @@ pub(super) enum ControlNotation {
     Maxas,
     /// `[B------:R-:W-:-:S01]` before the text
     Cuasm,
-    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` after the text
+    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` after the text; from SM 7.0 on what nvdisasm 12.8
+    /// appends, which is nothing up to 8.0 and everything from 12.0 on
     Nvidia,
 }
 
