@@ -23,8 +23,7 @@ pub struct Step {
 pub struct Load {
     /// The mnemonic without modifiers.
     pub kind: &'static str,
-    /// The number of bits that a lane loads; `None` if the size field encodes no size, or if the load
-    /// is not executed for another reason (docs/load-sm70.md section 10).
+    /// The number of bits that a lane loads; `None` if the size field encodes no size.
     pub bits: Option<u32>,
     /// The cache operator, and what else the mnemonic says about caches and order; empty if the
     /// instruction has no such modifier.

@@ -306,17 +306,11 @@ fn columns() -> Vec<Column<Row>> {
         "LDL": |row| row.kind("LDL");
         "LDS": |row| row.kind("LDS");
         "LDC": |row| row.kind("LDC");
-        "ULDC": |row| row.kind("ULDC");
-        "LDCU": |row| row.kind("LDCU");
-        "LDSM": |row| row.kind("LDSM");
-        "LDGSTS": |row| row.kind("LDGSTS");
-        "LDTM": |row| row.kind("LDTM");
         "8 bits": |row| row.bits(Some(8));
         "16": |row| row.bits(Some(16));
         "32": |row| row.bits(Some(32));
         "64": |row| row.bits(Some(64));
         "128": |row| row.bits(Some(128));
-        "256": |row| row.bits(Some(256));
         "invalid": |row| row.bits(None);
         "remarks": |row| if row.remarks > 0 { Value::Count(row.remarks) } else { Value::None };
         "cache operators": Row::cache;
