@@ -11,6 +11,7 @@ mod decode;
 mod fit;
 mod form;
 mod layout;
+mod modifiers;
 mod operand_text;
 mod parts;
 mod plan;
@@ -22,5 +23,6 @@ mod values;
 mod write;
 
 pub use self::decode::{Decoded128, FieldReading128, Instruction128, Refusal};
-pub use self::read::{Modifiers128, parse_line_128, parse_opcode_128};
+pub use self::modifiers::Modifiers128;
+pub use self::read::{parse_line_128, parse_opcode_128};
 pub use self::tail::Annotations128;

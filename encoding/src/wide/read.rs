@@ -1,9 +1,8 @@
 //! Parses one line of SASS of SM 7.0 to 12.x.
 
-use core::fmt;
-
 use super::decode::{Decoded128, Instruction128};
 use super::form::{FORMS, Modifier};
+use super::modifiers::Modifiers128;
 use super::operand_text::{WrittenOperands, either_predicate};
 use super::row::{Kind, Slot};
 use super::values::is_invalid_name;
@@ -228,7 +227,7 @@ impl<'t> WrittenOpcode<'t> {
 
     /// Returns the error of word `n`, which may be missing.
     fn modifier_error(&self, n: usize, load: Instruction128) -> ParseError {
-        let known = Modifiers128 { load };
+        let known = Modifiers128::of(load);
         let Some(word) = self.word(n) else {
             let Span { end, .. } = self.word(n.wrapping_sub(1)).unwrap_or(self.mnemonic).span;
             let span = Span { start: end, end };
@@ -243,56 +242,6 @@ impl<'t> WrittenOpcode<'t> {
         } else {
             Error::UnknownModifier128 { known }
         })
-    }
-}
-
-/// The modifiers that a load of 128 bits takes. Displays as their names, in the order of the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Modifiers128 {
-    load: Instruction128,
-}
-
-impl Modifiers128 {
-    fn names(self) -> impl Iterator<Item = &'static str> {
-        self.load.form().modifiers.iter().flat_map(move |modifier| {
-            let (always, values) = match *modifier {
-                Modifier::Always(name) => (Some(name), None),
-                Modifier::Slot(slot) => (None, self.load.values(slot)),
-            };
-            let rows = values.map_or(&[][..], |values| values.rows);
-            let names = rows.iter().map(|value| value.name);
-            always
-                .into_iter()
-                .chain(names.filter(|name| !name.is_empty() && !is_invalid_name(name)))
-        })
-    }
-}
-
-impl fmt::Display for Modifiers128 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut separator = "";
-        for modifier in self.load.form().modifiers {
-            match *modifier {
-                Modifier::Always(name) => write!(f, "{separator}`.{name}`")?,
-                Modifier::Slot(slot) => {
-                    let Some(values) = self.load.values(slot) else { continue };
-                    write!(f, "{separator}")?;
-                    let names = values.rows.iter().map(|value| value.name);
-                    let mut names = names.filter(|name| !name.is_empty() && !is_invalid_name(name));
-                    let first = names.next().unwrap_or_default();
-                    match names.next() {
-                        None => write!(f, "`.{first}`")?,
-                        Some(second) => {
-                            write!(f, "{}, `.{first} .{second}", values.kind)?;
-                            names.try_for_each(|name| write!(f, " .{name}"))?;
-                            f.write_str("`")?;
-                        }
-                    }
-                }
-            }
-            separator = "; ";
-        }
-        Ok(())
     }
 }
 
