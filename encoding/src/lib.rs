@@ -64,6 +64,7 @@ pub mod layout;
 mod load;
 mod machine_word;
 mod operand;
+mod parts;
 mod ready;
 mod sm;
 mod table;
@@ -75,14 +76,13 @@ pub use control::{Bundle, Control};
 pub use field::{Bits, Field, FieldOverflow, FieldValue};
 pub use instruction::{Instruction, describe};
 pub use layout::*;
-pub use load::{
-    Decoded, Load, LoadDestination, LoadInstruction, LoadParts, LoadSize, LoadText, NotExecutable,
-};
+pub use load::{Decoded, Load, LoadInstruction, LoadText};
 pub use machine_word::MachineWord;
 pub use operand::{
     Address, CacheOp, ConstantMode, Guard, Immediate, InvalidPred, InvalidSize, LimitedSize,
     LocalCacheOp, MemorySpace, Offset, Pred, Reg, SignedImmediate, Size, UniformBase, UniformReg,
 };
+pub use parts::{LoadDestination, LoadParts, LoadSize, NotExecutable};
 pub use sm::{Group, Sm, UnknownSm};
 pub use table::{FieldReading, Layout, Row, Word};
 pub use text::{

@@ -13,8 +13,8 @@ use core::fmt;
 
 use crate::control::Control;
 use crate::layout::{Ld, Ldc, Ldg, Ldl, Lds};
-use crate::load::LoadParts;
 use crate::operand::{Address, Guard, InvalidSize, MemorySpace, Reg, Size, SizeField};
+use crate::parts::LoadParts;
 use crate::table::{FieldReading, Layout, Row, Word};
 use crate::text::{Cursor, Expected, ParseError, ParseErrorKind, Text};
 

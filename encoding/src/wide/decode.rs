@@ -122,6 +122,7 @@ impl FieldReading128 {
     /// Returns the names of the values in the order of their numbers, as the text has them but
     /// without the dot; a name is empty if it is not printed. There are none if the values are
     /// numbers, registers or the like.
+    #[must_use]
     pub fn value_names(&self) -> impl ExactSizeIterator<Item = &'static str> + use<> {
         let rows = match self.row.kind {
             Kind::Named(values) => values.rows,

@@ -1,4 +1,4 @@
-//! [`Modifiers128`]: the modifiers that messages name.
+//! [`Modifiers128`]: the modifiers of a load of 128 bits, for messages.
 
 use core::fmt;
 
@@ -9,10 +9,14 @@ use super::values::is_invalid_name;
 /// The modifiers that a load of 128 bits takes. Displays as their names, in the order of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modifiers128 {
-    pub(super) load: Instruction128,
+    load: Instruction128,
 }
 
 impl Modifiers128 {
+    pub(super) const fn of(load: Instruction128) -> Self {
+        Self { load }
+    }
+
     pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
         self.load.form().modifiers.iter().flat_map(move |modifier| {
             let (always, values) = match *modifier {

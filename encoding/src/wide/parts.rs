@@ -4,8 +4,8 @@
 use super::decode::Instruction128;
 use super::row::Slot;
 use crate::field::{Bits, FieldValue};
-use crate::load::{LoadDestination, LoadParts, LoadSize, NotExecutable};
 use crate::operand::{Address, ConstantMode, Guard, MemorySpace, Offset, Reg, Size, UniformBase};
+use crate::parts::{LoadDestination, LoadParts, LoadSize, NotExecutable};
 use crate::sm::Group;
 
 use NotExecutable::{InvalidModifier, OtherExecutor, TextOnly};

@@ -63,6 +63,7 @@ const fn plan(form: &Form, group: Group) -> Plan {
     plan
 }
 
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static PLANS: [[Plan; GROUPS]; FORMS.len()] = {
     const EMPTY: Plan =
         Plan { places: [Place::NOWHERE; Slot::COUNT], fixed_mask: 0, fixed_value: 0 };
@@ -97,6 +98,7 @@ const ALL_GROUPS: [Group; GROUPS] = [
 ];
 
 /// One more than the number of an opcode in [`CHOICES`], 0 for an opcode that no form has.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static OPCODES: [u8; 4096] = {
     let mut opcodes = [0; 4096];
     let mut form = FORMS.len();
@@ -108,6 +110,7 @@ static OPCODES: [u8; 4096] = {
 };
 
 /// The form of a word: by the first form of its opcode, the group, and bit 91.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static CHOICES: [[[u8; 2]; GROUPS]; FORMS.len()] = {
     let mut choices = [[[NO_FORM; 2]; GROUPS]; FORMS.len()];
     let mut first = 0;
@@ -128,6 +131,7 @@ static CHOICES: [[[u8; 2]; GROUPS]; FORMS.len()] = {
 
 /// Returns the form of that opcode and bit 91; if there is only one form for the group, whatever
 /// bit 91 is.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn choice(first: usize, group: Group, bit: u64) -> u8 {
     let mut found = NO_FORM;
     let mut form = first;

@@ -227,7 +227,7 @@ impl<'t> WrittenOpcode<'t> {
 
     /// Returns the error of word `n`, which may be missing.
     fn modifier_error(&self, n: usize, load: Instruction128) -> ParseError {
-        let known = Modifiers128 { load };
+        let known = Modifiers128::of(load);
         let Some(word) = self.word(n) else {
             let Span { end, .. } = self.word(n.wrapping_sub(1)).unwrap_or(self.mnemonic).span;
             let span = Span { start: end, end };
