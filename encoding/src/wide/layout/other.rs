@@ -3,7 +3,7 @@
 use super::common::{DESCRIPTOR, EVICT, GUARDED, IMMEDIATE, MUST_BE_SET, OFFSET_24, RA, RD, SCHEDULING, SCHEDULING_WITHOUT_READ, SHOW, SIGNED_24, UNIFORM, UNIFORMLY_GUARDED, UR, UR_B};
 use crate::wide::row::Kind::{Bit, Named, Predicate, Register, Signed, UniformRegister, Unsigned};
 use crate::wide::row::Slot as S;
-use crate::wide::row::{A, AH, B, H, TAH, Row, row, unread};
+use crate::wide::row::{A, AH, AHB, B, H, T, TAH, Row, row, unread};
 use crate::wide::values;
 
 /// Element size, shape and count of `LDSM`, bits 90:64.
