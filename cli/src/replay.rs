@@ -87,8 +87,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     reuse: bool,
 
-    /// A cubin with kernels of the trace, or a file that holds such cubins, for the SASS (SM 5.x and 6.x) and the source line of each
-    /// program counter; can be given several times
+    /// A cubin with kernels of the trace, or a file that holds such cubins, for the SASS of its loads and
+    /// the source line of each program counter; can be given several times
     #[arg(long, value_name = "FILE")]
     cubin: Vec<PathBuf>,
 

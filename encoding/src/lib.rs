@@ -90,8 +90,8 @@ pub use text::{
     later_syntax, parse_control_prefix, parse_line, parse_opcode,
 };
 pub use wide::{
-    Annotations128, Decoded128, FieldReading128, Instruction128, Modifiers128, Refusal,
-    parse_line_128, parse_opcode_128,
+    Addresses128, Annotations128, Decoded128, FieldReading128, Instruction128, Modifiers128,
+    Refusal, parse_line_128, parse_opcode_128,
 };
 pub use word_bits::WordBits;
 

@@ -33,7 +33,7 @@ struct CheckJson<'c> {
 #[derive(Default)]
 struct Counts {
     instructions: u64,
-    /// Of the last instruction.
+    /// The SM of the last one.
     sm: Option<Sm>,
     loads: u64,
     /// Instructions that say how they are scheduled.
@@ -49,6 +49,22 @@ struct Counts {
     unassembled: u64,
 }
 
+impl Counts {
+    fn add(&mut self, found: &Found) {
+        match found {
+            Found::Load(_) => self.loads += 1,
+            Found::Relocated => {
+                self.loads += 1;
+                self.unassembled += 1;
+            }
+            Found::Illegal(_) => self.illegal += 1,
+            Found::OfUnknownSm => self.of_unknown_sm += 1,
+            Found::Contradictory => self.contradictory += 1,
+            Found::Other | Found::Unreadable(_) => {}
+        }
+    }
+}
+
 /// The SMs of one listing, each a heading if there are several.
 #[derive(Default)]
 struct SmHeading {
@@ -59,10 +75,10 @@ struct SmHeading {
 
 impl SmHeading {
     /// Returns the heading of what follows, if the text before it is of another SM.
-    fn enter(&mut self, sm: Option<Sm>, format: Format, is_image: bool) -> Option<String> {
-        let before = self.last.replace(sm?);
-        let is_new = before.is_some() && before != sm && format == Format::Text && !is_image;
-        is_new.then(|| format!("SM {}:", sm.map_or_else(String::new, |sm| sm.to_string())))
+    fn enter(&mut self, sm: Option<Sm>) -> Option<String> {
+        let sm = sm?;
+        let before = self.last.replace(sm);
+        before.filter(|before| *before != sm).map(|_| format!("SM {sm}:"))
     }
 }
 
@@ -70,9 +86,10 @@ impl SmHeading {
 pub(super) struct Decoder<'d, 'f> {
     arguments: &'d Arguments,
     path: &'d Path,
-    /// The current one, in a file that holds cubins.
-    image: Option<Tag>,
+    /// The current cubin, in a file that holds some.
+    image: Tag,
     functions: &'d mut Wanted<'f>,
+    counts: Counts,
     status: Status,
     checked: Checked,
 }
@@ -87,8 +104,15 @@ impl<'d, 'f> Decoder<'d, 'f> {
         path: &'d Path,
         functions: &'d mut Wanted<'f>,
     ) -> Self {
-        let checked = Checked::default();
-        Self { arguments, path, image: None, functions, status: Status::Done, checked }
+        Self {
+            arguments,
+            path,
+            image: Tag::default(),
+            functions,
+            counts: Counts::default(),
+            status: Status::Done,
+            checked: Checked::default(),
+        }
     }
 
     /// Decodes the input; returns the status unless it cannot be read.
@@ -98,6 +122,11 @@ impl<'d, 'f> Decoder<'d, 'f> {
         output: &mut Output,
     ) -> anyhow::Result<Status> {
         self.file(progress, output)?;
+        let is_rows = !(self.arguments.list || self.arguments.extract.is_some());
+        if is_rows && !self.arguments.check {
+            output.flush()?;
+            self.remark();
+        }
         Ok(self.status)
     }
 
@@ -156,7 +185,6 @@ impl<'d, 'f> Decoder<'d, 'f> {
             output.flush()?;
             cubins::note_damaged(&io::name(self.path), damaged);
         }
-        let mut counts = Counts::default();
         let mut names = Names::new(!self.arguments.no_demangle);
         let style = Style {
             format: self.arguments.format,
@@ -167,12 +195,14 @@ impl<'d, 'f> Decoder<'d, 'f> {
         };
         let mut stats = self.arguments.stats.then(|| Stats::new(self.path, style));
         let mut heading = SmHeading::default();
+        // The SM of a cubin was chosen already.
+        let is_listing = instructions.kind() == sass::Kind::Listing;
+        let before = self.counts.instructions;
         for instruction in instructions {
             let mut instruction = instruction?;
             match (instruction.sm, self.arguments.sm) {
                 (None, wanted) => instruction.sm = wanted,
-                // The SMs of a listing; a cubin was chosen already.
-                (Some(sm), Some(wanted)) if sm != wanted && self.image.is_none() => {
+                (Some(sm), Some(wanted)) if sm != wanted && is_listing => {
                     heading.others.insert(sm);
                     continue;
                 }
@@ -181,6 +211,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
             if !self.functions.take(instruction.function.as_ref()) {
                 continue;
             }
+            let counts = &mut self.counts;
             counts.instructions += 1;
             counts.sm = instruction.sm;
             counts.controls += u64::from(instruction.control.is_some());
@@ -190,17 +221,9 @@ impl<'d, 'f> Decoder<'d, 'f> {
                 continue;
             }
             let found = Found::new(&instruction);
-            match &found {
-                Found::Load(_) => counts.loads += 1,
-                Found::Relocated => {
-                    counts.loads += 1;
-                    counts.unassembled += 1;
-                }
-                Found::Other => {}
-                Found::Illegal(_) => counts.illegal += 1,
-                Found::OfUnknownSm => counts.of_unknown_sm += 1,
-                Found::Contradictory => counts.contradictory += 1,
-                Found::Unreadable(error) => self.unreadable(&instruction, error, output)?,
+            self.counts.add(&found);
+            if let Found::Unreadable(error) = &found {
+                self.unreadable(&instruction, error, output)?;
             }
             names.enter(instruction.function.as_ref());
             if let Some(stats) = &mut stats {
@@ -208,46 +231,35 @@ impl<'d, 'f> Decoder<'d, 'f> {
                 continue;
             }
             if found.is_load() || matches!(found, Found::Illegal(_)) || self.arguments.all {
-                if let Some(line) =
-                    heading.enter(instruction.sm, style.format, self.image.is_some())
-                {
-                    output.line(line)?;
+                let of_sm = heading.enter(instruction.sm).filter(|_| is_listing);
+                let headings = [self.image.heading.take(), of_sm, names.heading()];
+                if style.format == Format::Text {
+                    headings.iter().flatten().try_for_each(|heading| output.line(heading))?;
                 }
-                if let Some(heading) = names.heading().filter(|_| style.format == Format::Text) {
-                    output.line(heading)?;
-                }
-                let image = self.image.as_ref();
-                let demangled = names.demangled();
                 let row = Row {
                     path: self.path,
-                    image,
+                    image: self.image.number,
                     instruction: &instruction,
                     found: &found,
-                    demangled,
+                    demangled: names.demangled(),
                 };
                 row.write(style, output)?;
             }
         }
         if let Some(stats) = stats {
-            stats.finish(output)?;
+            stats.finish(self.image.heading.take(), output)?;
         }
         if let Some(wanted) = self.arguments.sm.filter(|_| !heading.others.is_empty())
-            && counts.instructions == 0
+            && self.counts.instructions == before
         {
             let others = heading.others.iter().map(ToString::to_string).collect();
             let message = images::no_image_of(wanted, &others);
             let name = io::name(self.path);
             self.status = output.fail(Status::Failed, format_args!("{name}: {message}"))?;
-            return Ok(());
+        } else if self.arguments.check && (self.counts.instructions > 0 || !self.functions.is_one())
+        {
+            return self.finish_check(self.counts.without_words, output);
         }
-        if counts.instructions == 0 && self.functions.is_one() {
-            return Ok(());
-        }
-        if self.arguments.check {
-            return self.finish_check(counts.without_words, output);
-        }
-        output.flush()?;
-        self.remark(&counts);
         Ok(())
     }
 
@@ -271,16 +283,16 @@ impl<'d, 'f> Decoder<'d, 'f> {
     }
 
     /// Says on standard error what the rows do not show.
-    fn remark(&mut self, counts: &Counts) {
-        let mut file = io::name(self.path);
-        if let Some(image) = &self.image {
-            file += &format!(": image {}", image.number);
-        }
+    fn remark(&mut self) {
+        let (file, counts) = (io::name(self.path), &self.counts);
         let Counts { instructions, loads, contradictory, unassembled, .. } = counts;
+        if *instructions == 0 && self.functions.is_one() {
+            return;
+        }
         if *loads == 0 && self.status == Status::Done {
-            let known: Vec<&str> = match counts.sm.filter(|sm| sm.has_wide_words()) {
-                Some(sm) => Instruction128::mnemonics(sm).collect(),
-                None => Instruction::MNEMONICS.to_vec(),
+            let known: Vec<&str> = match counts.sm {
+                Some(sm) if sm.has_wide_words() => Instruction128::mnemonics(sm).collect(),
+                _ => Instruction::MNEMONICS.to_vec(),
             };
             let known = known.join(", ");
             match instructions {

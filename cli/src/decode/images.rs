@@ -47,7 +47,7 @@ impl Chosen<'_> {
     pub(super) fn decode(
         &self,
         output: &mut Output,
-        mut decode: impl FnMut(Option<Tag>, Sass<&[u8]>, &mut Output) -> anyhow::Result<()>,
+        mut decode: impl FnMut(Tag, Sass<&[u8]>, &mut Output) -> anyhow::Result<()>,
     ) -> anyhow::Result<Status> {
         let mut found = Found::default();
         let cubins = numbered(self.file).filter(|(_, image)| is_cubin(image.as_ref().ok()));
@@ -74,7 +74,11 @@ impl Chosen<'_> {
                     found.chosen += 1;
                     let heading = several.then(|| self.heading(number, &image, &read));
                     let is_alone = is_alone(&image);
-                    match self.image(number, &read, is_alone, heading, output, &mut decode) {
+                    let heading = heading.filter(|_| self.format == Format::Text);
+                    let tag = Tag { number: (!is_alone).then_some(number), heading };
+                    let instructions = sass::read(&*read.bytes, sass::Format::Detect);
+                    let decoded = instructions.map_err(anyhow::Error::from);
+                    match decoded.and_then(|instructions| decode(tag, instructions, output)) {
                         Ok(()) => {}
                         Err(error) if is_alone || io::is_output_error(&error) => return Err(error),
                         Err(error) => match error.downcast::<SassError>() {
@@ -108,23 +112,6 @@ impl Chosen<'_> {
         let names = [image.member, image.name].into_iter().flatten().map(text);
         let names: String = names.map(|name| format!(", {}", visible(&name))).collect();
         format!("{}image {number}, SM {sm}{names}:", visible(&file))
-    }
-
-    fn image(
-        &self,
-        number: u64,
-        read: &Read<'_>,
-        is_alone: bool,
-        heading: Option<String>,
-        output: &mut Output,
-        decode: impl FnOnce(Option<Tag>, Sass<&[u8]>, &mut Output) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
-        let instructions = sass::read(&*read.bytes, sass::Format::Detect)?;
-        if let Some(heading) = heading.filter(|_| self.format == Format::Text) {
-            output.line(heading)?;
-        }
-        let tag = Tag { number };
-        decode((!is_alone).then_some(tag), instructions, output)
     }
 
     /// Reports an image that cannot be read.

@@ -105,15 +105,20 @@ pub(super) struct Style {
     pub(super) has_lines: bool,
 }
 
-/// The image of a container that an instruction is in.
+/// The cubin that an instruction is in, of a file that can hold several.
+#[derive(Default)]
 pub(super) struct Tag {
-    pub(super) number: u64,
+    /// Its number, if it is in a container.
+    pub(super) number: Option<u64>,
+    /// What comes before its first row; taken when that is written.
+    pub(super) heading: Option<String>,
 }
 
 /// An instruction and what it was found to be.
 pub(super) struct Row<'r> {
     pub(super) path: &'r Path,
-    pub(super) image: Option<&'r Tag>,
+    /// The number of its cubin, in a container.
+    pub(super) image: Option<u64>,
     pub(super) instruction: &'r SassInstruction,
     pub(super) found: &'r Found,
     /// The demangled form of the function's name.
@@ -140,7 +145,7 @@ impl Row<'_> {
         if style.format == Format::Json {
             return output.json(&LoadJson {
                 file: Some(&file),
-                image: self.image.map(|image| image.number),
+                image: self.image,
                 sm: instruction.sm.map(|sm| sm.to_string()),
                 function: instruction.function.as_deref(),
                 offset: instruction.offset.map(|offset| format!("{offset:#x}")),
@@ -150,7 +155,7 @@ impl Row<'_> {
                     (None, Some(_)) => None,
                     (None, None) => instruction.text.as_deref(),
                 },
-                control: instruction.control.map(|control| ControlJson::new(control, word)),
+                control: self.control().map(|control| ControlJson::new(control, word)),
                 illegal: refusal.is_some(),
                 reason: refusal.map(ToString::to_string),
                 load: style.all.then_some(is_load),
@@ -189,6 +194,20 @@ impl Row<'_> {
         output.line(line.trim_end())
     }
 
+    /// How the instruction is scheduled, if its input says so.
+    fn control(&self) -> Option<Control> {
+        let Self { instruction, found, .. } = self;
+        instruction.control.or_else(|| match found {
+            // A word of 128 bits that was assembled with the annotations of its text.
+            Found::Load(Load::Sm70(load))
+                if instruction.text.as_ref().is_some_and(|text| text.contains(['&', '?'])) =>
+            {
+                Some(load.control())
+            }
+            _ => None,
+        })
+    }
+
     /// The text, if there is one, and the control fields on the side that their notation has them.
     fn text_and_control(&self, decoded: Option<&str>, notation: Option<Notation>) -> String {
         let instruction = self.instruction;
@@ -199,7 +218,7 @@ impl Row<'_> {
         };
         let text = decoded.map(Cow::Borrowed).or_else(listed);
         let text = text.map_or(String::new(), |text| format!("  {text}"));
-        match notation.and_then(|notation| Some((notation, instruction.control?))) {
+        match notation.and_then(|notation| Some((notation, self.control()?))) {
             None => text,
             Some((notation, control)) if notation.is_trailing() => match self.found {
                 // What NVIDIA's tools append depends on the SM.

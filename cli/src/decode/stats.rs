@@ -153,10 +153,17 @@ impl<'s> Stats<'s> {
     }
 
     /// Writes what is left to write.
-    pub(super) fn finish(mut self, output: &mut Output) -> anyhow::Result<()> {
+    ///
+    /// `heading` is that of one of several cubins.
+    pub(super) fn finish(
+        mut self,
+        heading: Option<String>,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
         self.finish_function(output)?;
         let file = io::name(self.path);
         if !self.functions.is_empty() {
+            heading.map_or(Ok(()), |heading| output.line(heading))?;
             if self.style.names_files {
                 output.line(format_args!("{}:", visible(&file)))?;
             }

@@ -219,7 +219,7 @@ fn bad_listings() {
     let path = folder.path().join("no-control");
     let json = ["decode", "--format", "json", path.to_str().expect("UTF-8")];
     let (decoded, _) = checked("no-control", &run(&json), 0);
-    assert!(decoded.lines().all(|line| line.ends_with(r#""control":null}"#)), "{decoded}");
+    assert!(decoded.lines().all(|line| line.contains(r#""control":null"#)), "{decoded}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use core::fmt;
 use super::modifier::Modifiers;
 use super::span::Span;
 use crate::sm::Sm;
-use crate::wide::{Modifiers128, Refusal};
+use crate::wide::{Addresses128, Modifiers128, Refusal};
 
 /// Why a line could not be parsed, and which bytes of it are at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,8 +188,8 @@ pub enum ParseErrorKind {
     },
     /// An address that the load does not have on this SM.
     AddressForm {
-        /// The mnemonic.
-        mnemonic: &'static str,
+        /// The addresses that it has.
+        known: Addresses128,
     },
     /// An offset of more than 63 bits.
     OffsetTooLong,
@@ -273,8 +273,8 @@ impl fmt::Display for ParseError {
             Kind::GuardFile { mnemonic, uniform: false } => {
                 write!(f, "the guard of {mnemonic} is a predicate, P0..=P6 or PT")
             }
-            Kind::AddressForm { mnemonic } => {
-                write!(f, "{mnemonic} has no address of this form on this SM")
+            Kind::AddressForm { .. } => {
+                f.write_str("the load has no address of this form on this SM")
             }
             Kind::OffsetTooLong => f.write_str("offset out of range"),
             Kind::OffsetUnit { unit } => write!(f, "the offset must be a multiple of {unit}"),

@@ -7,7 +7,7 @@ use super::later::later_syntax;
 use super::modifier::Modifiers;
 use crate::instruction::Instruction;
 use crate::sm::Sm;
-use crate::wide::{Instruction128, Modifiers128};
+use crate::wide::{Addresses128, Instruction128, Modifiers128};
 
 /// What to write instead, in one line. Created by [`ParseError::hint`].
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,7 @@ enum HintText {
     Modifiers(Modifiers),
     MnemonicsOf(Sm),
     Modifiers128(Modifiers128),
+    Addresses(Addresses128),
     WholeModifier(&'static str),
     AddressUpTo(u64),
     /// This offset without signs.
@@ -42,6 +43,7 @@ impl ParseError {
             | Kind::InvalidSize { known }
             | Kind::ModifierOrder { known, .. } => HintText::Modifiers(known),
             Kind::UnknownMnemonicOf(sm) => HintText::MnemonicsOf(sm),
+            Kind::AddressForm { known } => HintText::Addresses(known),
             Kind::UnknownModifier128 { known }
             | Kind::MisplacedModifier { known }
             | Kind::MissingModifier { known } => HintText::Modifiers128(known),
@@ -120,6 +122,7 @@ impl fmt::Display for Hint {
                 }
                 Ok(())
             }
+            HintText::Addresses(known) => write!(f, "addresses that it has: {known}"),
             HintText::Modifiers128(known) => write!(f, "modifiers, in this order: {known}"),
             HintText::WholeModifier(whole) => write!(f, "write `.{whole}`"),
             HintText::AddressUpTo(max) => {

@@ -1,5 +1,6 @@
 //! Fits written operands to a form.
 
+use super::addresses::Addresses128;
 use super::decode::Instruction128;
 use super::form::{Address, Bare, Operand, Prefix};
 use super::operand_text::{Suffix, Written, WrittenAddress, WrittenOperands, WrittenPrefix};
@@ -96,16 +97,20 @@ impl Instruction128 {
         }
     }
 
+    fn addresses(&self) -> Addresses128 {
+        Addresses128 { mnemonic: self.mnemonic(), sm: self.sm() }
+    }
+
     fn set(self, slot: Slot, number: u64, span: Span) -> Fit<Self> {
         if !self.has(slot) {
-            return error(Error::AddressForm { mnemonic: self.mnemonic() }, span);
+            return error(Error::AddressForm { known: self.addresses() }, span);
         }
         self.put(slot, number).ok_or(ParseError { kind: Error::NumberTooLarge, span })
     }
 
     fn set_uniform(self, slot: Slot, register: UniformReg, span: Span) -> Fit<Self> {
         let Some(width) = self.width(slot) else {
-            return error(Error::AddressForm { mnemonic: self.mnemonic() }, span);
+            return error(Error::AddressForm { known: self.addresses() }, span);
         };
         let too_high = Error::UniformRegisterTooHigh { last: ((1u16 << width) - 2) as u8 };
         let bits = register.to_field(width).ok_or(ParseError { kind: too_high, span })?;
@@ -138,7 +143,7 @@ impl Instruction128 {
     }
 
     fn with_address(self, address: Address, written: &WrittenAddress, span: Span) -> Fit<Self> {
-        let wrong = || error(Error::AddressForm { mnemonic: self.mnemonic() }, span);
+        let wrong = || error(Error::AddressForm { known: self.addresses() }, span);
         let (base, suffix) = written.base.unzip();
         let base_number = base.map_or(255, |base| u64::from(base.number()));
         let suffix = suffix.unwrap_or(Suffix::Nothing);
@@ -212,7 +217,7 @@ impl Instruction128 {
         written: &WrittenAddress,
         span: Span,
     ) -> Fit<Self> {
-        let wrong = || error(Error::AddressForm { mnemonic: self.mnemonic() }, span);
+        let wrong = || error(Error::AddressForm { known: self.addresses() }, span);
         if !written.prefix.is(prefix) {
             return wrong();
         }
@@ -249,7 +254,7 @@ impl Instruction128 {
 
     /// The address of an `LD` or `LDG` with a uniform register.
     fn with_global(self, written: &WrittenAddress, span: Span) -> Fit<Self> {
-        let wrong = || error(Error::AddressForm { mnemonic: self.mnemonic() }, span);
+        let wrong = || error(Error::AddressForm { known: self.addresses() }, span);
         // With `.256` there is no `.E` that could be missing.
         let is_extended = !self.has(Slot::Extended) || self.get(Slot::Extended) != 0;
         let (wide, load) = match (written.prefix, written.base, written.uniform) {
@@ -288,7 +293,7 @@ impl Instruction128 {
     }
 
     fn with_copy_from(self, uniform: bool, written: &WrittenAddress, span: Span) -> Fit<Self> {
-        let wrong = || error(Error::AddressForm { mnemonic: self.mnemonic() }, span);
+        let wrong = || error(Error::AddressForm { known: self.addresses() }, span);
         let Some((base, suffix @ (Suffix::Wide | Suffix::Narrow))) = written.base else {
             return wrong();
         };
@@ -324,7 +329,7 @@ impl Instruction128 {
             Suffix::Nothing => Ok(self),
             Suffix::Scale(scale) => self.set(Slot::Scale, scale, span),
             Suffix::Wide | Suffix::Narrow => {
-                error(Error::AddressForm { mnemonic: self.mnemonic() }, span)
+                error(Error::AddressForm { known: self.addresses() }, span)
             }
         }
     }

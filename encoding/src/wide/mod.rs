@@ -7,6 +7,7 @@
 //!
 //! To add an instruction: its rows, and a row in the list of forms.
 
+mod addresses;
 mod decode;
 mod fit;
 mod form;
@@ -24,6 +25,7 @@ mod template;
 mod values;
 mod write;
 
+pub use self::addresses::Addresses128;
 pub use self::decode::{Decoded128, FieldReading128, Instruction128, Refusal};
 pub use self::modifiers::Modifiers128;
 pub use self::read::{parse_line_128, parse_opcode_128};

@@ -79,6 +79,34 @@ macro_rules! values {
     };
 }
 
+/// The sizes of loads into registers: the first six are the same everywhere.
+macro_rules! sizes {
+    ($($(#[$attribute:meta])* $table:ident: $six:literal $meaning6:literal, $seven:literal $meaning7:literal;)+) => {
+        values! { $(
+            $(#[$attribute])*
+            $table: "the size", default Some(4);
+            "U8" "1 byte, zero-extended",
+            "S8" "1 byte, sign-extended",
+            "U16" "2 bytes, zero-extended",
+            "S16" "2 bytes, sign-extended",
+            "" "4 bytes",
+            "64" "8 bytes, two registers",
+            $six $meaning6,
+            $seven $meaning7,
+        )+ }
+    };
+}
+
+sizes! {
+    /// `LD` and `LDG` of Volta and Turing.
+    SIZES_U128: "128" "16 bytes, four registers", "U.128" "16 bytes, four registers; what U does is not public";
+    SIZES_128: "128" "16 bytes, four registers", "INVALID7" "";
+    /// `LDS`.
+    SIZES_SHARED: "128" "16 bytes, four registers", "???7" "";
+    /// `LDC` and `ULDC`.
+    SIZES_64: "INVALID6" "", "INVALID7" "";
+}
+
 values! {
     BATCH: "the batch hint", default Some(0);
     "" "none",
@@ -101,49 +129,6 @@ values! {
     "LU" "last use",
     "EU" "eviction priority unchanged",
     "NA" "no allocation in L1",
-    "INVALID6" "",
-    "INVALID7" "",
-
-    /// `LD` and `LDG` of Volta and Turing.
-    SIZES_U128: "the size", default Some(4);
-    "U8" "1 byte, zero-extended",
-    "S8" "1 byte, sign-extended",
-    "U16" "2 bytes, zero-extended",
-    "S16" "2 bytes, sign-extended",
-    "" "4 bytes",
-    "64" "8 bytes, two registers",
-    "128" "16 bytes, four registers",
-    "U.128" "16 bytes, four registers; what U does is not public",
-
-    SIZES_128: "the size", default Some(4);
-    "U8" "1 byte, zero-extended",
-    "S8" "1 byte, sign-extended",
-    "U16" "2 bytes, zero-extended",
-    "S16" "2 bytes, sign-extended",
-    "" "4 bytes",
-    "64" "8 bytes, two registers",
-    "128" "16 bytes, four registers",
-    "INVALID7" "",
-
-    /// `LDS`.
-    SIZES_SHARED: "the size", default Some(4);
-    "U8" "1 byte, zero-extended",
-    "S8" "1 byte, sign-extended",
-    "U16" "2 bytes, zero-extended",
-    "S16" "2 bytes, sign-extended",
-    "" "4 bytes",
-    "64" "8 bytes, two registers",
-    "128" "16 bytes, four registers",
-    "???7" "",
-
-    /// `LDC` and `ULDC`.
-    SIZES_64: "the size", default Some(4);
-    "U8" "1 byte, zero-extended",
-    "S8" "1 byte, sign-extended",
-    "U16" "2 bytes, zero-extended",
-    "S16" "2 bytes, sign-extended",
-    "" "4 bytes",
-    "64" "8 bytes, two registers",
     "INVALID6" "",
     "INVALID7" "",
 

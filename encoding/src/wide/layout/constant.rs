@@ -155,30 +155,17 @@ pub(in crate::wide) const LDCU_BANK: &[&[Row]] = &[
 
 const HANDLE_B: Row = row(31, 24, S::Handle, UniformRegister, "URa", "descriptor of the bank; text only");
 const INDEX_B: Row = row(71, 64, S::UniformBase, UniformRegister, "URb", "base of the address, URZ for none");
+const LDCU_HANDLE_MIDDLE: &[Row] = &[unread(90, 82)];
 const HANDLE_OPERANDS: &[Row] =
-    &[INDEX_B, unread(63, 54), OFFSET_17, unread(36, 32), HANDLE_B, URD_B];
+    &[unread(72, 72), INDEX_B, unread(63, 54), OFFSET_17, unread(36, 32), HANDLE_B, URD_B];
 
 /// `LDCU cx[URa][URb+off]`.
-pub(in crate::wide) const LDCU_HANDLE: &[&[Row]] = &[
-    SCHEDULING_WITHOUT_READ,
-    LDCU_TOP,
-    &[unread(90, 82)],
-    LDCU_MODIFIERS,
-    &[unread(72, 72)],
-    HANDLE_OPERANDS,
-    UNIFORMLY_GUARDED,
-];
+pub(in crate::wide) const LDCU_HANDLE: &[&[Row]] =
+    &[SCHEDULING_WITHOUT_READ, LDCU_TOP, LDCU_HANDLE_MIDDLE, LDCU_MODIFIERS, HANDLE_OPERANDS, UNIFORMLY_GUARDED];
 
-/// `LDCU cx[URa][URb+off]` of the SMs on which it can have a read barrier.
-pub(in crate::wide) const LDCU_HANDLE_READ: &[&[Row]] = &[
-    SCHEDULING,
-    LDCU_TOP,
-    &[unread(90, 82)],
-    LDCU_MODIFIERS,
-    &[unread(72, 72)],
-    HANDLE_OPERANDS,
-    UNIFORMLY_GUARDED,
-];
+/// The same on the SMs on which it can have a read barrier.
+pub(in crate::wide) const LDCU_HANDLE_READ: &[&[Row]] =
+    &[SCHEDULING, LDCU_TOP, LDCU_HANDLE_MIDDLE, LDCU_MODIFIERS, HANDLE_OPERANDS, UNIFORMLY_GUARDED];
 
 /// `LDCU [UR+off]`.
 pub(in crate::wide) const LDCU_MEMORY: &[&[Row]] = &[
