@@ -77,7 +77,8 @@ pub use text::{
 };
 pub use wide::{
     Annotations128, Decoded128, FieldReading128, Instruction128, Modifiers128, Refusal,
-    parse_line_128, parse_opcode_128,
+    TensorParts128, TensorReduction128, TensorShape128, TensorType128, parse_line_128,
+    parse_opcode_128,
 };
 pub use word_bits::WordBits;
 

@@ -254,12 +254,19 @@ impl Row {
         self.statistics.by_bits.get(&bits).map_or(Value::None, |count| Value::Count(*count))
     }
 
+    /// Returns the loads of more than 256 bits by a lane, which load Tensor Memory.
+    fn more_bits(&self) -> Value<'static> {
+        let counts = self.statistics.by_bits.range(Some(257)..).map(|(_, count)| count);
+        let count = counts.sum();
+        if count > 0 { Value::Count(count) } else { Value::None }
+    }
+
     /// Returns the loads with a cache operator other than the default one.
     fn cache(&self) -> Value<'static> {
         let named =
             self.statistics.by_cache.iter().filter(|(name, _)| !matches!(&***name, "" | "CA"));
         let named: Vec<String> = named.map(|(name, count)| format!("{name} {count}")).collect();
-        if named.is_empty() { Value::None } else { Value::Text(named.join(", ").into()) }
+        if named.is_empty() { Value::None } else { Value::Whole(named.join(", ")) }
     }
 }
 
@@ -306,11 +313,18 @@ fn columns() -> Vec<Column<Row>> {
         "LDL": |row| row.kind("LDL");
         "LDS": |row| row.kind("LDS");
         "LDC": |row| row.kind("LDC");
+        "LDSM": |row| row.kind("LDSM");
+        "ULDC": |row| row.kind("ULDC");
+        "LDCU": |row| row.kind("LDCU");
+        "LDGSTS": |row| row.kind("LDGSTS");
+        "LDTM": |row| row.kind("LDTM");
         "8 bits": |row| row.bits(Some(8));
         "16": |row| row.bits(Some(16));
         "32": |row| row.bits(Some(32));
         "64": |row| row.bits(Some(64));
         "128": |row| row.bits(Some(128));
+        "256": |row| row.bits(Some(256));
+        "more": Row::more_bits;
         "invalid": |row| row.bits(None);
         "remarks": |row| if row.remarks > 0 { Value::Count(row.remarks) } else { Value::None };
         "cache operators": Row::cache;

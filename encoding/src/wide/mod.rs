@@ -18,9 +18,11 @@ mod read;
 mod row;
 mod tail;
 mod template;
+mod tensor;
 mod values;
 mod write;
 
 pub use self::decode::{Decoded128, FieldReading128, Instruction128, Refusal};
 pub use self::read::{Modifiers128, parse_line_128, parse_opcode_128};
 pub use self::tail::Annotations128;
+pub use self::tensor::{TensorParts128, TensorReduction128, TensorShape128, TensorType128};
