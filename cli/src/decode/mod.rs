@@ -237,16 +237,21 @@ struct Counts {
 #[derive(Default)]
 struct SmHeading {
     last: Option<Sm>,
+    has_changed: bool,
     /// Those that were not chosen.
     others: BTreeSet<Sm>,
 }
 
 impl SmHeading {
-    /// Returns the heading of what follows, if the text before it is of another SM.
+    /// Returns the heading of what follows, if the text before it is of another SM. The first one
+    /// names that too: only now it is known that there are several.
     fn enter(&mut self, sm: Option<Sm>, format: Format, is_image: bool) -> Option<String> {
         let before = self.last.replace(sm?);
         let is_new = before.is_some() && before != sm && format == Format::Text && !is_image;
-        is_new.then(|| format!("SM {}:", sm.map_or_else(String::new, |sm| sm.to_string())))
+        let (sm, before) = (sm?, before.filter(|_| is_new)?);
+        let above = if self.has_changed { String::new() } else { format!(" (above: SM {before})") };
+        self.has_changed = true;
+        Some(format!("SM {sm}{above}:"))
     }
 }
 
