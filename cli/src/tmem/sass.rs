@@ -26,7 +26,7 @@ pub(super) fn registers(load: &SassTensorLoad) -> Result<Vec<String>, String> {
     let (first, count) = (usize::from(load.destination.number()), load.load.registers());
     if first + count > 255 {
         let last = first + count - 1;
-        return Err(format!("it writes R{first} to R{last}; the last register is R254"));
+        return Err(format!("it writes R{first}..R{last}; the last register is R254"));
     }
     Ok((first..first + count).map(|number| format!("R{number}")).collect())
 }
@@ -77,7 +77,7 @@ fn effect(parts: &LoadParts, tensor: &SassTensorLoad, names: Option<&[String]>) 
     let (lanes, columns) = (tensor.load.shape().lanes(), tensor.load.columns());
     let into = match names {
         Some([only]) => format!(" into {only} of "),
-        Some([first, .., last]) => format!(" into {first} to {last} of "),
+        Some([first, .., last]) => format!(" into {first}..{last} of "),
         _ => ", a register each, for ".to_owned(),
     };
     let threads = tensor.threads();

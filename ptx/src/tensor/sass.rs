@@ -57,7 +57,7 @@ pub enum SassTensorError {
     #[error(transparent)]
     NotExecutable(NotExecutable),
     /// PTX has no such load.
-    #[error("no `tcgen05.ld` is this load: {0}")]
+    #[error("not a legal `tcgen05.ld`: {0}")]
     Illegal(IllegalLoadError),
 }
 

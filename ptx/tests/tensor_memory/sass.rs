@@ -84,7 +84,7 @@ fn what_ptx_does_not_have_is_refused() {
         let load = parse_line_128(text, sm.parse().unwrap()).unwrap();
         SassTensorLoad::new(&load).map(|_| ()).unwrap_err().to_string()
     };
-    let no_load = "no `tcgen05.ld` is this load: ";
+    let no_load = "not a legal `tcgen05.ld`: ";
     for (text, expected) in [
         (
             "LDTM.16dp256bit.x64 R0, tmem[UR4]",
