@@ -66,7 +66,7 @@ fn read_drawn(text: &str) -> Result<Drawn, String> {
     let name = text.strip_prefix('.').unwrap_or(text);
     let is_shape = name.parse().map(Drawn::Shape);
     // No shape begins so.
-    let is_instruction = text.trim().starts_with(|first: char| first == '@' || first == 'L');
+    let is_instruction = text.trim().starts_with(['@', 'L']);
     match is_shape {
         Ok(shape) => Ok(shape),
         Err(_) if is_instruction || is_hexadecimal(text.trim()) => {
