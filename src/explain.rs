@@ -56,17 +56,20 @@ pub fn effect(instruction: &impl LoadInstruction) -> String {
         Ok(executable) => executable,
         Err(error) => return format!("Nothing is loaded: {error}."),
     };
-    let is_once = parts.destination.register().is_none();
     let guard = parts.guard;
     let predicate =
         if parts.is_guard_uniform { format!("U{}", guard.pred) } else { guard.pred.to_string() };
+    let is_once = parts.destination.register().is_none();
     let all = if is_once { "The warp" } else { "Every active lane" };
-    let condition = if parts.is_guard_uniform { "if" } else { "where" };
+    let when = |state: &str| match is_once {
+        true => format!("If {predicate} is {state}, the warp"),
+        false => format!("{all} where {predicate} is {state}"),
+    };
     let who = match (guard.pred.is_true(), guard.negated) {
         (true, true) => return "No lane executes: nothing is loaded, nothing faults.".to_owned(),
         (true, false) => all.to_owned(),
-        (false, false) => format!("{all} {condition} {predicate} is true"),
-        (false, true) => format!("{all} {condition} {predicate} is false"),
+        (false, false) => when("true"),
+        (false, true) => when("false"),
     };
     if let Some(fault) = fault {
         return format!("The whole warp raises {fault} as soon as a lane executes; none loads.");

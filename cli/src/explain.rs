@@ -13,6 +13,7 @@ use super::encode::Parsed;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
 use super::status::Status;
+use super::tmem::sass;
 use super::word::read_word;
 
 /// Show what every bit of a word means
@@ -110,14 +111,17 @@ impl Batch {
 fn explain(load: &Load, format: Format, output: &mut Output) -> anyhow::Result<()> {
     let word = load.word();
     let fields = fields(load);
-    let remarks = remarks(load);
+    let (remarks, effect) = match sass::explanation(load) {
+        Some(explanation) => explanation,
+        None => (remarks(load), effect(load)),
+    };
     match format {
         Format::Json => output.json(&ExplanationJson {
             word: word.to_string(),
             text: load.to_string(),
             fields: fields.iter().map(field_json).collect(),
             remarks,
-            effect: effect(load),
+            effect,
         })?,
         Format::Text => {
             output.line(format_args!("{word}  {load}\n"))?;
@@ -129,10 +133,16 @@ fn explain(load: &Load, format: Format, output: &mut Output) -> anyhow::Result<(
                 output.line(format_args!("- {remark}"))?;
             }
             output.line("")?;
-            output.line(effect(load))?;
+            output.line(effect)?;
         }
     }
     Ok(())
+}
+
+/// Reads the one word or text of an argument; reports what is wrong if it is neither.
+pub(crate) fn read_load(text: &str, sm: Sm) -> Option<Load> {
+    let read = if is_word(text, Some(sm)) { of_word } else { of_text };
+    read(ORIGIN, text, Some(sm))
 }
 
 const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1, column: 1 };

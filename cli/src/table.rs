@@ -25,6 +25,8 @@ pub(crate) enum Value<'r> {
     Hex(u64),
     /// Text, at the left of its column.
     Text(Cow<'r, str>),
+    /// The same, however long it is: made of names that are known.
+    Whole(String),
 }
 
 impl Value<'_> {
@@ -36,6 +38,7 @@ impl Value<'_> {
             Self::Shown(text) => text.clone(),
             Self::Hex(number) => format!("{number:#x}"),
             Self::Text(text) => cell(text),
+            Self::Whole(text) => text.clone(),
         }
     }
 
@@ -44,6 +47,7 @@ impl Value<'_> {
             Self::None => String::new(),
             Self::Number(number, _) => number.to_string(),
             Self::Text(text) => quoted(&visible(text)),
+            Self::Whole(text) => quoted(text),
             _ => self.text(),
         }
     }
@@ -77,7 +81,7 @@ pub(crate) fn text<R>(columns: &[Column<R>], rows: &[R]) -> String {
         if values.iter().all(|value| matches!(value, Value::None)) {
             continue;
         }
-        let is_text = values.iter().any(|value| matches!(value, Value::Text(_)));
+        let is_text = values.iter().any(|value| matches!(value, Value::Text(_) | Value::Whole(_)));
         let is_hex = values.iter().any(|value| matches!(value, Value::Hex(_)));
         let cells = values.iter().map(Value::text);
         let cells: Vec<String> = std::iter::once(column.heading.to_owned()).chain(cells).collect();

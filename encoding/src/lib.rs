@@ -91,7 +91,8 @@ pub use text::{
 };
 pub use wide::{
     Addresses128, Annotations128, Decoded128, FieldReading128, Instruction128, Modifiers128,
-    Refusal, parse_line_128, parse_opcode_128,
+    Refusal, TensorParts128, TensorReduction128, TensorShape128, TensorType128, parse_line_128,
+    parse_opcode_128,
 };
 pub use word_bits::WordBits;
 

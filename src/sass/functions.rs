@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Read;
 
-use warpload_encoding::MachineWord;
+use warpload_encoding::{MachineWord, Sm};
 
 use super::code::CodeUnit;
 use super::elf_layout::{Layout, Name};
@@ -66,6 +66,8 @@ pub struct Function<'f> {
 pub struct Located {
     /// The instruction word.
     pub word: MachineWord,
+    /// The SM that the cubin is for.
+    pub sm: Sm,
     /// The source line; `None` if the cubin has none for it.
     pub source: Option<SourceLine>,
 }
@@ -152,6 +154,7 @@ impl Function<'_> {
         let at = place.start.checked_add(offset).filter(|at| *at < place.end)?;
         let section = layout.text.get(place.section)?;
         let placed = CodeUnit::new(layout.sm).at(data.get(section.code.clone())?, at)?;
-        Some(Located { word: placed.word, source: lines.at(section.index, at) })
+        let source = lines.at(section.index, at);
+        Some(Located { word: placed.word, sm: layout.sm, source })
     }
 }

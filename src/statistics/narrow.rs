@@ -147,7 +147,8 @@ impl Load {
         let is_known = match parts.space {
             // What the other modes do with the offset is not public.
             MemorySpace::Constant { mode, .. } => mode == ConstantMode::Direct,
-            MemorySpace::Undocumented => false,
+            // Addresses of Tensor Memory count no bytes.
+            MemorySpace::Undocumented | MemorySpace::Tensor => false,
             _ => true,
         };
         let uniform = parts.address.uniform.filter(|uniform| !uniform.register.is_zero());

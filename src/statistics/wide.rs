@@ -46,7 +46,8 @@ impl From<&Instruction128> for Load {
         });
         let form = varying.fold(load.encode(), |form, reading| form & !reading.field().mask());
         let cache = Cow::Owned(cache.as_str().to_owned());
-        Self::new(load.mnemonic(), &parts, cache, order, widest, form)
+        let loaded = Self::new(load.mnemonic(), &parts, cache, order, widest, form);
+        Self { bits: load.lane_bits(), ..loaded }
     }
 }
 

@@ -69,16 +69,20 @@ impl Counts {
 #[derive(Default)]
 struct SmHeading {
     last: Option<Sm>,
+    has_changed: bool,
     /// Those that were not chosen.
     others: BTreeSet<Sm>,
 }
 
 impl SmHeading {
-    /// Returns the heading of what follows, if the text before it is of another SM.
+    /// Returns the heading of what follows, if the text before it is of another SM. The first one
+    /// names that too: only now it is known that there are several.
     fn enter(&mut self, sm: Option<Sm>) -> Option<String> {
         let sm = sm?;
-        let before = self.last.replace(sm);
-        before.filter(|before| *before != sm).map(|_| format!("SM {sm}:"))
+        let before = self.last.replace(sm).filter(|before| *before != sm)?;
+        let above = if self.has_changed { String::new() } else { format!(" (above: SM {before})") };
+        self.has_changed = true;
+        Some(format!("SM {sm}{above}:"))
     }
 }
 
@@ -217,6 +221,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
             counts.controls += u64::from(instruction.control.is_some());
             counts.without_words |= instruction.word.is_none();
             if self.arguments.check {
+                self.counts.of_unknown_sm += u64::from(find::sm_of(&instruction).is_none());
                 self.check(&instruction, output)?;
                 continue;
             }
@@ -282,8 +287,22 @@ impl<'d, 'f> Decoder<'d, 'f> {
         Ok(())
     }
 
+    /// Reports instructions of which nothing can be said.
+    fn refuse_unknown_sm(&mut self) {
+        let Counts { instructions, of_unknown_sm, .. } = self.counts;
+        if of_unknown_sm > 0 {
+            self.status = self.status.max(Status::Unreadable);
+            diagnostic::error(format_args!(
+                "{}: {of_unknown_sm} of {instructions} instructions have 128 bits, and nothing says of \
+                 which SM they are; use `--sm`, for example `--sm 80`",
+                io::name(self.path)
+            ));
+        }
+    }
+
     /// Says on standard error what the rows do not show.
     fn remark(&mut self) {
+        self.refuse_unknown_sm();
         let (file, counts) = (io::name(self.path), &self.counts);
         let Counts { instructions, loads, contradictory, unassembled, .. } = counts;
         if *instructions == 0 && self.functions.is_one() {
@@ -302,14 +321,6 @@ impl<'d, 'f> Decoder<'d, 'f> {
                     "{file}: none of {instructions} instructions is a load ({known})"
                 )),
             }
-        }
-        if counts.of_unknown_sm > 0 {
-            self.status = self.status.max(Status::Unreadable);
-            diagnostic::error(format_args!(
-                "{file}: {} of {instructions} instructions have 128 bits, and nothing says of which SM \
-                 they are; use `--sm`, for example `--sm 80`",
-                counts.of_unknown_sm
-            ));
         }
         if counts.illegal > 0 {
             diagnostic::note(format_args!(
@@ -369,7 +380,8 @@ impl<'d, 'f> Decoder<'d, 'f> {
         Ok(())
     }
 
-    fn finish_check(&self, without_words: bool, output: &mut Output) -> anyhow::Result<()> {
+    fn finish_check(&mut self, without_words: bool, output: &mut Output) -> anyhow::Result<()> {
+        self.refuse_unknown_sm();
         let checked = &self.checked;
         if without_words && checked.loads + checked.relocated == 0 {
             anyhow::bail!("--check needs words to compare with; this listing has none");

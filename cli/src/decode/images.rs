@@ -162,7 +162,9 @@ fn is_cubin(image: Option<&Image<'_>>) -> bool {
 
 /// Says that there is no image of the wanted SM, and which there are.
 pub(super) fn no_image_of(wanted: Sm, sms: &BTreeSet<String>) -> String {
-    let sms: Vec<&str> = sms.iter().map(String::as_str).collect();
+    let mut sms: Vec<&str> = sms.iter().map(String::as_str).collect();
+    // By number: 90a before 120.
+    sms.sort_by_key(|sm| sm.trim_end_matches(|end: char| end.is_ascii_alphabetic()).len());
     let others = if sms.is_empty() { "none".to_owned() } else { sms.join(", ") };
     format!("no image of SM {wanted}; those that there are: {others}")
 }

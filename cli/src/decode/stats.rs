@@ -45,6 +45,7 @@ struct Function {
 /// A function in the table.
 struct Row {
     name: String,
+    sm: Option<Sm>,
     demangled: Option<Arc<str>>,
     statistics: Counts,
     remarks: u64,
@@ -65,6 +66,9 @@ struct StatsJson<'s> {
     /// Only if there are several inputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'s str>,
+    /// Only if words have 128 bits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sm: Option<String>,
     function: Option<&'s str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     demangled: Option<&'s str>,
@@ -136,7 +140,7 @@ impl<'s> Stats<'s> {
     }
 
     fn finish_function(&mut self, output: &mut Output) -> anyhow::Result<()> {
-        let Some(Function { name, demangled, builder, .. }) = self.function.take() else {
+        let Some(Function { name, demangled, sm, builder, .. }) = self.function.take() else {
             return Ok(());
         };
         let statistics = builder.finish();
@@ -144,10 +148,12 @@ impl<'s> Stats<'s> {
         if self.style.format == Format::Json {
             let file = self.style.names_files.then(|| self.path.display().to_string());
             let (name, demangled) = (name.as_deref(), demangled.as_deref());
-            output.json(&StatsJson::new(file.as_deref(), name, demangled, &statistics))?;
+            let sm = sm.filter(|sm| sm.has_wide_words()).map(|sm| sm.to_string());
+            let json = StatsJson::new(file.as_deref(), name, demangled, &statistics);
+            output.json(&StatsJson { sm, ..json })?;
         } else {
             let name = name.as_deref().unwrap_or("-").to_owned();
-            self.functions.push(Row::new(name, demangled, statistics));
+            self.functions.push(Row { sm, ..Row::new(name, demangled, statistics) });
         }
         Ok(())
     }
@@ -223,7 +229,17 @@ impl<'s> StatsJson<'s> {
             text: remark.to_string(),
         };
         let remarks = remarks.iter().map(remark).collect();
-        Self { file, function, demangled, loads: *loads, by_kind, by_size, by_cache, remarks }
+        Self {
+            file,
+            sm: None,
+            function,
+            demangled,
+            loads: *loads,
+            by_kind,
+            by_size,
+            by_cache,
+            remarks,
+        }
     }
 }
 
@@ -234,7 +250,14 @@ impl Row {
         shown.truncate(REMARKS);
         let by_cache = by_cache.into_iter().map(|(name, count)| (name.into_owned(), count));
         let statistics = Counts { loads, by_kind, by_bits, by_cache: by_cache.collect() };
-        Self { name, demangled, statistics, remarks, shown }
+        Self { name, sm: None, demangled, statistics, remarks, shown }
+    }
+
+    /// Says of which SM the function is.
+    fn name_sm(&mut self) {
+        let Some(sm) = self.sm else { return };
+        self.name += &format!(" (SM {sm})");
+        self.demangled = self.demangled.take().map(|name| format!("{name} (SM {sm})").into());
     }
 
     /// Returns the sums of the functions.
@@ -250,7 +273,7 @@ impl Row {
         }
         let remarks = rows.iter().map(|row| row.remarks).sum();
         let name = format!("total of {}", plural(rows.len() as u64, "function"));
-        Self { name, demangled: None, statistics: total, remarks, shown: Vec::new() }
+        Self { name, sm: None, demangled: None, statistics: total, remarks, shown: Vec::new() }
     }
 
     fn kind(&self, kind: &str) -> Value<'static> {
@@ -261,18 +284,28 @@ impl Row {
         self.statistics.by_bits.get(&bits).map_or(Value::None, |count| Value::Count(*count))
     }
 
+    /// Returns the loads of more than 256 bits by a lane, which load Tensor Memory.
+    fn more_bits(&self) -> Value<'static> {
+        let counts = self.statistics.by_bits.range(Some(257)..).map(|(_, count)| count);
+        let count = counts.sum();
+        if count > 0 { Value::Count(count) } else { Value::None }
+    }
+
     /// Returns the loads with a cache operator other than the default one.
     fn cache(&self) -> Value<'static> {
         let named =
             self.statistics.by_cache.iter().filter(|(name, _)| !matches!(&***name, "" | "CA"));
         let named: Vec<String> = named.map(|(name, count)| format!("{name} {count}")).collect();
-        if named.is_empty() { Value::None } else { Value::Text(named.join(", ").into()) }
+        if named.is_empty() { Value::None } else { Value::Whole(named.join(", ")) }
     }
 }
 
 /// Returns the table and the remarks, functions with most loads first.
 fn text(mut rows: Vec<Row>) -> String {
     rows.sort_by_key(|row| std::cmp::Reverse(row.statistics.loads));
+    if rows.iter().any(|row| row.sm != rows[0].sm) {
+        rows.iter_mut().for_each(Row::name_sm);
+    }
     let remarked = remarks(&rows);
     if rows.len() > 1 {
         rows.push(Row::total(&rows));
@@ -313,11 +346,18 @@ fn columns() -> Vec<Column<Row>> {
         "LDL": |row| row.kind("LDL");
         "LDS": |row| row.kind("LDS");
         "LDC": |row| row.kind("LDC");
+        "LDSM": |row| row.kind("LDSM");
+        "ULDC": |row| row.kind("ULDC");
+        "LDCU": |row| row.kind("LDCU");
+        "LDGSTS": |row| row.kind("LDGSTS");
+        "LDTM": |row| row.kind("LDTM");
         "8 bits": |row| row.bits(Some(8));
         "16": |row| row.bits(Some(16));
         "32": |row| row.bits(Some(32));
         "64": |row| row.bits(Some(64));
         "128": |row| row.bits(Some(128));
+        "256": |row| row.bits(Some(256));
+        "more": Row::more_bits;
         "invalid": |row| row.bits(None);
         "remarks": |row| if row.remarks > 0 { Value::Count(row.remarks) } else { Value::None };
         "cache operators": Row::cache;

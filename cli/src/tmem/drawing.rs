@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use warpload_ptx::tensor::{CellOffset, Shape, Step, TensorLoad};
+use warpload_ptx::tensor::{CellOffset, Half, Shape, Step, TensorLoad};
 
 use crate::name::plural;
 
@@ -24,11 +24,15 @@ pub(super) struct Panel {
     pub(super) columns: Range<usize>,
 }
 
-/// Returns the parts of a drawing, each at most `widest` columns of registers wide.
-pub(super) fn panels(load: &TensorLoad, widest: usize) -> Vec<Panel> {
+/// Returns the parts of a drawing, each at most `widest` columns of registers wide; of the one half, if
+/// there is one.
+pub(super) fn panels(load: &TensorLoad, half: Option<Half>, widest: usize) -> Vec<Panel> {
     let columns = load.columns() / width(load);
     let mut panels = Vec::new();
     for second_half in [false, true].into_iter().take(load.shape().halves()) {
+        if half.is_some_and(|half| (half == Half::Second) != second_half) {
+            continue;
+        }
         for first in (0..columns).step_by(widest) {
             let columns = first..columns.min(first + widest);
             panels.push(Panel { second_half, columns });
@@ -48,15 +52,32 @@ impl Panel {
 }
 
 /// Returns the instruction and its size, in one line each.
-pub(super) fn headings(load: &TensorLoad) -> [String; 2] {
+pub(super) fn headings(load: &TensorLoad, half: Option<Half>) -> [String; 2] {
+    let threads = match half {
+        None => "32 threads",
+        Some(_) => "16 threads",
+    };
     let size = format!(
-        "{} lanes × {}, {} for each of 32 threads",
+        "{} lanes × {}, {} for each of {threads}",
         load.shape().lanes(),
         plural(load.columns(), "column"),
         plural(load.registers(), "register"),
     );
-    let halves = if load.shape().halves() == 2 { "two halves, each " } else { "" };
+    let halves = match half {
+        Some(Half::First) => "the first half: ",
+        Some(Half::Second) => "the second half: ",
+        None if load.shape().halves() == 2 => "two halves, each ",
+        None => "",
+    };
     [load.to_string(), format!("{halves}{size}")]
+}
+
+/// Returns where the lanes and columns of a part are counted from, if there are two halves.
+pub(super) fn base(load: &TensorLoad, half: Option<Half>, panel: &Panel) -> Option<&'static str> {
+    // A half by itself has an address of its own.
+    let is_further = half.is_none() && panel.second_half;
+    let base = if is_further { "address plus half offset" } else { "address" };
+    (load.shape().halves() == 2).then_some(base)
 }
 
 /// Returns the row of the table of shapes in words: what the bits of threads and registers add.

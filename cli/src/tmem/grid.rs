@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use warpload_ptx::tensor::TensorLoad;
+use warpload_ptx::tensor::{Half, TensorLoad};
 
-use super::drawing::{Panel, headings, memory_columns, panels, steps};
+use super::drawing::{Panel, base, headings, memory_columns, panels, steps};
 use super::palette;
 
 /// How wide a line is at most.
@@ -14,8 +14,8 @@ const LINE: usize = 100;
 const MARGIN: usize = 4;
 
 /// The map of a load; each cell is `thread.register`.
-pub(super) fn text(load: &TensorLoad, is_coloured: bool) -> String {
-    let [name, size] = headings(load);
+pub(super) fn text(load: &TensorLoad, half: Option<Half>, is_coloured: bool) -> String {
+    let [name, size] = headings(load, half);
     let mut text = format!("{name}\n{size}\n");
     let registers = (load.registers() - 1).to_string().len();
     let label = 2 + 1 + registers;
@@ -24,8 +24,11 @@ pub(super) fn text(load: &TensorLoad, is_coloured: bool) -> String {
     let widest = (LINE - MARGIN + 1) / (cell + 1);
     // A power of two, so that parts begin where repeats do.
     let widest = 1 << widest.ilog2();
-    for panel in panels(load, widest) {
+    for panel in panels(load, half, widest) {
         text.push('\n');
+        if let Some(base) = base(load, half, &panel) {
+            let _ = writeln!(text, "{base}:");
+        }
         part(&mut text, load, &panel, cell, is_coloured);
     }
     let [threads, registers] = steps(load);
@@ -45,10 +48,6 @@ fn heading(load: &TensorLoad, column: usize) -> String {
 }
 
 fn part(text: &mut String, load: &TensorLoad, panel: &Panel, cell: usize, is_coloured: bool) {
-    if load.shape().halves() == 2 {
-        let base = if panel.second_half { "address plus half offset" } else { "address" };
-        let _ = writeln!(text, "{base}:");
-    }
     let mut row = " ".repeat(MARGIN - 1);
     for column in panel.columns.clone() {
         let _ = write!(row, " {:^cell$}", heading(load, column));

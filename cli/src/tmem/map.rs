@@ -1,14 +1,17 @@
 //! `tmem map`: which thread and register each cell goes to.
 
 use std::io::stdout;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use anstream::{AutoStream, ColorChoice};
+use anyhow::Context;
+use warpload::encoding::Sm;
 use warpload::lane::LANES;
-use warpload_ptx::tensor::{CellOffset, Form, Shape, TensorLoad};
+use warpload_ptx::tensor::{CellOffset, Form, IllegalLoadError, Shape, TensorLoad};
 
 use super::drawing::memory_columns;
-use super::{grid, picture};
+use super::{grid, picture, sass};
 use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::options::Format;
@@ -23,19 +26,24 @@ use crate::status::Status;
 #[command(after_help = "\
 Examples:
   warpload tmem map 16x256b x4
-  warpload tmem map 16x64b x2 --pack --svg packed.svg")]
+  warpload tmem map 16x64b x2 --pack --svg packed.svg
+  warpload tmem map --sm 100 'LDTM.16dp256bit.x4 R4, tmem[UR4]'")]
 pub(crate) struct Arguments {
-    /// 16x64b, 16x128b, 16x256b, 32x32b or 16x32bx2
-    #[arg(value_parser = read_shape)]
-    shape: Shape,
+    /// 16x64b, 16x128b, 16x256b, 32x32b or 16x32bx2; with --sm, the word or text of an LDTM
+    #[arg(value_parser = read_drawn)]
+    shape: Drawn,
 
     /// How often the shape is repeated: x1, x2, x4 and so on up to x128
     #[arg(value_parser = read_num)]
-    num: u32,
+    num: Option<u32>,
 
     /// Two neighbouring columns, of 16 bits each, make one register: .pack::16b
     #[arg(long)]
     pack: bool,
+
+    /// Whose word or text is given instead of a shape, such as 100 or 103a
+    #[arg(long, value_name = "SM", conflicts_with_all = ["num", "pack"])]
+    sm: Option<Sm>,
 
     /// Draw a picture instead, light or dark as its reader prefers; `-` is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
@@ -46,9 +54,32 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-fn read_shape(text: &str) -> Result<Shape, String> {
+/// What is drawn: a shape of PTX, or an instruction of SASS.
+#[derive(Clone)]
+enum Drawn {
+    Shape(Shape),
+    /// What may be a word or a text: its SM is not known yet.
+    Instruction(String),
+}
+
+fn read_drawn(text: &str) -> Result<Drawn, String> {
     let name = text.strip_prefix('.').unwrap_or(text);
-    name.parse().map_err(|_| format!("expected one of {}", Shape::ALL.map(Shape::name).join(", ")))
+    let is_shape = name.parse().map(Drawn::Shape);
+    // No shape begins so.
+    let is_instruction = text.trim().starts_with(['@', 'L']);
+    match is_shape {
+        Ok(shape) => Ok(shape),
+        Err(_) if is_instruction || is_hexadecimal(text.trim()) => {
+            Ok(Drawn::Instruction(text.to_owned()))
+        }
+        Err(_) => Err(format!("expected one of {}", Shape::ALL.map(Shape::name).join(", "))),
+    }
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.starts_with("0x")
+        || text.starts_with("0X")
+        || text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 fn read_num(text: &str) -> Result<u32, String> {
@@ -68,19 +99,29 @@ struct RegisterJson {
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let Arguments { shape, num, pack, .. } = arguments;
-    // What the offset is does not change the picture.
-    let split = (shape == Shape::S16x32bx2).then_some(0);
-    let load = match TensorLoad::new(Form { pack, split, ..Form::plain(shape, num) }) {
-        Ok(load) => load,
-        Err(illegal) => {
-            diagnostic::error(illegal);
-            return Ok(Status::Unreadable);
+    let (load, sass) = match (&arguments.shape, arguments.sm) {
+        (Drawn::Shape(shape), None) => match of_shape(*shape, &arguments)? {
+            Ok(load) => (load, None),
+            Err(illegal) => {
+                diagnostic::error(illegal);
+                return Ok(Status::Unreadable);
+            }
+        },
+        (Drawn::Instruction(text), Some(sm)) => match sass::read(text, sm) {
+            Some((instruction, tensor)) => (tensor.load, Some((instruction, tensor))),
+            None => return Ok(Status::Unreadable),
+        },
+        (Drawn::Shape(_), Some(_)) => {
+            anyhow::bail!("--sm goes with the word or text of an LDTM, not with a shape")
         }
+        (Drawn::Instruction(text), None) => anyhow::bail!(
+            "{text:?} is no shape; for an instruction of SASS, say of which SM it is: `--sm 100`"
+        ),
     };
+    let half = sass.as_ref().and_then(|(_, tensor)| tensor.half);
     match (arguments.svg, arguments.format) {
         (Some(file), _) => {
-            let svg = picture::svg(&load);
+            let svg = picture::svg(&load, half);
             if io::is_stdin(&file) {
                 output.bytes(svg.as_bytes())?;
             } else {
@@ -88,16 +129,35 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
             }
         }
         (None, Format::Text) => {
+            if let Some((instruction, tensor)) = &sass {
+                let (address, first) = (sass::address(tensor), tensor.destination);
+                output.line(format_args!(
+                    "{instruction}: address {address}, register 0 is {first}"
+                ))?;
+            }
             let is_coloured = AutoStream::choice(&stdout()) != ColorChoice::Never;
-            output.bytes(grid::text(&load, is_coloured).as_bytes())?;
+            output.bytes(grid::text(&load, half, is_coloured).as_bytes())?;
         }
-        (None, Format::Json) => json(&load, output)?,
+        (None, Format::Json) => {
+            let threads = sass.map_or(0..LANES, |(_, tensor)| tensor.threads());
+            json(&load, threads, output)?;
+        }
     }
     Ok(Status::Done)
 }
 
-fn json(load: &TensorLoad, output: &mut Output) -> std::io::Result<()> {
-    for thread in 0..LANES {
+fn of_shape(
+    shape: Shape,
+    arguments: &Arguments,
+) -> anyhow::Result<Result<TensorLoad, IllegalLoadError>> {
+    let num = arguments.num.context("a shape needs its repeat: x1, x2, x4 and so on up to x128")?;
+    // What the offset is does not change the picture.
+    let split = (shape == Shape::S16x32bx2).then_some(0);
+    Ok(TensorLoad::new(Form { pack: arguments.pack, split, ..Form::plain(shape, num) }))
+}
+
+fn json(load: &TensorLoad, threads: Range<usize>, output: &mut Output) -> std::io::Result<()> {
+    for thread in threads {
         for register in 0..load.registers() {
             let CellOffset { second_half, lane, column } = load.shape().cell(thread, register);
             let columns = memory_columns(load, column).collect();

@@ -7,6 +7,7 @@ pub(crate) mod memory;
 mod palette;
 mod picture;
 mod run;
+pub(crate) mod sass;
 pub(crate) mod table;
 mod test;
 
@@ -22,7 +23,8 @@ use super::status::Status;
 Examples:
   warpload tmem test cases.jsonl
   warpload tmem run 'tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr];' --warp 0 --taddr 0
-  warpload tmem map 16x256b x4")]
+  warpload tmem map 16x256b x4
+  warpload tmem map --sm 100 'LDTM.16dp256bit.x4 R0, tmem[UR4]'")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use warpload::lane::LANES;
-use warpload_ptx::tensor::TensorLoad;
+use warpload_ptx::tensor::{Half, TensorLoad};
 
 use super::drawing::{Panel, headings, memory_columns, panels, steps, width};
 use super::palette;
@@ -27,17 +27,17 @@ const TOP: usize = 92;
 const SWATCH: (usize, usize) = (44, 26);
 
 /// The picture of a load.
-pub(super) fn svg(load: &TensorLoad) -> String {
-    let drawing = Drawing { load, cell: COLUMN * width(load), above: above(load) };
+pub(super) fn svg(load: &TensorLoad, half: Option<Half>) -> String {
+    let drawing = Drawing { load, half, cell: COLUMN * width(load), above: above(load) };
     let (body, right, bottom) = drawing.parts();
     // The legend is beside tall drawings and below wide ones.
     let is_tall = 2 * bottom > 3 * right;
     let (legend_x, legend_y, across) =
         if is_tall { (right + MARGIN, TOP + drawing.above, 4) } else { (MARGIN, bottom + 14, 16) };
     let (legend, legend_right, legend_bottom) = drawing.legend(legend_x, legend_y, across);
-    let width = right.max(legend_right).max(heading_width(load)) + MARGIN;
+    let width = right.max(legend_right).max(heading_width(load, half)) + MARGIN;
     let height = bottom.max(legend_bottom) + MARGIN;
-    let [name, size] = headings(load);
+    let [name, size] = headings(load, half);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"{name}: {size}\">\n\
@@ -60,8 +60,8 @@ fn above(load: &TensorLoad) -> usize {
 }
 
 /// About how far the headings reach: their letters are of one width.
-fn heading_width(load: &TensorLoad) -> usize {
-    let [name, size] = headings(load).map(|text| text.chars().count());
+fn heading_width(load: &TensorLoad, half: Option<Half>) -> usize {
+    let [name, size] = headings(load, half).map(|text| text.chars().count());
     MARGIN + (name * 12).max(size * 9)
 }
 
@@ -96,6 +96,8 @@ fn style(load: &TensorLoad) -> String {
 
 struct Drawing<'l> {
     load: &'l TensorLoad,
+    /// The only half that is drawn.
+    half: Option<Half>,
     /// How wide the cell of a register is.
     cell: usize,
     /// Room above each part.
@@ -105,7 +107,7 @@ struct Drawing<'l> {
 impl Drawing<'_> {
     /// Draws all parts, in rows; returns the right and the lower end too.
     fn parts(&self) -> (String, usize, usize) {
-        let panels = panels(self.load, WIDEST / width(self.load));
+        let panels = panels(self.load, self.half, WIDEST / width(self.load));
         let (mut svg, mut right) = (String::new(), 0);
         let (mut x, mut y, mut bottom, mut in_row) = (MARGIN, TOP, TOP, 0);
         for panel in &panels {
@@ -137,7 +139,8 @@ impl Drawing<'_> {
 
     fn column_axis(&self, svg: &mut String, panel: &Panel) {
         if self.load.shape().halves() == 2 {
-            let base = if panel.second_half { "from taddr + half offset" } else { "from taddr" };
+            let is_further = panel.second_half && self.half.is_none();
+            let base = if is_further { "from taddr + half offset" } else { "from taddr" };
             let _ = writeln!(svg, "<text class=\"name left\" x=\"0\" y=\"-38\">{base}</text>");
         }
         let _ = writeln!(svg, "<text class=\"axis end\" x=\"-10\" y=\"-10\">column</text>");

@@ -1,14 +1,20 @@
 //! `tmem run`: executes one load.
 
+use std::ops::Range;
+
+use warpload::encoding::{Load, LoadInstruction, Sm};
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::read_load;
 use warpload_ptx::syntax::{Lines, Span};
 use warpload_ptx::tensor::WrittenTensorLoad;
 use warpload_ptx::tensor::cases::digest;
-use warpload_ptx::tensor::{Issue, Registers, Rules, TensorAddress, TensorFault, execute as load};
+use warpload_ptx::tensor::{
+    Issue, Registers, Rules, SassTensorLoad, TensorAddress, TensorFault, TensorLoad,
+    execute as load,
+};
 
 use super::memory::{Contents, LaneModeName, read_contents};
-use super::table;
+use super::{sass, table};
 use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
 use crate::options::{Format, read_number};
@@ -31,10 +37,15 @@ Memory:
 Examples:
   warpload tmem run 'tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr];' --warp 0 --taddr 0
   warpload tmem run 'tcgen05.ld.red.sync.aligned.16x32bx2.x2.max.f32 {a, b}, m, [t], 16;' \\
-      --warp 5 --taddr 0x00200040 --memory pattern:f32rand")]
+      --warp 5 --taddr 0x00200040 --memory pattern:f32rand
+  warpload tmem run --sm 100 'LDTM.x2 R4, tmem[UR4]' --warp 0 --taddr 0")]
 pub(crate) struct Arguments {
-    /// The instruction as PTX writes it
+    /// The instruction as PTX writes it; with --sm, the word or text of an LDTM
     instruction: String,
+
+    /// Whose word or text is given, such as 100 or 103a
+    #[arg(long, value_name = "SM")]
+    sm: Option<Sm>,
 
     /// The warp's number in its thread block; its value modulo 4 says which lanes it may read
     #[arg(long, value_name = "W")]
@@ -76,9 +87,20 @@ fn read_address(text: &str) -> Result<TensorAddress, String> {
 struct LoadedJson<'l> {
     instruction: String,
     n: usize,
-    regs: Vec<Vec<u32>>,
-    redval: Option<&'l LaneValues>,
-    sha256: String,
+    /// `None` for a thread that does not load.
+    regs: Vec<Option<Vec<u32>>>,
+    redval: Option<Reduced<'l>>,
+    /// Of all threads; none if only half of them load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+}
+
+/// The results of a reduction, of all threads or of some.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Reduced<'l> {
+    All(&'l LaneValues),
+    Some(Vec<Option<u32>>),
 }
 
 /// Why there are none, in the words of test cases.
@@ -89,43 +111,111 @@ struct RefusedJson {
     message: String,
 }
 
+/// The load as it was given.
+struct Given {
+    /// The text that it is shown by.
+    shown: String,
+    load: TensorLoad,
+    registers: Vec<String>,
+    reduced: Option<String>,
+    address_offset: u32,
+    threads: Range<usize>,
+}
+
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let text = &arguments.instruction;
-    let written = match written(text) {
-        Ok(written) => written,
+    let given = match arguments.sm {
+        None => written(text).map(|written| Given::of_ptx(text, &written)),
+        Some(sm) => match sass::read(text, sm) {
+            Some((instruction, tensor)) => Given::of_sass(&instruction, &tensor),
+            None => return Ok(output.raise(Status::Failed)),
+        },
+    };
+    let given = match given {
+        Ok(given) => given,
         Err(error) => return illegal(text, &error, arguments.format, output),
     };
     let memory = arguments.memory.memory()?;
-    let address = arguments.taddr.plus(written.address_offset);
+    let address = arguments.taddr.plus(given.address_offset);
     let issue = Issue::new(arguments.warp, address);
     let rules = Rules::default()
         .lane_mode(arguments.lane_mode.mode())
         .hardware_alignment(arguments.hardware_alignment);
     let mut registers = Registers::new();
-    if let Err(fault) = load(&written.load, issue, &memory, &rules, &mut registers) {
+    if let Err(fault) = load(&given.load, issue, &memory, &rules, &mut registers) {
         return refuse(fault, arguments.format, output);
     }
     match arguments.format {
-        Format::Text => {
-            let load = &written.load;
-            output.line(format_args!("{load}\n{}", table::heading(load, issue)))?;
-            let data = registers.data().iter();
-            let data = written.registers.iter().map(|name| name.text(text)).zip(data);
-            let reduced = written.reduced.map(|name| name.text(text)).zip(registers.reduced());
-            let columns: Vec<(&str, &LaneValues)> = data.chain(reduced).collect();
-            output.bytes(table::of_threads(&columns).as_bytes())?;
-        }
-        Format::Json => output.json(&LoadedJson {
-            instruction: written.load.to_string(),
-            n: registers.data().len(),
-            regs: (0..LANES)
-                .map(|thread| registers.data().iter().map(|row| row[thread]).collect())
-                .collect(),
-            redval: registers.reduced(),
-            sha256: digest(&registers),
-        })?,
+        Format::Text => output.bytes(given.table(issue, &registers).as_bytes())?,
+        Format::Json => output.json(&given.json(&registers))?,
     }
     Ok(Status::Done)
+}
+
+impl Given {
+    fn of_ptx(text: &str, written: &WrittenTensorLoad) -> Self {
+        let name = |span: Span| span.text(text).to_owned();
+        Self {
+            shown: written.load.to_string(),
+            load: written.load,
+            registers: written.registers.iter().copied().map(name).collect(),
+            reduced: written.reduced.map(name),
+            address_offset: written.address_offset,
+            threads: 0..LANES,
+        }
+    }
+
+    fn of_sass(instruction: &Load, tensor: &SassTensorLoad) -> Result<Self, Illegal> {
+        let whole = Span { start: 0, end: 0 };
+        let error = |message| Illegal { code: "syntax", message, span: whole };
+        let guard = instruction.parts().guard;
+        if !guard.pred.is_true() || guard.negated {
+            return Err(error("a guard: run it without one".to_owned()));
+        }
+        Ok(Self {
+            shown: instruction.to_string(),
+            load: tensor.load,
+            registers: sass::registers(tensor).map_err(error)?,
+            reduced: tensor.reduced.map(|register| register.to_string()),
+            address_offset: tensor.address_offset,
+            threads: tensor.threads(),
+        })
+    }
+
+    fn is_whole(&self) -> bool {
+        self.threads.len() == LANES
+    }
+
+    fn table(&self, issue: Issue, registers: &Registers) -> String {
+        let data = self.registers.iter().map(String::as_str).zip(registers.data());
+        let reduced = self.reduced.as_deref().zip(registers.reduced());
+        let columns: Vec<(&str, &LaneValues)> = data.chain(reduced).collect();
+        let threads = self.threads.clone();
+        let heading = match self.is_whole() {
+            true => table::heading(&self.load, issue),
+            false => table::half_heading(&self.load, issue, &threads),
+        };
+        format!("{}\n{heading}\n{}", self.shown, table::of_some_threads(&columns, threads))
+    }
+
+    fn json<'l>(&self, registers: &'l Registers) -> LoadedJson<'l> {
+        let loads = |thread: &usize| self.threads.contains(thread);
+        let values = |thread| registers.data().iter().map(|row| row[thread]).collect();
+        let each = |thread| Some(thread).filter(loads).map(values);
+        LoadedJson {
+            instruction: self.shown.clone(),
+            n: registers.data().len(),
+            regs: (0..LANES).map(each).collect(),
+            redval: registers.reduced().map(|reduced| match self.is_whole() {
+                true => Reduced::All(reduced),
+                false => {
+                    let one = |thread| Some(thread).filter(loads).map(|thread| reduced[thread]);
+                    Reduced::Some((0..LANES).map(one).collect())
+                }
+            }),
+            sha256: self.is_whole().then(|| digest(registers)),
+        }
+    }
 }
 
 /// Why an instruction is not executed, and where.

@@ -1,6 +1,7 @@
 //! Loaded registers as a table.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::tensor::{Issue, TensorLoad};
@@ -22,8 +23,23 @@ pub(crate) fn heading(load: &TensorLoad, issue: Issue) -> String {
     heading
 }
 
+/// The same of one half, whose address is its own.
+pub(super) fn half_heading(load: &TensorLoad, issue: Issue, threads: &Range<usize>) -> String {
+    let Issue { warp, address, .. } = issue;
+    let columns = plural(load.columns(), "column");
+    let (lanes, first, last) = (load.shape().lanes(), threads.start, threads.end - 1);
+    format!(
+        "warp {warp} reads {columns} of {lanes} lanes from {address}, threads {first} to {last}"
+    )
+}
+
 /// Registers by name with the values of the threads, eight registers at a time.
 pub(crate) fn of_threads(columns: &[(&str, &LaneValues)]) -> String {
+    of_some_threads(columns, 0..LANES)
+}
+
+/// The same of the threads that load.
+pub(super) fn of_some_threads(columns: &[(&str, &LaneValues)], threads: Range<usize>) -> String {
     let mut table = String::new();
     for columns in columns.chunks(REGISTERS_A_ROW) {
         let columns: Vec<(String, &LaneValues)> =
@@ -35,7 +51,7 @@ pub(crate) fn of_threads(columns: &[(&str, &LaneValues)]) -> String {
         }
         table += heading.trim_end();
         table.push('\n');
-        for thread in 0..LANES {
+        for thread in threads.clone() {
             let mut row = format!("{thread:>6}");
             for (name, values) in &columns {
                 let _ = write!(row, "  {:<1$}", format!("{:#010x}", values[thread]), width(name));

@@ -86,6 +86,8 @@ impl core::error::Error for Refusal {}
 pub struct FieldReading128 {
     row: &'static Row,
     mnemonic: &'static str,
+    /// The number that has the name, if numbers have names: of a field in two parts, the whole.
+    named: u64,
     /// The bits of the field, unsigned.
     pub raw: u64,
 }
@@ -143,7 +145,8 @@ impl fmt::Display for FieldReading128 {
         if let Kind::Opcode = self.row.kind {
             return f.write_str(self.mnemonic);
         }
-        self.row.kind.fmt_meaning(self.raw, self.row.field.width(), f)
+        let number = if let Kind::Named(_) = self.row.kind { self.named } else { self.raw };
+        self.row.kind.fmt_meaning(number, self.row.field.width(), f)
     }
 }
 
@@ -273,8 +276,13 @@ impl Instruction128 {
 
     /// Returns the reading of every field, most significant first.
     pub fn describe(&self) -> impl Iterator<Item = FieldReading128> + use<> {
-        let (word, mnemonic) = (self.encode(), self.mnemonic());
-        self.rows().map(move |row| FieldReading128 { row, mnemonic, raw: row.field.get(word) })
+        let (load, mnemonic) = (*self, self.mnemonic());
+        self.rows().map(move |row| FieldReading128 {
+            row,
+            mnemonic,
+            named: load.get(row.slot),
+            raw: row.field.get(load.encode()),
+        })
     }
 
     pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &'static Row> + use<> {

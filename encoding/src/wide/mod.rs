@@ -22,6 +22,7 @@ mod read;
 mod row;
 mod tail;
 mod template;
+mod tensor;
 mod values;
 mod write;
 
@@ -30,3 +31,4 @@ pub use self::decode::{Decoded128, FieldReading128, Instruction128, Refusal};
 pub use self::modifiers::Modifiers128;
 pub use self::read::{parse_line_128, parse_opcode_128};
 pub use self::tail::Annotations128;
+pub use self::tensor::{TensorParts128, TensorReduction128, TensorShape128, TensorType128};

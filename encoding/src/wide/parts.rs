@@ -128,6 +128,25 @@ impl Instruction128 {
         Some(load)
     }
 
+    /// Returns how many bits each lane loads or copies, of `LDSM` those of a row; `None` if the size field
+    /// encodes no size. Also of instructions that cannot be executed.
+    #[must_use]
+    pub fn lane_bits(&self) -> Option<u32> {
+        match self.mnemonic() {
+            _ if self.has(Slot::Mask) => Some(256),
+            "LDSM" => Some(128),
+            "LDTM" => self.tensor_parts()?.ok().map(|parts| 32 * parts.registers()),
+            _ => match self.value(Slot::Size)?.name {
+                "U8" | "S8" => Some(8),
+                "U16" | "S16" => Some(16),
+                "" => Some(32),
+                "64" => Some(64),
+                "128" | "U.128" => Some(128),
+                _ => None,
+            },
+        }
+    }
+
     fn load_size(&self) -> Result<LoadSize, NotExecutable> {
         if let Some(reason) = self.not_executable() {
             return Err(reason);
@@ -157,12 +176,7 @@ impl Instruction128 {
             }
             _ => {}
         }
-        let modifiers = self.form().modifiers.iter().filter_map(|modifier| match *modifier {
-            super::form::Modifier::Slot(slot) => self.value(slot),
-            super::form::Modifier::Always(_) => None,
-        });
-        let mut invalid = modifiers.filter(|value| value.is_invalid()).map(|value| value.name);
-        if let Some(name) = invalid.next() {
+        if let Some(name) = self.invalid_modifier() {
             return Some(InvalidModifier(name));
         }
         if self.lacks_extended() {
@@ -200,6 +214,16 @@ impl Instruction128 {
         ]
         .into_iter()
         .find_map(|(is_there, what)| is_there.then_some(TextOnly(what)))
+    }
+
+    /// Returns the first modifier whose number means nothing.
+    pub(super) fn invalid_modifier(&self) -> Option<&'static str> {
+        let modifiers = self.form().modifiers.iter().filter_map(|modifier| match *modifier {
+            super::form::Modifier::Slot(slot) => self.value(slot),
+            super::form::Modifier::Always(_) => None,
+        });
+        let mut invalid = modifiers.filter(|value| value.is_invalid());
+        invalid.next().map(|value| value.name)
     }
 
     /// Returns whether a load reads a predicate besides its guard.

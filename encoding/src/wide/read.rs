@@ -157,12 +157,15 @@ impl<'t> WrittenOpcode<'t> {
     }
 
     /// Returns what `fit` makes of the first form that fits, or the error of the form that fits the
-    /// longest part of the text.
+    /// longest part of the text; of several, one that says more than that the form is another.
     fn each_form(
         &self,
         sm: Sm,
         fit: impl Fn(Instruction128) -> Result<Instruction128, ParseError>,
     ) -> Result<Instruction128, ParseError> {
+        let rank = |error: ParseError| {
+            (error.span.start, !matches!(error.kind, Error::AddressForm { .. }))
+        };
         let mut best: Option<ParseError> = None;
         for (form, number) in FORMS.iter().zip(0..) {
             if !self.mnemonic.is(form.name) || !form.groups.contains(sm.group()) {
@@ -170,7 +173,7 @@ impl<'t> WrittenOpcode<'t> {
             }
             match self.fit_modifiers(Instruction128::template(number, sm)).and_then(&fit) {
                 Ok(load) => return Ok(load),
-                Err(error) if best.is_none_or(|best| error.span.start > best.span.start) => {
+                Err(error) if best.is_none_or(|best| rank(error) > rank(best)) => {
                     best = Some(error);
                 }
                 Err(_) => {}

@@ -5,7 +5,8 @@
 //! is read, and which thread gets which cell in which register. [`Shape::layout`] is the one
 //! table of that; [`execute`], the pictures of `warpload tmem map` and docs/tensor-memory.md are
 //! made from it. docs/tensor-memory.md says what the sources leave open and what is done
-//! here. [`read_load`](crate::read_load) reads the text of a load.
+//! here. [`read_load`](crate::read_load) reads the text of a load, [`SassTensorLoad`] is what its words
+//! are.
 //!
 //! ```
 //! use warpload_ptx::tensor::{
@@ -38,6 +39,7 @@ mod memory;
 mod pattern;
 mod reduction;
 mod rules;
+mod sass;
 mod shape;
 mod vectors;
 mod written;
@@ -52,6 +54,7 @@ pub use memory::{COLUMNS, LengthError, MEMORY_BYTES, SLAB_LANES, TENSOR_LANES, T
 pub use pattern::Pattern;
 pub use reduction::{Operation, Reduction, ReductionType};
 pub use rules::{AllocationError, Allocations, Issue, LaneMode, Rules};
+pub use sass::{SassTensorError, SassTensorLoad};
 pub use shape::{CellOffset, Layout, MAX_REGISTERS, Shape, Step};
 pub(crate) use written::fixed_operands;
 pub use written::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};

@@ -9,3 +9,4 @@ mod examples;
 mod execution;
 mod mapping;
 mod naive;
+mod sass;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use warpload_encoding::Instruction;
+use warpload_encoding::{Decoded, Load};
 
 use super::replayed::Replayed;
 use crate::sass::{Functions, SourceLine};
@@ -18,7 +18,7 @@ pub(super) enum Answer {
     NoInstruction,
     /// The instruction there has another opcode than the trace's, which is `None` if it is not a load.
     OtherOpcode(Option<String>),
-    /// The instruction there, if it is a load of SM 5.x or 6.x, and its source line, if it is known.
+    /// The instruction there, if it is a load, and its source line, if it is known.
     Here(Option<Arc<str>>, Option<SourceLine>),
 }
 
@@ -41,19 +41,18 @@ pub(super) fn look_up(
 ) -> Answer {
     let Some(function) = functions.get(kernel) else { return Answer::NoKernel };
     let Some(located) = function.at(pc.into()) else { return Answer::NoInstruction };
-    let Some(word) = located.word.narrow() else { return Answer::Here(None, located.source) };
-    let Some(instruction) = Instruction::decode(word) else {
+    let Decoded::Load(load) = Load::decode(located.word, located.sm) else {
         // Loads are decoded, other instructions are not.
         return match operation.kind {
             Kind::Load => Answer::OtherOpcode(None),
             _ => Answer::Here(None, located.source),
         };
     };
-    let opcode = instruction.opcode();
+    let opcode = load.opcode();
     if opcode.as_str() != &*operation.opcode {
         return Answer::OtherOpcode(Some(opcode.as_str().to_owned()));
     }
-    Answer::Here(Some(instruction.to_string().into()), located.source)
+    Answer::Here(Some(load.to_string().into()), located.source)
 }
 
 /// How the program counters of a replay fit the cubins that it was given.
