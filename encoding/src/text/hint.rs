@@ -87,10 +87,6 @@ fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
         }
         Kind::AddressOfConstant => "write a bank before it: `LDC R0, c[0x0][R1]`",
         Kind::PredicateOperand => "only `LD` has a predicate operand, Plg",
-        Kind::AddressForm { mnemonic: "LD" | "LDG" } => {
-            "a base of 64 bits is `[R2.64]` on SM 8.x, `desc[UR4][R2.64]` from SM 8.0 on, and `[R2]` \
-             on every SM"
-        }
         Kind::TrailingText => "write one instruction per line",
         _ => return None,
     })
