@@ -3,18 +3,15 @@
 use std::path::Path;
 
 use anyhow::Context;
-use warpload::encoding::{
-    Decoded, FieldReading, FieldReading128, Instruction, Instruction128, Load, Sm, describe,
-};
+use warpload::encoding::{FieldReading, FieldReading128, Load, Sm, describe};
 use warpload::explain::{effect, remarks};
 
-use super::diagnostic::{self, Origin};
-use super::encode::Parsed;
+use super::diagnostic::Origin;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
 use super::status::Status;
 use super::tmem::sass;
-use super::word::read_word;
+use super::word_or_text::{ORIGIN, is_word, read_load};
 
 /// Show what every bit of a word means
 ///
@@ -93,9 +90,7 @@ impl Batch {
     fn one(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
         // What was explained so far comes first on a terminal that shows both streams.
         output.flush()?;
-        let sm = self.sm;
-        let found =
-            if is_word(text, sm) { of_word(origin, text, sm) } else { of_text(origin, text, sm) };
+        let found = read_load(origin, text, self.sm);
         let Some(instruction) = found else {
             self.status = output.raise(Status::Failed);
             return Ok(());
@@ -137,64 +132,6 @@ fn explain(load: &Load, format: Format, output: &mut Output) -> anyhow::Result<(
         }
     }
     Ok(())
-}
-
-/// Reads the one word or text of an argument; reports what is wrong if it is neither.
-pub(crate) fn read_load(text: &str, sm: Sm) -> Option<Load> {
-    let read = if is_word(text, Some(sm)) { of_word } else { of_text };
-    read(ORIGIN, text, Some(sm))
-}
-
-const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1, column: 1 };
-
-/// Returns the load of a word; reports what is wrong if there is none.
-fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
-    let place = match origin.file {
-        "<argument>" => String::new(),
-        file => format!("{file}: line {}: ", origin.line),
-    };
-    let word = read_word(text, sm).map_err(|error| format!("{place}{error}"));
-    let word = word.map_err(diagnostic::error).ok()?;
-    let sm = sm.unwrap_or(Sm::SPA5);
-    match Load::decode(word, sm) {
-        Decoded::Load(load) => return Some(load),
-        Decoded::Refused(refusal) => {
-            diagnostic::error(format_args!("{place}{word} is refused, as nvdisasm does: {refusal}"))
-        }
-        Decoded::Other => {
-            let known: Vec<&str> = match sm.has_wide_words() {
-                true => Instruction128::mnemonics(sm).collect(),
-                false => Instruction::MNEMONICS.to_vec(),
-            };
-            diagnostic::error(format_args!(
-                "{place}{word} is not a known load; expected an opcode of {}",
-                known.join(", ")
-            ));
-        }
-    }
-    None
-}
-
-/// Returns the load of a text; reports what is wrong if there is none.
-fn of_text(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
-    let sm = sm.unwrap_or(Sm::SPA5);
-    let parsed = Parsed::new(text, sm);
-    let parsed = parsed.map_err(|error| diagnostic::parse_error(origin, text, &error, sm)).ok()?;
-    if let Some(alias) = parsed.alias {
-        diagnostic::alias_note(origin, text, &alias);
-    }
-    Some(parsed.load)
-}
-
-/// Whether a word is meant, a misspelt one included. Digits alone do not tell: a control notation
-/// before an instruction can begin with one.
-fn is_word(text: &str, sm: Option<Sm>) -> bool {
-    let text = text.trim();
-    let digit_first = text.starts_with(|first: char| first.is_ascii_digit());
-    read_word(text, sm).is_ok()
-        || text.starts_with("0x")
-        || text.starts_with("0X")
-        || digit_first && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// A field of a word of either family.

@@ -36,6 +36,7 @@ mod test;
 mod tmem;
 mod trace;
 mod word;
+mod word_or_text;
 
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -77,7 +77,14 @@ mod tests {
         ] {
             assert!(text.contains(&format!("**{answer}**")), "{answer}");
         }
-        assert_eq!(text.lines().filter(|line| line.contains("| [reference.rs]")).count(), 10);
+        assert_eq!(
+            text.lines()
+                .filter(|line| line.starts_with("| ")
+                    && line.contains("](src/load/reference/")
+                    && line.matches("](").count() == 2)
+                .count(),
+            10
+        );
     }
 
     #[test]

@@ -4,11 +4,11 @@ use warpload::encoding::{Load, LoadInstruction, LoadParts, Sm};
 use warpload_ptx::tensor::{Half, Operation, SassTensorError, SassTensorLoad};
 
 use crate::diagnostic;
-use crate::explain::read_load;
+use crate::word_or_text::{ORIGIN, read_load};
 
 /// Reads the word or text of an `LDTM`; reports what is wrong if it is none.
 pub(super) fn read(text: &str, sm: Sm) -> Option<(Load, SassTensorLoad)> {
-    let load = read_load(text, sm)?;
+    let load = read_load(ORIGIN, text, Some(sm))?;
     let tensor = of(&load).map_err(|error| diagnostic::error(format_args!("{load}: {error}")));
     Some((load, tensor.ok()?))
 }

@@ -19,6 +19,7 @@ mod operand_text;
 mod parts;
 mod plan;
 mod read;
+mod reading;
 mod row;
 mod tail;
 mod template;
@@ -27,8 +28,9 @@ mod values;
 mod write;
 
 pub use self::addresses::Addresses128;
-pub use self::decode::{Decoded128, FieldReading128, Instruction128, Refusal};
+pub use self::decode::{Decoded128, Instruction128, Refusal};
 pub use self::modifiers::Modifiers128;
 pub use self::read::{parse_line_128, parse_opcode_128};
+pub use self::reading::FieldReading128;
 pub use self::tail::Annotations128;
 pub use self::tensor::{TensorParts128, TensorReduction128, TensorShape128, TensorType128};

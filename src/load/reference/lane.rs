@@ -1,0 +1,196 @@
+//! One lane of the literal executor: its address, the memory that it is in, and the value there.
+
+use warpload_encoding::{Address, MemorySpace, Offset, Reg, UniformReg};
+
+use crate::load::fault::{FaultCause, LaneFault, LaneFaults};
+use crate::load::outcome::Destination;
+use crate::machine::{Machine, Misaligned};
+use crate::memory::{GenericAddress, LoadMemory, OutsideWindow, Space};
+use crate::warp::Warp;
+
+/// What the instruction asks for. Its cache operator is left out: it never changes the value
+/// (clause 4.9).
+pub(super) struct Load {
+    pub(super) memory: MemorySpace,
+    pub(super) address: Address,
+    /// The bytes of one access, and whether a narrow one is sign-extended.
+    pub(super) bytes: u32,
+    pub(super) is_signed: bool,
+    pub(super) is_uniform: bool,
+    /// The groups of registers that are filled, one after the other.
+    pub(super) destinations: Vec<Destination>,
+}
+
+/// What one executing lane found.
+pub(super) struct LaneLoad {
+    pub(super) rounded: u64,
+    pub(super) space: Option<Space>,
+    /// The registers' values; zeroes if the lane is marked outside.
+    pub(super) values: [u32; 8],
+    pub(super) is_outside: bool,
+}
+
+/// Returns whether the address has a base: not if Ra is RZ, or at or above the shader's limit
+/// (section 3).
+pub(super) fn has_base<M>(load: &Load, machine: &Machine<M>) -> bool {
+    let base = load.address.base;
+    base != Reg::RZ && base.number() < machine.register_limit.get()
+}
+
+/// Returns a lane's effective address: clause 4.3, and docs/load-sm70.md section 10 for scales and
+/// uniform registers.
+fn effective_address<M>(load: &Load, machine: &Machine<M>, warp: &Warp, lane: usize) -> u64 {
+    let Address { base, extended, offset, scale, uniform } = load.address;
+    let is_pair = uniform.is_some_and(|uniform| uniform.extended);
+    let has_64_bits = extended || is_pair;
+
+    let offset = match offset {
+        // The address itself.
+        Offset::ByBase { unsigned, .. } if !has_base(load, machine) => i64::from(unsigned),
+        offset => i64::from(offset.signed()),
+    };
+    let mut sum = i128::from(offset);
+    if has_base(load, machine) {
+        let low = u64::from(warp.register(base)[lane]);
+        let next = Reg::new(base.number().saturating_add(1));
+        let high = if extended { u64::from(warp.register(next)[lane]) } else { 0 };
+        sum += i128::from((high << 32) + low) * (1 << scale);
+    }
+    if let Some(uniform) = uniform {
+        let low = u64::from(warp.uniform_register(uniform.register));
+        let next = UniformReg::new(uniform.register.number().saturating_add(1));
+        let high = if is_pair { u64::from(warp.uniform_register(next)) } else { 0 };
+        sum += i128::from((high << 32) + low);
+    }
+    sum.rem_euclid(if has_64_bits { 1 << 64 } else { 1 << 32 }) as u64
+}
+
+pub(super) fn load_lane<M: LoadMemory>(
+    load: &Load,
+    machine: &Machine<M>,
+    warp: &Warp,
+    lane: usize,
+    faults: &mut LaneFaults,
+) -> LaneLoad {
+    let bytes = load.bytes;
+    let address = effective_address(load, machine, warp, lane);
+
+    // Forced alignment: clause 4.4.
+    let rounded = address - address % u64::from(bytes);
+    let mut mark = |cause, space| {
+        faults.push(LaneFault {
+            lane,
+            cause,
+            address: GenericAddress(address),
+            rounded: GenericAddress(rounded),
+            bytes,
+            space,
+        });
+    };
+    let is_reported = rounded != address && machine.misaligned == Misaligned::Report;
+
+    // The memory: clause 4.5.
+    let reached = resolve(load.memory, machine, warp, lane, rounded);
+    if is_reported {
+        mark(FaultCause::MisalignedAddress, reached.ok());
+    }
+    let space = match reached {
+        Ok(space) => space,
+        Err(outside) => {
+            // Zero in every destination register: clause 4.7.
+            mark(FaultCause::OutsideWindow(outside), None);
+            return LaneLoad { rounded, space: None, values: [0; 8], is_outside: true };
+        }
+    };
+
+    // The allocation: clause 4.6.
+    let address_space = load.memory.into();
+    let rounded_address = GenericAddress(rounded);
+    let memory = &machine.memory;
+    let Some(read) = memory.bytes(address_space, space, rounded_address, lane, bytes) else {
+        mark(FaultCause::OutsideAllocation, Some(space));
+        return LaneLoad { rounded, space: Some(space), values: [0; 8], is_outside: true };
+    };
+
+    // Little-endian, extended to 32 bits: clause 4.8.
+    LaneLoad { rounded, space: Some(space), values: extend(load, &read), is_outside: false }
+}
+
+/// Returns the memory of an address: clause 4.5. Only a generic address can be outside of a window
+/// (docs/load-family.md, section 3).
+fn resolve<M: LoadMemory>(
+    memory: MemorySpace,
+    machine: &Machine<M>,
+    warp: &Warp,
+    lane: usize,
+    address: u64,
+) -> Result<Space, OutsideWindow> {
+    match memory {
+        MemorySpace::Generic { plg } => {
+            resolve_generic(machine, warp.predicate(plg).contains(lane), address)
+        }
+        MemorySpace::Windows => resolve_by_windows(machine, address),
+        MemorySpace::Global => Ok(Space::Global),
+        MemorySpace::Local => Ok(Space::Local),
+        MemorySpace::Shared => Ok(Space::Shared),
+        // The last two are refused before.
+        MemorySpace::Constant { .. } | MemorySpace::Tensor | MemorySpace::Undocumented => {
+            Ok(Space::Constant)
+        }
+    }
+}
+
+/// Returns the memory of a generic address that no predicate selects (docs/load-sm70.md, section 10).
+fn resolve_by_windows<M: LoadMemory>(
+    machine: &Machine<M>,
+    address: u64,
+) -> Result<Space, OutsideWindow> {
+    let shared = machine.memory.map().shared();
+    let end = u128::from(shared.base) + u128::from(shared.size);
+    let is_shared = address >= shared.base && u128::from(address) < end;
+    // The rules of `LD` for the predicate that its window asks for.
+    resolve_generic(machine, !is_shared, address)
+}
+
+fn resolve_generic<M: LoadMemory>(
+    machine: &Machine<M>,
+    plg: bool,
+    address: u64,
+) -> Result<Space, OutsideWindow> {
+    let map = machine.memory.map();
+    let is_inside = |base: u64, size: u64| {
+        address >= base && u128::from(address) < u128::from(base) + u128::from(size)
+    };
+    let is_shared = is_inside(map.shared().base, map.shared().size);
+    let is_local = is_inside(map.local().base, map.local().size);
+    if plg {
+        if is_local {
+            Ok(Space::Local)
+        } else if is_shared {
+            Err(OutsideWindow::ByPredicate)
+        } else if u128::from(address) >= 1 << map.address_bits() {
+            Err(OutsideWindow::BeyondAddressBits)
+        } else {
+            Ok(Space::Global)
+        }
+    } else if is_shared {
+        Ok(Space::Shared)
+    } else {
+        Err(OutsideWindow::ByPredicate)
+    }
+}
+
+/// Returns the values of up to eight registers: clause 4.8.
+fn extend(load: &Load, memory: &[u8]) -> [u32; 8] {
+    let mut values = [0u32; 8];
+    for (i, byte) in memory.iter().enumerate() {
+        values[i / 4] |= u32::from(*byte) << (8 * (i % 4));
+    }
+    if load.is_signed {
+        values[0] = match load.bytes {
+            1 => values[0] as u8 as i8 as u32,
+            _ => values[0] as u16 as i16 as u32,
+        };
+    }
+    values
+}
