@@ -83,6 +83,7 @@ const PREDICATE_OPERANDS: [Ready<7>; 8] = {
 };
 
 impl<const CAPACITY: usize> Text<CAPACITY> {
+    #[inline]
     pub(crate) fn new() -> Self {
         Self { bytes: [0; CAPACITY], length: 0 }
     }

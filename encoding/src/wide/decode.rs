@@ -184,9 +184,10 @@ impl Instruction128 {
     /// Returns the mnemonics of the loads of an SM, each once, without modifiers.
     pub fn mnemonics(sm: Sm) -> impl Iterator<Item = &'static str> {
         FORMS.iter().zip(0..).filter_map(move |(form, n)| {
-            let before = FORMS.iter().take(n);
+            // Those of one name are neighbours.
+            let mut before = FORMS.iter().take(n).rev().take_while(|b| b.name == form.name);
             let is_of_sm = |form: &Form| form.groups.contains(sm.group());
-            let is_first = !before.into_iter().any(|b| b.name == form.name && is_of_sm(b));
+            let is_first = !before.any(is_of_sm);
             (is_of_sm(form) && is_first).then_some(form.name)
         })
     }

@@ -21,6 +21,9 @@ type WideText = Text<WIDE>;
 impl Instruction128 {
     /// Returns the canonical text, which is that of nvdisasm without the semicolon and without the
     /// scheduling that version 12.8 appends from SM 8.6 on.
+    // With `write_text` apart, the result is made where the caller wants it: copying it would have to
+    // wait for all that was just written.
+    #[inline(always)]
     #[must_use]
     pub fn text(&self) -> Text<WIDE> {
         let mut out = WideText::new();
@@ -28,7 +31,6 @@ impl Instruction128 {
         out
     }
 
-    // Apart from `text`, which then makes its result where the caller wants it, without a copy.
     #[inline(never)]
     fn write_text(&self, out: &mut WideText) {
         self.write_guard(out);

@@ -25,6 +25,8 @@ pub fn wide_decode_then_encode_is_identity(input: &[u8]) {
                 assert_eq!(either, Decoded::Load(load.into()));
                 check(load, word);
             }
+            // SM 5.x and 6.x have no words of that width.
+            Decoded128::Refused(_) if !sm.has_wide_words() => assert_eq!(either, Decoded::Other),
             Decoded128::Refused(refusal) => {
                 assert_eq!(either, Decoded::Refused(refusal));
                 assert!(!refusal.to_string().is_empty());
