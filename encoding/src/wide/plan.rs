@@ -262,6 +262,7 @@ const fn with_refused(mut plan: Plan, form: &Form, group: Group) -> Plan {
     plan
 }
 
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static PLANS: [[Plan; GROUPS]; FORMS.len()] = {
     let mut plans = [[EMPTY; GROUPS]; FORMS.len()];
     let mut form = 0;
@@ -293,6 +294,7 @@ const ALL_GROUPS: [Group; GROUPS] = [
     Group::Blackwell120,
 ];
 
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 /// One more than the number of an opcode in [`CHOICES`], 0 for an opcode that no form has.
 static OPCODES: [u8; 4096] = {
     let mut opcodes = [0; 4096];
@@ -304,6 +306,7 @@ static OPCODES: [u8; 4096] = {
     opcodes
 };
 
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 /// The form of a word: by the first form of its opcode, the group, and bit 91.
 static CHOICES: [[[u8; 2]; GROUPS]; FORMS.len()] = {
     let mut choices = [[[NO_FORM; 2]; GROUPS]; FORMS.len()];
@@ -325,6 +328,7 @@ static CHOICES: [[[u8; 2]; GROUPS]; FORMS.len()] = {
 
 /// Returns the form of that opcode and bit 91; if there is only one form for the group, whatever
 /// bit 91 is.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn choice(first: usize, group: Group, bit: u64) -> u8 {
     let mut found = NO_FORM;
     let mut form = first;
