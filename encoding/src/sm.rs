@@ -81,55 +81,73 @@ const SMS: &[(u16, Group, Tail)] = &[
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sm {
-    number: u16,
-    suffix: Option<Suffix>,
-    group: Group,
+    /// The number, the suffix and the group, from the most significant byte on; one number, because
+    /// an instruction that has it is then copied as a few whole words.
+    bits: u32,
 }
 
 /// A letter after the number: features that only this SM, or only its family, has. Loads are the
 /// same with and without.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 enum Suffix {
+    None,
     A,
     F,
 }
 
 impl Sm {
     /// SM 5.0. All SMs with words of 64 bits have the same loads.
-    pub const SPA5: Sm = Sm { number: 50, suffix: None, group: Group::Spa5 };
+    pub const SPA5: Sm = Self::of(50, Group::Spa5);
+
+    const fn of(number: u16, group: Group) -> Self {
+        Self { bits: (number as u32) << 16 | group as u32 }
+    }
+
+    const fn with(self, suffix: Suffix) -> Self {
+        Self { bits: self.bits & !0xff00 | (suffix as u32) << 8 }
+    }
+
+    pub(crate) const fn bits(self) -> u32 {
+        self.bits
+    }
+
+    /// The inverse of [`bits`](Self::bits).
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self { bits }
+    }
 
     /// Returns the SM with that number, ten times the major number plus the minor number; `None` if
     /// it is not known.
     #[must_use]
     pub fn new(number: u32) -> Option<Self> {
         let (number, group, _) = SMS.iter().find(|(known, ..)| u32::from(*known) == number)?;
-        Some(Self { number: *number, suffix: None, group: *group })
+        Some(Self::of(*number, *group))
     }
 
     /// Returns this SM with the suffix `a`: code that only this SM executes.
     #[must_use]
     pub const fn specific(self) -> Self {
-        Self { suffix: Some(Suffix::A), ..self }
+        self.with(Suffix::A)
     }
 
     /// Returns all SMs, without suffixes, in ascending order.
     pub fn all() -> impl Iterator<Item = Sm> {
-        SMS.iter().map(|(number, group, _)| Self { number: *number, suffix: None, group: *group })
+        SMS.iter().map(|(number, group, _)| Self::of(*number, *group))
     }
 
     /// Returns ten times the major number plus the minor number.
     #[must_use]
     pub const fn number(self) -> u32 {
-        self.number as u32
+        self.bits >> 16
     }
 
     /// Returns the letter after the number, `a` or `f`.
     #[must_use]
     pub const fn suffix(self) -> Option<char> {
-        match self.suffix {
-            None => None,
-            Some(Suffix::A) => Some('a'),
-            Some(Suffix::F) => Some('f'),
+        match self.bits >> 8 & 0xff {
+            1 => Some('a'),
+            2 => Some('f'),
+            _ => None,
         }
     }
 
@@ -137,18 +155,29 @@ impl Sm {
     #[inline]
     #[must_use]
     pub const fn group(self) -> Group {
-        self.group
+        match self.bits as u8 {
+            0 => Group::Spa5,
+            1 => Group::Volta,
+            2 => Group::Turing,
+            3 => Group::Ampere,
+            4 => Group::Ada,
+            5 => Group::Hopper,
+            6 => Group::Blackwell100,
+            7 => Group::Blackwell101,
+            8 => Group::Blackwell107,
+            _ => Group::Blackwell120,
+        }
     }
 
     /// Returns whether words have 128 bits: from SM 7.0 on.
     #[inline]
     #[must_use]
     pub const fn has_wide_words(self) -> bool {
-        !matches!(self.group, Group::Spa5)
+        !matches!(self.group(), Group::Spa5)
     }
 
     pub(crate) fn tail(self) -> Tail {
-        let row = SMS.iter().find(|(number, ..)| *number == self.number);
+        let row = SMS.iter().find(|(number, ..)| u32::from(*number) == self.number());
         row.map_or(Tail::Nothing, |(.., tail)| *tail)
     }
 }
@@ -176,10 +205,10 @@ impl FromStr for Sm {
     fn from_str(text: &str) -> Result<Self, UnknownSm> {
         let text = text.strip_prefix("sm_").unwrap_or(text);
         let (digits, suffix) = match text.strip_suffix('a') {
-            Some(digits) => (digits, Some(Suffix::A)),
+            Some(digits) => (digits, Suffix::A),
             None => match text.strip_suffix('f') {
-                Some(digits) => (digits, Some(Suffix::F)),
-                None => (text, None),
+                Some(digits) => (digits, Suffix::F),
+                None => (text, Suffix::None),
             },
         };
         // No sign, no leading zero.
@@ -188,16 +217,16 @@ impl FromStr for Sm {
         let number = digits.parse().ok().filter(|_| canonical);
         let sm = number.and_then(Self::new).ok_or(UnknownSm)?;
         match suffix {
-            Some(Suffix::A) if sm.number < 90 => Err(UnknownSm),
-            Some(Suffix::F) if sm.number < 100 => Err(UnknownSm),
-            suffix => Ok(Self { suffix, ..sm }),
+            Suffix::A if sm.number() < 90 => Err(UnknownSm),
+            Suffix::F if sm.number() < 100 => Err(UnknownSm),
+            suffix => Ok(sm.with(suffix)),
         }
     }
 }
 
 impl fmt::Display for Sm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.number)?;
+        write!(f, "{}", self.number())?;
         self.suffix().map_or(Ok(()), |suffix| write!(f, "{suffix}"))
     }
 }

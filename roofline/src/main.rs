@@ -15,6 +15,7 @@ mod random;
 mod replay;
 mod tensor;
 mod text;
+mod wide;
 mod words;
 mod x86;
 
@@ -38,6 +39,7 @@ fn main() {
     let bench = Bench::new(quick, only);
     words::run(&bench);
     text::run(&bench);
+    wide::run(&bench);
     loads::run(&bench);
     replay::run(&bench);
     import::run(&bench);

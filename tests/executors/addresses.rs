@@ -120,7 +120,8 @@ pub(crate) fn addresses(
         }
         // One address before rounding or not, and one lane elsewhere.
         5 => {
-            let mut addresses = std::array::from_fn(|lane| (first & !15) + lane as u64 % bytes);
+            let mut addresses =
+                std::array::from_fn(|lane| (first & !15).wrapping_add(lane as u64 % bytes));
             addresses[choices.below(32) as usize] = point(choices);
             addresses
         }

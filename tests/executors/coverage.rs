@@ -1,6 +1,7 @@
 //! The generator of random loads reaches every kind of load, often: of LD, and of its siblings.
 
 mod siblings;
+mod wide;
 
 use std::collections::BTreeMap;
 

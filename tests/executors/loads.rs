@@ -15,9 +15,9 @@ use crate::machines::{BANKS, machine};
 
 /// One load, what it executes on and what it starts from.
 #[derive(Debug)]
-pub(crate) struct Case {
+pub(crate) struct Case<I = Instruction> {
     pub(crate) machine: Machine,
-    pub(crate) instruction: Instruction,
+    pub(crate) instruction: I,
     pub(crate) warp: Warp,
 }
 
@@ -76,7 +76,7 @@ impl Case {
     }
 }
 
-fn mask(choices: &mut Choices<'_>) -> LaneMask {
+pub(crate) fn mask(choices: &mut Choices<'_>) -> LaneMask {
     match choices.below(12) {
         0..7 => LaneMask::ALL,
         7 => LaneMask::from_bits(1 << choices.below(32)),
@@ -85,7 +85,7 @@ fn mask(choices: &mut Choices<'_>) -> LaneMask {
     }
 }
 
-fn warp(choices: &mut Choices<'_>) -> Warp {
+pub(crate) fn warp(choices: &mut Choices<'_>) -> Warp {
     let mut random = Random(choices.word());
     let mut warp = Warp::new();
     for register in 0..=254 {

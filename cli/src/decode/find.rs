@@ -78,6 +78,10 @@ pub(super) fn names_a_load(text: &str, sm: Sm) -> bool {
     let named = after_guard.trim_start();
     let end = named.split_once(|c: char| c == '.' || c.is_whitespace());
     let mnemonic = end.map_or(named, |(mnemonic, _)| mnemonic);
+    // Raw code has no text at all.
+    if mnemonic.is_empty() {
+        return false;
+    }
     let is = |known: &str| known.eq_ignore_ascii_case(mnemonic);
     if sm.has_wide_words() {
         Instruction128::mnemonics(sm).any(is)

@@ -31,7 +31,7 @@ const fn with_predicate(text: Ready<7>, number: u8) -> Ready<7> {
 
 /// Returns `R0` to `R254` and `RZ`, each between `before` and `after`.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const fn registers(before: &str, after: &str) -> [Ready<7>; 256] {
+pub(crate) const fn registers(before: &str, after: &str) -> [Ready<7>; 256] {
     let mut registers = [Ready::EMPTY.with(before).with("R"); 256];
     let mut number = 0;
     while number < 255 {
@@ -83,6 +83,7 @@ const PREDICATE_OPERANDS: [Ready<7>; 8] = {
 };
 
 impl<const CAPACITY: usize> Text<CAPACITY> {
+    #[inline]
     pub(crate) fn new() -> Self {
         Self { bytes: [0; CAPACITY], length: 0 }
     }
@@ -127,9 +128,17 @@ impl<const CAPACITY: usize> Text<CAPACITY> {
         self.append(&ready.bytes, ready.length.into());
     }
 
+    /// Pushes a text that often is empty, which costs less to find out than to copy.
+    #[inline]
+    pub(crate) fn push_unless_empty<const ROOM: usize>(&mut self, ready: &Ready<ROOM>) {
+        if ready.length > 0 {
+            self.push(ready);
+        }
+    }
+
     /// Pushes one of a table of texts.
     #[inline]
-    fn push_nth(&mut self, table: &'static [Ready<7>], index: u8) {
+    pub(crate) fn push_nth(&mut self, table: &'static [Ready<7>], index: u8) {
         self.push(table.get(usize::from(index)).or_impossible(&Ready::EMPTY, "each has a text"));
     }
 

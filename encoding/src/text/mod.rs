@@ -21,6 +21,7 @@ pub use annotation::parse_control_prefix;
 pub(crate) use cursor::Cursor;
 pub use error::{Expected, ParseError, ParseErrorKind};
 pub use format::Text;
+pub(crate) use format::registers;
 pub use hint::Hint;
 pub use later::later_syntax;
 pub use modifier::{Alias, Modifiers};

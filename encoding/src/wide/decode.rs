@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::form::{FORMS, Form};
-use super::plan::{Opcode, Place, Plan, form_of, plan_of};
+use super::plan::{NoForm, Place, Plan, form_of, halves, plan_of};
 use super::reading::FieldReading128;
 use super::row::{Kind, Row, Slot};
 use super::values::{Value, Values};
@@ -19,11 +19,12 @@ use crate::sm::Sm;
 /// all 128 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Instruction128 {
-    // Two halves: a `u128` would align every type that has one to 16 bytes.
+    // Two halves: a `u128` would align every type that has one to 16 bytes. And whole words only: one
+    // that is read back right after its bytes were written has to wait for them.
     low: u64,
     high: u64,
-    sm: Sm,
-    form: u8,
+    /// The index of the form, and below it the bits of the SM.
+    form_and_sm: u64,
 }
 
 /// What a word of 128 bits is.
@@ -82,20 +83,6 @@ impl fmt::Display for Refusal {
 
 impl core::error::Error for Refusal {}
 
-/// Bit n of entry b: whether batch b and the schedule n (yield flag and stall count) are refused.
-const REFUSED_SCHEDULES: [u32; 8] = {
-    let never = 1 << 16 | 0xf << 28;
-    // With a batch, also the schedule 0.
-    [never, never | 1, never | 1, never | 1, never | 1, never | 1, u32::MAX, u32::MAX]
-};
-
-/// The same for `ULDC`, which has no batch 3 and no batch beside a schedule above 15.
-const REFUSED_SCHEDULES_OF_ULDC: [u32; 8] = {
-    let never = 1 << 16 | 0xf << 28;
-    let batch = never | 1 | 0xffff_0000;
-    [never, batch, batch, u32::MAX, batch, batch, u32::MAX, u32::MAX]
-};
-
 impl Instruction128 {
     /// Decodes a word of `sm`.
     ///
@@ -110,32 +97,16 @@ impl Instruction128 {
     /// assert_eq!(Instruction128::decode(0x7918, sm), Decoded128::Other);
     /// # Ok::<(), warpload_encoding::UnknownSm>(())
     /// ```
-    #[inline]
+    // A load is then put together where it is used, in registers.
+    #[inline(always)]
     #[must_use]
     pub fn decode(word: u128, sm: Sm) -> Decoded128 {
-        let form = match form_of(word, sm.group()) {
-            Opcode::Form(form) => form,
-            Opcode::Other => return Decoded128::Other,
-            Opcode::OfOtherSms => return Decoded128::Refused(other_sm(word)),
-        };
-        let load = Self::of(form, word, sm);
-        let plan = load.plan();
-        let schedules =
-            if load.is_uldc() { &REFUSED_SCHEDULES_OF_ULDC } else { &REFUSED_SCHEDULES };
-        let refused = schedules.get((word >> 122) as usize & 7).copied().unwrap_or(u32::MAX);
-        if word & plan.fixed_mask != plan.fixed_value || refused >> (word >> 105 & 31) & 1 != 0 {
-            return Decoded128::Refused(load.refusal());
+        match form_of(halves(word), sm.group()) {
+            Ok(form) => Decoded128::Load(Self::of(form, word, sm)),
+            Err(NoForm::Other) => Decoded128::Other,
+            Err(NoForm::RefusedBy(form)) => Self::of(form, word, sm).refused(),
+            Err(NoForm::OfOtherSms) => Decoded128::Refused(other_sm(word)),
         }
-        let form = load.form();
-        for refused in form.refused {
-            if word & refused.mask == refused.value && refused.groups.contains(sm.group()) {
-                return Decoded128::Refused(Refusal::Form(refused.reason));
-            }
-        }
-        if load.has_no_text() {
-            return Decoded128::Other;
-        }
-        Decoded128::Load(load)
     }
 
     /// Returns the word, the inverse of [`decode`](Self::decode).
@@ -148,7 +119,7 @@ impl Instruction128 {
     /// Returns whose word it is.
     #[must_use]
     pub const fn sm(&self) -> Sm {
-        self.sm
+        Sm::from_bits(self.form_and_sm as u32)
     }
 
     /// Returns the mnemonic without modifiers.
@@ -160,9 +131,10 @@ impl Instruction128 {
     /// Returns the mnemonics of the loads of an SM, each once, without modifiers.
     pub fn mnemonics(sm: Sm) -> impl Iterator<Item = &'static str> {
         FORMS.iter().zip(0..).filter_map(move |(form, n)| {
-            let before = FORMS.iter().take(n);
+            // Those of one name are neighbours.
+            let mut before = FORMS.iter().take(n).rev().take_while(|b| b.name == form.name);
             let is_of_sm = |form: &Form| form.groups.contains(sm.group());
-            let is_first = !before.into_iter().any(|b| b.name == form.name && is_of_sm(b));
+            let is_first = !before.any(is_of_sm);
             (is_of_sm(form) && is_first).then_some(form.name)
         })
     }
@@ -176,7 +148,12 @@ impl Instruction128 {
 
     /// Returns the instruction of a form with that word, which must be one of it.
     pub(super) const fn of(form: u8, word: u128, sm: Sm) -> Self {
-        Self { low: word as u64, high: (word >> 64) as u64, sm, form }
+        let form_and_sm = (form as u64) << 32 | sm.bits() as u64;
+        Self { low: word as u64, high: (word >> 64) as u64, form_and_sm }
+    }
+
+    const fn form_index(&self) -> u8 {
+        (self.form_and_sm >> 32) as u8
     }
 
     /// Returns how the instruction is scheduled. The reuse flags, which a load does not have, are 0;
@@ -218,18 +195,31 @@ impl Instruction128 {
     }
 
     pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &'static Row> + use<> {
-        let group = self.sm.group();
+        let group = self.sm().group();
         self.form().rows.iter().copied().flatten().filter(move |row| row.groups.contains(group))
     }
 
     #[inline]
     pub(super) fn form(&self) -> &'static Form {
-        FORMS.get(usize::from(self.form)).or_impossible(&FORMS[0], "an instruction has a form")
+        FORMS
+            .get(usize::from(self.form_index()))
+            .or_impossible(&FORMS[0], "an instruction has a form")
+    }
+
+    /// Returns whether a register or a predicate is one of the warp.
+    #[inline]
+    pub(super) fn is_uniform(&self, slot: Slot) -> bool {
+        self.place(slot).is_uniform()
     }
 
     #[inline]
-    fn plan(&self) -> &'static Plan {
-        plan_of(self.form, self.sm.group())
+    pub(super) const fn halves(&self) -> [u64; 2] {
+        [self.low, self.high]
+    }
+
+    #[inline]
+    pub(super) fn plan(&self) -> &'static Plan {
+        plan_of(self.form_index(), self.sm().group())
     }
 
     #[inline]
@@ -257,22 +247,23 @@ impl Instruction128 {
     #[inline]
     pub(super) fn get(&self, slot: Slot) -> u64 {
         let place = self.place(slot);
-        if place.is_split {
-            let rows = self.rows().filter(|row| row.slot == slot);
-            return rows
-                .fold(0, |number, row| number << row.field.width() | row.field.get(self.encode()));
-        }
-        (self.encode() >> place.low) as u64 & ((1 << place.width) - 1)
+        if place.is_split() { self.get_split(slot) } else { place.get(self.halves()) }
+    }
+
+    #[inline(never)]
+    fn get_split(&self, slot: Slot) -> u64 {
+        let rows = self.rows().filter(|row| row.slot == slot);
+        rows.fold(0, |number, row| number << row.field.width() | row.field.get(self.encode()))
     }
 
     /// Returns the number in a field of which it is the two's complement, in bytes.
+    #[inline]
     pub(super) fn get_signed(&self, slot: Slot) -> i64 {
         let place = self.place(slot);
         // The one split field of that kind has 32 bits.
-        let unused = if place.is_split { 32 } else { 64 - u32::from(place.width) };
-        let number = (self.get(slot) << unused) as i64 >> unused;
-        let is_by_32 = matches!(self.kind(slot), Some(Kind::SignedBy32));
-        if is_by_32 { 32 * number } else { number }
+        let unused = if place.is_split() { 32 } else { 64 - u32::from(place.width) };
+        let number = (self.get(slot) << (unused & 63)) as i64 >> (unused & 63);
+        if place.is_by_32() { 32 * number } else { number }
     }
 
     /// Returns the kind of a field; `None` if the form does not have it.
@@ -295,20 +286,22 @@ impl Instruction128 {
         self.values(slot)?.get(self.get(slot))
     }
 
+    #[inline]
     pub(super) fn register(&self, slot: Slot) -> Reg {
         Reg::from_bits(self.get(slot))
     }
 
     /// Returns the uniform register in a field.
+    #[inline]
     pub(super) fn uniform(&self, slot: Slot) -> UniformReg {
         UniformReg::from_field(self.get(slot), self.place(slot).width.into())
     }
 
     /// Returns the predicate in a field.
+    #[inline]
     pub(super) fn predicate(&self, slot: Slot) -> Pred {
         let bits = self.get(slot);
-        let is_inverted = matches!(self.kind(slot), Some(Kind::InvertedPredicate));
-        Pred::from_bits(if is_inverted { !bits } else { bits })
+        Pred::from_bits(if self.place(slot).is_inverted() { !bits } else { bits })
     }
 
     /// Returns the instruction with another number in a field; `None` if it does not fit.
@@ -325,27 +318,30 @@ impl Instruction128 {
         (left == 0).then_some(self)
     }
 
-    fn is_uldc(&self) -> bool {
-        self.form().name == "ULDC"
-    }
-
-    /// Returns whether this is an `LDSM` whose element size has no text.
-    fn has_no_text(&self) -> bool {
-        self.form().name == "LDSM" && self.value(Slot::Size).is_none_or(|size| size.name.is_empty())
-    }
-
-    fn refusal(&self) -> Refusal {
+    /// Returns what a word of the form is that its plan does not accept.
+    #[cold]
+    fn refused(&self) -> Decoded128 {
         let word = self.encode();
         let wrong = self.rows().find_map(|row| {
             let expected = row.fixed.filter(|fixed| row.field.get(word) != *fixed)?;
             let (high, low) = (row.field.high(), row.field.low());
             Some(Refusal::Fixed { name: row.name, high, low, expected })
         });
-        wrong.unwrap_or(Refusal::Schedule)
+        let excluded = || {
+            let mut refused = self.form().refused.iter();
+            let reason = refused.find(|refused| {
+                word & refused.mask == refused.value && refused.groups.contains(self.group())
+            });
+            reason.map(|refused| Refusal::Form(refused.reason))
+        };
+        let schedule = || (!self.plan().has_schedule(self.halves())).then_some(Refusal::Schedule);
+        // A size without a text comes last.
+        wrong.or_else(schedule).or_else(excluded).map_or(Decoded128::Other, Decoded128::Refused)
     }
 }
 
 /// Returns the refusal of a word whose opcode is that of a load which only other SMs have.
+#[cold]
 fn other_sm(word: u128) -> Refusal {
     let form = FORMS.iter().find(|form| u128::from(form.opcode) == word & 0xfff);
     Refusal::OtherSm { mnemonic: form.map_or("a load", |form| form.name) }

@@ -3,6 +3,7 @@
 
 use super::layout as table;
 use super::row::{ADA, AH, AHB, ALL, B, B10, B12, B101, B107, Groups, Row, Slot, TAH, TAHB, VT};
+use crate::ready::Ready;
 use crate::sm::Group;
 
 /// What is between two dots of a mnemonic.
@@ -94,6 +95,8 @@ pub(super) struct Refused {
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     pub(super) name: &'static str,
+    /// The name, ready to be printed.
+    pub(super) text: Ready<7>,
     pub(super) opcode: u16,
     pub(super) groups: Groups,
     /// Blocks of rows, most significant first.
@@ -198,7 +201,8 @@ const fn form(
     modifiers: &'static [Modifier],
     operands: &'static [Operand],
 ) -> Form {
-    Form { name, opcode, groups, rows, modifiers, operands, refused: &[] }
+    let text = Ready::EMPTY.with(name);
+    Form { name, text, opcode, groups, rows, modifiers, operands, refused: &[] }
 }
 
 impl Form {

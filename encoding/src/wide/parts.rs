@@ -103,6 +103,8 @@ impl Instruction128 {
             offset,
             scale: match self.get(Slot::Scale) {
                 0 => 0,
+                // Its text has no scale either, except beside a uniform register.
+                _ if base.is_zero() => 0,
                 scale => scale as u8 + 1,
             },
             uniform,

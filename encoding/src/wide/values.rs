@@ -8,6 +8,9 @@ use crate::ready::Ready;
 /// A modifier with its dot, ready to be printed.
 pub(super) type Modifier = Ready<23>;
 
+/// The modifiers of a field of up to four bits, by number; empty for those that are not printed.
+pub(super) type Modifiers = [Modifier; 16];
+
 /// The values of a field, by number.
 pub(super) struct Values {
     /// What they decide, as messages call it.
@@ -15,12 +18,12 @@ pub(super) struct Values {
     /// The value of a text without the modifier, if there can be one.
     pub(super) default: Option<u64>,
     pub(super) rows: &'static [Value],
+    pub(super) modifiers: &'static Modifiers,
 }
 
 /// One value: its name without the leading dot, empty if it is not printed, and what it means.
 pub(super) struct Value {
     pub(super) name: &'static str,
-    pub(super) modifier: Modifier,
     meaning: &'static str,
 }
 
@@ -34,6 +37,19 @@ impl Value {
 /// Returns whether nvdisasm prints `name` for a value that is invalid.
 pub(super) fn is_invalid_name(name: &str) -> bool {
     name.starts_with("INVALID") || name.starts_with("???")
+}
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn modifiers(names: &[&str]) -> Modifiers {
+    let mut modifiers = [Ready::EMPTY; 16];
+    let mut number = 0;
+    while number < names.len() {
+        if !names[number].is_empty() {
+            modifiers[number] = Ready::EMPTY.with(".").with(names[number]);
+        }
+        number += 1;
+    }
+    modifiers
 }
 
 impl Values {
@@ -65,15 +81,8 @@ macro_rules! values {
             pub(super) static $table: Values = Values {
                 kind: $kind,
                 default: $default,
-                rows: &[$(Value {
-                    name: $name,
-                    modifier: if $name.is_empty() {
-                        Ready::EMPTY
-                    } else {
-                        Ready::EMPTY.with(".").with($name)
-                    },
-                    meaning: $meaning,
-                }),+],
+                rows: &[$(Value { name: $name, meaning: $meaning }),+],
+                modifiers: &modifiers(&[$($name),+]),
             };
         )+
     };

@@ -5,11 +5,12 @@ use core::fmt;
 
 use super::decode::Instruction128;
 use super::form::{Address, Bare, Modifier, Operand, Prefix};
-use super::row::{Kind, Slot, TAH, TAHB};
+use super::row::{Slot, TAH, TAHB};
 use super::values::ORDER_RML2;
 use crate::operand::{Pred, Reg, UniformReg};
+use crate::ready::Ready;
 use crate::sm::Group;
-use crate::text::Text;
+use crate::text::{Text, registers};
 
 /// Room for the longest text of a word of 128 bits, a copy with all its modifiers.
 const WIDE: usize = 192;
@@ -20,20 +21,33 @@ type WideText = Text<WIDE>;
 impl Instruction128 {
     /// Returns the canonical text, which is that of nvdisasm without the semicolon and without the
     /// scheduling that version 12.8 appends from SM 8.6 on.
+    // With `write_text` apart, the result is made where the caller wants it: copying it would have to
+    // wait for all that was just written.
+    #[inline(always)]
     #[must_use]
     pub fn text(&self) -> Text<WIDE> {
         let mut out = WideText::new();
-        self.write_guard(&mut out);
-        self.write_opcode(&mut out);
-        let mut separator = " ";
+        self.write_text(&mut out);
+        out
+    }
+
+    #[inline(never)]
+    fn write_text(&self, out: &mut WideText) {
+        self.write_guard(out);
+        self.write_opcode(out);
+        let mut is_first = true;
         for operand in self.form().operands {
             if self.is_shown(*operand) {
-                out.push_str(separator);
-                separator = ", ";
-                self.write_operand(*operand, &mut out);
+                // Of a constant length each: copied without a call.
+                if is_first {
+                    out.push_byte(b' ');
+                } else {
+                    out.push_str(", ");
+                }
+                is_first = false;
+                self.write_operand(*operand, out);
             }
         }
-        out
     }
 
     /// Returns the mnemonic with its modifiers, `LDG.E.64`.
@@ -77,27 +91,32 @@ impl Instruction128 {
     }
 
     fn write_opcode(&self, out: &mut WideText) {
-        out.push_str(self.form().name);
-        for modifier in self.form().modifiers {
-            match *modifier {
-                Modifier::Always(name) => {
+        let form = self.form();
+        out.push(&form.text);
+        for (modifier, planned) in form.modifiers.iter().zip(&self.plan().modifiers) {
+            match (*modifier, planned.text(self.halves())) {
+                (Modifier::Slot(Slot::Extended), _) if self.lacks_extended() => {
+                    out.push_str(".???0");
+                }
+                (_, Some(text)) => out.push_unless_empty(text),
+                (Modifier::Slot(slot), None) => self.write_modifier(slot, out),
+                (Modifier::Always(name), None) => {
                     out.push_byte(b'.');
                     out.push_str(name);
                 }
-                Modifier::Slot(Slot::Extended) if self.lacks_extended() => out.push_str(".???0"),
-                Modifier::Slot(slot) => self.write_modifier(slot, out),
             }
         }
     }
 
     fn write_modifier(&self, slot: Slot, out: &mut WideText) {
-        let value = if slot == Slot::Order && self.has_rml2() {
-            ORDER_RML2.get(self.get(slot))
+        let values = if slot == Slot::Order && self.has_rml2() {
+            Some(&ORDER_RML2)
         } else {
-            self.value(slot)
+            self.values(slot)
         };
-        if let Some(value) = value {
-            out.push(&value.modifier);
+        let number = self.get(slot) as usize;
+        if let Some(text) = values.and_then(|values| values.modifiers.get(number)) {
+            out.push_unless_empty(text);
         }
     }
 
@@ -110,8 +129,10 @@ impl Instruction128 {
     /// Returns whether the base of 64 bits would need an `.E` that the word does not have.
     pub(super) fn lacks_extended(&self) -> bool {
         // The two forms of `LD` and `LDG` that have both fields.
-        let is_wide = self.get(Slot::Wide) != 0 && self.has(Slot::Extended);
-        is_wide && self.get(Slot::Extended) == 0 && !self.is_uniform_alone()
+        self.get(Slot::Extended) == 0
+            && self.has(Slot::Extended)
+            && self.get(Slot::Wide) != 0
+            && !self.is_uniform_alone()
     }
 
     /// Returns whether `[UR+off]` is all that the address of an `LD` or `LDG` shows.
@@ -148,10 +169,10 @@ impl Instruction128 {
                 let slot = Slot::PredicateOut;
                 self.write_predicate(slot, self.predicate(slot), out);
             }
-            Operand::Register(slot) => match self.kind(slot) {
-                Some(Kind::UniformRegister) => write_uniform(self.uniform(slot), out),
-                _ => write_register(self.register(slot), out),
-            },
+            Operand::Register(slot) if self.is_uniform(slot) => {
+                write_uniform(self.uniform(slot), out);
+            }
+            Operand::Register(slot) => write_register(self.register(slot), out),
             Operand::Mask => out.push_hexadecimal(self.get(Slot::Mask) as u32),
             Operand::PredicateIn | Operand::PredicateInAlways | Operand::PredicateInOfBase => {
                 if self.get(Slot::PredicateInNegated) != 0 {
@@ -165,7 +186,7 @@ impl Instruction128 {
     }
 
     fn write_predicate(&self, slot: Slot, predicate: Pred, out: &mut WideText) {
-        if matches!(self.kind(slot), Some(Kind::UniformPredicate)) {
+        if self.is_uniform(slot) {
             out.push_byte(b'U');
         }
         out.push_byte(b'P');
@@ -360,22 +381,16 @@ impl Instruction128 {
 /// Turing, Ampere and Ada print no base that is not there.
 const TAH_BUT_H: super::row::Groups = super::row::T.and(super::row::A);
 
+/// `R0` to `RZ`, and `UR0` to `URZ`.
+static REGISTERS: [Ready<7>; 256] = registers("", "");
+static UNIFORM_REGISTERS: [Ready<7>; 256] = registers("U", "");
+
 fn write_register(register: Reg, out: &mut WideText) {
-    if register.is_zero() {
-        out.push_str("RZ");
-    } else {
-        out.push_byte(b'R');
-        out.push_decimal(register.number());
-    }
+    out.push_nth(&REGISTERS, register.number());
 }
 
 fn write_uniform(register: UniformReg, out: &mut WideText) {
-    if register.is_zero() {
-        out.push_str("URZ");
-    } else {
-        out.push_str("UR");
-        out.push_decimal(register.number());
-    }
+    out.push_nth(&UNIFORM_REGISTERS, register.number());
 }
 
 /// Writes `+0x10]`, `+-0x10]`, and `]` for 0.

@@ -1,4 +1,4 @@
-use warpload::encoding::{Instruction, Pred, Reg};
+use warpload::encoding::{Instruction, LoadInstruction, Pred, Reg};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::Executor;
 use warpload::machine::{Machine, Misaligned, RegisterLimit};
@@ -6,10 +6,10 @@ use warpload::memory::{AddressMap, MemoryBuilder, Window};
 use warpload::warp::Warp;
 
 /// Takes numbers from the input; zeroes after its end.
-struct Input<'i>(&'i [u8]);
+pub(super) struct Input<'i>(pub(super) &'i [u8]);
 
 impl Input<'_> {
-    fn bytes<const N: usize>(&mut self) -> [u8; N] {
+    pub(super) fn bytes<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         let taken = N.min(self.0.len());
         bytes[..taken].copy_from_slice(&self.0[..taken]);
@@ -17,22 +17,22 @@ impl Input<'_> {
         bytes
     }
 
-    fn byte(&mut self) -> u8 {
+    pub(super) fn byte(&mut self) -> u8 {
         u8::from_le_bytes(self.bytes())
     }
 
-    fn half(&mut self) -> u16 {
+    pub(super) fn half(&mut self) -> u16 {
         u16::from_le_bytes(self.bytes())
     }
 
-    fn word(&mut self) -> u32 {
+    pub(super) fn word(&mut self) -> u32 {
         u32::from_le_bytes(self.bytes())
     }
 }
 
 /// Returns a machine with everything in about the first 64 KiB, so that addresses often hit and often
 /// miss.
-fn machine(input: &mut Input<'_>) -> Option<Machine> {
+pub(super) fn machine(input: &mut Input<'_>) -> Option<Machine> {
     let window =
         |at: u8, size: u8| Window { base: u64::from(at) * 256, size: (u64::from(size) + 1) * 16 };
     let shared = window(input.byte(), input.byte());
@@ -93,7 +93,11 @@ pub fn fast_equals_literal(input: &[u8]) {
 }
 
 /// Executes a load on both executors, which must agree; returns the warp after it.
-pub(super) fn executed_by_both(load: &Instruction, machine: &Machine, mut warp: Warp) -> Warp {
+pub(super) fn executed_by_both<I: LoadInstruction>(
+    load: &I,
+    machine: &Machine,
+    mut warp: Warp,
+) -> Warp {
     let mut other = warp.clone();
     let fast = Executor::Fast.execute(load, machine, &mut warp);
     assert_eq!(fast, Executor::Reference.execute(load, machine, &mut other));

@@ -16,6 +16,9 @@ mod sass;
 mod tensor_case;
 mod trace;
 mod vector;
+mod wide_decode;
+mod wide_execute;
+mod wide_parse;
 
 pub use accelsim::accelsim_does_not_panic;
 pub use compressed::compressed_is_bounded;
@@ -33,6 +36,9 @@ pub use sass::sass_does_not_panic;
 pub use tensor_case::tensor_case_does_not_panic;
 pub use trace::trace_does_not_panic;
 pub use vector::vector_does_not_panic;
+pub use wide_decode::wide_decode_then_encode_is_identity;
+pub use wide_execute::wide_fast_equals_literal;
+pub use wide_parse::wide_parse_does_not_panic;
 
 use crate::seeds::Source;
 
@@ -146,6 +152,9 @@ pub const TARGETS: &[Target] = targets! {
         Joined(&["tests/data/cmd/shard-1.json", "tests/data/cmd/shard-0.json"]),
         File("tests/data/cmd/shard-0.json"),
     ],
+    wide_decode_then_encode_is_identity: [],
+    wide_parse_does_not_panic: [],
+    wide_fast_equals_literal: [],
 };
 
 #[cfg(test)]

@@ -1,0 +1,127 @@
+use warpload::encoding::{
+    Decoded, Decoded128, Instruction128, Load, LoadInstruction, MachineWord, ParseErrorKind, Sm,
+    parse_line_128, parse_opcode_128,
+};
+use warpload::explain::{certain_fault, effect, remarks};
+
+/// Returns the SM that a number stands for; each has one.
+pub(super) fn sm_of(number: u8) -> Sm {
+    let count = Sm::all().count();
+    Sm::all().nth(usize::from(number) % count).unwrap_or(Sm::SPA5)
+}
+
+/// Each word of 128 bits that decodes encodes to itself, whatever the SM. Its text parses to the same
+/// text and the same parts, unless it has what means nothing; what nvdisasm appends parses to the same
+/// scheduling. The bits that are not read change neither. The input is the number of an SM and
+/// little-endian words.
+pub fn wide_decode_then_encode_is_identity(input: &[u8]) {
+    let Some((number, words)) = input.split_first() else { return };
+    let sm = sm_of(*number);
+    let words = words.chunks_exact(16).flat_map(<[u8; 16]>::try_from).map(u128::from_le_bytes);
+    for word in words {
+        let either = Load::decode(MachineWord::Bits128(word), sm);
+        match Instruction128::decode(word, sm) {
+            Decoded128::Load(load) => {
+                assert_eq!(either, Decoded::Load(load.into()));
+                check(load, word);
+            }
+            // SM 5.x and 6.x have no words of that width.
+            Decoded128::Refused(_) if !sm.has_wide_words() => assert_eq!(either, Decoded::Other),
+            Decoded128::Refused(refusal) => {
+                assert_eq!(either, Decoded::Refused(refusal));
+                assert!(!refusal.to_string().is_empty());
+            }
+            Decoded128::Other => assert_eq!(either, Decoded::Other),
+        }
+    }
+}
+
+fn check(load: Instruction128, word: u128) {
+    let sm = load.sm();
+    let either = Load::from(load);
+    assert_eq!((load.encode(), either.word()), (word, word.into()), "{load}");
+    assert_eq!(either.text().as_str(), load.text().as_str());
+    assert_eq!(either.unread_bits(), load.unread_bits());
+    assert_eq!(either.parts(), load.parts());
+    assert!(!effect(&load).is_empty());
+    let _ = (remarks(&load), certain_fault(&load), load.cache_modifiers());
+    fields_cover_the_word(&load);
+    unread_bits_do_not_matter(&load);
+    let text = load.text();
+    let is_invalid = text.contains("INVALID") || text.contains("???");
+    match parse_line_128(&text, sm) {
+        Ok(parsed) => {
+            assert!(!is_invalid, "SM {sm}: {text}");
+            assert_eq!(Load::parse(&text, sm), Ok(parsed.into()));
+            assert_eq!(parsed.text().as_str(), text.as_str());
+            assert_eq!(parsed.parts(), load.parts(), "SM {sm}: {text}");
+            assert_eq!(parsed.encode() & parsed.unread_bits(), 0, "SM {sm}: {text}");
+            is_read_with_scheduling(&load);
+        }
+        Err(error) => {
+            assert!(is_invalid, "SM {sm}: {text}: {error}");
+            assert!(text.get(error.span.range()).is_some(), "{text}");
+            assert_eq!(Load::parse(&text, sm), Err(error));
+        }
+    }
+    opcode_is_read(&load);
+}
+
+/// Each bit is in one field.
+fn fields_cover_the_word(load: &Instruction128) {
+    let (mut bits, mut next) = (0, 128);
+    for reading in load.describe() {
+        let field = reading.field();
+        assert_eq!(u32::from(field.high()) + 1, next, "{}", reading.name());
+        next = field.low().into();
+        bits |= u128::from(reading.raw) << next;
+        assert!(!reading.to_string().is_empty() && !reading.name().is_empty());
+        assert!(reading.fixed().is_none_or(|fixed| fixed == reading.raw), "{}", reading.name());
+    }
+    assert_eq!((bits, next), (load.encode(), 0));
+}
+
+fn unread_bits_do_not_matter(load: &Instruction128) {
+    let mixed = load.encode().wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+    for changed in [load.unread_bits(), load.unread_bits() & mixed] {
+        let word = load.encode() ^ changed;
+        let Decoded128::Load(other) = Instruction128::decode(word, load.sm()) else {
+            panic!("SM {}: {load}: {word:#034x} is no load", load.sm());
+        };
+        assert_eq!(other.text().as_str(), load.text().as_str());
+        assert_eq!(other.annotations().to_string(), load.annotations().to_string());
+        assert_eq!(other.parts(), load.parts());
+        assert_eq!(other.control(), load.control());
+    }
+}
+
+/// From SM 12.0 on the annotations name all of the scheduling, before that the PM field at most.
+fn is_read_with_scheduling(load: &Instruction128) {
+    let sm = load.sm();
+    let line = format!("{load}{}", load.annotations());
+    let parsed = match parse_line_128(&line, sm) {
+        Ok(parsed) => parsed,
+        // It is written, but no instruction has it.
+        Err(error) => {
+            assert_eq!(error.kind, ParseErrorKind::BarrierTooHigh, "SM {sm}: {line}");
+            let control = load.control();
+            let barriers = [control.read, control.write];
+            return assert!(barriers.iter().any(|barrier| barrier.number() == Some(6)), "{line}");
+        }
+    };
+    assert_eq!(parsed.text().as_str(), load.text().as_str());
+    assert_eq!(parsed.annotations().to_string(), load.annotations().to_string());
+    if sm.number() >= 120 {
+        assert_eq!(parsed.control(), load.control(), "SM {sm}: {line}");
+        assert_eq!((parsed.batch(), parsed.pm()), (load.batch(), load.pm()), "SM {sm}: {line}");
+    }
+}
+
+fn opcode_is_read(load: &Instruction128) {
+    let opcode = load.opcode();
+    let is_invalid = opcode.contains("INVALID") || opcode.contains("???");
+    match parse_opcode_128(&opcode, load.sm()) {
+        Ok(parsed) => assert_eq!(parsed.opcode().as_str(), opcode.as_str()),
+        Err(error) => assert!(is_invalid, "SM {}: {opcode}: {error}", load.sm()),
+    }
+}

@@ -1,0 +1,62 @@
+use warpload::encoding::{Decoded128, Instruction128, Pred, Reg, Sm, UniformReg};
+use warpload::lane::{LANES, LaneMask};
+use warpload::warp::Warp;
+
+use super::execute::{Input, executed_by_both, machine};
+use super::wide_decode::sm_of;
+
+/// The two executors agree on loads of 128 bits: on any form, SM, fields, registers, uniform registers,
+/// predicates and memory.
+pub fn wide_fast_equals_literal(input: &[u8]) {
+    let mut input = Input(input);
+    let Some(machine) = machine(&mut input) else { return };
+    let sm = sm_of(input.byte());
+    let Some(load) = instruction(&mut input, sm) else { return };
+    let mut warp = Warp::new();
+    warp.active = LaneMask::from_bits(input.word());
+    for predicate in Pred::ALL.into_iter().filter(|predicate| !predicate.is_true()) {
+        warp.set_predicate(predicate, LaneMask::from_bits(input.word()));
+    }
+    let uniform = input.byte();
+    for predicate in Pred::ALL.into_iter().filter(|predicate| !predicate.is_true()) {
+        warp.set_uniform_predicate(predicate, uniform >> predicate.number() & 1 != 0);
+    }
+    let address = load.parts().address;
+    if let Some(part) = address.uniform {
+        warp.set_uniform_register(part.register, input.word());
+    }
+    let (base, stride) = (input.word(), input.byte());
+    let spread: [u8; LANES] = input.bytes();
+    let value = |lane: usize| {
+        base.wrapping_add(u32::from(stride) * lane as u32).wrapping_add(u32::from(spread[lane]))
+    };
+    warp.set_register(address.base, std::array::from_fn(value));
+    let mut warp = executed_by_both(&load, &machine, warp);
+    // The registers after the first of pairs decide whether 64-bit addresses are in range.
+    let high = input.word();
+    if address.base.number() < 254 {
+        warp.set_register(Reg::new(address.base.number() + 1), [high & 1; LANES]);
+    }
+    if let Some(part) = address.uniform.filter(|part| part.register.number() < 254) {
+        warp.set_uniform_register(UniformReg::new(part.register.number() + 1), high >> 1);
+    }
+    executed_by_both(&load, &machine, warp);
+}
+
+/// Returns a load with the bits of the input in some of its fields; `None` if the word is refused.
+fn instruction(input: &mut Input<'_>, sm: Sm) -> Option<Instruction128> {
+    let count = Instruction128::forms(sm).count();
+    let form = Instruction128::forms(sm).nth(usize::from(input.byte()).checked_rem(count)?)?;
+    let (bits, kept) = (u128::from_le_bytes(input.bytes()), input.word());
+    let mut word = form.encode();
+    for (n, reading) in form.describe().enumerate() {
+        if reading.fixed().is_none() && kept >> (n % 32) & 1 == 0 {
+            let field = reading.field().mask();
+            word = word & !field | bits & field;
+        }
+    }
+    match Instruction128::decode(word, sm) {
+        Decoded128::Load(load) => Some(load),
+        _ => None,
+    }
+}
