@@ -26,6 +26,7 @@ mod template;
 mod tensor;
 mod values;
 mod write;
+mod write_address;
 
 pub use self::addresses::Addresses128;
 pub use self::decode::{Decoded128, Instruction128, Refusal};
