@@ -192,9 +192,7 @@ fn values() -> String {
 /// Returns what each value of a field means, after its number.
 fn meanings(reading: FieldReading128) -> String {
     let of = |(number, name): (u64, &str)| {
-        let mut reading = reading;
-        reading.raw = number;
-        let meaning = reading.to_string();
+        let meaning = reading.of_value(number).to_string();
         match (name, meaning.split_once(": "), meaning.split_once(" (text only")) {
             ("", ..) => format!("{number} *{meaning}*"),
             (_, Some((_, "not to be executed")), _) | (_, _, Some(_)) => {

@@ -294,7 +294,6 @@ const ALL_GROUPS: [Group; GROUPS] = [
     Group::Blackwell120,
 ];
 
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 /// One more than the number of an opcode in [`CHOICES`], 0 for an opcode that no form has.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static OPCODES: [u8; 4096] = {
@@ -307,7 +306,6 @@ static OPCODES: [u8; 4096] = {
     opcodes
 };
 
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 /// The form of a word: by the first form of its opcode, the group, and bit 91.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static CHOICES: [[[u8; 2]; GROUPS]; FORMS.len()] = {

@@ -57,6 +57,12 @@ impl FieldReading128 {
         rows.iter().map(|value| value.name)
     }
 
+    /// Returns the reading of another number in the whole field.
+    #[must_use]
+    pub fn of_value(self, number: u64) -> Self {
+        Self { raw: number, named: number, ..self }
+    }
+
     /// Returns whether the disassembler reads these bits.
     #[must_use]
     pub fn is_read(&self) -> bool {
