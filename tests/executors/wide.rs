@@ -1,9 +1,7 @@
 //! Random loads of SM 7.0 and later: any form of any SM, with fields that mostly make it one that
 //! executes.
 
-use warpload::encoding::{
-    Decoded128, FieldReading128, Instruction128, LoadInstruction, Pred, Sm, UniformReg,
-};
+use warpload::encoding::{Decoded128, FieldReading128, Instruction128, Pred, Sm, UniformReg};
 use warpload::lane::LANES;
 use warpload::load::LoadOp;
 use warpload::machine::Machine;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use warpload::encoding::{Instruction128, LoadDestination, LoadInstruction, LoadSize};
+use warpload::encoding::{Instruction128, LoadDestination, LoadSize};
 use warpload::load::{ExecuteError, Outcome};
 
 use crate::both;
