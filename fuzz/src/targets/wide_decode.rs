@@ -1,6 +1,6 @@
 use warpload::encoding::{
-    Decoded, Decoded128, Instruction128, Load, LoadInstruction, LoadParts, MachineWord, Offset,
-    ParseErrorKind, Sm, parse_line_128, parse_opcode_128,
+    Decoded, Decoded128, Instruction128, Load, LoadInstruction, MachineWord, ParseErrorKind, Sm,
+    parse_line_128, parse_opcode_128,
 };
 use warpload::explain::{certain_fault, effect, remarks};
 
