@@ -79,7 +79,9 @@ impl fmt::Display for Remark {
                 Ok(())
             }
             RemarkKind::Volatile { cache } => {
-                write!(f, ".{cache} is volatile: fetched again by each load, past the caches")
+                let what =
+                    if cache == "CV" { "is volatile" } else { "is ordered with the whole system" };
+                write!(f, ".{cache} {what}: fetched again by each load, past the caches")
             }
             RemarkKind::Misaligned { displacement, bits, base } => {
                 let (sign, size) = (if *displacement < 0 { "-" } else { "" }, bits / 8);

@@ -1,6 +1,6 @@
 //! The loads of SM 7.0 to 12.x: words of 128 bits.
 //!
-//! - `layout/` is **the table** of fields, `values.rs` the names of their values;
+//! - `layout/` is **the table** of fields, `values/` the names of their values;
 //! - `form.rs` lists the forms: which opcode has which layout on which SMs, and how it is written;
 //! - `plan.rs` works out where the fields are, `decode.rs` what is refused;
 //! - `write.rs` and `read.rs` are the text, `parts.rs` what a load means.
