@@ -179,6 +179,12 @@ impl<const CAPACITY: usize> Text<CAPACITY> {
         self.push_nth(&DESTINATIONS, register.number());
     }
 
+    /// Pushes `[Ra`.
+    #[inline]
+    pub(crate) fn push_base(&mut self, register: Reg) {
+        self.push_nth(&BASES, register.number());
+    }
+
     /// Pushes `0x` and the digits in lower case, without leading zeros.
     #[inline]
     pub(crate) fn push_hexadecimal(&mut self, value: u32) {

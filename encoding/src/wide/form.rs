@@ -70,17 +70,19 @@ pub(super) struct Bare {
     /// The groups on which its offset is signed.
     pub(super) signed: Groups,
     /// What is printed for 0, if it is not `0x0`.
-    pub(super) zero: Option<&'static str>,
+    pub(super) zero: Option<Ready<7>>,
 }
 
-const UNSIGNED: Bare = Bare { signed: Groups::NONE, zero: Some("RZ") };
-const SIGNED: Bare = Bare { signed: ALL, zero: Some("RZ") };
-const SIGNED_URZ: Bare = Bare { signed: ALL, zero: Some("URZ") };
+const RZ: Ready<7> = Ready::EMPTY.with("RZ");
+const URZ: Ready<7> = Ready::EMPTY.with("URZ");
+const UNSIGNED: Bare = Bare { signed: Groups::NONE, zero: Some(RZ) };
+const SIGNED: Bare = Bare { signed: ALL, zero: Some(RZ) };
+const SIGNED_URZ: Bare = Bare { signed: ALL, zero: Some(URZ) };
 const SIGNED_0: Bare = Bare { signed: ALL, zero: None };
 const UNSIGNED_0: Bare = Bare { signed: Groups::NONE, zero: None };
 const LDCU_12: Groups = B12.and(B107);
 const LDCU_10: Groups = Groups::of(Group::Blackwell100).and(B101);
-const MATRIX: Bare = Bare { signed: AHB, zero: Some("RZ") };
+const MATRIX: Bare = Bare { signed: AHB, zero: Some(RZ) };
 
 /// Words of a layout that are refused: those with these bits.
 #[derive(Clone, Copy)]

@@ -12,6 +12,15 @@ use crate::operand::Pred;
 use crate::sm::Group;
 use crate::text::Text;
 
+/// What is to be written before an operand.
+#[derive(Clone, Copy)]
+enum Before {
+    Space,
+    /// The register before it has the comma.
+    Nothing,
+    Comma,
+}
+
 impl Instruction128 {
     /// Returns the canonical text, which is that of nvdisasm without the semicolon and without the
     /// scheduling that version 12.8 appends from SM 8.6 on.
@@ -29,17 +38,25 @@ impl Instruction128 {
     fn write_text(&self, out: &mut WideText) {
         self.write_guard(out);
         self.write_opcode(out);
-        let mut is_first = true;
+        let mut before = Before::Space;
         for operand in self.form().operands {
-            if self.is_shown(*operand) {
-                // Of a constant length each: copied without a call.
-                if is_first {
-                    out.push_byte(b' ');
-                } else {
-                    out.push_str(", ");
+            match (before, *operand) {
+                // Most loads begin so, and an address follows.
+                (Before::Space, Operand::Register(slot)) if !self.is_uniform(slot) => {
+                    out.push_destination(self.register(slot));
+                    before = Before::Nothing;
                 }
-                is_first = false;
-                self.write_operand(*operand, out);
+                (_, operand) if self.is_shown(operand) => {
+                    // Of a constant length each: copied without a call.
+                    match before {
+                        Before::Space => out.push_byte(b' '),
+                        Before::Nothing => {}
+                        Before::Comma => out.push_str(", "),
+                    }
+                    before = Before::Comma;
+                    self.write_operand(operand, out);
+                }
+                _ => {}
             }
         }
     }

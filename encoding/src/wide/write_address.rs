@@ -87,14 +87,15 @@ impl Instruction128 {
     /// Writes `[Ra.X4+off]` or `[UR+off]`, whichever register the form has.
     fn write_based(&self, prefix: Prefix, bare: Bare, out: &mut WideText) {
         self.write_prefix(prefix, out);
-        out.push_byte(b'[');
         let (base, uniform) = (self.register(Slot::Base), self.uniform(Slot::UniformBase));
         let offset = self.get_signed(Slot::Offset);
         if self.has(Slot::Base) && !base.is_zero() {
-            write_register(base, out);
+            out.push_base(base);
             self.write_modifier(Slot::Scale, out);
-            write_offset(offset, out);
-        } else if self.has(Slot::UniformBase) && !uniform.is_zero() {
+            return write_offset(offset, out);
+        }
+        out.push_byte(b'[');
+        if self.has(Slot::UniformBase) && !uniform.is_zero() {
             if self.has_unknown_index() {
                 out.push_str("???");
                 out.push_decimal(uniform.number());
@@ -104,7 +105,7 @@ impl Instruction128 {
             write_offset(offset, out);
         } else {
             match bare.zero.filter(|_| offset == 0) {
-                Some(zero) => out.push_str(zero),
+                Some(zero) => out.push(&zero),
                 None if bare.signed.contains(self.group()) => write_number(offset, out),
                 None => out.push_hexadecimal(self.get(Slot::Offset) as u32),
             }
@@ -124,20 +125,22 @@ impl Instruction128 {
         let is_wide = self.get(Slot::Wide) != 0;
         if self.get(Slot::Descriptor) != 0 {
             self.write_descriptor(uniform, out);
-            out.push_byte(b'[');
-            write_register(base, out);
+            out.push_base(base);
             out.push_str(".64");
         } else if self.is_uniform_alone() {
             out.push_byte(b'[');
             write_uniform(uniform, out);
         } else {
-            out.push_byte(b'[');
             if base.is_zero() && is_wide {
-                out.push_str("???255");
+                out.push_str("[???255");
             } else {
-                write_register(base, out);
+                out.push_base(base);
             }
-            out.push_str(if is_wide { ".64+" } else { ".U32+" });
+            if is_wide {
+                out.push_str(".64+");
+            } else {
+                out.push_str(".U32+");
+            }
             write_uniform(uniform, out);
         }
         write_offset(offset, out);
