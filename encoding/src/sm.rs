@@ -192,7 +192,7 @@ impl fmt::Display for UnknownSm {
         for (i, sm) in Sm::all().enumerate() {
             write!(f, "{} {sm}", if i > 0 { "," } else { "" })?;
         }
-        f.write_str(", with `a` or `f` from 90 on")
+        f.write_str("; `a` may follow from 90 on, `f` from 100 on")
     }
 }
 

@@ -55,7 +55,7 @@ fn neighbours() {
         [
             "with 0x20: 8 consecutive bytes, which one 64-bit LDG could load if {R5, R4} + {UR5, UR4} \
              is a multiple of 8",
-            ".STRONG.SYS is volatile: fetched again by each load, past the caches",
+            ".STRONG.SYS is ordered with the whole system: fetched again by each load, past the caches",
         ]
     );
     assert!(statistics.are_blocks_known);
