@@ -46,7 +46,7 @@ impl<'f> Host<'f> {
     pub(super) fn new(file: &'f [u8]) -> Self {
         let mut members = Vec::new();
         if let Ok(archive) = ArchiveFile::parse(file) {
-            // What is behind a damaged header has no name.
+            // What is after a damaged header has no name.
             for member in archive.members().map_while(Result::ok) {
                 let (start, size) = member.file_range();
                 let end = start.saturating_add(size).min(file.len() as u64);

@@ -128,7 +128,7 @@ impl Stream<'_> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Read<'f> {
-    /// A cubin without the padding behind it, PTX without the NULs behind it.
+    /// A cubin without the padding after it, PTX without the NULs after it.
     pub bytes: Bytes<'f>,
     /// The SM: of a cubin, what its own headers say.
     pub sm: Option<ImageSm>,

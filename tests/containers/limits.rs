@@ -120,7 +120,7 @@ fn nested_containers_take_linear_time() {
     let (kinds, most) = peak(|| Images::new(&nested).count());
     assert_eq!(kinds, 100_000);
     assert!(most < 1 << 20, "{most} bytes");
-    // With something that looks like the beginning of an entry, far behind.
+    // With something that looks like the beginning of an entry, much later.
     let entry = fatbin(&[Entry::plain(PTX, 75, b"ptx")]);
     let file = [&nested[..], &vec![1; 1 << 20], &entry].concat();
     assert_eq!(Images::new(&file).filter(Result::is_ok).count(), 1);

@@ -114,7 +114,7 @@ fn records_of_compatibility_are_not_options() {
     }
 }
 
-/// Several entries with several images each, whose records have names and compatibility behind
+/// Several entries with several images each, whose records have names and compatibility after
 /// their 64 bytes.
 #[test]
 fn records_of_any_length() {
