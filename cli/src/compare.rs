@@ -101,12 +101,15 @@ pub(crate) fn read_summary(path: &Path) -> anyhow::Result<Summary> {
 fn read(path: &Path) -> anyhow::Result<Summary> {
     let summary = read_summary(path)?;
     if let Some(partial) = &summary.partial {
+        let shards = match partial.shards().into_inner() {
+            (first, last) if first == last => format!("shard {first}"),
+            (first, last) => format!("shards {first} to {last}"),
+        };
         bail!(
-            "{}: the summary of shard {} of {}; expected that of a whole replay, which `warpload merge` \
+            "{}: the summary of {shards} of {}; expected that of a whole replay, which `warpload merge` \
              makes of all shards",
             io::name(path),
-            partial.shard,
-            partial.of
+            partial.of()
         );
     }
     Ok(summary)

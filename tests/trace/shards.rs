@@ -1,6 +1,10 @@
 //! Threads and shards change nothing: not a byte of the summary.
 
-use warpload::trace::{BinaryTrace, MergeError, Shard, Summary};
+use serde_json::{Value, json as value};
+use warpload::memory::Fill;
+use warpload::trace::{
+    BinaryTrace, Data, MergeError, ReplayOptions, Selected, Selection, Shard, Summary, replay,
+};
 
 use crate::random::Random;
 use crate::samples::{Form, Item, Record, json, open, random_items, summary, write};
@@ -78,10 +82,10 @@ fn what_does_not_belong_together_is_not_merged() {
         Summary::merge(indices.iter().map(|i| parts[*i].clone()).collect()).map(|_| ())
     };
     assert_eq!(given(&[0, 1, 2]), Ok(()));
-    for (indices, shards) in [(&[0, 2][..], &[0, 2][..]), (&[0, 1, 1, 2], &[0, 1, 1, 2])] {
-        let given = given(indices);
-        let expected = MergeError::Incomplete { given: shards.to_vec(), of: 3, last: 2 };
-        assert_eq!(given, Err(expected));
+    for indices in [&[0, 2][..], &[0, 1, 1, 2]] {
+        let shards = indices.iter().map(|i| *i as u64..=*i as u64).collect();
+        let expected = MergeError::Incomplete { given: shards, of: 3, last: 2 };
+        assert_eq!(given(indices), Err(expected));
     }
     let whole = summary(&trace, None).unwrap();
     assert_eq!(Summary::merge(vec![whole]), Err(MergeError::NotPartial { index: 0 }));
@@ -120,8 +124,6 @@ fn made_up_summaries_do_no_harm() {
     for part in &mut most {
         part.counts.records = u64::MAX;
         part.kernels[0].counts.records = u64::MAX;
-        let partial = part.partial.as_mut().unwrap();
-        partial.lines[0] = vec![(0, u64::MAX), (5, u64::MAX)];
     }
     assert_eq!(Summary::merge(most).unwrap().counts.records, u64::MAX);
 }
@@ -140,8 +142,10 @@ fn summaries_whose_sums_disagree_are_not_merged() {
         |part| part.kernels[0].counts.bytes += 1,
         |part| part.per_pc[0].loads += 1,
         |part| part.per_pc[0].lanes += 1,
-        |part| part.partial.as_mut().unwrap().per_pc[0].2 += 1,
-        |part| part.partial.as_mut().unwrap().per_pc[0].0 = usize::MAX,
+        |part| part.per_pc_stores[0].lanes += 1,
+        |part| part.per_pc[0].kernel = "another".into(),
+        |part| part.counts.footprint.pages += 1,
+        |part| part.kernels[0].counts.footprint.lines += 1,
     ];
     for (i, change) in changes.iter().enumerate() {
         let mut parts = shards(&trace, 2);
@@ -149,4 +153,142 @@ fn summaries_whose_sums_disagree_are_not_merged() {
         let error = Summary::merge(parts).unwrap_err();
         assert!(matches!(error, MergeError::Inconsistent { index: 1, .. }), "{i}: {error}");
     }
+}
+
+/// What is under `partial` and what it is of disagree, or it is damaged.
+#[test]
+fn partials_that_disagree_are_not_merged() {
+    let mut items = random_items(17, 200);
+    items.retain(|item| !matches!(item, Item::Kernel(_)));
+    let trace = open(&write(&items));
+    let options = options(2, true);
+    let shard = |i| replay(&trace, &options.shard(Shard::new(i, 2))).unwrap().summary();
+    let parts = [shard(0), shard(1)];
+    let good = serde_json::to_value(&parts[1]).unwrap();
+    let changes: &[(&str, Value)] = &[
+        ("/partial/first", value!(2)),
+        ("/partial/last", value!(2)),
+        ("/partial/of", value!(0)),
+        ("/partial/first_kernel", value!(2)),
+        ("/partial/first_kernel", value!(u32::MAX)),
+        ("/partial/first_kernel", value!(u64::MAX)),
+        ("/partial/per_pc/0/0", value!(usize::MAX)),
+        ("/partial/per_pc/0/2", value!(u64::MAX)),
+        ("/partial/per_pc_stores/0/0", value!(usize::MAX)),
+        ("/partial/per_pc_stores/0/2", value!(u64::MAX)),
+        ("/partial/wavefronts", value!([])),
+        ("/partial/pages/0", value!("")),
+        ("/partial/lines/0", value!("")),
+        ("/partial/lines/0", value!("AAAAAAAAAAA=")),
+        ("/partial/lines/0", value!("//////////8=")),
+        ("/partial/lines/0", value!("no base64")),
+        ("/partial/lines", value!([])),
+        ("/partial/reuse", value!([])),
+        ("/partial/reuse/0/loads", value!(0)),
+        ("/partial/reuse/0/touches", value!("")),
+        ("/partial/reuse/0/touches", value!("AA==")),
+        ("/partial/replay", value!("another")),
+    ];
+    for (place, change) in changes {
+        let mut changed = good.clone();
+        *changed.pointer_mut(place).unwrap_or_else(|| panic!("{place} is not there")) =
+            change.clone();
+        let changed = serde_json::from_value::<Summary>(changed);
+        let merged = changed.ok().map(|changed| Summary::merge(vec![parts[0].clone(), changed]));
+        assert!(!matches!(merged, Some(Ok(_))), "{place} {change}");
+    }
+    assert!(Summary::merge(parts.to_vec()).is_ok());
+}
+
+/// Returns options that add state to partial summaries, each with every other.
+fn options(kind: usize, counts_reuse: bool) -> ReplayOptions<'static> {
+    let data = [Data::Absent, Data::Fill(Fill::Zero), Data::Fill(Fill::Address)][kind % 3];
+    ReplayOptions::new(data).reuse(counts_reuse)
+}
+
+/// Merges neighbours at random until one is left; what is merged is read from its JSON, as a file would
+/// bring it.
+fn merge_at_random(random: &mut Random, leaves: &[String], fan_in: usize) -> String {
+    let read = |text: &String| serde_json::from_str(text).unwrap();
+    let mut parts = leaves.to_vec();
+    while parts.len() > 1 {
+        let count = (2 + random.below(fan_in - 1)).min(parts.len());
+        let start = random.below(parts.len() - count + 1);
+        let mut given: Vec<Summary> = parts[start..start + count].iter().map(read).collect();
+        let last = given.len() - 1;
+        given.swap(0, random.below(last + 1));
+        let merged = json(&Summary::merge_partial(given).unwrap());
+        parts.splice(start..start + count, [merged]);
+    }
+    parts.swap_remove(0)
+}
+
+/// Whatever is merged first: a range of shards has the same bytes, and all shards have those of the whole.
+#[test]
+fn any_tree_of_merges_has_the_same_bytes() {
+    let mut random = Random(21);
+    for case in 0..12u64 {
+        // Many kernels, and one that is in all shards.
+        let length = [60, 300, 1200][case as usize % 3];
+        let mut items = random_items(100 + case, length);
+        if case % 4 == 0 {
+            items.retain(|item| !matches!(item, Item::Kernel(_)));
+        }
+        let trace = open(&write(&items));
+        let selection = Selection {
+            pcs: Some(0..=0x2000),
+            selected: Selected { pc: Some("0..2000".to_owned()), ..Selected::default() },
+            ..Selection::default()
+        };
+        let counts_reuse = case % 2 == 0;
+        let options = options(case as usize, counts_reuse)
+            .select((case % 5 == 0).then_some(&selection))
+            .local_window(
+                (case % 7 == 0)
+                    .then_some(warpload::memory::Window { base: 0xd000_0000, size: 0x0100_0000 }),
+            );
+        let summary = |shard| replay(&trace, &options.shard(shard)).unwrap().summary();
+        let whole = json(&summary(None));
+        let count = 1 + random.below(40) as u64;
+        let leaves: Vec<String> =
+            (0..count).map(|i| json(&summary(Shard::new(i, count)))).collect();
+        for _ in 0..3 {
+            let start = random.below(leaves.len());
+            let end = start + 1 + random.below(leaves.len() - start);
+            let of = &leaves[start..end];
+            let read = of.iter().map(|leaf| serde_json::from_str(leaf).unwrap()).collect();
+            let at_once = json(&Summary::merge_partial(read).unwrap());
+            for fan_in in [2, 16] {
+                assert_eq!(merge_at_random(&mut random, of, fan_in), at_once, "case {case}");
+            }
+        }
+        let root = merge_at_random(&mut random, &leaves, 5);
+        let root: Summary = serde_json::from_str(&root).unwrap();
+        let shards = root.partial.as_ref().unwrap();
+        assert_eq!((shards.shards(), shards.of()), (0..=count - 1, count));
+        assert_eq!(json(&Summary::merge(vec![root]).unwrap()), whole, "case {case}");
+    }
+}
+
+#[test]
+fn partials_are_of_neighbours() {
+    let trace = open(&write(&random_items(15, 100)));
+    let parts = shards(&trace, 5);
+    let merge = |indices: &[usize]| {
+        Summary::merge_partial(indices.iter().map(|i| parts[*i].clone()).collect())
+    };
+    let pair = merge(&[2, 1]).unwrap();
+    assert_eq!(json(&merge(&[1]).unwrap()), json(&parts[1]));
+    for indices in [&[0, 2][..], &[3, 3]] {
+        let given = indices.iter().map(|i| *i as u64..=*i as u64).collect();
+        assert_eq!(merge(indices), Err(MergeError::NotNeighbours { given, of: 5 }));
+    }
+    assert_eq!(merge(&[]), Err(MergeError::Nothing));
+    let error = Summary::merge(vec![parts[0].clone(), pair.clone(), parts[4].clone()]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "these are shards [0, 1-2, 4] of 5; expected each from 0 to 4 once"
+    );
+    let error = Summary::merge_partial(vec![parts[2].clone(), pair]).unwrap_err();
+    assert_eq!(error.to_string(), "these are shards [1-2, 2] of 5; expected neighbours, each once");
 }

@@ -1,8 +1,8 @@
 use warpload::report::comparison_html;
 use warpload::trace::{Comparison, Summary};
 
-/// Summaries merge to the same in any order, or are refused in any order; any two are compared. The input
-/// is summaries in JSON, one after the other.
+/// Summaries merge to the same in any order and in two steps, or are refused in any order; any two are
+/// compared. The input is summaries in JSON, one after the other.
 pub fn summaries_merge_in_any_order(input: &[u8]) {
     let summaries = serde_json::Deserializer::from_slice(input).into_iter();
     let summaries: Result<Vec<Summary>, _> = summaries.collect();
@@ -15,7 +15,16 @@ pub fn summaries_merge_in_any_order(input: &[u8]) {
     }
     let mut reversed = summaries.clone();
     reversed.reverse();
+    let mut steps = summaries.clone();
+    steps.sort_by_key(|summary| summary.partial.as_ref().map(|partial| *partial.shards().start()));
     let merged = Summary::merge(summaries);
+    if merged.is_ok() && steps.len() > 1 {
+        let rest = steps.split_off(steps.len() / 2);
+        let step = |part| {
+            Summary::merge_partial(part).unwrap_or_else(|error| panic!("refused as a step: {error}"))
+        };
+        assert_eq!(Summary::merge(vec![step(steps), step(rest)]), merged);
+    }
     match (&merged, Summary::merge(reversed)) {
         (Ok(merged), other) => {
             assert_eq!(other.as_ref(), Ok(merged));

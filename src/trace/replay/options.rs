@@ -6,7 +6,6 @@ use super::selection::Selection;
 use super::shard::Shard;
 use crate::memory::{Fill, Memory, Window};
 use crate::sass::Functions;
-use crate::trace::binary::BinaryTrace;
 
 /// The default width of a generic address: that of SM 6.x and later.
 pub const DEFAULT_ADDRESS_BITS: u32 = 49;
@@ -188,10 +187,12 @@ impl<'a> ReplayOptions<'a> {
         }
     }
 
-    /// Returns a name that is the same for all shards of a replay, and differs between replays
-    /// with different results.
-    pub(super) fn name(&self, trace: &BinaryTrace) -> String {
-        let mut trace = format!("trace {:08x}", trace.checksum());
+    /// Returns a text that is the same for all shards of a replay of the trace with that
+    /// [checksum](crate::trace::BinaryTrace::checksum), and differs between replays with different results. Of a
+    /// selection it has only the words, and the version is that of this library.
+    #[must_use]
+    pub fn identity(&self, checksum: u32) -> String {
+        let mut trace = format!("warpload {}, trace {checksum:08x}", env!("CARGO_PKG_VERSION"));
         if let Some(selection) = self.selection {
             trace += &format!(", {:?}", selection.selected);
         }
@@ -204,7 +205,7 @@ impl<'a> ReplayOptions<'a> {
             trace += &format!(", cubins {:08x}", crc.finalize());
         }
         let data = match self.data {
-            Data::Image(memory) => return format!("{trace}, image {:08x}", checksum(memory)),
+            Data::Image(memory) => return format!("{trace}, image {:08x}", image_checksum(memory)),
             Data::Fill(Fill::Address) => "fill address",
             Data::Fill(Fill::Zero) => "fill zero",
             Data::Absent => "no data",
@@ -233,7 +234,7 @@ impl fmt::Debug for ReplayOptions<'_> {
 }
 
 /// Returns the CRC-32 of an image: of its bytes and of what lies where.
-fn checksum(memory: &Memory) -> u32 {
+fn image_checksum(memory: &Memory) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(memory.arena().bytes());
     let banks: Vec<_> = memory.constant_banks().map(|(bank, bytes)| (bank, bytes.len())).collect();

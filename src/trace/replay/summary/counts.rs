@@ -7,6 +7,8 @@ use roaring::RoaringTreemap;
 
 use warpload_encoding::Instruction;
 
+use super::partial::PartialReuse;
+use super::set::Set;
 use super::{
     ConstantCounts, Counts, Digest, FootprintCounts, Hex, KernelSummary, LdgstsCounts, LocalCounts,
     Partial, PcSharedCounts, PcSummary, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts,
@@ -149,7 +151,9 @@ impl Replayed<'_> {
     }
 
     fn partial(&self, shard: Shard) -> Partial {
-        let footprints = || self.kernels.iter().map(|kernel| &kernel.footprint);
+        let sets = |set: fn(&Footprint) -> &RoaringTreemap| {
+            self.kernels.iter().map(|kernel| Set(set(&kernel.footprint).clone())).collect()
+        };
         let rows = |are_loads| {
             let row = |(row, (number, counts)): (ProgramCounter<'_>, (u16, &PcCounts))| {
                 (row.kernel, number, counts.sectors)
@@ -160,15 +164,17 @@ impl Replayed<'_> {
         let counts_reuse = self.options().counts_reuse();
         let reuse = if counts_reuse { &self.kernels[..] } else { &[] };
         Partial {
-            shard: shard.index(),
+            first: shard.index(),
+            last: shard.index(),
             of: shard.count(),
-            replay: self.options().name(self.trace()),
+            replay: self.options().identity(self.trace().checksum()),
+            first_kernel: 0,
             per_pc: rows(true),
-            pages: footprints().map(|footprint| ranges(&footprint.pages)).collect(),
-            lines: footprints().map(|footprint| ranges(&footprint.lines)).collect(),
             per_pc_stores: rows(false),
             wavefronts: both.map(|(_, (_, counts))| counts.own.amount).collect(),
-            reuse: reuse.iter().map(|kernel| kernel.reuse.partial()).collect(),
+            pages: sets(|footprint| &footprint.pages),
+            lines: sets(|footprint| &footprint.lines),
+            reuse: reuse.iter().map(|kernel| PartialReuse(kernel.reuse.touches())).collect(),
         }
     }
 }
@@ -270,16 +276,4 @@ fn pc_summary(kernel: Arc<str>, pc: u32, operation: &Operation, counts: &PcCount
 /// Returns the mean of one load; 0 without loads.
 pub(super) fn mean(sum: u64, loads: u64) -> f64 {
     if loads == 0 { 0.0 } else { sum as f64 / loads as f64 }
-}
-
-/// Returns the first and the last number of each run.
-fn ranges(set: &RoaringTreemap) -> Vec<(u64, u64)> {
-    let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for number in set {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == number => *last = number,
-            _ => ranges.push((number, number)),
-        }
-    }
-    ranges
 }

@@ -1,13 +1,16 @@
-//! [`Summary::merge`]: from the summaries of all shards to that of the whole replay.
+//! [`Summary::merge`]: from the summaries of all shards to that of the whole replay, and
+//! [`Summary::merge_partial`]: from those of neighbouring shards to one that merges further.
 
-use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
+use roaring::RoaringTreemap;
+
+use super::check::check_consistent;
+use super::partial::PartialReuse;
 use super::rows::Rows;
-use super::{
-    Counts, Digest, FootprintCounts, LdgstsCounts, Partial, PartialReuse, ReuseCounts, Summary,
-    TmaCounts, TrafficCounts, add,
-};
-use crate::trace::replay::reuse::Reuse;
+use super::set::Set;
+use super::{Digest, FootprintCounts, KernelSummary, Partial, ReuseCounts, Summary};
+use crate::trace::replay::reuse::{Distances, Touches};
 use crate::trace::replay::statistics::KEPT;
 
 /// Why summaries cannot be merged.
@@ -24,14 +27,22 @@ pub enum MergeError {
         index: usize,
     },
     /// Shards are missing, or are there twice.
-    #[error("these are shards {given:?} of {of}; expected each from 0 to {last} once")]
+    #[error("these are shards {} of {of}; expected each from 0 to {last} once", listed(given))]
     Incomplete {
-        /// The numbers of the given shards.
-        given: Vec<u64>,
+        /// The numbers of the given shards, ascending.
+        given: Vec<RangeInclusive<u64>>,
         /// The number of shards.
         of: u64,
         /// The number of the last shard.
         last: u64,
+    },
+    /// Shards that are to become one partial summary, but are no neighbours, or are there twice.
+    #[error("these are shards {} of {of}; expected neighbours, each once", listed(given))]
+    NotNeighbours {
+        /// The numbers of the given shards, ascending.
+        given: Vec<RangeInclusive<u64>>,
+        /// The number of shards.
+        of: u64,
     },
     /// Summaries of different traces.
     #[error(
@@ -55,110 +66,170 @@ pub enum MergeError {
     },
 }
 
+/// Returns the numbers of shards as a list, several neighbours with a dash.
+fn listed(given: &[RangeInclusive<u64>]) -> String {
+    let one = |range: &RangeInclusive<u64>| match range.clone().into_inner() {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first}-{last}"),
+    };
+    format!("[{}]", given.iter().map(one).collect::<Vec<_>>().join(", "))
+}
+
 impl Summary {
-    /// Merges the summaries of all shards of a replay, in any order, into that of the whole.
+    /// Merges the summaries of all shards of a replay, or of ranges of them, in any order, into that of the
+    /// whole.
     ///
     /// # Errors
     /// Returns [`MergeError`] if the summaries are not those of all shards of one replay.
     pub fn merge(shards: Vec<Summary>) -> Result<Summary, MergeError> {
-        let mut parts = Vec::new();
-        for (index, mut summary) in shards.into_iter().enumerate() {
-            let partial = summary.partial.take().ok_or(MergeError::NotPartial { index })?;
-            check_consistent(&summary, &partial)
-                .map_err(|message| MergeError::Inconsistent { index, message })?;
-            parts.push((index, summary, partial));
+        Ok(Summary { partial: None, ..merged(shards, true)? })
+    }
+
+    /// Merges the summaries of neighbouring shards of a replay, or of ranges of them, in any order, into one
+    /// that merges with those of other shards. Whichever are merged first, the result is the same.
+    ///
+    /// # Errors
+    /// Returns [`MergeError`] if the summaries are not those of neighbouring shards of one replay.
+    pub fn merge_partial(shards: Vec<Summary>) -> Result<Summary, MergeError> {
+        merged(shards, false)
+    }
+}
+
+fn merged(shards: Vec<Summary>, is_whole: bool) -> Result<Summary, MergeError> {
+    let mut parts = Vec::with_capacity(shards.len());
+    for (index, summary) in shards.into_iter().enumerate() {
+        parts.push(Part::new(index, summary)?);
+    }
+    check_replay(&parts)?;
+    parts.sort_by_key(|part| part.partial.first);
+    check_shards(&parts, is_whole)?;
+    check_kernels(&parts, is_whole)?;
+    // Neighbours first: what is added up grows with each step, and has to be copied.
+    while parts.len() > 1 {
+        let mut sums = Vec::with_capacity(parts.len().div_ceil(2));
+        let mut rest = parts.into_iter();
+        while let Some(mut part) = rest.next() {
+            rest.next().map(|later| part.add(later)).transpose()?;
+            sums.push(part);
         }
-        check_together(&parts)?;
-        parts.sort_by_key(|(_, _, partial)| partial.shard);
-        let mut parts = parts.into_iter();
-        let Some((_, mut whole, mut partial)) = parts.next() else {
-            return Err(MergeError::Nothing);
-        };
-        let mut rows = Rows::default();
-        rows.add(&mut whole, &partial);
-        let mut reuse = reuse_of(&whole, &partial);
-        for (_, mut summary, other) in parts {
-            rows.add(&mut summary, &other);
-            for (to, from) in reuse.iter_mut().zip(reuse_of(&summary, &other)) {
-                to.add(&from);
-            }
-            whole.counts.add(&summary.counts);
-            for (kernel, other) in whole.kernels.iter_mut().zip(&summary.kernels) {
-                kernel.counts.add(&other.counts);
-            }
-            for (to, from) in [(&mut partial.pages, other.pages), (&mut partial.lines, other.lines)]
-            {
-                for (to, from) in to.iter_mut().zip(from) {
-                    to.extend(from);
-                }
-            }
-            whole.first_faults.extend(summary.first_faults);
-            whole.first_mismatches.extend(summary.first_mismatches);
-            whole.digest = add_digests(whole.digest, summary.digest);
+        parts = sums;
+    }
+    Ok(parts.pop().ok_or(MergeError::Nothing)?.finish())
+}
+
+/// The summary of a range of shards, taken apart.
+struct Part {
+    index: usize,
+    /// Without kernels and rows.
+    summary: Summary,
+    /// Without what is of kernels and rows.
+    partial: Partial,
+    kernels: Vec<KernelPart>,
+    rows: Rows,
+}
+
+struct KernelPart {
+    summary: KernelSummary,
+    pages: RoaringTreemap,
+    lines: RoaringTreemap,
+    /// If it is counted.
+    reuse: Option<(Touches, Distances)>,
+}
+
+impl Part {
+    fn new(index: usize, mut summary: Summary) -> Result<Self, MergeError> {
+        let mut partial = summary.partial.take().ok_or(MergeError::NotPartial { index })?;
+        let inconsistent = |message| MergeError::Inconsistent { index, message };
+        check_consistent(&summary, &partial).map_err(inconsistent)?;
+        let rows = Rows::take(&mut summary, &mut partial).map_err(inconsistent)?;
+        let pages = std::mem::take(&mut partial.pages);
+        let lines = std::mem::take(&mut partial.lines);
+        let mut reuse = std::mem::take(&mut partial.reuse).into_iter();
+        let kernels = std::mem::take(&mut summary.kernels).into_iter().zip(pages).zip(lines);
+        let kernels = kernels.map(|((mut summary, pages), lines)| {
+            let distances = summary.counts.reuse.take().as_ref().map(Distances::of);
+            let reuse = reuse.next().map(|touches| touches.0).zip(distances);
+            KernelPart { summary, pages: pages.0, lines: lines.0, reuse }
+        });
+        let kernels = kernels.collect();
+        Ok(Self { index, summary, partial, kernels, rows })
+    }
+
+    /// Adds the range of shards that follows.
+    fn add(&mut self, later: Self) -> Result<(), MergeError> {
+        let Self { index, summary, partial, kernels, rows } = later;
+        self.rows.add(rows).map_err(|message| MergeError::Inconsistent { index, message })?;
+        if self.kernels.is_empty() {
+            self.partial.first_kernel = partial.first_kernel;
         }
-        whole.first_faults.truncate(KEPT);
-        whole.first_mismatches.truncate(KEPT);
-        rows.finish(&mut whole);
-        set_footprints(&mut whole, &partial);
-        set_reuse(&mut whole, &reuse);
-        Ok(whole)
-    }
-}
-
-/// Returns the touches of lines of each kernel of a shard; none if they are not counted.
-fn reuse_of(summary: &Summary, partial: &Partial) -> Vec<Reuse> {
-    let counts = summary.kernels.iter().map(|kernel| kernel.counts.reuse.as_ref());
-    let of = |(partial, counts): (&PartialReuse, Option<&ReuseCounts>)| {
-        Reuse::of(partial, counts.unwrap_or(&ReuseCounts::default()))
-    };
-    partial.reuse.iter().zip(counts).map(of).collect()
-}
-
-fn set_reuse(whole: &mut Summary, reuse: &[Reuse]) {
-    let Some(sum) = &mut whole.counts.reuse else { return };
-    *sum = ReuseCounts::default();
-    for (kernel, reuse) in whole.kernels.iter_mut().zip(reuse) {
-        let counts = reuse.counts();
-        sum.add(&counts);
-        kernel.counts.reuse = Some(counts);
-    }
-}
-
-/// Returns how many distinct numbers runs hold, which may overlap. Sorts them.
-fn distinct(ranges: &mut [(u64, u64)]) -> u64 {
-    ranges.sort_unstable();
-    let (mut count, mut next) = (0u64, 0);
-    for &(first, last) in ranges.iter() {
-        let first = first.max(next);
-        if first <= last {
-            count = count.saturating_add(last - first).saturating_add(1);
-            next = last.saturating_add(1);
+        let shared = self.partial.first_kernel + self.kernels.len() - partial.first_kernel;
+        let shared = if kernels.is_empty() { 0 } else { shared };
+        let start = self.kernels.len() - shared;
+        let mut kernels = kernels.into_iter();
+        for (to, from) in self.kernels[start..].iter_mut().zip(&mut kernels) {
+            to.add(from);
         }
+        self.kernels.extend(kernels);
+        self.partial.last = partial.last;
+        self.summary.counts.add(&summary.counts);
+        self.summary.first_faults.extend(summary.first_faults);
+        self.summary.first_mismatches.extend(summary.first_mismatches);
+        self.summary.digest = add_digests(self.summary.digest, summary.digest);
+        Ok(())
     }
-    count
+
+    fn finish(self) -> Summary {
+        let Self { mut summary, mut partial, kernels, rows, .. } = self;
+        summary.first_faults.truncate(KEPT);
+        summary.first_mismatches.truncate(KEPT);
+        rows.give(&mut summary, &mut partial);
+        let mut sum = summary.counts.reuse.as_ref().map(|_| ReuseCounts::default());
+        let (mut all_pages, mut all_lines) = (RoaringTreemap::new(), RoaringTreemap::new());
+        for KernelPart { summary: mut kernel, pages, lines, reuse } in kernels {
+            kernel.counts.footprint = FootprintCounts { pages: pages.len(), lines: lines.len() };
+            if let (Some(sum), Some((touches, distances))) = (&mut sum, reuse) {
+                let counts = distances.counts(lines.len());
+                sum.add(&counts);
+                kernel.counts.reuse = Some(counts);
+                partial.reuse.push(PartialReuse(touches));
+            }
+            all_pages |= &pages;
+            all_lines |= &lines;
+            partial.pages.push(Set(pages));
+            partial.lines.push(Set(lines));
+            summary.kernels.push(kernel);
+        }
+        summary.counts.footprint =
+            FootprintCounts { pages: all_pages.len(), lines: all_lines.len() };
+        summary.counts.reuse = sum;
+        if summary.kernels.is_empty() {
+            partial.first_kernel = 0;
+        }
+        Summary { partial: Some(partial), ..summary }
+    }
 }
 
-fn set_footprints(whole: &mut Summary, partial: &Partial) {
-    let all = |kernels: &[Vec<(u64, u64)>]| distinct(&mut kernels.concat());
-    whole.counts.footprint =
-        FootprintCounts { pages: all(&partial.pages), lines: all(&partial.lines) };
-    let sets = partial.pages.iter().zip(&partial.lines);
-    for (kernel, (pages, lines)) in whole.kernels.iter_mut().zip(sets) {
-        kernel.counts.footprint = FootprintCounts {
-            pages: distinct(&mut pages.clone()),
-            lines: distinct(&mut lines.clone()),
-        };
+impl KernelPart {
+    fn add(&mut self, later: Self) {
+        let KernelPart { summary, pages, lines, reuse } = later;
+        self.summary.counts.add(&summary.counts);
+        if let (Some((touches, distances)), Some((later, more))) = (&mut self.reuse, reuse) {
+            distances.add_all(&more);
+            *touches = touches.then(&self.lines, &later, &lines, distances);
+        }
+        self.pages |= pages;
+        self.lines |= lines;
     }
 }
 
-/// Checks that the parts are all shards of one replay, each once.
-fn check_together(parts: &[(usize, Summary, Partial)]) -> Result<(), MergeError> {
-    let (_, first, partial) = parts.first().ok_or(MergeError::Nothing)?;
-    for (index, summary, other) in parts {
+/// Checks that the parts are of one replay, in as many shards.
+fn check_replay(parts: &[Part]) -> Result<(), MergeError> {
+    let Part { summary: first, partial, .. } = parts.first().ok_or(MergeError::Nothing)?;
+    for Part { index, summary, partial: other, .. } in parts {
         let is_same = other.replay == partial.replay
-            && summary.kernels.len() == first.kernels.len()
             && (summary.complete, &summary.notes) == (first.complete, &first.notes)
             && summary.digest.is_some() == first.digest.is_some()
+            && summary.counts.reuse.is_some() == first.counts.reuse.is_some()
             && summary.selected == first.selected;
         if !is_same {
             return Err(MergeError::OfAnotherTrace {
@@ -172,78 +243,60 @@ fn check_together(parts: &[(usize, Summary, Partial)]) -> Result<(), MergeError>
             return Err(MergeError::Inconsistent { index: *index, message });
         }
     }
-    let of = partial.of;
-    let mut given: Vec<u64> = parts.iter().map(|(_, _, partial)| partial.shard).collect();
-    given.sort_unstable();
-    if !given.iter().copied().eq(0..of) {
-        return Err(MergeError::Incomplete { given, of, last: of.saturating_sub(1) });
-    }
     Ok(())
 }
 
-fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
-    let kernels = summary.kernels.len();
-    let is_as_long = partial.per_pc.len() == summary.per_pc.len()
-        && partial.per_pc_stores.len() == summary.per_pc_stores.len()
-        && partial.wavefronts.len() == partial.per_pc.len() + partial.per_pc_stores.len();
-    if !is_as_long {
-        return Err("`per_pc` and `partial` differ in length");
+/// Checks that each range of shards, in ascending order, begins after the one before, and of the whole that
+/// none is missing.
+fn check_shards(parts: &[Part], is_whole: bool) -> Result<(), MergeError> {
+    let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
+        return Err(MergeError::Nothing);
+    };
+    let of = first.partial.of;
+    let are_neighbours =
+        parts.windows(2).all(|pair| pair[1].partial.first == pair[0].partial.last + 1);
+    let is_all = first.partial.first == 0 && last.partial.last == of - 1;
+    if are_neighbours && (is_all || !is_whole) {
+        return Ok(());
     }
-    let counts_reuse = summary.counts.reuse.is_some();
-    if partial.reuse.len() != if counts_reuse { kernels } else { 0 }
-        || summary.kernels.iter().any(|kernel| kernel.counts.reuse.is_some() != counts_reuse)
-    {
-        return Err("`reuse` is of some kernels only");
-    }
-    if partial.pages.len() != kernels || partial.lines.len() != kernels {
-        return Err("`kernels` and `partial` differ in length");
-    }
-    check_sums(summary, partial)
+    let given = parts.iter().map(|part| part.partial.shards()).collect();
+    Err(if is_whole {
+        MergeError::Incomplete { given, of, last: of - 1 }
+    } else {
+        MergeError::NotNeighbours { given, of }
+    })
 }
 
-/// Checks that the counts of the whole are the sums of its kernels', and a kernel's those of its
-/// rows.
-fn check_sums(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
-    let whole = &summary.counts;
-    let mut sum = Counts { footprint: whole.footprint, ..Counts::default() };
-    // What is not replayed must be known of all or of none.
-    let is_known = |counts: &Counts| {
-        let Counts { skipped, ldgsts, tma, stores, atomics, .. } = counts;
-        let others = (skipped.not_replayed.is_some(), ldgsts.is_some(), tma.is_some());
-        (others, stores.is_some(), atomics.is_some())
-    };
-    if summary.kernels.iter().any(|kernel| is_known(&kernel.counts) != is_known(whole)) {
-        return Err("the instructions that are not replayed are known of a part only");
-    }
-    sum.skipped.not_replayed = whole.skipped.not_replayed.as_ref().map(|_| BTreeMap::new());
-    sum.ldgsts = whole.ldgsts.map(|_| LdgstsCounts::default());
-    sum.tma = whole.tma.map(|_| TmaCounts::default());
-    sum.stores = whole.stores.map(|_| TrafficCounts::default());
-    sum.atomics = whole.atomics.map(|_| TrafficCounts::default());
-    sum.reuse = whole.reuse.as_ref().map(|_| ReuseCounts::default());
-    for kernel in &summary.kernels {
-        sum.add(&kernel.counts);
-        if let (Some(sum), Some(reuse)) = (&mut sum.reuse, &kernel.counts.reuse) {
-            sum.add(reuse);
+/// Checks that the kernels of each range of shards go on where those of the range before end, or share the
+/// last ones of these.
+fn check_kernels(parts: &[Part], is_whole: bool) -> Result<(), MergeError> {
+    let mut before: Option<(usize, &[KernelPart])> = None;
+    for Part { index, partial, kernels, .. } in parts {
+        if kernels.is_empty() {
+            continue;
         }
-    }
-    if sum != *whole {
-        return Err("the counts of the whole are not the sums of its kernels'");
-    }
-    let mut rows = vec![[0u64; 4]; summary.kernels.len()];
-    for (row, &(kernel, _, sectors)) in summary.per_pc.iter().zip(&partial.per_pc) {
-        let sums = rows
-            .get_mut(kernel)
-            .ok_or("a row of `per_pc` has a kernel that is not in `kernels`")?;
-        for (to, from) in sums.iter_mut().zip([row.loads, row.lanes, row.ideal_sectors, sectors]) {
-            add(to, from);
+        let first = partial.first_kernel;
+        let follows = match before {
+            None => first == 0 || !is_whole,
+            Some((start, before)) => {
+                let end = start + before.len();
+                let is_same = |one: &KernelPart, other: &KernelPart| {
+                    let names = |kernel: &KernelPart| {
+                        (kernel.summary.name.clone(), kernel.summary.demangled.clone())
+                    };
+                    names(one) == names(other)
+                };
+                start <= first
+                    && first <= end
+                    && end <= first + kernels.len()
+                    && before[first - start..].iter().zip(kernels).all(|(a, b)| is_same(a, b))
+            }
+        };
+        if !follows {
+            let message = "its kernels do not follow those of the shard before";
+            return Err(MergeError::Inconsistent { index: *index, message });
         }
-    }
-    for (kernel, sums) in summary.kernels.iter().zip(rows) {
-        let Counts { loads, lanes, ideal_sectors, sectors, .. } = kernel.counts;
-        if sums != [loads, lanes, ideal_sectors, sectors] {
-            return Err("the counts of a kernel are not the sums of its rows of `per_pc`");
-        }
+        before = Some((first, kernels));
     }
     Ok(())
 }

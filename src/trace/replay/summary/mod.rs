@@ -1,11 +1,14 @@
 //! [`Summary`]: what a replay found, in the JSON form that the command prints.
 
+mod check;
 mod comparison;
 mod counts;
 mod hex;
 mod kinds;
 mod merge;
+mod partial;
 mod rows;
+mod set;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,6 +27,7 @@ pub use kinds::{
 };
 use kinds::{add, add_by_name, add_known};
 pub use merge::MergeError;
+pub use partial::Partial;
 
 /// The JSON object of a replay: counts of the whole trace, of each program counter and of each
 /// kernel.
@@ -54,7 +58,7 @@ pub struct Summary {
     pub per_pc_stores: Vec<PcSummary>,
     /// By kernel, in launch order.
     pub kernels: Vec<KernelSummary>,
-    /// What merging needs; `None` unless the summary is of a shard.
+    /// What merging needs; `None` unless the summary is of a shard, or of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Partial>,
 }
@@ -335,43 +339,4 @@ impl KernelSummary {
     pub fn shown_name(&self) -> &str {
         self.demangled.as_ref().unwrap_or(&self.name)
     }
-}
-
-/// What the summary of a shard has besides the counts, so that shards merge exactly.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Partial {
-    /// The shard's number, from 0.
-    pub shard: u64,
-    /// The number of shards.
-    pub of: u64,
-    /// The replay and its trace: equal for all shards of one replay.
-    pub replay: String,
-    /// For each row of `per_pc`, the indices of its kernel and of its operation, and the sum of its
-    /// sectors.
-    pub per_pc: Vec<(usize, u16, u64)>,
-    /// For each kernel, the first and last page of each run of pages that it touched.
-    pub pages: Vec<Vec<(u64, u64)>>,
-    /// The same of lines.
-    pub lines: Vec<Vec<(u64, u64)>>,
-    /// What `per_pc` is for loads, for stores and atomics.
-    #[serde(default)]
-    pub per_pc_stores: Vec<(usize, u16, u64)>,
-    /// The wavefronts of each row of `per_pc`, and of `per_pc_stores` after them.
-    #[serde(default)]
-    pub wavefronts: Vec<u64>,
-    /// For each kernel, the touches of lines; empty unless reuse is counted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reuse: Vec<PartialReuse>,
-}
-
-/// The touches of lines of a part of a kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PartialReuse {
-    /// The loads of global memory.
-    pub loads: u64,
-    /// For each line, ascending, its number and the numbers of the first and the last load that
-    /// touches it, from 1.
-    pub lines: Vec<(u64, u64, u64)>,
 }

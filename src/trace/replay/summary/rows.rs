@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::counts::mean;
+use super::partial::RowSum;
 use super::{Hex, Partial, PcSummary, SectorSummary, Summary, add};
 
 /// The rows of loads, and those of stores and atomics.
@@ -13,7 +14,7 @@ pub(super) struct Rows {
     stores: PerPc,
 }
 
-/// Rows by kernel, program counter and operation.
+/// Rows by kernel of the trace, program counter and operation.
 type PerPc = BTreeMap<(usize, Hex, u16), Row>;
 
 /// A row, and the sums of which it has the means.
@@ -24,34 +25,67 @@ struct Row {
 }
 
 impl Rows {
-    /// Takes the rows of a shard.
-    pub(super) fn add(&mut self, summary: &mut Summary, partial: &Partial) {
-        let mut wavefronts = partial.wavefronts.iter();
-        for (to, rows, places) in [
-            (&mut self.loads, &mut summary.per_pc, &partial.per_pc),
-            (&mut self.stores, &mut summary.per_pc_stores, &partial.per_pc_stores),
+    /// Takes the rows out of the summary of a shard or of several.
+    ///
+    /// # Errors
+    /// Returns what is wrong if two rows of one program counter contradict each other.
+    pub(super) fn take(summary: &mut Summary, partial: &mut Partial) -> Result<Self, &'static str> {
+        let mut taken = Self::default();
+        let mut wavefronts = std::mem::take(&mut partial.wavefronts).into_iter();
+        for (to, rows, sums) in [
+            (&mut taken.loads, &mut summary.per_pc, &mut partial.per_pc),
+            (&mut taken.stores, &mut summary.per_pc_stores, &mut partial.per_pc_stores),
         ] {
-            let rows = std::mem::take(rows).into_iter().zip(places).zip(&mut wavefronts);
-            for ((row, &(kernel, operation, sectors)), &wavefronts) in rows {
-                let row = Row { row, sectors, wavefronts };
-                match to.entry((kernel, row.row.pc, operation)) {
-                    Entry::Vacant(place) => drop(place.insert(row)),
-                    Entry::Occupied(mut place) => place.get_mut().add(row),
-                }
+            let sums = std::mem::take(sums);
+            let rows = std::mem::take(rows).into_iter().zip(sums).zip(&mut wavefronts);
+            for ((row, (kernel, operation, sectors)), wavefronts) in rows {
+                let key = (partial.first_kernel + kernel, row.pc, operation);
+                put(to, key, Row { row, sectors, wavefronts })?;
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Adds the rows of the shards that follow; errors are those of [`Self::take`].
+    pub(super) fn add(&mut self, later: Self) -> Result<(), &'static str> {
+        for (to, from) in [(&mut self.loads, later.loads), (&mut self.stores, later.stores)] {
+            from.into_iter().try_for_each(|(key, row)| put(to, key, row))?;
+        }
+        Ok(())
+    }
+
+    /// Returns all rows to the summary.
+    pub(super) fn give(self, summary: &mut Summary, partial: &mut Partial) {
+        for (from, rows, sums) in [
+            (self.loads, &mut summary.per_pc, &mut partial.per_pc),
+            (self.stores, &mut summary.per_pc_stores, &mut partial.per_pc_stores),
+        ] {
+            for ((kernel, _, operation), row) in from {
+                sums.push(RowSum::from((kernel - partial.first_kernel, operation, row.sectors)));
+                partial.wavefronts.push(row.wavefronts);
+                rows.push(row.with_means());
             }
         }
     }
+}
 
-    /// Returns all rows to the summary of the whole.
-    pub(super) fn finish(self, whole: &mut Summary) {
-        whole.per_pc = self.loads.into_values().map(Row::with_means).collect();
-        whole.per_pc_stores = self.stores.into_values().map(Row::with_means).collect();
+fn put(to: &mut PerPc, key: (usize, Hex, u16), row: Row) -> Result<(), &'static str> {
+    match to.entry(key) {
+        Entry::Vacant(place) => drop(place.insert(row)),
+        Entry::Occupied(mut place) => place.get_mut().add(row)?,
     }
+    Ok(())
 }
 
 impl Row {
-    fn add(&mut self, Row { row: from, sectors, wavefronts }: Row) {
+    fn add(&mut self, Row { row: from, sectors, wavefronts }: Row) -> Result<(), &'static str> {
         let to = &mut self.row;
+        let is_same = (&to.kernel, &to.opcode, &to.sass, &to.source)
+            == (&from.kernel, &from.opcode, &from.sass, &from.source)
+            && spaces(to) == spaces(&from);
+        if !is_same {
+            return Err("a row of a program counter contradicts that of another shard");
+        }
         add(&mut self.sectors, sectors);
         add(&mut self.wavefronts, wavefronts);
         add_range(&mut to.sectors, from.sectors);
@@ -81,6 +115,7 @@ impl Row {
             add(&mut to.loads, from.loads);
             add(&mut to.addresses, from.addresses);
         }
+        Ok(())
     }
 
     /// Returns the row with recomputed means: one that was read from JSON can differ in its last bit.
@@ -92,6 +127,11 @@ impl Row {
         }
         row
     }
+}
+
+/// Returns whether a row has costs in shared, local and constant memory.
+fn spaces(row: &PcSummary) -> [bool; 3] {
+    [row.shared.is_some(), row.local.is_some(), row.constant.is_some()]
 }
 
 fn add_range(to: &mut SectorSummary, from: SectorSummary) {
