@@ -7,6 +7,7 @@ mod export;
 mod import;
 mod operation;
 mod replay;
+mod set;
 
 pub use binary::{
     Addresses, BinaryTrace, Block, Contents, Kernel, MemoryRecord, NewRecord, Place, TraceError,
@@ -25,3 +26,4 @@ pub use replay::{
     Selection, Shard, SharedCounts, SkippedCounts, SpaceCounts, Summary, Survey, TmaCounts,
     TrafficCounts, UniformCounts, percent_change, replay,
 };
+pub use set::{SetPart, TraceSet};

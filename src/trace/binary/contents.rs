@@ -106,6 +106,28 @@ struct RawOperation {
     opcode_word: Option<u64>,
 }
 
+/// A list of operations in JSON.
+pub(in crate::trace) mod operations {
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    use super::{Operation, RawOperation};
+
+    pub(in crate::trace) fn serialize<S: Serializer>(
+        operations: &[Operation],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(operations.iter().cloned().map(RawOperation::from))
+    }
+
+    pub(in crate::trace) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<Operation>, D::Error> {
+        let raw = Vec::<RawOperation>::deserialize(from)?;
+        raw.into_iter().map(Operation::try_from).collect::<Result<_, _>>().map_err(D::Error::custom)
+    }
+}
+
 /// An address space in JSON: its name.
 mod by_name {
     use std::borrow::Cow;

@@ -60,4 +60,10 @@ pub enum TraceError {
         /// What is wrong, and what was expected.
         message: String,
     },
+    /// A file that is not a valid trace set.
+    #[error("not a valid trace set: {message}")]
+    Set {
+        /// What is wrong, and what was expected.
+        message: String,
+    },
 }

@@ -15,6 +15,7 @@ mod writer;
 
 pub use addresses::Addresses;
 pub(in crate::trace) use block::BlockBuilder;
+pub(in crate::trace) use contents::operations;
 pub use contents::{Contents, Kernel};
 pub use error::TraceError;
 pub use format::{

@@ -11,7 +11,7 @@ pub struct Shard {
 
 impl Shard {
     /// The whole trace.
-    pub(super) const WHOLE: Shard = Shard { index: 0, count: 1 };
+    pub(in crate::trace) const WHOLE: Shard = Shard { index: 0, count: 1 };
 
     /// Creates part `index`, from 0, of `count`; `None` if there is no such part.
     #[must_use]
@@ -32,9 +32,19 @@ impl Shard {
     }
 
     /// Returns the memory instructions of the part, by their number in the trace.
-    fn records(self, all: u64) -> std::ops::Range<u64> {
+    pub(in crate::trace) fn records(self, all: u64) -> std::ops::Range<u64> {
         let border = |i: u64| (u128::from(all) * u128::from(i) / u128::from(self.count)) as u64;
         border(self.index)..border(self.index + 1)
+    }
+
+    /// Returns whether what lies before memory instruction `at` of `all`, and after the one before it,
+    /// belongs to the part.
+    pub(in crate::trace) fn has_place(self, at: u64, all: u64) -> bool {
+        self.records(all).contains(&at) || (self.is_last() && at == all)
+    }
+
+    pub(in crate::trace) fn is_last(self) -> bool {
+        self.index + 1 == self.count
     }
 
     /// Returns the memory instructions of a block that belong to the part, by their number in the block; `None` if
@@ -43,9 +53,7 @@ impl Shard {
         let part = self.records(all);
         let first = block.first_memory_record;
         if block.memory_records == 0 {
-            let is_last = self.index + 1 == self.count;
-            let is_here = part.contains(&first) || (is_last && first == all);
-            return is_here.then_some(0..0);
+            return self.has_place(first, all).then_some(0..0);
         }
         let start = part.start.max(first);
         let end = part.end.min(first + u64::from(block.memory_records));
