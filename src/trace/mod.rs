@@ -26,4 +26,4 @@ pub use replay::{
     Selection, Shard, SharedCounts, SkippedCounts, SpaceCounts, Summary, Survey, TmaCounts,
     TrafficCounts, UniformCounts, percent_change, replay,
 };
-pub use set::{SetPart, TraceSet};
+pub use set::{SetBuilder, SetPart, TraceSet};

@@ -17,6 +17,7 @@ mod mem_trace;
 mod random;
 mod round_trip;
 mod samples;
+mod sets;
 mod shards;
 mod tool_samples;
 mod total;

@@ -10,7 +10,7 @@ use crate::random::Random;
 use crate::samples::{Form, Item, json, loads, open, random_items, skipped, summary, write};
 
 /// Returns the bytes that a writer of version 1 would have written.
-fn version_1(trace: &BinaryTrace, bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn version_1(trace: &BinaryTrace, bytes: &[u8]) -> Vec<u8> {
     let kind = |record: &RawRecord| trace.contents().operations[usize::from(record.operation)].kind;
     let mut file = vec![0; size_of::<Header>()];
     let (mut index, mut loads) = (Vec::new(), 0u64);

@@ -29,6 +29,46 @@ pub struct Contents {
     pub allocations: Vec<(u64, u64)>,
 }
 
+/// The most notes of a trace: each file of a list can add its own.
+const MAX_NOTES: usize = 64;
+
+/// The last note if there were more.
+const FURTHER_NOTES: &str = "further notes are left out";
+
+impl Contents {
+    pub(in crate::trace) fn add_note(&mut self, note: &str) {
+        let notes = &mut self.notes;
+        if notes.len() == MAX_NOTES || notes.iter().any(|known| known == note) {
+            return;
+        }
+        let is_last = notes.len() == MAX_NOTES - 1;
+        notes.push(if is_last { FURTHER_NOTES } else { note }.to_owned());
+    }
+
+    pub(in crate::trace) fn add_tool(&mut self, tool: &str) {
+        let tools = &mut self.tools;
+        if tools.len() < MAX_NOTES && !tools.iter().any(|known| known == tool) {
+            tools.push(tool.to_owned());
+        }
+    }
+
+    /// Returns the number of an operation, which is added unless it is there; `None` if there are too
+    /// many. `numbers` has those that are there.
+    pub(in crate::trace) fn number(
+        &mut self,
+        numbers: &mut FxHashMap<Operation, u16>,
+        operation: &Operation,
+    ) -> Option<u16> {
+        if let Some(number) = numbers.get(operation) {
+            return Some(*number);
+        }
+        let number = u16::try_from(self.operations.len()).ok()?;
+        numbers.insert(operation.clone(), number);
+        self.operations.push(operation.clone());
+        Some(number)
+    }
+}
+
 /// One launch of a kernel. Texts that launches have in common are held once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {

@@ -1,6 +1,6 @@
 //! [`TraceError`]: why a binary trace cannot be read or written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::format::{OLDEST_VERSION, VERSION};
 
@@ -60,10 +60,37 @@ pub enum TraceError {
         /// What is wrong, and what was expected.
         message: String,
     },
+    /// An error of a part of a trace set.
+    #[error("{}", file.display())]
+    Part {
+        /// The file of the part.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: Box<Self>,
+    },
+    /// A binary trace that is not the part that a trace set names.
+    #[error("not the part that the trace set names: {message}")]
+    OtherPart {
+        /// In what they differ.
+        message: String,
+    },
+    /// A trace that is no part of any trace set.
+    #[error("not a part of a trace set: {message}")]
+    NoPart {
+        /// What it is, and what was expected.
+        message: &'static str,
+    },
     /// A file that is not a valid trace set.
     #[error("not a valid trace set: {message}")]
     Set {
         /// What is wrong, and what was expected.
         message: String,
     },
+}
+
+impl TraceError {
+    /// Returns the error as that of a part of a trace set.
+    pub(in crate::trace) fn of_part(self, file: &Path) -> Self {
+        Self::Part { file: file.to_owned(), source: Box::new(self) }
+    }
 }

@@ -28,6 +28,7 @@ pub use names::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES};
 pub(in crate::trace) use names::{NameError, Names};
 pub use place::Place;
 pub use reader::{BinaryTrace, Block, MemoryRecord};
+pub(in crate::trace) use reader::{Join, Totals};
 pub(in crate::trace) use record::ClosedBlock;
 pub use record::NewRecord;
 pub(in crate::trace) use segment::Segment;

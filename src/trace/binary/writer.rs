@@ -1,7 +1,5 @@
 //! [`TraceWriter`]: writing a binary trace.
 
-use std::borrow::Borrow;
-use std::hash::Hash;
 use std::io::{self, Seek, SeekFrom, Write};
 
 use bytemuck::Zeroable;
@@ -19,12 +17,6 @@ use crate::trace::operation::{Kind, Operation, WIDEST};
 /// The note of a trace whose source has no end mark.
 pub(in crate::trace) const NO_END_MARK: &str =
     "whether the source is whole is unknown: its format has no end mark";
-
-/// The most notes of a trace: each file of a list can add its own.
-const MAX_NOTES: usize = 64;
-
-/// The last note if there were more.
-const FURTHER_NOTES: &str = "further notes are left out";
 
 /// Writes a binary trace: kernels and their instructions in order, then [`finish`](Self::finish).
 #[derive(Debug)]
@@ -65,21 +57,13 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Adds a note for readers of results, unless it is there already. After 63 notes further ones
     /// are left out, and a last note says so.
     pub fn note(&mut self, note: &str) {
-        let notes = &mut self.contents.notes;
-        if notes.len() == MAX_NOTES || notes.iter().any(|known| known == note) {
-            return;
-        }
-        let is_last = notes.len() == MAX_NOTES - 1;
-        notes.push(if is_last { FURTHER_NOTES } else { note }.to_owned());
+        self.contents.add_note(note);
     }
 
     /// Names a tool that made the source, with its version if known, unless it is named already. Tools
     /// beyond the 64th are left out.
     pub fn tool(&mut self, tool: &str) {
-        let tools = &mut self.contents.tools;
-        if tools.len() < MAX_NOTES && !tools.iter().any(|known| known == tool) {
-            tools.push(tool.to_owned());
-        }
+        self.contents.add_tool(tool);
     }
 
     /// Marks the trace as possibly incomplete: the format of its source cannot tell.
@@ -103,7 +87,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Returns the number of an operation, the same for equal ones; `None` if there are more than
     /// 65,536.
     pub fn operation(&mut self, operation: &Operation) -> Option<u16> {
-        number(&mut self.operations, &mut self.contents.operations, operation)
+        self.contents.number(&mut self.operations, operation)
     }
 
     /// Begins the next kernel, to which the following instructions belong.
@@ -257,26 +241,6 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.output.flush()?;
         Ok(self.output)
     }
-}
-
-/// Returns the index of `item` in `list`, to which it is added unless it is there; `None` if the
-/// list is full.
-fn number<Item, Held>(
-    numbers: &mut FxHashMap<Held, u16>,
-    list: &mut Vec<Held>,
-    item: &Item,
-) -> Option<u16>
-where
-    Item: ToOwned<Owned = Held> + Hash + Eq + ?Sized,
-    Held: Borrow<Item> + Hash + Eq,
-{
-    if let Some(number) = numbers.get(item) {
-        return Some(*number);
-    }
-    let number = u16::try_from(list.len()).ok()?;
-    numbers.insert(item.to_owned(), number);
-    list.push(item.to_owned());
-    Some(number)
 }
 
 /// Returns the CRC-32 of a header's bytes before its `crc`.

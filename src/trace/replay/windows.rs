@@ -25,11 +25,13 @@ pub(super) fn maps(
         Ok(generic.as_ref().is_some_and(|kernels| kernels[kernel]))
     };
     let kernels = trace.contents().kernels.iter().enumerate();
-    kernels.map(|(index, kernel)| map(&mut is_generic, index, kernel, options)).collect()
+    let first = trace.first_kernel();
+    kernels.map(|(index, kernel)| map(&mut is_generic, first, index, kernel, options)).collect()
 }
 
 fn map(
     is_generic: &mut dyn FnMut(usize) -> Result<bool, TraceError>,
+    first: usize,
     index: usize,
     kernel: &Kernel,
     options: &ReplayOptions<'_>,
@@ -52,7 +54,8 @@ fn map(
     } else {
         AddressMap::for_offsets(options.get_address_bits(), shared, local)
     };
-    map.map_err(|source| ReplayError::Windows { index, name: kernel.name.to_string(), source })
+    let (index, name) = (first + index, kernel.name.to_string());
+    map.map_err(|source| ReplayError::Windows { index, name, source })
 }
 
 /// Returns for each kernel whether it has loads of generic addresses, which only windows can resolve.

@@ -1,10 +1,13 @@
 //! [`TraceSet`]: a file that names binary traces which are one trace together (docs/trace-format.md).
 
+mod builder;
 mod json;
+mod open;
 
 use std::ops::Range;
 
-use crate::trace::binary::{Contents, TraceError};
+pub use self::builder::SetBuilder;
+use crate::trace::binary::{BinaryTrace, Contents, TraceError};
 use crate::trace::import::MAX_KERNELS;
 use crate::trace::replay::Shard;
 
@@ -43,6 +46,23 @@ pub struct SetPart {
     pub kernels: u64,
     /// How many blocks come after that of its last memory instruction; all blocks if it has none.
     pub trailing_blocks: u64,
+}
+
+impl SetPart {
+    /// Returns what a set says of a trace of one file.
+    fn of(file: String, trace: &BinaryTrace) -> Self {
+        let without = trace.blocks().iter().rev().take_while(|block| block.memory_records == 0);
+        Self {
+            file,
+            bytes: trace.size(),
+            checksum: trace.checksum(),
+            records: trace.records(),
+            memory_records: trace.memory_records(),
+            loads: trace.loads(),
+            kernels: trace.contents().kernels.len() as u64,
+            trailing_blocks: without.count() as u64,
+        }
+    }
 }
 
 /// What comes before a part.

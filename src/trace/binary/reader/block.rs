@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use bytemuck::pod_read_unaligned;
 
+use super::part::Part;
 use crate::lane::{LANES, LaneMask};
 use crate::memory::Addresses;
 use crate::trace::binary::contents::Contents;
@@ -23,7 +24,7 @@ pub struct Block<'t> {
     runs: &'t [u8],
     payload: &'t [u8],
     contents: &'t Contents,
-    has_loads_only: bool,
+    part: &'t Part,
 }
 
 /// One memory instruction of a trace.
@@ -56,16 +57,18 @@ pub struct MemoryRecord<'t> {
 }
 
 impl<'t> Block<'t> {
-    /// Checks the bytes of a block. Before version 2, blocks have records of loads only.
+    /// Checks the bytes of a block of a part of a trace.
     pub(super) fn new(
         raw: RawBlock,
-        bytes: &'t [u8],
         contents: &'t Contents,
-        has_loads_only: bool,
+        part: &'t Part,
     ) -> Result<Self, TraceError> {
-        if crc32fast::hash(bytes) != raw.crc {
-            return Err(TraceError::Damaged { part: "block", offset: raw.offset });
-        }
+        Self::checked(raw, contents, part).map_err(|error| part.error(error))
+    }
+
+    fn checked(raw: RawBlock, contents: &'t Contents, part: &'t Part) -> Result<Self, TraceError> {
+        let bytes = part.block(&raw).filter(|bytes| crc32fast::hash(bytes) == raw.crc);
+        let bytes = bytes.ok_or(TraceError::Damaged { part: "block", offset: raw.offset })?;
         let records = raw.memory_records as usize * size_of::<RawRecord>();
         let runs = raw.runs as usize * size_of::<RawRun>();
         let parts = bytes
@@ -78,7 +81,7 @@ impl<'t> Block<'t> {
                 format!("{size} bytes do not hold {memory_records} records and {runs} runs");
             malformed(&raw, message)
         })?;
-        let block = Self { raw, records, runs, payload, contents, has_loads_only };
+        let block = Self { raw, records, runs, payload, contents, part };
         block.check_order()?;
         block.check_kinds()?;
         block.check_runs()?;
@@ -113,11 +116,18 @@ impl<'t> Block<'t> {
         Ok(())
     }
 
+    /// Returns a record's operation and its number in the contents.
+    #[inline]
+    fn operation(&self, record: &RawRecord) -> Option<(u16, &'t Operation)> {
+        let number = self.part.operation(record.operation)?;
+        Some((number, self.contents.operations.get(usize::from(number))?))
+    }
+
     /// Checks the counts of the index.
     fn check_kinds(&self) -> Result<(), TraceError> {
         let (mut loads, mut stores, mut atomics) = (0, 0, 0);
         for record in self.raw_records() {
-            match self.contents.operations.get(usize::from(record.operation)).map(|op| op.kind) {
+            match self.operation(&record).map(|(_, operation)| operation.kind) {
                 Some(Kind::Load) => loads += 1,
                 Some(Kind::Store) => stores += 1,
                 Some(Kind::Atomic) => atomics += 1,
@@ -131,7 +141,8 @@ impl<'t> Block<'t> {
             ..
         } = self.raw;
         let is_right = loads == expected_loads
-            && (self.has_loads_only || (stores, atomics) == (expected_stores, expected_atomics));
+            && (self.part.has_loads_only()
+                || (stores, atomics) == (expected_stores, expected_atomics));
         if is_right {
             return Ok(());
         }
@@ -160,7 +171,7 @@ impl<'t> Block<'t> {
     /// Returns the number of its instructions, and of its stores and atomics that have no record.
     pub(in crate::trace) fn unrecorded(&self) -> (u32, u32, u32) {
         let RawBlock { records, stores, atomics, .. } = self.raw;
-        if self.has_loads_only { (records, stores, atomics) } else { (records, 0, 0) }
+        if self.part.has_loads_only() { (records, stores, atomics) } else { (records, 0, 0) }
     }
 
     /// Returns whose the instruction with `index` instructions before it in the block is, and where it
@@ -193,13 +204,14 @@ impl<'t> Block<'t> {
         let (records, _) = self.records.as_chunks::<{ size_of::<RawRecord>() }>();
         let record = records.get(i).and_then(|record| self.read(&pod_read_unaligned(record)));
         record.ok_or_else(|| {
-            malformed(&self.raw, format!("record {i} fits neither block nor contents"))
+            let message = format!("record {i} fits neither block nor contents");
+            self.part.error(malformed(&self.raw, message))
         })
     }
 
     #[inline]
     fn read(&self, record: &RawRecord) -> Option<MemoryRecord<'t>> {
-        let operation = self.contents.operations.get(usize::from(record.operation))?;
+        let (number, operation) = self.operation(record)?;
         if record.flags & !ALL_FLAGS != 0 {
             return None;
         }
@@ -230,7 +242,7 @@ impl<'t> Block<'t> {
             mask,
             plg: known(FLAG_PLG, record.plg),
             guard: known(FLAG_GUARD, record.guard),
-            operation: record.operation,
+            operation: number,
             width_disagrees: record.flags & FLAG_WIDTH != 0,
             is_valued: record.flags & (FLAG_VALUES | FLAG_VALUED) != 0,
             op: operation,

@@ -2,26 +2,45 @@
 
 mod block;
 mod container;
+mod join;
+mod part;
 
 use std::io::Read;
 use std::path::Path;
 
+use self::part::Part;
 use super::contents::Contents;
 use super::error::TraceError;
-use super::format::{Header, OLDEST_VERSION, RawBlock, SectionKind};
+use super::format::{OLDEST_VERSION, RawBlock, SectionKind};
 use crate::memory::Arena;
 use crate::regular_file;
 
 pub use block::{Block, MemoryRecord};
+pub(in crate::trace) use join::Join;
 
 /// A binary trace whose header, sections and index have been checked. Blocks are checked when
 /// they are read.
+///
+/// It can consist of several files, [parts of a set](crate::trace::TraceSet), which are one trace
+/// together. If only some parts are there, it has their blocks and kernels, and the totals and
+/// operations of all.
 #[derive(Debug)]
 pub struct BinaryTrace {
-    bytes: Arena,
-    header: Header,
+    /// In order; only those that have kernels can have blocks.
+    parts: Vec<Part>,
     contents: Contents,
     blocks: Vec<RawBlock>,
+    totals: Totals,
+    first_kernel: usize,
+}
+
+/// What a trace has, be all of it there or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::trace) struct Totals {
+    pub(in crate::trace) records: u64,
+    pub(in crate::trace) memory_records: u64,
+    pub(in crate::trace) loads: u64,
+    pub(in crate::trace) checksum: u32,
 }
 
 impl BinaryTrace {
@@ -54,39 +73,54 @@ impl BinaryTrace {
         let index = if is_oldest { SectionKind::LoadIndex } else { SectionKind::BlockIndex };
         let index = container::find(&sections, &header, index)?;
         let blocks = container::read_index(bytes.bytes(), &index, &header, &contents)?;
-        Ok(Self { bytes, header, contents, blocks })
+        let totals = Totals {
+            records: header.records,
+            memory_records: if is_oldest { header.loads } else { header.memory_records },
+            loads: header.loads,
+            checksum: header.sections_crc,
+        };
+        let parts = vec![Part::new(bytes, is_oldest)];
+        Ok(Self { parts, contents, blocks, totals, first_kernel: 0 })
     }
 
     /// Returns whether the trace has records of loads only, as version 1 of the format has; stores and
     /// atomics are then counted, and nothing else is known of them.
     #[must_use]
     pub fn has_loads_only(&self) -> bool {
-        self.header.version == OLDEST_VERSION
+        self.parts.first().is_some_and(Part::has_loads_only)
     }
 
     /// Returns the number of instructions in the trace, those without a memory operand included.
     #[must_use]
     pub fn records(&self) -> u64 {
-        self.header.records
+        self.totals.records
     }
 
     /// Returns the number of memory instructions that have a record: all of the trace's, or its loads
     /// if it [has records of loads only](Self::has_loads_only).
     #[must_use]
     pub fn memory_records(&self) -> u64 {
-        if self.has_loads_only() { self.header.loads } else { self.header.memory_records }
+        self.totals.memory_records
     }
 
     /// Returns the number of loads in the trace.
     #[must_use]
     pub fn loads(&self) -> u64 {
-        self.header.loads
+        self.totals.loads
     }
 
-    /// Returns the checksum of the trace: the CRC-32 of the checksums of all its parts.
+    /// Returns the checksum of the trace: the CRC-32 of its section table, which has those of contents and
+    /// index; of a set, [that of the set](crate::trace::TraceSet::checksum).
     #[must_use]
     pub fn checksum(&self) -> u32 {
-        self.header.sections_crc
+        self.totals.checksum
+    }
+
+    /// Returns how many kernels of the whole trace come before those of [`Self::contents`]: 0 unless the
+    /// trace is some parts of a set.
+    #[must_use]
+    pub fn first_kernel(&self) -> usize {
+        self.first_kernel
     }
 
     /// Returns the kernels, operations and allocations.
@@ -107,10 +141,10 @@ impl BinaryTrace {
     /// Returns [`TraceError`] with the block's offset if its bytes do not match their checksum or
     /// its records do not ascend.
     pub fn block(&self, block: &RawBlock) -> Result<Block<'_>, TraceError> {
-        let (start, length) = (block.offset as usize, block.length as usize);
-        let bytes = self.bytes.bytes().get(start..).and_then(|rest| rest.get(..length));
-        // Only a row of another index can lie outside.
-        let outside = TraceError::Damaged { part: "block", offset: block.offset };
-        Block::new(*block, bytes.ok_or(outside)?, &self.contents, self.has_loads_only())
+        let end = self.parts.partition_point(|part| part.first_kernel <= block.kernel);
+        let part = end.checked_sub(1).and_then(|last| self.parts.get(last));
+        // Only a row of another index belongs to none.
+        let of_none = TraceError::Damaged { part: "block", offset: block.offset };
+        Block::new(*block, &self.contents, part.ok_or(of_none)?)
     }
 }

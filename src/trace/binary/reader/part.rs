@@ -1,0 +1,55 @@
+//! [`Part`]: the bytes of one file of a trace.
+
+use std::path::Path;
+
+use crate::memory::Arena;
+use crate::trace::binary::error::TraceError;
+use crate::trace::binary::format::RawBlock;
+
+/// A file of a trace, with what its records' numbers mean in the trace.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) bytes: Arena,
+    has_loads_only: bool,
+    /// The number of the trace's kernels before its own.
+    pub(super) first_kernel: u32,
+    /// The trace's number of each of its operations; `None` if they are the same.
+    pub(super) operations: Option<Box<[u16]>>,
+    /// Its name, if the trace has several files.
+    pub(super) file: Option<Box<Path>>,
+}
+
+impl Part {
+    /// Creates the only part of a trace.
+    pub(super) fn new(bytes: Arena, has_loads_only: bool) -> Self {
+        Self { bytes, has_loads_only, first_kernel: 0, operations: None, file: None }
+    }
+
+    /// Returns whether blocks have records of loads only.
+    pub(super) fn has_loads_only(&self) -> bool {
+        self.has_loads_only
+    }
+
+    /// Returns the bytes of a block; `None` if they lie outside the file.
+    pub(super) fn block(&self, block: &RawBlock) -> Option<&[u8]> {
+        let (start, length) = (usize::try_from(block.offset).ok()?, block.length as usize);
+        self.bytes.bytes().get(start..)?.get(..length)
+    }
+
+    /// Returns the trace's number of an operation of the part; `None` if there is no such operation.
+    #[inline]
+    pub(super) fn operation(&self, number: u16) -> Option<u16> {
+        match &self.operations {
+            None => Some(number),
+            Some(numbers) => numbers.get(usize::from(number)).copied(),
+        }
+    }
+
+    /// Returns an error of the part, with its name if the trace has several files.
+    pub(super) fn error(&self, error: TraceError) -> TraceError {
+        match &self.file {
+            Some(file) => error.of_part(file),
+            None => error,
+        }
+    }
+}
