@@ -168,7 +168,7 @@ impl Replayed<'_> {
             last: shard.index(),
             of: shard.count(),
             replay: self.options().identity(self.trace().checksum()),
-            first_kernel: 0,
+            first_kernel: if self.kernels.is_empty() { 0 } else { self.trace().first_kernel() },
             per_pc: rows(true),
             per_pc_stores: rows(false),
             wavefronts: both.map(|(_, (_, counts))| counts.own.amount).collect(),
