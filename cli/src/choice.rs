@@ -80,12 +80,8 @@ impl SpaceName {
 }
 
 impl Choice {
-    /// Returns the selection among the loads of a trace; `None` if all are counted.
-    pub(crate) fn selection(
-        &self,
-        contents: &Contents,
-        demangled: &Demangled,
-    ) -> Option<Selection> {
+    /// Returns the selection in words; `None` if all loads are counted.
+    pub(crate) fn selected(&self) -> Option<Selected> {
         let Self { kernel, pc, opcode, space } = self;
         let selected = Selected {
             kernel: kernel.as_ref().map(|kernel| kernel.as_str().to_owned()),
@@ -93,9 +89,24 @@ impl Choice {
             opcode: opcode.as_ref().map(|opcode| opcode.glob().glob().to_owned()),
             space: space.and_then(|space| Some(space.to_possible_value()?.get_name().to_owned())),
         };
-        if selected == Selected::default() {
-            return None;
-        }
+        (selected != Selected::default()).then_some(selected)
+    }
+
+    /// Returns the options that are given, with their values.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let Selected { kernel, pc, opcode, space } = self.selected().unwrap_or_default();
+        let options = [("kernel", kernel), ("pc", pc), ("opcode", opcode), ("space", space)];
+        options.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+
+    /// Returns the selection among the loads of a trace; `None` if all are counted.
+    pub(crate) fn selection(
+        &self,
+        contents: &Contents,
+        demangled: &Demangled,
+    ) -> Option<Selection> {
+        let selected = self.selected()?;
+        let Self { kernel, pc, opcode, space } = self;
         let is_named = |kernel: &Regex, name: &str| {
             kernel.is_match(name)
                 || demangled.get(name).is_some_and(|demangled| kernel.is_match(demangled))

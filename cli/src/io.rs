@@ -61,13 +61,7 @@ impl Output {
 
     /// One object on one line.
     pub(crate) fn json(&mut self, object: &impl Serialize) -> io::Result<()> {
-        let mut serializer = serde_json::Serializer::with_formatter(&mut self.stdout, OneLine);
-        // serde_json wraps the stream's own errors; a closed pipe must stay one.
-        object
-            .serialize(&mut serializer)
-            .map_err(io::Error::from)
-            .and_then(|()| writeln!(self.stdout))
-            .map_err(output_error)
+        write_json(&mut self.stdout, object).map_err(output_error)
     }
 
     /// Standard output, for what is written piece by piece. Its errors are not yet
@@ -83,6 +77,14 @@ impl Output {
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.stdout.flush().map_err(output_error)
     }
+}
+
+/// Writes one object on one line.
+pub(crate) fn write_json(mut to: impl Write, object: &impl Serialize) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(&mut to, OneLine);
+    // serde_json wraps the stream's own errors; a closed pipe must stay one.
+    object.serialize(&mut serializer).map_err(io::Error::from)?;
+    writeln!(to)
 }
 
 /// Writes JSON on one line, also for readers that take U+2028 and U+2029 as ends of lines.
@@ -182,6 +184,12 @@ pub(crate) fn each_line(
 
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// Returns a path that is to be written as text.
+pub(crate) fn utf8(path: &Path) -> anyhow::Result<&str> {
+    let text = path.to_str();
+    text.with_context(|| format!("{}: the name of the file is not UTF-8", path.display()))
 }
 
 /// Returns the name of a path in messages.

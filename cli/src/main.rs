@@ -9,6 +9,7 @@ mod compare;
 mod cubins;
 mod decode;
 mod demangled;
+mod destination;
 mod diagnostic;
 mod encode;
 mod explain;
@@ -20,11 +21,14 @@ mod inputs;
 mod io;
 mod manual;
 mod mapped;
+mod merge;
 mod name;
 mod options;
 mod output_file;
 mod ptx;
 mod replay;
+mod replaying;
+mod resume;
 mod rows;
 mod run;
 mod status;
@@ -87,7 +91,7 @@ enum Command {
     Export(export::Arguments),
     Info(info::Arguments),
     Replay(Box<replay::Arguments>),
-    Merge(replay::MergeArguments),
+    Merge(merge::Arguments),
     Compare(compare::Arguments),
     Ptx(ptx::Arguments),
     Tmem(tmem::Arguments),
@@ -143,7 +147,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Export(command) => export::execute(command, arguments.progress, output),
         Command::Info(command) => info::execute(command, arguments.progress, output),
         Command::Replay(command) => replay::execute(*command, arguments.progress, output),
-        Command::Merge(command) => replay::merge(command, output),
+        Command::Merge(command) => merge::execute(command, output),
         Command::Compare(command) => compare::execute(command, output),
         Command::Ptx(command) => ptx::execute(command, arguments.progress, output),
         Command::Tmem(command) => tmem::execute(command, arguments.progress, output),

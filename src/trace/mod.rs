@@ -21,9 +21,9 @@ pub use replay::{
     BankUse, CodeCheck, ComparedRow, Comparison, ConstantCounts, Counts, DEFAULT_ADDRESS_BITS,
     Data, Digest, Fault, FaultCounts, FaultyLoad, FootprintCounts, HeatMap, HeatRow, Hex,
     KernelSummary, LdgstsCounts, LocalCounts, MAX_BANK_USES, MAX_FAULTY_LOADS,
-    MAX_SURVEYED_KERNELS, MergeError, Misfit, Mismatch, Partial, PcSharedCounts, PcSummary,
-    ProgramCounter, ReplayError, ReplayOptions, Replayed, ReuseCounts, SectorSummary, Selected,
-    Selection, Shard, SharedCounts, SkippedCounts, SpaceCounts, Summary, Survey, TmaCounts,
-    TrafficCounts, UniformCounts, percent_change, replay,
+    MAX_SURVEYED_KERNELS, MergeError, Misfit, Mismatch, Partial, PartialHead, PcSharedCounts,
+    PcSummary, ProgramCounter, ReplayError, ReplayOptions, Replayed, ReuseCounts, SectorSummary,
+    Selected, Selection, Shard, SharedCounts, SkippedCounts, SpaceCounts, Summary, Survey,
+    TmaCounts, TrafficCounts, UniformCounts, percent_change, replay,
 };
 pub use set::{SetBuilder, SetPart, TraceSet};

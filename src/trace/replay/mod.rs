@@ -33,8 +33,8 @@ pub use self::selection::{Selected, Selection};
 pub use self::shard::Shard;
 pub use self::summary::{
     ComparedRow, Comparison, ConstantCounts, Counts, Digest, Fault, FaultCounts, FootprintCounts,
-    Hex, KernelSummary, LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PcSharedCounts,
-    PcSummary, ProgramCounter, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts,
-    SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts, percent_change,
+    Hex, KernelSummary, LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PartialHead,
+    PcSharedCounts, PcSummary, ProgramCounter, ReuseCounts, SectorSummary, SharedCounts,
+    SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts, percent_change,
 };
 pub use self::survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey};

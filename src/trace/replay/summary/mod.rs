@@ -3,6 +3,7 @@
 mod check;
 mod comparison;
 mod counts;
+mod head;
 mod hex;
 mod kinds;
 mod merge;
@@ -20,6 +21,7 @@ use crate::sass::SourceLine;
 
 pub use comparison::{ComparedRow, Comparison, percent_change};
 pub use counts::ProgramCounter;
+pub use head::PartialHead;
 pub use hex::{Digest, Hex};
 pub use kinds::{
     ConstantCounts, FaultCounts, FootprintCounts, LdgstsCounts, LocalCounts, ReuseCounts,

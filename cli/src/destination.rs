@@ -1,0 +1,85 @@
+//! [`Destination`]: where a result goes, standard output or a file.
+
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Serialize;
+use warpload::trace::Summary;
+
+use super::io::{self, Output};
+use super::name::visible;
+use super::output_file::Target;
+use super::status::Status;
+
+/// Where a result goes. A file appears under its name when it is complete.
+pub(crate) struct Destination {
+    file: Option<(PathBuf, Target)>,
+}
+
+impl Destination {
+    /// Checks that the result can go there: to standard output if there is no file, or it is `-`.
+    pub(crate) fn new(path: Option<&Path>) -> anyhow::Result<Self> {
+        let path = path.filter(|path| !io::is_stdin(path));
+        let file = path.map(|path| anyhow::Ok((path.to_owned(), Target::new(path)?)));
+        Ok(Self { file: file.transpose()? })
+    }
+
+    /// Returns what the file holds, if that is there and can be read.
+    pub(crate) fn existing(&self) -> Option<Vec<u8>> {
+        let (path, _) = self.file.as_ref()?;
+        // Reading a pipe would wait for a writer. It is an output, which is not remembered as an input.
+        fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        fs::read(path).ok()
+    }
+
+    /// Returns the summary that the file holds; `None` if it is not a whole one.
+    pub(crate) fn summary(&self) -> Option<Summary> {
+        let bytes = self.existing()?;
+        serde_json::from_slice(&bytes).ok().filter(|_| bytes.ends_with(b"}\n"))
+    }
+
+    /// Writes one object on one line.
+    pub(crate) fn json(self, object: &impl Serialize, output: &mut Output) -> anyhow::Result<()> {
+        self.write(output, |to| io::write_json(to, object))
+    }
+
+    pub(crate) fn text(self, text: &str, output: &mut Output) -> anyhow::Result<()> {
+        self.write(output, |to| to.write_all(text.as_bytes()))
+    }
+
+    fn write(
+        self,
+        output: &mut Output,
+        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> anyhow::Result<()> {
+        let Some((path, target)) = self.file else {
+            return Ok(write(output.writer()).map_err(io::output_error)?);
+        };
+        let is_stdout = target.is_stdout();
+        let file = target.create()?;
+        let mut to = BufWriter::with_capacity(1 << 18, file.file());
+        let written = write(&mut to).and_then(|()| to.flush());
+        written.with_context(|| file.target().error_context())?;
+        drop(to);
+        file.persist()?;
+        if !is_stdout {
+            output.line(format_args!("{} written", visible(&path.display().to_string())))?;
+        }
+        Ok(())
+    }
+
+    /// Says that nothing was to be done, which ends as the work would have ended.
+    pub(crate) fn is_done(self, status: Status, output: &mut Output) -> anyhow::Result<Status> {
+        if let Some((path, _)) = &self.file {
+            is_done(path, output)?;
+        }
+        Ok(status)
+    }
+}
+
+/// Says that an output is there already.
+pub(crate) fn is_done(path: &Path, output: &mut Output) -> anyhow::Result<()> {
+    Ok(output.line(format_args!("{} is done already", visible(&path.display().to_string())))?)
+}

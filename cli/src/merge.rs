@@ -1,0 +1,89 @@
+//! `merge`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use warpload::trace::{PartialHead, Summary};
+
+use super::destination::Destination;
+use super::io::{self, Output};
+use super::options::Progress;
+use super::status::Status;
+use super::{compare, replay, resume};
+
+/// Merge the JSON summaries of the shards of a replay
+///
+/// Prints, byte for byte, what a replay of the whole trace prints with `--format json`. With
+/// `--partial` it takes the summaries of neighbouring shards and prints one that is merged in their place:
+/// many shards merge in a tree, on many machines, whichever are merged first.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload merge 0.json 1.json 2.json
+  warpload merge --partial 0.json 1.json -o 0-1.json
+  warpload merge 0-1.json 2.json -o app.json")]
+pub(crate) struct Arguments {
+    /// The summaries, of each shard once, in any order
+    #[arg(required = true)]
+    summary: Vec<PathBuf>,
+
+    /// Merge neighbouring shards, instead of all
+    #[arg(long)]
+    partial: bool,
+
+    /// How the result is written; only JSON
+    #[arg(long = "format", value_name = "FORMAT", value_parser = ["json"], default_value = "json")]
+    _format: String,
+
+    /// The file to write the result to, or `-` for standard output, the default
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Do nothing if the output is the whole result already. With `--partial` that is decided by what the
+    /// summaries are of; a whole summary does not say that, and is merged to be compared
+    #[arg(long, requires = "output")]
+    resume: bool,
+}
+
+pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    let Arguments { summary: paths, partial, output: to, resume: is_resumed, .. } = arguments;
+    let to = Destination::new(to.as_deref())?;
+    if is_resumed
+        && partial
+        && let Some(done) = to.summary()
+        && is_range(&done, &paths)?
+    {
+        return to.is_done(replay::status(&done, output), output);
+    }
+    let summaries = paths.iter().map(|path| compare::read_summary(path));
+    let summaries = summaries.collect::<anyhow::Result<_>>()?;
+    let merged =
+        if partial { Summary::merge_partial(summaries) } else { Summary::merge(summaries) }?;
+    let status = replay::status(&merged, output);
+    if is_resumed && let Some(existing) = to.existing() {
+        let mut bytes = Vec::new();
+        io::write_json(&mut bytes, &merged)?;
+        if bytes == existing {
+            return to.is_done(status, output);
+        }
+    }
+    to.json(&merged, output)?;
+    Ok(status)
+}
+
+/// Returns whether a partial summary is of the shards that these files are of, and its parts agree.
+fn is_range(done: &Summary, paths: &[PathBuf]) -> anyhow::Result<bool> {
+    // What comes from a pipe can be read once.
+    if paths.iter().any(|path| !path.is_file()) {
+        return Ok(false);
+    }
+    let heads = paths.iter().map(|path| read_head(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let is_same = PartialHead::join(heads).is_some_and(|head| Some(head) == PartialHead::of(done));
+    Ok(is_same && resume::is_consistent(done))
+}
+
+fn read_head(path: &Path) -> anyhow::Result<PartialHead> {
+    let name = || io::name(path);
+    let input = io::open_text(path, Progress::Never)?;
+    serde_json::from_reader(input).with_context(|| format!("{}: not a summary of a shard", name()))
+}

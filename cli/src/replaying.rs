@@ -1,0 +1,192 @@
+//! [`Replaying`]: the options that decide what a replay computes, of `replay` and of `plan`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::ValueEnum;
+use warpload::machine::Machine;
+use warpload::memory::{Fill, Window};
+use warpload::sass::Functions;
+use warpload::trace::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Selection};
+
+use super::choice::Choice;
+use super::options::{positive, read_number};
+use super::{cubins, image, io};
+
+#[derive(clap::Args)]
+pub(crate) struct Replaying {
+    /// The manifest of the memory image that the loads read
+    #[arg(long, value_name = "MANIFEST", conflicts_with = "fill")]
+    image: Option<PathBuf>,
+
+    /// What memory holds without an image; every address is allocated then
+    #[arg(long, value_enum)]
+    fill: Option<FillName>,
+
+    /// Number of threads to use; defaults to the available parallelism
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) threads: Option<usize>,
+
+    /// The width of a generic address, 32 to 64
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = DEFAULT_ADDRESS_BITS,
+        value_parser = clap::value_parser!(u32).range(32..=64),
+        conflicts_with = "image"
+    )]
+    address_bits: u32,
+
+    /// The shared address window, instead of the trace's
+    #[arg(long, value_name = "BASE,SIZE", value_parser = read_window, conflicts_with = "image")]
+    shared_window: Option<Window>,
+
+    /// The local address window, instead of the trace's
+    #[arg(long, value_name = "BASE,SIZE", value_parser = read_window, conflicts_with = "image")]
+    local_window: Option<Window>,
+
+    /// Also count how many loads lie between two touches of the same line of global memory; needs
+    /// memory for every line touched
+    #[arg(long)]
+    reuse: bool,
+
+    /// A cubin with kernels of the trace, or a file that holds such cubins, for the SASS of its loads and
+    /// the source line of each program counter; can be given several times
+    #[arg(long, value_name = "FILE")]
+    cubin: Vec<PathBuf>,
+
+    /// Show names of kernels as they are in the trace, instead of demangled
+    #[arg(long)]
+    pub(crate) no_demangle: bool,
+
+    // Last, because its heading holds for all options after it.
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FillName {
+    /// The eight bytes at address 8k are splitmix64(k)
+    Address,
+    Zero,
+}
+
+fn read_window(text: &str) -> Result<Window, String> {
+    text.split_once(',')
+        .and_then(|(base, size)| {
+            Some(Window { base: read_number(base.trim())?, size: read_number(size.trim())? })
+        })
+        .ok_or_else(|| "expected BASE,SIZE, as in 0xfe000000,0x1000000".to_owned())
+}
+
+/// What the options name, read.
+pub(crate) struct Read {
+    machine: Option<Machine>,
+    functions: Option<Functions>,
+}
+
+impl Replaying {
+    /// Checks that the trace, the image and the cubins are not all to come from standard input.
+    pub(crate) fn check_stdin(&self, trace: &Path) -> anyhow::Result<()> {
+        if self.image.as_deref().is_some_and(io::is_stdin) && io::is_stdin(trace) {
+            bail!("standard input is either the trace or the image, not both");
+        }
+        let cubins = self.cubin.iter().filter(|path| io::is_stdin(path)).count();
+        let others = [Some(trace), self.image.as_deref()];
+        if cubins > 1 || cubins == 1 && others.into_iter().flatten().any(io::is_stdin) {
+            bail!("standard input is one file; expected `-` once");
+        }
+        Ok(())
+    }
+
+    /// Reads the image and the cubins.
+    pub(crate) fn read(&self) -> anyhow::Result<Read> {
+        let machine = self.image.as_deref().map(image::open).transpose()?;
+        Ok(Read { machine, functions: cubins::read(&self.cubin)? })
+    }
+
+    /// Returns the options for the library, for the loads of a selection.
+    pub(crate) fn options<'r>(
+        &self,
+        read: &'r Read,
+        selection: Option<&'r Selection>,
+    ) -> ReplayOptions<'r> {
+        let data = match (&read.machine, self.fill) {
+            (Some(machine), _) => Data::Image(&machine.memory),
+            (None, Some(FillName::Address)) => Data::Fill(Fill::Address),
+            (None, Some(FillName::Zero)) => Data::Fill(Fill::Zero),
+            (None, None) => Data::Absent,
+        };
+        ReplayOptions::new(data)
+            .address_bits(self.address_bits)
+            .shared_window(self.shared_window)
+            .local_window(self.local_window)
+            .select(selection)
+            .reuse(self.reuse)
+            .functions(read.functions.as_ref())
+    }
+
+    pub(crate) fn data_in_words(&self) -> String {
+        match (&self.image, self.fill) {
+            (Some(manifest), _) => format!("memory image {}", manifest.display()),
+            (None, Some(FillName::Address)) => {
+                "memory filled with a function of the address".into()
+            }
+            (None, Some(FillName::Zero)) => "memory filled with zeroes".into(),
+            (None, None) => "no data, all addresses allocated".into(),
+        }
+    }
+
+    /// Returns the files that the options name.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.image.iter().chain(&self.cubin)
+    }
+
+    /// Returns the options as they are on a command line. Errors name a file whose name is not UTF-8.
+    pub(crate) fn arguments(&self) -> anyhow::Result<Vec<String>> {
+        // All of them: one that is forgotten here would be missing in a plan.
+        let Self {
+            image,
+            fill,
+            threads,
+            address_bits,
+            shared_window,
+            local_window,
+            reuse,
+            cubin,
+            no_demangle,
+            choice,
+        } = self;
+        let mut arguments = Vec::new();
+        let mut add = |name: &str, value: String| arguments.push(format!("--{name}={value}"));
+        if let Some(image) = image {
+            add("image", io::utf8(image)?.to_owned());
+        }
+        if let Some(fill) = fill.and_then(|fill| fill.to_possible_value()) {
+            add("fill", fill.get_name().to_owned());
+        }
+        if let Some(threads) = threads {
+            add("threads", threads.to_string());
+        }
+        if *address_bits != DEFAULT_ADDRESS_BITS {
+            add("address-bits", address_bits.to_string());
+        }
+        for (name, window) in [("shared-window", shared_window), ("local-window", local_window)] {
+            if let Some(Window { base, size }) = window {
+                add(name, format!("{base:#x},{size:#x}"));
+            }
+        }
+        for cubin in cubin {
+            add("cubin", io::utf8(cubin)?.to_owned());
+        }
+        for (name, value) in choice.arguments() {
+            add(name, value);
+        }
+        for (name, is_set) in [("reuse", reuse), ("no-demangle", no_demangle)] {
+            if *is_set {
+                arguments.push(format!("--{name}"));
+            }
+        }
+        Ok(arguments)
+    }
+}
