@@ -15,7 +15,7 @@ pub use binary::{
 };
 
 pub use export::{ExportError, export_jsonl};
-pub use import::{ImportError, ImportEvent, MAX_KERNELS, import, import_from};
+pub use import::{ImportError, ImportEvent, MAX_KERNELS, TraceList, import, import_from};
 pub use operation::{Kind, Operation};
 pub use replay::{
     BankUse, CodeCheck, ComparedRow, Comparison, ConstantCounts, Counts, DEFAULT_ADDRESS_BITS,

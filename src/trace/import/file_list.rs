@@ -12,18 +12,19 @@ const MAX_NAMES_BYTES: usize = 64 << 20;
 const MAX_ALLOCATIONS: usize = 1 << 20;
 
 /// Files with traces, and what their list says besides.
-pub(super) struct FileList<'p> {
-    path: &'p Path,
+#[derive(Debug)]
+pub(super) struct FileList {
+    path: PathBuf,
     /// In launch order, each with the number of its line.
     files: Vec<(Box<str>, u64)>,
     names_bytes: usize,
     allocations: Vec<(u64, u64)>,
 }
 
-impl<'p> FileList<'p> {
+impl FileList {
     /// Creates the empty list of the file `path`.
-    pub(super) fn new(path: &'p Path) -> Self {
-        Self { path, files: Vec::new(), names_bytes: 0, allocations: Vec::new() }
+    pub(super) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), files: Vec::new(), names_bytes: 0, allocations: Vec::new() }
     }
 
     /// Adds the file that line `number` names.
@@ -50,8 +51,17 @@ impl<'p> FileList<'p> {
 
     /// Returns the files, found relative to the list, with the numbers of their lines.
     pub(super) fn files(&self) -> impl ExactSizeIterator<Item = (PathBuf, u64)> {
+        self.files.iter().map(|file| self.place(file))
+    }
+
+    /// Returns file `number`, from 0, with the number of its line; `None` if there are fewer.
+    pub(super) fn nth(&self, number: usize) -> Option<(PathBuf, u64)> {
+        self.files.get(number).map(|file| self.place(file))
+    }
+
+    fn place(&self, (name, line): &(Box<str>, u64)) -> (PathBuf, u64) {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        self.files.iter().map(move |(name, line)| (folder.join(&**name), *line))
+        (folder.join(&**name), *line)
     }
 
     /// Returns the device memory that is copied to: bases and sizes in bytes.
@@ -59,8 +69,13 @@ impl<'p> FileList<'p> {
         &self.allocations
     }
 
+    /// Returns an error of the list as a whole.
+    pub(super) fn whole_error(&self, message: String) -> ImportError {
+        ImportError::File { file: self.path.clone(), message }
+    }
+
     /// Returns an error at a line of the list.
     pub(super) fn error(&self, line: u64, message: String) -> ImportError {
-        ImportError::Line { file: self.path.to_owned(), line, column: 1, message }
+        ImportError::Line { file: self.path.clone(), line, column: 1, message }
     }
 }

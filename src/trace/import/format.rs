@@ -37,8 +37,7 @@ pub(super) enum Reader {
 
 pub(super) type TraceReader =
     fn(&mut Text<'_>, &Path, usize, &mut Sink<'_>) -> Result<(), ImportError>;
-pub(super) type ListReader =
-    for<'p> fn(&mut Text<'_>, &'p Path) -> Result<FileList<'p>, ImportError>;
+pub(super) type ListReader = fn(&mut Text<'_>, &Path) -> Result<FileList, ImportError>;
 
 /// Returns the first line of a text, for [`Format::recognize`].
 pub(super) fn first_line(start: &[u8]) -> &[u8] {

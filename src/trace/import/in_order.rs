@@ -11,7 +11,7 @@ use super::error::ImportError;
 use super::event::ImportEvent;
 use super::file_list::FileList;
 use super::sink::Found;
-use super::source::Source;
+use super::source::{Source, Trace};
 
 /// How many messages a file's reader may be ahead of the writer. A block is one message.
 const AHEAD: usize = 4;
@@ -31,7 +31,7 @@ struct Job {
 /// list's order. Readers that are ahead wait, and no more files are open than are read at once, so that memory is
 /// bounded whatever the sizes and the number of files.
 pub(super) fn read(
-    list: &FileList<'_>,
+    list: &FileList,
     threads: usize,
     observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     mut take: impl FnMut(&Path, Receiver<Message>) -> Result<(), ImportError>,
@@ -78,12 +78,7 @@ fn next(queue: &Mutex<Receiver<Job>>) -> Option<Job> {
 }
 
 impl Job {
-    fn execute(
-        &self,
-        list: &FileList<'_>,
-        threads: usize,
-        observe: &(dyn Fn(ImportEvent<'_>) + Sync),
-    ) {
+    fn execute(&self, list: &FileList, threads: usize, observe: &(dyn Fn(ImportEvent<'_>) + Sync)) {
         if let Err(error) = self.read(list, threads, observe) {
             // Without a receiver there was an earlier error.
             let _ = self.to.send(Err(error));
@@ -92,21 +87,33 @@ impl Job {
 
     fn read(
         &self,
-        list: &FileList<'_>,
+        list: &FileList,
         threads: usize,
         observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<(), ImportError> {
-        let file = &*self.file;
-        let wrong = |what: &dyn std::fmt::Display| {
-            list.error(self.line, format!("{}: {what}", file.display()))
-        };
-        let input =
-            File::open(file).map_err(|error| wrong(&format_args!("cannot be read: {error}")))?;
-        observe(ImportEvent::Opened(file, &input));
-        let Source::Trace(trace) = Source::open(input, file, observe)? else {
-            return Err(wrong(&"a list of kernels inside a list of kernels; expected a trace"));
-        };
-        let stopped = || ImportError::File { file: file.to_owned(), message: "stopped".to_owned() };
+        let trace = open(list, &self.file, self.line, observe)?;
+        let stopped =
+            || ImportError::File { file: self.file.clone(), message: "stopped".to_owned() };
         trace.read(threads, &mut |found| self.to.send(Ok(found)).map_err(|_| stopped()))
+    }
+}
+
+/// Opens a file of a list, which names it in that line.
+pub(super) fn open<'o>(
+    list: &FileList,
+    file: &'o Path,
+    line: u64,
+    observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
+) -> Result<Trace<'o>, ImportError> {
+    let wrong =
+        |what: &dyn std::fmt::Display| list.error(line, format!("{}: {what}", file.display()));
+    let input =
+        File::open(file).map_err(|error| wrong(&format_args!("cannot be read: {error}")))?;
+    observe(ImportEvent::Opened(file, &input));
+    match Source::open(input, file, observe)? {
+        Source::Trace(trace) => Ok(trace),
+        Source::List(..) => {
+            Err(wrong(&"a list of kernels inside a list of kernels; expected a trace"))
+        }
     }
 }

@@ -24,7 +24,7 @@ fn recognize(start: &[u8]) -> Option<Sign> {
     (is_command || names_a_trace).then_some(Sign::Likely)
 }
 
-fn read<'p>(input: &mut Text<'_>, path: &'p Path) -> Result<FileList<'p>, ImportError> {
+fn read(input: &mut Text<'_>, path: &Path) -> Result<FileList, ImportError> {
     let mut list = FileList::new(path);
     let mut lines = Lines::new(input);
     while let Some(line) = lines.next_line() {
@@ -38,7 +38,7 @@ fn read<'p>(input: &mut Text<'_>, path: &'p Path) -> Result<FileList<'p>, Import
 /// The rows that name device memory: what is copied to it, and, of early tracers, what is allocated.
 const ALLOCATIONS: [&str; 2] = ["MemcpyHtoD", "cudaMalloc"];
 
-fn read_line(text: &str, number: u64, list: &mut FileList<'_>) -> Result<(), String> {
+fn read_line(text: &str, number: u64, list: &mut FileList) -> Result<(), String> {
     let Some((name, rest)) = text.split_once(',') else {
         return if text.is_empty() { Ok(()) } else { list.file(text, number) };
     };

@@ -18,6 +18,7 @@ mod jsonl;
 mod kernels_list;
 mod launches;
 mod limits;
+mod list;
 #[cfg(test)]
 mod made_up;
 mod numbers;
@@ -36,6 +37,7 @@ pub use self::error::ImportError;
 pub use self::event::ImportEvent;
 pub use self::limits::MAX_KERNELS;
 use self::limits::{MAX_HEADER_LINES, too_many, too_many_operations};
+pub use self::list::TraceList;
 use self::sink::Found;
 use self::source::Source;
 use super::binary::{Names, TraceError, TraceWriter};

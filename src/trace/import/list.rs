@@ -1,0 +1,74 @@
+//! [`TraceList`]: a list of traces, each of which becomes a binary trace of its own.
+
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use super::error::ImportError;
+use super::event::ImportEvent;
+use super::file_list::FileList;
+use super::source::Source;
+use super::{Import, Shared, in_order};
+use crate::trace::binary::TraceWriter;
+
+/// A list of traces, as Accel-Sim's `kernelslist.g`. [`import`](super::import) makes one binary trace of
+/// all that it names; here each becomes one, and together they are
+/// [a set](crate::trace::TraceSet) that is the same trace.
+#[derive(Debug)]
+pub struct TraceList {
+    list: FileList,
+}
+
+impl TraceList {
+    /// Reads a list. Errors call it `name`, and the files that it names are relative to that.
+    ///
+    /// # Errors
+    /// Returns [`ImportError`] if it cannot be read, or is no list.
+    pub fn new(
+        input: impl Read + Send,
+        name: &Path,
+        observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+    ) -> Result<Self, ImportError> {
+        match Source::open(input, name, observe)? {
+            Source::List(mut text, read) => Ok(Self { list: read(&mut text, name)? }),
+            Source::Trace(_) => Err(ImportError::File {
+                file: name.to_owned(),
+                message: "a trace; expected a list of traces, as a kernelslist.g of Accel-Sim"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    /// Returns the number of traces.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.files().len()
+    }
+
+    /// Returns whether the list names no traces.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Imports trace `number`, from 0, with the allocations that the list names.
+    ///
+    /// # Errors
+    /// Returns [`ImportError`] if there is no such trace, and as [`import`](super::import) does.
+    pub fn import<W: Write + Seek>(
+        &self,
+        number: usize,
+        writer: &mut TraceWriter<W>,
+        threads: usize,
+        observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+    ) -> Result<(), ImportError> {
+        let (file, line) = self.list.nth(number).ok_or_else(|| {
+            let count = self.len();
+            self.list.whole_error(format!("no trace {number}; it names {count}, from 0"))
+        })?;
+        writer.allocations(self.list.allocations().iter().copied());
+        let trace = in_order::open(&self.list, &file, line, observe)?;
+        let mut shared = Shared::default();
+        let mut import = Import::new(writer, &file, &mut shared);
+        trace.read(threads.max(1), &mut |found| import.take(found))
+    }
+}
