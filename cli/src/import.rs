@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
+
 use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Progress, positive};
 use super::output_file::Target;
+use super::split;
 use super::status::Status;
 use super::trace::{self, Input};
 
@@ -15,17 +18,31 @@ use super::trace::{self, Input};
 /// the traces of NVBit's mem_trace tool, as a log or as JSON, and those of CUTracer, as NDJSON or as
 /// a text log. Each may be compressed by gzip, xz or zstd. The output appears under its name when it is complete; a file that it replaces
 /// passes on its mode.
+///
+/// Of a kernelslist.g, `--split` writes one binary trace for each trace that it lists, and a trace set,
+/// which is the one trace of all of them. `--only` writes one of these, on any machine; `warpload set`
+/// then puts them together.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Example:
-  warpload import kernelslist.g -o app.wlt")]
+Examples:
+  warpload import kernelslist.g -o app.wlt
+  warpload import kernelslist.g --split -o parts
+  warpload import kernelslist.g --only 0 -o part-0000.wlt")]
 pub(crate) struct Arguments {
     /// The trace, or the list of traces
     input: PathBuf,
 
-    /// The binary trace to write
+    /// The binary trace to write; the folder, with `--split`
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+
+    /// Write each trace of a list as a binary trace of its own, and the trace set of them
+    #[arg(long)]
+    split: bool,
+
+    /// Import trace N, from 0, of a list
+    #[arg(long, value_name = "N", conflicts_with = "split")]
+    only: Option<usize>,
 
     /// Number of threads to use; defaults to the available parallelism
     #[arg(long, value_name = "N", value_parser = positive)]
@@ -37,20 +54,34 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Arguments { input: from, output: to, threads } = arguments;
-    let input = Input::new(&from)?;
+    let Arguments { input: from, output: to, split, only, threads } = arguments;
+    let (input, threads) = (Input::new(&from)?, trace::threads(threads));
     if input.is_binary() {
-        anyhow::bail!("{}: is a binary trace already", io::name(&from));
+        bail!("{}: is a binary trace already", io::name(&from));
+    }
+    if input.is_set() {
+        bail!("{}: is a trace set already", io::name(&from));
     }
     if io::is_stdin(&to) {
-        anyhow::bail!("a binary trace is written from both ends; expected a file, not `-`");
+        let expected = if split { "a folder" } else { "a file" };
+        bail!("a binary trace is written from both ends; expected {expected}, not `-`");
+    }
+    if split {
+        return split::split(input.list(progress)?, &to, threads, output);
     }
     let target = Target::new(&to)?;
     // The trace itself can go there.
     let is_stdout = target.is_stdout();
     let file = target.create()?;
     let failed = file.target().error_context();
-    input.import_into(file.file(), &failed, progress, trace::threads(threads))?;
+    match only {
+        Some(number) => {
+            let list = input.list(progress)?;
+            list.import_into(number, file.file(), &failed, threads)?;
+            list.finish();
+        }
+        None => input.import_into(file.file(), &failed, progress, threads)?,
+    }
     file.persist()?;
     if !is_stdout {
         output.line(format_args!("{} written", visible(&to.display().to_string())))?;

@@ -51,6 +51,9 @@ struct TraceJson<'t> {
     notes: &'t [String],
     /// Null if the format cannot tell.
     complete: Option<bool>,
+    /// The number of files, if it is a set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<usize>,
     records: u64,
     loads: u64,
     blocks: usize,
@@ -124,9 +127,10 @@ pub(crate) fn execute(
     if input.is_manifest() {
         return show_image(&input.manifest()?.layout()?, arguments.format, output);
     }
-    let kind = if input.is_binary() { "binary trace by" } else { "text trace, read by" };
+    let input = input.map()?;
+    let (kind, parts) = (input.kind(), input.parts());
     let trace = input.open(progress, trace::threads(None))?;
-    show_trace(&trace, kind, arguments.format, output)
+    show_trace(&trace, &kind, parts, arguments.format, output)
 }
 
 fn opcodes(contents: &Contents) -> BTreeSet<OpcodeJson<'_>> {
@@ -179,6 +183,7 @@ fn dimensions(dimensions: [u32; 3]) -> String {
 fn show_trace(
     trace: &BinaryTrace,
     kind: &str,
+    parts: Option<usize>,
     format: Format,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
@@ -200,6 +205,7 @@ fn show_trace(
             tools: &contents.tools,
             notes: &contents.notes,
             complete: contents.complete.then_some(true),
+            parts,
             records: trace.records(),
             loads: trace.loads(),
             blocks: trace.blocks().len(),

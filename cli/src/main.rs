@@ -16,6 +16,7 @@ mod explain;
 mod export;
 mod image;
 mod import;
+mod importing;
 mod info;
 mod inputs;
 mod io;
@@ -31,6 +32,8 @@ mod replaying;
 mod resume;
 mod rows;
 mod run;
+mod set;
+mod split;
 mod status;
 mod suite;
 mod summary_text;
@@ -88,6 +91,7 @@ enum Command {
     Test(test::Arguments),
     Run(run::Arguments),
     Import(import::Arguments),
+    Set(set::Arguments),
     Export(export::Arguments),
     Info(info::Arguments),
     Replay(Box<replay::Arguments>),
@@ -144,6 +148,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Test(command) => test::execute(command, arguments.progress, output),
         Command::Run(command) => run::execute(command, output),
         Command::Import(command) => import::execute(command, arguments.progress, output),
+        Command::Set(command) => set::execute(command, output),
         Command::Export(command) => export::execute(command, arguments.progress, output),
         Command::Info(command) => info::execute(command, arguments.progress, output),
         Command::Replay(command) => replay::execute(*command, arguments.progress, output),

@@ -110,7 +110,7 @@ pub(crate) fn execute(
     let threads = trace::threads(options.threads);
     options.check_stdin(&path)?;
     // First what fails at once, then the import, which can take long.
-    let input = Input::new(&path)?.map()?;
+    let input = Input::new(&path)?.shard(shard).map()?;
     let read = options.read()?;
     let page = html.as_deref().map(Target::new).transpose()?;
     let to = Destination::new(to.as_deref())?;

@@ -1,6 +1,7 @@
 //! Files on their way to their names: without a name if the system has such, else removed also when
 //! a signal ends the process.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,11 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, TempPath};
 
-/// The temporary name that exists now; a signal that ends the process waits for the lock.
-static NAME: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// The temporary names that exist now; a signal that ends the process waits for the lock.
+static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-fn name() -> MutexGuard<'static, Option<PathBuf>> {
-    NAME.lock().unwrap_or_else(PoisonError::into_inner)
+fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A file without its name yet. It goes away unless it is persisted.
@@ -34,13 +35,13 @@ impl Temporary {
 
     /// Creates a file beside `path` under a name of its own.
     fn named(path: &Path) -> io::Result<Self> {
-        let mut name = name();
-        remove_name_on_signals();
+        let mut names = names();
+        remove_names_on_signals();
         let created = builder().make_in(folder(path), |path| {
             File::options().read(true).write(true).create_new(true).open(path)
         });
         let (file, named) = created?.into_parts();
-        *name = Some(named.to_path_buf());
+        names.insert(named.to_path_buf());
         Ok(Self { file, named: Some(named) })
     }
 
@@ -54,9 +55,9 @@ impl Temporary {
         // What has the name must be there also after the machine stopped.
         self.file.sync_all()?;
         if let Some(named) = self.named.take() {
-            let mut name = name();
+            let (mut names, name) = (names(), named.to_path_buf());
             let result = named.persist(path).map_err(|error| error.error);
-            *name = None;
+            names.remove(&name);
             return result;
         }
         self.link(path)
@@ -69,8 +70,8 @@ impl Temporary {
             result => return result,
         }
         // A link replaces nothing, a renamed one does. Until it is renamed signals wait.
-        let _name = name();
-        remove_name_on_signals();
+        let _names = names();
+        remove_names_on_signals();
         let linked = builder().make_in(folder(path), |path| link(&self.file, path))?;
         linked.into_temp_path().persist(path).map_err(|error| error.error)
     }
@@ -84,9 +85,9 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(named) = self.named.take() {
-            let mut name = name();
+            let (mut names, name) = (names(), named.to_path_buf());
             drop(named);
-            *name = None;
+            names.remove(&name);
         }
     }
 }
@@ -123,8 +124,8 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
     Ok(linkat(CWD, descriptor_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// From now on removes [`NAME`] before a signal ends the process.
-fn remove_name_on_signals() {
+/// From now on removes the [`NAMES`] before a signal ends the process.
+fn remove_names_on_signals() {
     #[cfg(unix)]
     {
         static ONCE: std::sync::Once = std::sync::Once::new();
@@ -134,8 +135,8 @@ fn remove_name_on_signals() {
             };
             std::thread::spawn(move || {
                 for signal in signals.forever() {
-                    let name = name();
-                    if let Some(path) = &*name {
+                    let names = names();
+                    for path in &*names {
                         let _ = std::fs::remove_file(path);
                     }
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
@@ -235,7 +236,7 @@ mod tests {
         }
         drop(Temporary::named(&path)?);
         assert_eq!(std::fs::read_dir(folder.path())?.count(), 1);
-        assert_eq!(*name(), None);
+        assert!(names().is_empty());
         Ok(())
     }
 }

@@ -1,20 +1,19 @@
 //! What the commands on traces share: opening a trace of any kind, and progress over it.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Cursor, Read, Write};
+use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
 use warpload::lines::without_mark;
 use warpload::suite::image::Manifest;
 use warpload::trace::binary::MAGIC;
-use warpload::trace::{
-    BinaryTrace, ImportError, ImportEvent, TraceError, TraceWriter, import_from,
-};
+use warpload::trace::{BinaryTrace, Shard, TraceSet, import_from};
 
+use super::importing::{Importing, List};
 use super::io::{self, is_stdin};
 use super::options::Progress;
-use super::{inputs, mapped};
+use super::{mapped, set};
 
 /// How many bytes tell the kind of an input.
 const START_BYTES: u64 = 4096;
@@ -28,8 +27,12 @@ pub(crate) struct Input<'p> {
     bytes: Box<dyn Read + Send>,
     /// The same, if it is a regular file, which can be mapped.
     file: Option<File>,
-    /// The binary trace in that file, if it has been mapped.
+    /// The part of the trace that is needed; `None` for all of it.
+    shard: Option<Shard>,
+    /// The binary trace or the set, if it has been mapped.
     trace: Option<BinaryTrace>,
+    /// The number of parts, if this is a set that has been mapped.
+    parts: Option<usize>,
 }
 
 impl<'p> Input<'p> {
@@ -49,7 +52,7 @@ impl<'p> Input<'p> {
         let mut start = Vec::new();
         bytes.by_ref().take(START_BYTES).read_to_end(&mut start).with_context(failed)?;
         let bytes = Box::new(Cursor::new(start.clone()).chain(bytes));
-        Ok(Self { path, start, bytes, file, trace: None })
+        Ok(Self { path, start, bytes, file, shard: None, trace: None, parts: None })
     }
 
     /// Whether this is a binary trace, or the first bytes of one.
@@ -58,8 +61,36 @@ impl<'p> Input<'p> {
         !start.is_empty() && MAGIC.starts_with(start)
     }
 
+    /// Whether this is a trace set.
+    pub(crate) fn is_set(&self) -> bool {
+        TraceSet::is_set(&self.start)
+    }
+
+    /// Sets which part of the trace is needed: of a set, other parts need not be there.
+    pub(crate) fn shard(self, shard: Option<Shard>) -> Self {
+        Self { shard, ..self }
+    }
+
+    /// What the input is, before what its source is; known after [`Self::map`].
+    pub(crate) fn kind(&self) -> String {
+        match self.parts {
+            Some(1) => "trace set of 1 part by".to_owned(),
+            Some(parts) => format!("trace set of {parts} parts by"),
+            None if self.is_binary() => "binary trace by".to_owned(),
+            None => "text trace, read by".to_owned(),
+        }
+    }
+
+    /// The number of parts of a set; known after [`Self::map`].
+    pub(crate) fn parts(&self) -> Option<usize> {
+        self.parts
+    }
+
     /// Whether this is a JSON object, but not one of a trace.
     pub(crate) fn is_manifest(&self) -> bool {
+        if self.is_set() {
+            return false;
+        }
         let start = without_mark(&self.start).trim_ascii_start();
         let has = |key: &[u8]| memchr::memmem::find(start, key).is_some();
         start.starts_with(b"{") && !start.starts_with(b"{\"trace\":") && !has(b"\"instr_opcode\"")
@@ -68,14 +99,26 @@ impl<'p> Input<'p> {
     /// Reads the manifest of an image. Files are found relative to it, or to the working folder if it
     /// comes from a pipe or has only the name of an open file (`/dev/stdin`).
     pub(crate) fn manifest(self) -> anyhow::Result<Manifest> {
-        let is_there = self.file.is_some() && !self.path.starts_with("/dev");
-        let folder = self.path.parent().filter(|_| is_there);
-        let name = io::name(self.path);
-        Ok(Manifest::read(self.bytes, Path::new(&name), folder.unwrap_or(Path::new("")))?)
+        let (name, folder) = (io::name(self.path), self.folder());
+        Ok(Manifest::read(self.bytes, Path::new(&name), folder)?)
     }
 
-    /// Maps a file that is a binary trace; what else it is takes longer to open.
+    /// Returns the folder of the files that the input names.
+    fn folder(&self) -> &'p Path {
+        let is_there = self.file.is_some() && !self.path.starts_with("/dev");
+        self.path.parent().filter(|_| is_there).unwrap_or(Path::new(""))
+    }
+
+    /// Maps a file that is a binary trace, and the parts of a set; what else it is takes longer to
+    /// open.
     pub(crate) fn map(mut self) -> anyhow::Result<Self> {
+        if self.is_set() && self.trace.is_none() {
+            let folder = self.folder();
+            let set = set::read(self.path, &mut self.bytes)?;
+            let trace = set.open(self.shard, folder, set::map_part);
+            self.parts = Some(set.parts().len());
+            self.trace = Some(trace.with_context(|| io::name(self.path))?);
+        }
         if let Some(file) = self.file.take_if(|_| self.start.starts_with(&MAGIC)) {
             self.trace = Some(map(self.path, &file)?);
         }
@@ -103,6 +146,14 @@ impl<'p> Input<'p> {
         BinaryTrace::new(bytes.context("the import cannot be read")?).context("the import")
     }
 
+    /// Opens a binary trace in a file. Errors name it.
+    pub(crate) fn open_file(self) -> anyhow::Result<BinaryTrace> {
+        let input = self.map()?;
+        input
+            .trace
+            .with_context(|| format!("{}: not a binary trace in a file", io::name(input.path)))
+    }
+
     /// Copies the input into `output`, as [`Self::import_into`] imports it.
     fn copy_into(self, mut output: &File, failed: &str) -> anyhow::Result<()> {
         let name = || format!("{}: cannot be read", io::name(self.path));
@@ -127,44 +178,22 @@ impl<'p> Input<'p> {
         progress: Progress,
         threads: usize,
     ) -> anyhow::Result<()> {
-        let name = io::name(self.path);
-        let name = Path::new(&name);
-        let source = format!(
-            "warpload {}, from {}",
-            env!("CARGO_PKG_VERSION"),
-            name.file_name().unwrap_or_default().to_string_lossy()
-        );
-        let failed = |error: std::io::Error| anyhow::Error::new(error).context(failed.to_owned());
-        let mut writer = TraceWriter::new(BufWriter::new(output), source).map_err(failed)?;
-        let bytes = std::fs::metadata(self.path).map(|m| m.len()).unwrap_or(0);
-        let bar = io::progress_bar(progress, bytes, self.path);
-        let observe = |event: ImportEvent<'_>| match event {
-            ImportEvent::Opened(path, file) => {
-                if let Ok(metadata) = file.metadata() {
-                    inputs::remember(path, &metadata);
-                }
-            }
-            ImportEvent::Read(bytes) => {
-                bar.inc(bytes);
-                // A list of kernels is small; the files that it names are what is read.
-                bar.set_length(bar.length().unwrap_or(0).max(bar.position()));
-            }
-            _ => {}
-        };
-        import_from(self.bytes, name, &mut writer, threads, &observe).map_err(
-            |error| match error {
-                ImportError::Write(TraceError::Io { source, .. }) => failed(source),
-                error => error.into(),
-            },
-        )?;
-        writer.finish().map_err(failed)?;
-        bar.finish();
+        let importing = Importing::new(self.path, progress);
+        importing.write(output, failed, |writer, observe| {
+            import_from(self.bytes, importing.name(), writer, threads, observe)
+        })?;
+        importing.finish();
         Ok(())
+    }
+
+    /// Opens a list of traces, to import them one by one.
+    pub(crate) fn list(self, progress: Progress) -> anyhow::Result<List> {
+        List::new(self.path, self.bytes, progress)
     }
 }
 
 /// Maps the binary trace that a file holds. Errors name it.
-fn map(path: &Path, file: &File) -> anyhow::Result<BinaryTrace> {
+pub(crate) fn map(path: &Path, file: &File) -> anyhow::Result<BinaryTrace> {
     let name = io::name(path);
     let bytes = mapped::map(Path::new(&name), file);
     let bytes = bytes.with_context(|| format!("{name}: cannot be read"))?;

@@ -1,0 +1,118 @@
+//! Importing text traces, whole or trace by trace of a list: progress, and whose errors there are.
+
+use std::fs::File;
+use std::io::{BufWriter, Read};
+use std::path::{Path, PathBuf};
+
+use indicatif::ProgressBar;
+use warpload::trace::{ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
+
+use super::options::Progress;
+use super::{inputs, io};
+
+/// An import, with its progress.
+pub(crate) struct Importing {
+    /// The name of the input in messages.
+    name: PathBuf,
+    bar: ProgressBar,
+}
+
+type Writer<'o> = TraceWriter<BufWriter<&'o File>>;
+type Observe<'o> = &'o (dyn Fn(ImportEvent<'_>) + Sync);
+
+impl Importing {
+    pub(crate) fn new(path: &Path, progress: Progress) -> Self {
+        let bytes = std::fs::metadata(path).map(|m| m.len()).unwrap_or(0);
+        Self { name: io::name(path).into(), bar: io::progress_bar(progress, bytes, path) }
+    }
+
+    pub(crate) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    fn observe(&self, event: ImportEvent<'_>) {
+        match event {
+            ImportEvent::Opened(path, file) => {
+                if let Ok(metadata) = file.metadata() {
+                    inputs::remember(path, &metadata);
+                }
+            }
+            ImportEvent::Read(bytes) => {
+                self.bar.inc(bytes);
+                // A list of kernels is small; the files that it names are what is read.
+                self.bar.set_length(self.bar.length().unwrap_or(0).max(self.bar.position()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes the binary trace that `import` makes into `output`, which must be empty. What the system
+    /// says about that follows `failed`.
+    pub(crate) fn write<'o>(
+        &self,
+        output: &'o File,
+        failed: &str,
+        import: impl FnOnce(&mut Writer<'o>, Observe<'_>) -> Result<(), ImportError>,
+    ) -> anyhow::Result<()> {
+        let source = format!(
+            "warpload {}, from {}",
+            env!("CARGO_PKG_VERSION"),
+            self.name.file_name().unwrap_or_default().to_string_lossy()
+        );
+        let failed = |error: std::io::Error| anyhow::Error::new(error).context(failed.to_owned());
+        let mut writer = TraceWriter::new(BufWriter::new(output), source).map_err(failed)?;
+        import(&mut writer, &|event| self.observe(event)).map_err(|error| match error {
+            ImportError::Write(TraceError::Io { source, .. }) => failed(source),
+            error => error.into(),
+        })?;
+        writer.finish().map_err(failed)?;
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) {
+        self.bar.finish();
+    }
+}
+
+/// A list of traces, to be imported one by one.
+pub(crate) struct List {
+    importing: Importing,
+    list: TraceList,
+}
+
+impl List {
+    pub(crate) fn new(
+        path: &Path,
+        bytes: impl Read + Send,
+        progress: Progress,
+    ) -> anyhow::Result<Self> {
+        let importing = Importing::new(path, progress);
+        let list = TraceList::new(bytes, importing.name(), &|event| importing.observe(event))?;
+        Ok(Self { importing, list })
+    }
+
+    pub(crate) fn name(&self) -> &Path {
+        self.importing.name()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Imports trace `number`, from 0, into `output`, as [`Importing::write`] does.
+    pub(crate) fn import_into(
+        &self,
+        number: usize,
+        output: &File,
+        failed: &str,
+        threads: usize,
+    ) -> anyhow::Result<()> {
+        self.importing.write(output, failed, |writer, observe| {
+            self.list.import(number, writer, threads, observe)
+        })
+    }
+
+    pub(crate) fn finish(self) {
+        self.importing.finish();
+    }
+}

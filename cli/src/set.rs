@@ -1,0 +1,141 @@
+//! `set`: binary traces put together, and reading sets of them.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context, bail};
+use warpload::memory::Arena;
+use warpload::trace::{SetBuilder, TraceSet};
+
+use super::io::{self, Output};
+use super::name::visible;
+use super::output_file::Target;
+use super::status::Status;
+use super::trace::Input;
+use super::{inputs, mapped};
+
+/// Put binary traces together as a trace set
+///
+/// A set is a small file that names its parts. It is the one trace of all of them, in the order that is
+/// given: `replay`, `info` and `export` take it as any trace. With `--shard`, `replay` opens the parts
+/// that the shard needs, and the others need not be there.
+///
+/// Parts are named relative to the file of the set. They must not change afterwards.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload set first.wlt second.wlt -o app.set.json
+  warpload replay app.set.json --fill address")]
+pub(crate) struct Arguments {
+    /// The binary traces, in the order of their instructions
+    #[arg(required = true)]
+    trace: Vec<PathBuf>,
+
+    /// The file of the set to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    let Arguments { trace: traces, output: to } = arguments;
+    if io::is_stdin(&to) {
+        bail!("parts are named relative to the file of the set; expected a file, not `-`");
+    }
+    let target = Target::new(&to)?;
+    let set = put_together(&traces, &to)?;
+    target.write(set.to_json().as_bytes())?;
+    written(&to, &set, output)
+}
+
+/// Says that a set has been written.
+pub(crate) fn written(to: &Path, set: &TraceSet, output: &mut Output) -> anyhow::Result<Status> {
+    let (to, parts) = (to.display().to_string(), set.parts().len());
+    output.line(format_args!(
+        "{} written, {parts} part{}",
+        visible(&to),
+        if parts == 1 { "" } else { "s" }
+    ))?;
+    Ok(Status::Done)
+}
+
+/// Returns the set of these binary traces, which is to be written to `to`. Errors name the trace.
+pub(crate) fn put_together(traces: &[PathBuf], to: &Path) -> anyhow::Result<TraceSet> {
+    let folder = real_folder(to)?;
+    let mut set = SetBuilder::new();
+    for path in traces {
+        let name = || io::name(path);
+        if io::is_stdin(path) {
+            bail!("a part of a set has a name; expected a file, not `-`");
+        }
+        let input = Input::new(path)?;
+        if input.is_set() {
+            bail!("{}: is a trace set; expected a binary trace", name());
+        }
+        if !input.is_binary() {
+            bail!("{}: not a binary trace; `warpload import` makes one", name());
+        }
+        let trace = input.open_file()?;
+        let file = relative(&folder, path).with_context(name)?;
+        set.add(file, &trace).with_context(name)?;
+    }
+    set.finish().with_context(|| io::name(to))
+}
+
+/// Returns the folder of a file that need not be there, without symbolic links.
+fn real_folder(file: &Path) -> anyhow::Result<PathBuf> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::canonicalize(folder).with_context(|| format!("{}: cannot be read", folder.display()))
+}
+
+/// Returns the name of a file relative to a folder without symbolic links, with `/` between names.
+fn relative(folder: &Path, file: &Path) -> anyhow::Result<String> {
+    let real = real_folder(file)?;
+    let (mut from, mut to) = (folder.components().peekable(), real.components().peekable());
+    if from.peek() != to.peek() {
+        // On another drive.
+        let file = real.join(file.file_name().unwrap_or_default());
+        return Ok(text(file.as_os_str())?.to_owned());
+    }
+    while from.peek().is_some() && from.peek() == to.peek() {
+        (from.next(), to.next());
+    }
+    let mut names = vec![".."; from.count()];
+    let to: Vec<Component<'_>> = to.collect();
+    for component in &to {
+        names.push(text(component.as_os_str())?);
+    }
+    names.push(text(file.file_name().unwrap_or_default())?);
+    Ok(names.join("/"))
+}
+
+fn text(name: &std::ffi::OsStr) -> anyhow::Result<&str> {
+    name.to_str().context("the name is not UTF-8, which a part of a set must have")
+}
+
+/// The most bytes of a set's file: room for as many parts as there can be kernels.
+const MAX_BYTES: u64 = 512 << 20;
+
+/// Reads the file of a set. Errors name it.
+pub(crate) fn read(path: &Path, bytes: &mut (dyn Read + Send)) -> anyhow::Result<TraceSet> {
+    let name = || io::name(path);
+    let mut text = Vec::new();
+    let read = bytes.take(MAX_BYTES + 1).read_to_end(&mut text);
+    read.with_context(|| format!("{}: cannot be read", name()))?;
+    if text.len() as u64 > MAX_BYTES {
+        bail!("{}: a trace set of more than {MAX_BYTES} bytes", name());
+    }
+    TraceSet::from_json(&text).with_context(name)
+}
+
+/// Maps a part of a set.
+pub(crate) fn map_part(path: &Path) -> std::io::Result<Arena> {
+    // Opening a pipe would wait for a writer.
+    if !fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("is not a regular file; expected a binary trace"));
+    }
+    let file = File::open(path)?;
+    inputs::remember(path, &file.metadata()?);
+    mapped::map(path, &file)
+}
