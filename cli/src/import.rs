@@ -1,16 +1,17 @@
 //! `import`: a text trace into a binary one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
+use super::importing::Importing;
 use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Progress, positive};
 use super::output_file::Target;
-use super::split;
 use super::status::Status;
 use super::trace::{self, Input};
+use super::{destination, split};
 
 /// Turn a trace of another tool into a binary trace
 ///
@@ -44,6 +45,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", conflicts_with = "split")]
     only: Option<usize>,
 
+    /// Do nothing if the output is a whole binary trace of that input already, and not older than it and
+    /// the files that it lists
+    #[arg(long)]
+    resume: bool,
+
     /// Number of threads to use; defaults to the available parallelism
     #[arg(long, value_name = "N", value_parser = positive)]
     threads: Option<usize>,
@@ -54,7 +60,7 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Arguments { input: from, output: to, split, only, threads } = arguments;
+    let Arguments { input: from, output: to, split, only, resume, threads } = arguments;
     let (input, threads) = (Input::new(&from)?, trace::threads(threads));
     if input.is_binary() {
         bail!("{}: is a binary trace already", io::name(&from));
@@ -67,7 +73,11 @@ pub(crate) fn execute(
         bail!("a binary trace is written from both ends; expected {expected}, not `-`");
     }
     if split {
-        return split::split(input.list(progress)?, &to, threads, output);
+        return split::split(input.list(progress)?, &to, threads, resume, output);
+    }
+    if resume && is_done(&from, only, &to)? {
+        destination::is_done(&to, output)?;
+        return Ok(Status::Done);
     }
     let target = Target::new(&to)?;
     // The trace itself can go there.
@@ -87,4 +97,16 @@ pub(crate) fn execute(
         output.line(format_args!("{} written", visible(&to.display().to_string())))?;
     }
     Ok(Status::Done)
+}
+
+/// Returns whether the import of a trace, or of one or all of a list, is there already.
+fn is_done(from: &Path, only: Option<usize>, to: &Path) -> anyhow::Result<bool> {
+    if io::is_stdin(from) {
+        return Ok(false);
+    }
+    Ok(match Input::new(from)?.list(Progress::Never) {
+        Ok(list) => list.is_done(only, to),
+        // A trace, which names no files.
+        Err(_) => only.is_none() && Importing::new(from, Progress::Never).is_done(to, []),
+    })
 }

@@ -5,10 +5,10 @@ use std::io::{BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use warpload::trace::{ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
+use warpload::trace::{BinaryTrace, ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
 
 use super::options::Progress;
-use super::{inputs, io};
+use super::{inputs, io, mapped};
 
 /// An import, with its progress.
 pub(crate) struct Importing {
@@ -54,19 +54,38 @@ impl Importing {
         failed: &str,
         import: impl FnOnce(&mut Writer<'o>, Observe<'_>) -> Result<(), ImportError>,
     ) -> anyhow::Result<()> {
-        let source = format!(
-            "warpload {}, from {}",
-            env!("CARGO_PKG_VERSION"),
-            self.name.file_name().unwrap_or_default().to_string_lossy()
-        );
         let failed = |error: std::io::Error| anyhow::Error::new(error).context(failed.to_owned());
-        let mut writer = TraceWriter::new(BufWriter::new(output), source).map_err(failed)?;
+        let mut writer = TraceWriter::new(BufWriter::new(output), self.source()).map_err(failed)?;
         import(&mut writer, &|event| self.observe(event)).map_err(|error| match error {
             ImportError::Write(TraceError::Io { source, .. }) => failed(source),
             error => error.into(),
         })?;
         writer.finish().map_err(failed)?;
         Ok(())
+    }
+
+    /// What the binary trace says that it was made from.
+    fn source(&self) -> String {
+        let name = self.name.file_name().unwrap_or_default().to_string_lossy();
+        format!("warpload {}, from {name}", env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Returns whether an output is there already: a whole binary trace that was made from the input,
+    /// and is not older than it and the files that it names.
+    pub(crate) fn is_done<'n>(
+        &self,
+        output: &Path,
+        named: impl IntoIterator<Item = &'n Path>,
+    ) -> bool {
+        let written =
+            |path: &Path| std::fs::metadata(path).ok().filter(|m| m.is_file())?.modified().ok();
+        let Some(done) = written(output) else { return false };
+        let is_newer = |input: &Path| written(input).is_some_and(|input| input <= done);
+        let is_whole = || {
+            let bytes = mapped::map(output, &File::open(output).ok()?).ok()?;
+            Some(BinaryTrace::new(bytes).ok()?.contents().source == self.source())
+        };
+        is_newer(&self.name) && named.into_iter().all(is_newer) && is_whole().unwrap_or(false)
     }
 
     pub(crate) fn finish(self) {
@@ -97,6 +116,19 @@ impl List {
 
     pub(crate) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// Returns the files with the traces, in order.
+    pub(crate) fn files(&self) -> impl ExactSizeIterator<Item = PathBuf> {
+        self.list.files()
+    }
+
+    /// Returns whether `output` is a whole import of trace `number`, from 0, or of all; see
+    /// [`Importing::is_done`].
+    pub(crate) fn is_done(&self, number: Option<usize>, output: &Path) -> bool {
+        let (skipped, taken) = number.map_or((0, usize::MAX), |number| (number, 1));
+        let files: Vec<PathBuf> = self.files().skip(skipped).take(taken).collect();
+        self.importing.is_done(output, files.iter().map(|file| &**file))
     }
 
     /// Imports trace `number`, from 0, into `output`, as [`Importing::write`] does.

@@ -26,6 +26,7 @@ mod merge;
 mod name;
 mod options;
 mod output_file;
+mod plan;
 mod ptx;
 mod replay;
 mod replaying;
@@ -96,6 +97,7 @@ enum Command {
     Info(info::Arguments),
     Replay(Box<replay::Arguments>),
     Merge(merge::Arguments),
+    Plan(Box<plan::Arguments>),
     Compare(compare::Arguments),
     Ptx(ptx::Arguments),
     Tmem(tmem::Arguments),
@@ -153,6 +155,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Info(command) => info::execute(command, arguments.progress, output),
         Command::Replay(command) => replay::execute(*command, arguments.progress, output),
         Command::Merge(command) => merge::execute(command, output),
+        Command::Plan(command) => plan::execute(*command, output),
         Command::Compare(command) => compare::execute(command, output),
         Command::Ptx(command) => ptx::execute(command, arguments.progress, output),
         Command::Tmem(command) => tmem::execute(command, arguments.progress, output),

@@ -83,6 +83,8 @@ fn read_window(text: &str) -> Result<Window, String> {
 pub(crate) struct Read {
     machine: Option<Machine>,
     functions: Option<Functions>,
+    /// All files.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 impl Replaying {
@@ -99,10 +101,17 @@ impl Replaying {
         Ok(())
     }
 
+    /// Returns whether the image or a cubin comes from standard input.
+    pub(crate) fn has_stdin(&self) -> bool {
+        self.image.iter().chain(&self.cubin).any(|path| io::is_stdin(path))
+    }
+
     /// Reads the image and the cubins.
     pub(crate) fn read(&self) -> anyhow::Result<Read> {
-        let machine = self.image.as_deref().map(image::open).transpose()?;
-        Ok(Read { machine, functions: cubins::read(&self.cubin)? })
+        let (machine, parts) = self.image.as_deref().map(image::open).transpose()?.unzip();
+        let functions = cubins::read(&self.cubin)?;
+        let files = self.image.iter().cloned().chain(parts.into_iter().flatten());
+        Ok(Read { machine, functions, files: files.chain(self.cubin.iter().cloned()).collect() })
     }
 
     /// Returns the options for the library, for the loads of a selection.
@@ -135,11 +144,6 @@ impl Replaying {
             (None, Some(FillName::Zero)) => "memory filled with zeroes".into(),
             (None, None) => "no data, all addresses allocated".into(),
         }
-    }
-
-    /// Returns the files that the options name.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        self.image.iter().chain(&self.cubin)
     }
 
     /// Returns the options as they are on a command line. Errors name a file whose name is not UTF-8.

@@ -13,7 +13,7 @@ use super::name::visible;
 use super::output_file::Target;
 use super::status::Status;
 use super::trace::Input;
-use super::{inputs, mapped};
+use super::{destination, inputs, mapped};
 
 /// Put binary traces together as a trace set
 ///
@@ -35,21 +35,37 @@ pub(crate) struct Arguments {
     /// The file of the set to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+
+    /// Do nothing if the output is the set of these traces already
+    #[arg(long)]
+    resume: bool,
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let Arguments { trace: traces, output: to } = arguments;
+    let Arguments { trace: traces, output: to, resume } = arguments;
     if io::is_stdin(&to) {
         bail!("parts are named relative to the file of the set; expected a file, not `-`");
     }
     let target = Target::new(&to)?;
     let set = put_together(&traces, &to)?;
-    target.write(set.to_json().as_bytes())?;
-    written(&to, &set, output)
+    write(target, &to, &set, resume, output)
 }
 
-/// Says that a set has been written.
-pub(crate) fn written(to: &Path, set: &TraceSet, output: &mut Output) -> anyhow::Result<Status> {
+/// Writes the file of a set, unless `resume` says that it can be there already, and it is; says so.
+pub(crate) fn write(
+    target: Target,
+    to: &Path,
+    set: &TraceSet,
+    resume: bool,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let json = set.to_json();
+    let is_there = || fs::metadata(to).is_ok_and(|metadata| metadata.is_file());
+    if resume && is_there() && fs::read(to).is_ok_and(|bytes| bytes == json.as_bytes()) {
+        destination::is_done(to, output)?;
+        return Ok(Status::Done);
+    }
+    target.write(json.as_bytes())?;
     let (to, parts) = (to.display().to_string(), set.parts().len());
     output.line(format_args!(
         "{} written, {parts} part{}",

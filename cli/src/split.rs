@@ -15,13 +15,14 @@ use super::set;
 use super::status::Status;
 
 /// The name of the set in the folder of `--split`.
-const SET: &str = "trace.set.json";
+pub(crate) const SET: &str = "trace.set.json";
 
 /// Writes each trace of a list into a folder, and the set of all of them.
 pub(crate) fn split(
     list: List,
     folder: &Path,
     threads: usize,
+    resume: bool,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let count = list.len();
@@ -32,19 +33,23 @@ pub(crate) fn split(
         .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
     let to = folder.join(SET);
     let target = Target::new(&to)?;
-    let digits = (count - 1).checked_ilog10().map_or(1, |log| log as usize + 1).max(4);
-    let parts: Vec<PathBuf> =
-        (0..count).map(|i| folder.join(format!("part-{i:0digits$}.wlt"))).collect();
-    import_all(&list, &parts, threads)?;
+    let parts = parts(folder, count);
+    import_all(&list, &parts, threads, resume)?;
     list.finish();
     let set = set::put_together(&parts, &to)?;
-    target.write(set.to_json().as_bytes())?;
-    set::written(&to, &set, output)
+    set::write(target, &to, &set, resume, output)
+}
+
+/// Returns the names of so many parts in a folder.
+pub(crate) fn parts(folder: &Path, count: usize) -> Vec<PathBuf> {
+    let last = count.saturating_sub(1);
+    let digits = last.checked_ilog10().map_or(1, |log| log as usize + 1).max(4);
+    (0..count).map(|i| folder.join(format!("part-{i:0digits$}.wlt"))).collect()
 }
 
 /// Imports all traces of a list, several at the same time. Of several errors it is the first one in the
 /// order of the list.
-fn import_all(list: &List, parts: &[PathBuf], threads: usize) -> anyhow::Result<()> {
+fn import_all(list: &List, parts: &[PathBuf], threads: usize, resume: bool) -> anyhow::Result<()> {
     let workers = threads.clamp(1, parts.len());
     // Threads that have no file of their own help with one.
     let each = (threads / workers).max(1);
@@ -54,6 +59,9 @@ fn import_all(list: &List, parts: &[PathBuf], threads: usize) -> anyhow::Result<
         while !stopped.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(part) = parts.get(number) else { return };
+            if resume && list.is_done(Some(number), part) {
+                continue;
+            }
             if let Err(error) = import_one(list, number, part, each) {
                 // Those before have begun already, and are finished.
                 stopped.store(true, Ordering::Relaxed);

@@ -109,6 +109,12 @@ impl<'p> Input<'p> {
         self.path.parent().filter(|_| is_there).unwrap_or(Path::new(""))
     }
 
+    /// Reads a trace set, without its parts, and returns their folder too. Errors name it.
+    pub(crate) fn read_set(mut self) -> anyhow::Result<(TraceSet, &'p Path)> {
+        let folder = self.folder();
+        Ok((set::read(self.path, &mut self.bytes)?, folder))
+    }
+
     /// Maps a file that is a binary trace, and the parts of a set; what else it is takes longer to
     /// open.
     pub(crate) fn map(mut self) -> anyhow::Result<Self> {

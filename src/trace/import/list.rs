@@ -1,7 +1,7 @@
 //! [`TraceList`]: a list of traces, each of which becomes a binary trace of its own.
 
 use std::io::{Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::ImportError;
 use super::event::ImportEvent;
@@ -48,6 +48,11 @@ impl TraceList {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Returns the files with the traces, in order.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = PathBuf> {
+        self.list.files().map(|(file, _)| file)
     }
 
     /// Imports trace `number`, from 0, with the allocations that the list names.

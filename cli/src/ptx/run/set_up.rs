@@ -26,7 +26,7 @@ impl<'f> File<'f> {
         output: &mut Output,
     ) -> anyhow::Result<Option<(Environment<'f>, Registers)>> {
         let machine = match &arguments.image {
-            Some(manifest) => image::open(manifest)?,
+            Some(manifest) => image::open(manifest)?.0,
             None => Machine::default(),
         };
         let placed = self.environment(machine, function, arguments)?;

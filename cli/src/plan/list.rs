@@ -1,0 +1,32 @@
+//! The tasks that import a list of traces.
+
+use std::path::Path;
+
+use anyhow::bail;
+
+use super::argument;
+use super::task::Task;
+use crate::io;
+use crate::options::Progress;
+use crate::split;
+use crate::trace::Input;
+
+/// Returns the import of each trace of a list, and the set of all of them, under the names that
+/// `import --split` writes.
+pub(super) fn tasks(input: Input<'_>, path: &Path, folder: &Path) -> anyhow::Result<Vec<Task>> {
+    let list = input.list(Progress::Never)?;
+    if list.len() == 0 {
+        bail!("{}: names no trace; expected at least one", io::name(path));
+    }
+    let name = argument(path)?;
+    let mut tasks = Vec::new();
+    for (i, (file, part)) in list.files().zip(split::parts(folder, list.len())).enumerate() {
+        let arguments = [name.clone(), "--only".to_owned(), i.to_string()];
+        let inputs = vec![name.clone(), io::utf8(&file)?.to_owned()];
+        tasks.push(Task::new("import", arguments, inputs, argument(&part)?, 0));
+    }
+    let parts: Vec<String> = tasks.iter().map(|task| task.output.clone()).collect();
+    let set = argument(&folder.join(split::SET))?;
+    tasks.push(Task::new("set", parts.clone(), parts, set, 1));
+    Ok(tasks)
+}

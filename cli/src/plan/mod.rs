@@ -1,0 +1,108 @@
+//! `plan`: what it takes to replay a trace on many machines, task by task.
+
+mod list;
+mod task;
+mod tree;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+use super::diagnostic;
+use super::io::{self, Output};
+use super::options::Format;
+use super::replaying::Replaying;
+use super::status::Status;
+use super::trace::Input;
+use tree::Tree;
+
+/// Print the tasks of a replay on many machines, or of an import
+///
+/// Takes a trace set or a binary trace, and prints a `replay` for each shard, then the merges, as a tree:
+/// the last task writes what a replay of the whole prints. Of a kernelslist.g it prints the import of each
+/// trace, and the set of them, which can then be planned in turn.
+///
+/// Tasks of one level do not depend on each other, only on tasks of lower levels. Outputs are named after
+/// what they are of, and a task whose output is there already does nothing: a plan can be run again,
+/// and tasks be repeated. The plan itself runs nothing; it creates the folder of the outputs.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload plan kernelslist.g -o parts
+  warpload plan parts/trace.set.json --shards 64 --fill address -o out
+  warpload plan app.wlt --shards 7 -o out --format text --level 0 |
+      tr '\\n' '\\0' | xargs -0 -n 1 -P 2 sh -c")]
+pub(crate) struct Arguments {
+    /// The trace set, the binary trace, or the list of traces
+    trace: PathBuf,
+
+    /// The number of shards
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_SHARDS))]
+    shards: Option<u64>,
+
+    /// The most summaries that one task merges
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(2..=MAX_SHARDS))]
+    fan_in: u64,
+
+    /// The folder of the outputs
+    #[arg(short, long, value_name = "FOLDER", default_value = ".")]
+    output: PathBuf,
+
+    /// How tasks are written: as commands for a POSIX shell, or with what they read and write; one a line
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// Print the tasks of that level only, from 0
+    #[arg(long, value_name = "N")]
+    level: Option<u32>,
+
+    // Last, because its heading holds for all options after it.
+    #[command(flatten)]
+    options: Replaying,
+}
+
+/// So that a plan fits into memory.
+const MAX_SHARDS: u64 = 1 << 20;
+
+pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    let Arguments { trace: path, shards, fan_in, output: folder, format, level, options } =
+        arguments;
+    if io::is_stdin(&path) {
+        bail!("the tasks read the trace under its name; expected a file, not `-`");
+    }
+    let input = Input::new(&path)?;
+    let is_trace = input.is_binary() || input.is_set();
+    let tasks = if is_trace {
+        let Some(shards) = shards else {
+            bail!("{}: a trace is replayed in shards; expected --shards N", io::name(&path));
+        };
+        Tree::new(input, &path, shards, &options, &folder)?.tasks(fan_in as usize)?
+    } else {
+        if shards.is_some() {
+            diagnostic::note(
+                "a list of traces is imported first; `--shards` is for the set of them",
+            );
+        }
+        list::tasks(input, &path, &folder)?
+    };
+    let levels = tasks.iter().map(|task| task.level + 1).max().unwrap_or(0);
+    if let Some(level) = level.filter(|level| *level >= levels) {
+        bail!("the plan has no level {level}; expected 0 to {}", levels.saturating_sub(1));
+    }
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
+    for task in tasks.iter().filter(|task| level.is_none_or(|level| task.level == level)) {
+        match format {
+            Format::Json => output.json(task)?,
+            Format::Text => output.line(task.command()?)?,
+        }
+    }
+    Ok(Status::Done)
+}
+
+/// Returns a path as an argument that is not taken for an option.
+fn argument(path: &std::path::Path) -> anyhow::Result<String> {
+    let text = io::utf8(path)?;
+    Ok(if text.starts_with('-') { format!("./{text}") } else { text.to_owned() })
+}
