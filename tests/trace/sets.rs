@@ -12,6 +12,7 @@ use warpload::trace::{
 
 use crate::random::Random;
 use crate::samples::{Item, json, open, random_items, records, summary, write};
+use crate::shards::merge_at_random;
 use crate::version_1::version_1;
 
 /// A set and its files.
@@ -95,7 +96,7 @@ fn check(items: &[Item], random: &mut Random) {
     let expected = json(&summary(&whole, None).unwrap());
     assert_eq!(json(&summary(&joined, None).unwrap()), expected);
     for count in [1, 2, 3, 7, 40] {
-        let mut merged = Vec::new();
+        let (mut merged, mut partials) = (Vec::new(), Vec::new());
         for index in 0..count {
             let shard = Shard::new(index, count);
             merged.push(summary(&joined, shard).unwrap());
@@ -103,10 +104,18 @@ fn check(items: &[Item], random: &mut Random) {
             let trace = made.open(shard).unwrap();
             assert_eq!(totals(&trace), totals(&whole));
             let of_whole = of_kernels(summary(&whole, shard).unwrap(), &trace);
-            let of_part = Summary { partial: None, ..summary(&trace, shard).unwrap() };
+            let of_part = summary(&trace, shard).unwrap();
+            partials.push(json(&of_part));
+            let of_part = Summary { partial: None, ..of_part };
             assert_eq!(json(&of_part), json(&of_whole), "{index}/{count}");
         }
         assert_eq!(json(&Summary::merge(merged).unwrap()), expected, "{count} shards");
+        // Their kernels are those of their parts alone, and add up.
+        let read = |text: &String| serde_json::from_str(text).unwrap();
+        let at_once = Summary::merge_partial(partials.iter().map(read).collect()).unwrap();
+        let root = merge_at_random(random, &partials, 5);
+        assert_eq!(root, json(&at_once), "{count} shards");
+        assert_eq!(json(&Summary::merge(vec![at_once]).unwrap()), expected, "{count} shards");
     }
 }
 

@@ -208,7 +208,7 @@ fn options(kind: usize, counts_reuse: bool) -> ReplayOptions<'static> {
 
 /// Merges neighbours at random until one is left; what is merged is read from its JSON, as a file would
 /// bring it.
-fn merge_at_random(random: &mut Random, leaves: &[String], fan_in: usize) -> String {
+pub(crate) fn merge_at_random(random: &mut Random, leaves: &[String], fan_in: usize) -> String {
     let read = |text: &String| serde_json::from_str(text).unwrap();
     let mut parts = leaves.to_vec();
     while parts.len() > 1 {
