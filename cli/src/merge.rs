@@ -7,7 +7,6 @@ use warpload::trace::{PartialHead, Summary};
 
 use super::destination::Destination;
 use super::io::{self, Output};
-use super::options::Progress;
 use super::status::Status;
 use super::{compare, replay, resume};
 
@@ -83,7 +82,7 @@ fn is_range(done: &Summary, paths: &[PathBuf]) -> anyhow::Result<bool> {
 }
 
 fn read_head(path: &Path) -> anyhow::Result<PartialHead> {
-    let name = || io::name(path);
-    let input = io::open_text(path, Progress::Never)?;
-    serde_json::from_reader(input).with_context(|| format!("{}: not a summary of a shard", name()))
+    let bytes = compare::read_json(path)?;
+    serde_json::from_slice(&bytes)
+        .with_context(|| format!("{}: not the summary of a shard", io::name(path)))
 }
