@@ -5,7 +5,7 @@ mod task;
 mod tree;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
@@ -71,20 +71,22 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     if io::is_stdin(&path) {
         bail!("the tasks read the trace under its name; expected a file, not `-`");
     }
+    // Outputs in the working folder have no folder in their names.
+    let place = if folder == Path::new(".") { Path::new("") } else { &folder };
     let input = Input::new(&path)?;
     let is_trace = input.is_binary() || input.is_set();
     let tasks = if is_trace {
         let Some(shards) = shards else {
             bail!("{}: a trace is replayed in shards; expected --shards N", io::name(&path));
         };
-        Tree::new(input, &path, shards, &options, &folder)?.tasks(fan_in as usize)?
+        Tree::new(input, &path, shards, &options, place)?.tasks(fan_in as usize)?
     } else {
         if shards.is_some() {
             diagnostic::note(
                 "a list of traces is imported first; `--shards` is for the set of them",
             );
         }
-        list::tasks(input, &path, &folder)?
+        list::tasks(input, &path, place)?
     };
     let levels = tasks.iter().map(|task| task.level + 1).max().unwrap_or(0);
     if let Some(level) = level.filter(|level| *level >= levels) {
@@ -102,7 +104,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 }
 
 /// Returns a path as an argument that is not taken for an option.
-fn argument(path: &std::path::Path) -> anyhow::Result<String> {
+fn argument(path: &Path) -> anyhow::Result<String> {
     let text = io::utf8(path)?;
     Ok(if text.starts_with('-') { format!("./{text}") } else { text.to_owned() })
 }

@@ -1,6 +1,6 @@
 //! [`Tree`]: the tasks that replay a trace in shards and merge their summaries.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::bail;
 use sha2::{Digest, Sha256};
@@ -123,9 +123,7 @@ impl<'p> Tree<'p> {
     fn output(&self, what: &str) -> anyhow::Result<String> {
         let hash = Sha256::digest(format!("{}, {what}", self.identity));
         let digits: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        // Without `./` of the working folder, which is the one to start with.
-        let folder = if self.folder == Path::new(".") { Path::new("") } else { self.folder };
-        argument(&PathBuf::from(folder).join(format!("{digits}.json")))
+        argument(&self.folder.join(format!("{digits}.json")))
     }
 }
 

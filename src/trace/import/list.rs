@@ -51,6 +51,7 @@ impl TraceList {
     }
 
     /// Returns the files with the traces, in order.
+    #[must_use]
     pub fn files(&self) -> impl ExactSizeIterator<Item = PathBuf> {
         self.list.files().map(|(file, _)| file)
     }

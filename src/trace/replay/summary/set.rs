@@ -88,7 +88,7 @@ impl Containers {
         let count: u32 = runs.iter().map(|(first, last)| u32::from(last - first) + 1).sum();
         let i = self.heads.len();
         self.heads.push((key, (count - 1) as u16, self.bytes.len() as u32));
-        if i % 8 == 0 {
+        if i.is_multiple_of(8) {
             self.runs.push(0);
         }
         let is_list = count <= MAX_LISTED;
