@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use globset::{Glob, GlobMatcher};
 use regex::Regex;
 use warpload::memory::Space;
-use warpload::trace::{Contents, Kind, Selected, Selection};
+use warpload::trace::{BinaryTrace, Contents, Kind, Selected, Selection};
 
 use super::demangled::Demangled;
 
@@ -127,7 +127,10 @@ impl Choice {
 }
 
 /// Says why a selection has no load.
-pub(crate) fn nothing(selection: &Selection, contents: &Contents) -> String {
+pub(crate) fn nothing(selection: &Selection, trace: &BinaryTrace) -> String {
+    let contents = trace.contents();
+    // Of a shard of a set, not all are known.
+    let has_all_kernels = contents.kernels.len() == trace.kernels();
     let Selected { kernel, opcode, .. } = &selection.selected;
     let loads = |number: usize| contents.operations[number].kind == Kind::Load;
     let has_none = |flags: &Option<Vec<bool>>, counts: &dyn Fn(usize) -> bool| {
@@ -136,7 +139,7 @@ pub(crate) fn nothing(selection: &Selection, contents: &Contents) -> String {
         })
     };
     match (kernel, opcode) {
-        (Some(kernel), _) if has_none(&selection.kernels, &|_| true) => {
+        (Some(kernel), _) if has_all_kernels && has_none(&selection.kernels, &|_| true) => {
             format!("no kernel has a name that `--kernel {kernel}` matches")
         }
         (_, Some(opcode)) if has_none(&selection.operations, &loads) => {

@@ -161,7 +161,7 @@ pub(crate) fn execute(
     }
     if let Some(selection) = selection.as_ref().filter(|_| summary.counts.loads == 0) {
         output.flush()?;
-        diagnostic::note(choice::nothing(selection, contents));
+        diagnostic::note(choice::nothing(selection, &trace));
     }
     if let Some(check) = replayed.code_check() {
         output.flush()?;

@@ -27,6 +27,8 @@ pub(crate) enum Sort {
 /// A program counter, and how its kernel is named.
 pub(crate) struct PcRow<'r> {
     counter: ProgramCounter<'r>,
+    /// The number of its kernel in the whole trace.
+    launch: usize,
     demangled: Option<&'r str>,
 }
 
@@ -38,7 +40,8 @@ pub(crate) fn program_counters<'r>(
     let names = &replayed.trace().contents().kernels;
     let row = |counter: ProgramCounter<'r>| {
         let name = names.get(counter.kernel).map_or("", |kernel| &kernel.name);
-        PcRow { demangled: demangled.get(name).map(|form| &**form), counter }
+        let launch = replayed.trace().first_kernel() + counter.kernel;
+        PcRow { demangled: demangled.get(name).map(|form| &**form), launch, counter }
     };
     (replayed.program_counters().map(row).collect(), replayed.stores().map(row).collect())
 }
@@ -101,7 +104,7 @@ macro_rules! columns {
 pub(crate) fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
     columns! {
     "kind", "", |row| Value::Text(kind(row.counter.operation.kind).into());
-    "launch", "", |row| Value::Count(row.counter.kernel as u64);
+    "launch", "", |row| Value::Count(row.launch as u64);
     "pc", "pc", |row| Value::Hex(row.counter.pc.into());
     "opcode", "", |row| Value::Text((&*row.counter.summary.opcode).into());
     "", "load", |row| match row.counter.sass() {

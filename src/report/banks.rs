@@ -37,11 +37,11 @@ pub(super) fn bank_map(context: &Context<'_>) -> Option<String> {
 fn row(context: &Context<'_>, one: &BankUse, has_kernels: bool) -> String {
     let contents = context.page.contents;
     let opcode = contents.operations.get(usize::from(one.operation)).map_or("", |op| &*op.opcode);
-    let mut html = format!("<tr data-k=\"{}\">", one.kernel);
+    let number = context.number(one.kernel);
+    let mut html = format!("<tr data-k=\"{number}\">");
     if has_kernels {
         html += &format!(
-            "<td class=\"name\">{} <code>{}</code></td>",
-            one.kernel,
+            "<td class=\"name\">{number} <code>{}</code></td>",
             context.name(one.kernel, 20)
         );
     }

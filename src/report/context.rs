@@ -50,6 +50,11 @@ pub(super) struct Context<'c> {
 pub(super) const LONG_NAME: usize = 200;
 
 impl Context<'_> {
+    /// Returns the number of a kernel in the whole trace, of which a shard can have a part.
+    pub(super) fn number(&self, kernel: usize) -> usize {
+        self.page.replayed.trace().first_kernel() + kernel
+    }
+
     /// Returns the name that the page has for a kernel, as HTML, cut after `most` characters.
     pub(super) fn name(&self, kernel: usize, most: usize) -> String {
         let kernel = self.page.summary.kernels.get(kernel);

@@ -41,14 +41,13 @@ pub(super) fn faults(context: &Context<'_>) -> Option<Panel> {
 fn faulty_load(load: &FaultyLoad, context: &Context<'_>) -> String {
     let operations = &context.page.contents.operations;
     let opcode = operations.get(usize::from(load.operation)).map_or("", |op| &*op.opcode);
+    let number = context.number(load.kernel);
     let mut html = format!(
-        "<div class=\"faulty\" data-k=\"{}\"><p><code class=\"pc\">{:#x}</code> <code>{}</code> <span \
-         class=\"dim\">instruction {} of the trace, kernel {} <code>{}</code></span></p>\n{}<ul>",
-        load.kernel,
+        "<div class=\"faulty\" data-k=\"{number}\"><p><code class=\"pc\">{:#x}</code> <code>{}</code> <span \
+         class=\"dim\">instruction {} of the trace, kernel {number} <code>{}</code></span></p>\n{}<ul>",
         load.pc,
         cut(opcode, 48),
         count(load.record),
-        load.kernel,
         context.name(load.kernel, LONG_NAME),
         cells(load)
     );

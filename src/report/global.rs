@@ -82,8 +82,9 @@ fn kernels(context: &Context<'_>) -> String {
         let Some(KernelSummary { counts, .. }) = page.summary.kernels.get(*kernel) else {
             continue;
         };
+        let number = context.number(*kernel);
         html += &format!(
-            "<section id=\"kernel-{kernel}\" data-k=\"{kernel}\"><h3>Kernel {kernel} <code>{}</code></h3>\n\
+            "<section id=\"kernel-{number}\" data-k=\"{number}\"><h3>Kernel {number} <code>{}</code></h3>\n\
              <p class=\"note\">{}, {:.1} lanes per load; {}, efficiency {}; {}.</p>\n",
             context.name(*kernel, LONG_NAME),
             of(counts.loads, "load"),

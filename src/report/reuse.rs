@@ -137,8 +137,8 @@ fn kernels(context: &Context<'_>, listed: &[usize]) -> String {
             continue;
         };
         let all = touches(reuse);
-        table.start(i, "");
-        table.kernel(i, &context.name(i, SHORT_NAME), None);
+        table.start(context.number(i), "");
+        table.kernel(context.number(i), &context.name(i, SHORT_NAME), None);
         table.cell(&Cell::Count(all));
         table.cell(&Cell::Count(reuse.cold));
         for (distance, _) in WITHIN {

@@ -206,9 +206,10 @@ impl PcTable {
         let mut table = Table::new(self.id, self.caption, &headings, order, self.space);
         for row in shown {
             let summary = &row.summary;
-            table.start(row.kernel, space(row));
+            let number = context.number(row.kernel);
+            table.start(number, space(row));
             if has_kernels {
-                table.kernel(row.kernel, &context.name(row.kernel, SHORT_NAME), None);
+                table.kernel(number, &context.name(row.kernel, SHORT_NAME), None);
             }
             table.pc(row.pc);
             table.text(&format!("<code>{}</code>", cut(&summary.opcode, 48)));

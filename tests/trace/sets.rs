@@ -103,6 +103,7 @@ fn check(items: &[Item], random: &mut Random) {
             // The same from a trace of which only that is there.
             let trace = made.open(shard).unwrap();
             assert_eq!(totals(&trace), totals(&whole));
+            assert_eq!(trace.kernels(), whole.contents().kernels.len());
             let of_whole = of_kernels(summary(&whole, shard).unwrap(), &trace);
             let of_part = summary(&trace, shard).unwrap();
             partials.push(json(&of_part));

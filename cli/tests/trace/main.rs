@@ -19,4 +19,5 @@ mod random;
 #[path = "../../../tests/trace/samples.rs"]
 #[allow(dead_code, reason = "the tests of the library use the rest")]
 mod samples;
+mod sets;
 mod values;

@@ -26,6 +26,7 @@ impl TraceSet {
             records: self.records(),
             memory_records: self.memory_records(),
             loads: self.loads(),
+            kernels: self.kernels() as usize,
             checksum: self.checksum(),
         };
         let Before { records, memory_records, kernels, .. } =

@@ -40,6 +40,7 @@ pub(in crate::trace) struct Totals {
     pub(in crate::trace) records: u64,
     pub(in crate::trace) memory_records: u64,
     pub(in crate::trace) loads: u64,
+    pub(in crate::trace) kernels: usize,
     pub(in crate::trace) checksum: u32,
 }
 
@@ -77,6 +78,7 @@ impl BinaryTrace {
             records: header.records,
             memory_records: if is_oldest { header.loads } else { header.memory_records },
             loads: header.loads,
+            kernels: contents.kernels.len(),
             checksum: header.sections_crc,
         };
         let parts = vec![Part::new(bytes, is_oldest)];
@@ -114,6 +116,13 @@ impl BinaryTrace {
     #[must_use]
     pub fn checksum(&self) -> u32 {
         self.totals.checksum
+    }
+
+    /// Returns the number of kernels of the whole trace: those of [`Self::contents`], unless the trace is
+    /// some parts of a set.
+    #[must_use]
+    pub fn kernels(&self) -> usize {
+        self.totals.kernels
     }
 
     /// Returns how many kernels of the whole trace come before those of [`Self::contents`]: 0 unless the

@@ -27,7 +27,8 @@ use crate::trace::replay::traffic::Footprint;
 /// One program counter of a kernel, and what its loads, or its stores or atomics, counted.
 #[derive(Clone, Debug)]
 pub struct ProgramCounter<'r> {
-    /// The kernel's index in [`Contents::kernels`].
+    /// The kernel's index in [`Contents::kernels`]; in the whole trace,
+    /// [`BinaryTrace::first_kernel`] more.
     pub kernel: usize,
     /// The program counter.
     pub pc: u32,
