@@ -25,7 +25,7 @@ pub(crate) const CONTENTS: &[u8] =
 {"opcode":"LDSM","kind":"other","space":"shared","bytes":4,"signed":false,"uniform":false}]}"#;
 
 /// How many of the operations are loads: the first ones.
-const LOADS: u8 = 5;
+pub(crate) const LOADS: u8 = 5;
 /// How many operations there are.
 const OPERATIONS: u8 = 10;
 

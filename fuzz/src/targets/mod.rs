@@ -15,6 +15,7 @@ mod ptx;
 mod sass;
 mod tensor_case;
 mod trace;
+mod trace_set;
 mod vector;
 mod wide_decode;
 mod wide_execute;
@@ -35,6 +36,7 @@ pub use ptx::ptx_does_not_panic;
 pub use sass::sass_does_not_panic;
 pub use tensor_case::tensor_case_does_not_panic;
 pub use trace::trace_does_not_panic;
+pub use trace_set::trace_set_does_not_panic;
 pub use vector::vector_does_not_panic;
 pub use wide_decode::wide_decode_then_encode_is_identity;
 pub use wide_execute::wide_fast_equals_literal;
@@ -115,6 +117,9 @@ pub const TARGETS: &[Target] = targets! {
         File("ptx/tests/ptx/clang/structures-O2.ptx"),
     ],
     trace_does_not_panic: [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
+    trace_set_does_not_panic: [
+        Joined(&["tests/data/cmd/example.wlt", "tests/data/cmd/example.wlt"]),
+    ],
     accelsim_does_not_panic: [
         Files("tests/data/cmd", "traceg"),
         Files("tests/data/report", "traceg"),

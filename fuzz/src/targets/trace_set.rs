@@ -1,0 +1,89 @@
+use std::io::{Error, ErrorKind};
+use std::path::Path;
+
+use warpload::memory::{Arena, Fill};
+use warpload::trace::{
+    BinaryTrace, Data, ReplayOptions, SetBuilder, Shard, Summary, TraceSet, replay,
+};
+
+use crate::made_trace::{CONTENTS, LOADS, made_trace};
+
+/// The parts that the text of a set can name.
+const PARTS: [(&str, &[u8]); 2] = [
+    ("generic.wlt", include_bytes!("../../../traces/generic.wlt")),
+    ("example.wlt", include_bytes!("../../../tests/data/cmd/example.wlt")),
+];
+
+/// Any text is an error, or a set that is read as it was written and can be opened, or not. Any binary
+/// traces that can be replayed are a set that can be replayed, and its counts are the sums of theirs.
+///
+/// The input is the text of a set, or two binary traces of equal length.
+pub fn trace_set_does_not_panic(input: &[u8]) {
+    if TraceSet::is_set(input) {
+        return text(input);
+    }
+    let (one, other) = input.split_at(input.len() / 2);
+    let parts = [made_trace(CONTENTS, one), made_trace(&in_other_order(), other)];
+    let traces = parts.each_ref().map(|bytes| BinaryTrace::new(Arena::from(bytes.clone())));
+    let [Ok(one), Ok(other)] = traces else { return };
+    let mut set = SetBuilder::new();
+    let added = set.add("0".to_owned(), &one).and_then(|()| set.add("1".to_owned(), &other));
+    // Traces of version 1 are refused.
+    if added.is_err() {
+        return;
+    }
+    let set = set.finish().unwrap_or_else(|error| panic!("two parts are a set: {error}"));
+    same_when_read_again(&set);
+    let read = |path: &Path| {
+        let part = &parts[usize::from(path == Path::new("1"))];
+        Ok(Arena::from(part.clone()))
+    };
+    let whole = set.open(None, Path::new(""), read);
+    let whole = whole.unwrap_or_else(|error| panic!("the parts are those of the set: {error}"));
+    let (one, other, whole) = (counts(&one), counts(&other), counts(&whole));
+    let sum = one.zip(other).map(|(one, other)| std::array::from_fn(|i| one[i] + other[i]));
+    assert_eq!(whole, sum);
+}
+
+/// Replays a trace and returns counts of all its kernels; `None` if it is damaged.
+fn counts(trace: &BinaryTrace) -> Option<[u64; 5]> {
+    let found = replay(trace, &ReplayOptions::new(Data::Fill(Fill::Address))).ok()?;
+    let Summary { counts, .. } = found.summary();
+    let skipped = counts.skipped.store + counts.skipped.atomic + counts.skipped.other;
+    Some([counts.records, counts.loads, skipped, counts.lanes, counts.sectors])
+}
+
+/// The contents with other numbers of operations: those of loads still come first.
+fn in_other_order() -> Vec<u8> {
+    let contents = serde_json::from_slice(CONTENTS);
+    let mut contents: serde_json::Value = contents.unwrap_or_else(|error| panic!("{error}"));
+    if let Some(operations) = contents["operations"].as_array_mut() {
+        operations[..LOADS.into()].rotate_left(2);
+    }
+    contents.to_string().into_bytes()
+}
+
+fn text(input: &[u8]) {
+    let Ok(set) = TraceSet::from_json(input) else { return };
+    same_when_read_again(&set);
+    let mut needed = vec![false; set.parts().len()];
+    for index in 0..3 {
+        let shard = Shard::new(index, 3);
+        set.parts_of(shard).for_each(|part| needed[part] = true);
+        let read = |path: &Path| {
+            let part = PARTS.iter().find(|(name, _)| path == Path::new(name));
+            part.map(|(_, bytes)| Arena::from(bytes.to_vec()))
+                .ok_or(Error::from(ErrorKind::NotFound))
+        };
+        if let Ok(trace) = set.open(shard, Path::new(""), read) {
+            let _ = replay(&trace, &ReplayOptions::new(Data::Absent).shard(shard));
+        }
+    }
+    assert!(needed.into_iter().all(|is_needed| is_needed), "a part is in no shard");
+}
+
+fn same_when_read_again(set: &TraceSet) {
+    let again = TraceSet::from_json(set.to_json().as_bytes());
+    let again = again.unwrap_or_else(|error| panic!("what is written can be read: {error}"));
+    assert_eq!(&again, set);
+}
