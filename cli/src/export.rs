@@ -15,7 +15,7 @@ use super::trace::{self, Input};
 
 /// Write every memory instruction of a trace for other tools
 ///
-/// Takes binary traces, and text traces of the kinds that `import` takes. As `jsonl` it writes a line
+/// Takes binary traces, sets of them, and text traces of the kinds that `import` takes. As `jsonl` it writes a line
 /// of JSON for the trace, one for each kernel, and one for each memory instruction with the addresses
 /// of its lanes. `import` reads that, too. The output appears under its name when it is complete.
 #[derive(clap::Args)]

@@ -21,11 +21,11 @@ use super::{choice, cubins, diagnostic, resume};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
-/// Takes binary traces, and text traces of the kinds that `import` takes. What loads read comes
+/// Takes binary traces, sets of them, and text traces of the kinds that `import` takes. What loads read comes
 /// from a memory image or from a fill; with neither, everything but values is computed. If the trace
 /// holds expected values they are compared, and a mismatch is exit status 1.
 ///
-/// A binary trace, a file with cubins, and one that holds all bytes of an image, are mapped: they must not change or
+/// A binary trace or the parts of a set, a file with cubins, and one that holds all bytes of an image, are mapped: they must not change or
 /// become shorter while they are read.
 ///
 /// Misaligned addresses are rounded down and reported as faults, whatever the manifest's
