@@ -34,6 +34,7 @@ mod resume;
 mod rows;
 mod run;
 mod set;
+mod set_file;
 mod split;
 mod status;
 mod suite;

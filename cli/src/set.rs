@@ -1,19 +1,17 @@
-//! `set`: binary traces put together, and reading sets of them.
+//! `set`: binary traces put together.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
-use warpload::memory::Arena;
 use warpload::trace::{SetBuilder, TraceSet};
 
+use super::destination;
 use super::io::{self, Output};
 use super::name::visible;
 use super::output_file::Target;
 use super::status::Status;
 use super::trace::Input;
-use super::{destination, inputs, mapped};
 
 /// Put binary traces together as a trace set
 ///
@@ -108,50 +106,20 @@ fn real_folder(file: &Path) -> anyhow::Result<PathBuf> {
 /// Returns the name of a file relative to a folder without symbolic links, with `/` between names.
 fn relative(folder: &Path, file: &Path) -> anyhow::Result<String> {
     let real = real_folder(file)?;
-    let (mut from, mut to) = (folder.components().peekable(), real.components().peekable());
-    if from.peek() != to.peek() {
+    let pairs = folder.components().zip(real.components());
+    let common = pairs.take_while(|(one, other)| one == other).count();
+    let last = file.file_name().unwrap_or_default();
+    if common == 0 {
         // On another drive.
-        let file = real.join(file.file_name().unwrap_or_default());
-        return Ok(text(file.as_os_str())?.to_owned());
+        return Ok(text(real.join(last).as_os_str())?.to_owned());
     }
-    while from.peek().is_some() && from.peek() == to.peek() {
-        (from.next(), to.next());
+    let mut names = vec![".."; folder.components().count() - common];
+    for name in real.components().skip(common).map(Component::as_os_str).chain([last]) {
+        names.push(text(name)?);
     }
-    let mut names = vec![".."; from.count()];
-    let to: Vec<Component<'_>> = to.collect();
-    for component in &to {
-        names.push(text(component.as_os_str())?);
-    }
-    names.push(text(file.file_name().unwrap_or_default())?);
     Ok(names.join("/"))
 }
 
 fn text(name: &std::ffi::OsStr) -> anyhow::Result<&str> {
     name.to_str().context("the name is not UTF-8, which a part of a set must have")
-}
-
-/// The most bytes of a set's file: room for as many parts as there can be kernels.
-const MAX_BYTES: u64 = 512 << 20;
-
-/// Reads the file of a set. Errors name it.
-pub(crate) fn read(path: &Path, bytes: &mut (dyn Read + Send)) -> anyhow::Result<TraceSet> {
-    let name = || io::name(path);
-    let mut text = Vec::new();
-    let read = bytes.take(MAX_BYTES + 1).read_to_end(&mut text);
-    read.with_context(|| format!("{}: cannot be read", name()))?;
-    if text.len() as u64 > MAX_BYTES {
-        bail!("{}: a trace set of more than {MAX_BYTES} bytes", name());
-    }
-    TraceSet::from_json(&text).with_context(name)
-}
-
-/// Maps a part of a set.
-pub(crate) fn map_part(path: &Path) -> std::io::Result<Arena> {
-    // Opening a pipe would wait for a writer.
-    if !fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::other("is not a regular file; expected a binary trace"));
-    }
-    let file = File::open(path)?;
-    inputs::remember(path, &file.metadata()?);
-    mapped::map(path, &file)
 }

@@ -13,7 +13,7 @@ use warpload::trace::{BinaryTrace, Shard, TraceSet, import_from};
 use super::importing::{Importing, List};
 use super::io::{self, is_stdin};
 use super::options::Progress;
-use super::{mapped, set};
+use super::{mapped, set_file};
 
 /// How many bytes tell the kind of an input.
 const START_BYTES: u64 = 4096;
@@ -112,7 +112,7 @@ impl<'p> Input<'p> {
     /// Reads a trace set, without its parts, and returns their folder too. Errors name it.
     pub(crate) fn read_set(mut self) -> anyhow::Result<(TraceSet, &'p Path)> {
         let folder = self.folder();
-        Ok((set::read(self.path, &mut self.bytes)?, folder))
+        Ok((set_file::read(self.path, &mut self.bytes)?, folder))
     }
 
     /// Maps a file that is a binary trace, and the parts of a set; what else it is takes longer to
@@ -120,8 +120,8 @@ impl<'p> Input<'p> {
     pub(crate) fn map(mut self) -> anyhow::Result<Self> {
         if self.is_set() && self.trace.is_none() {
             let folder = self.folder();
-            let set = set::read(self.path, &mut self.bytes)?;
-            let trace = set.open(self.shard, folder, set::map_part);
+            let set = set_file::read(self.path, &mut self.bytes)?;
+            let trace = set.open(self.shard, folder, set_file::map_part);
             self.parts = Some(set.parts().len());
             self.trace = Some(trace.with_context(|| io::name(self.path))?);
         }

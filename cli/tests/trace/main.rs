@@ -19,5 +19,6 @@ mod random;
 #[path = "../../../tests/trace/samples.rs"]
 #[allow(dead_code, reason = "the tests of the library use the rest")]
 mod samples;
+#[cfg(unix)]
 mod sets;
 mod values;

@@ -1,10 +1,13 @@
 //! [`TraceSet`]: a file that names binary traces which are one trace together (docs/trace-format.md).
 
 mod builder;
+mod hexadecimal;
 mod json;
 mod open;
 
 use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
 
 pub use self::builder::SetBuilder;
 use crate::trace::binary::{BinaryTrace, Contents, TraceError};
@@ -28,13 +31,15 @@ pub struct TraceSet {
 }
 
 /// A part of a [`TraceSet`], and how to recognize it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SetPart {
     /// Its file, relative to that of the set.
     pub file: String,
     /// Its size.
     pub bytes: u64,
     /// Its [checksum](crate::trace::BinaryTrace::checksum).
+    #[serde(with = "hexadecimal")]
     pub checksum: u32,
     /// Its instructions, those without a memory operand included.
     pub records: u64,
@@ -112,28 +117,12 @@ impl TraceSet {
         if total.kernels > MAX_KERNELS as u64 {
             return Err(wrong(format!("it has more than {MAX_KERNELS} kernels")));
         }
-        let contents = Contents { kernels: Vec::new(), ..contents };
+        let mut contents = Contents { kernels: Vec::new(), ..contents };
+        for operation in &mut contents.operations {
+            // As in the parts: of other spaces it is ignored.
+            operation.uniform &= operation.reaches_global();
+        }
         Ok(Self { contents, parts, before })
-    }
-
-    /// Reads a set from the bytes of its file.
-    ///
-    /// # Errors
-    /// Returns [`TraceError::Set`] if they are not a valid trace set.
-    pub fn from_json(bytes: &[u8]) -> Result<Self, TraceError> {
-        json::read(bytes)
-    }
-
-    /// Returns the text of the set's file, which has a line for each part.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        json::write(self)
-    }
-
-    /// Returns whether a file that begins with these bytes is a trace set.
-    #[must_use]
-    pub fn is_set(start: &[u8]) -> bool {
-        json::is_set(start)
     }
 
     /// Returns what the set holds beside blocks and kernels. Operations are numbered for the whole.

@@ -1,0 +1,37 @@
+//! Reading the file of a trace set, and mapping its parts.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use warpload::memory::Arena;
+use warpload::trace::TraceSet;
+
+use super::{inputs, io, mapped};
+
+/// The most bytes of a set's file: room for as many parts as there can be kernels.
+const MAX_BYTES: u64 = 512 << 20;
+
+/// Reads the file of a set. Errors name it.
+pub(crate) fn read(path: &Path, bytes: &mut (dyn Read + Send)) -> anyhow::Result<TraceSet> {
+    let name = || io::name(path);
+    let mut text = Vec::new();
+    let read = bytes.take(MAX_BYTES + 1).read_to_end(&mut text);
+    read.with_context(|| format!("{}: cannot be read", name()))?;
+    if text.len() as u64 > MAX_BYTES {
+        bail!("{}: a trace set of more than {MAX_BYTES} bytes", name());
+    }
+    TraceSet::from_json(&text).with_context(name)
+}
+
+/// Maps a part of a set.
+pub(crate) fn map_part(path: &Path) -> std::io::Result<Arena> {
+    // Opening a pipe would wait for a writer.
+    if !fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("is not a regular file; expected a binary trace"));
+    }
+    let file = File::open(path)?;
+    inputs::remember(path, &file.metadata()?);
+    mapped::map(path, &file)
+}
