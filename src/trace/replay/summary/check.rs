@@ -31,8 +31,7 @@ pub(super) fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(
     if partial.pages.len() != kernels || partial.lines.len() != kernels {
         return Err("`kernels` and `partial` differ in length");
     }
-    // Numbers of kernels are 32 bits wide.
-    if partial.first_kernel.checked_add(kernels).is_none_or(|end| end > u32::MAX as usize) {
+    if partial.first_kernel.checked_add(kernels).is_none_or(|end| end > partial.of_kernels) {
         return Err("it has kernels that there are not");
     }
     check_footprints(summary, partial)?;

@@ -170,6 +170,7 @@ impl Replayed<'_> {
             of: shard.count(),
             replay: self.options().identity(self.trace().checksum()),
             first_kernel: if self.kernels.is_empty() { 0 } else { self.trace().first_kernel() },
+            of_kernels: self.trace().kernels(),
             per_pc: rows(true),
             per_pc_stores: rows(false),
             wavefronts: both.map(|(_, (_, counts))| counts.own.amount).collect(),

@@ -230,7 +230,8 @@ fn check_replay(parts: &[Part]) -> Result<(), MergeError> {
             && (summary.complete, &summary.notes) == (first.complete, &first.notes)
             && summary.digest.is_some() == first.digest.is_some()
             && summary.counts.reuse.is_some() == first.counts.reuse.is_some()
-            && summary.selected == first.selected;
+            && summary.selected == first.selected
+            && other.of_kernels == partial.of_kernels;
         if !is_same {
             return Err(MergeError::OfAnotherTrace {
                 index: *index,
@@ -268,7 +269,7 @@ fn check_shards(parts: &[Part], is_whole: bool) -> Result<(), MergeError> {
 }
 
 /// Checks that the kernels of each range of shards go on where those of the range before end, or share the
-/// last ones of these.
+/// last ones of these, and of the whole that none is missing.
 fn check_kernels(parts: &[Part], is_whole: bool) -> Result<(), MergeError> {
     let mut before: Option<(usize, &[KernelPart])> = None;
     for Part { index, partial, kernels, .. } in parts {
@@ -298,7 +299,14 @@ fn check_kernels(parts: &[Part], is_whole: bool) -> Result<(), MergeError> {
         }
         before = Some((first, kernels));
     }
-    Ok(())
+    let end = before.map_or(0, |(first, kernels)| first + kernels.len());
+    match parts.last() {
+        Some(Part { index, partial, .. }) if is_whole && end < partial.of_kernels => {
+            let message = "the last kernels of the trace are missing";
+            Err(MergeError::Inconsistent { index: *index, message })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn add_digests(one: Option<Digest>, other: Option<Digest>) -> Option<Digest> {

@@ -20,6 +20,8 @@ pub struct Partial {
     pub(super) replay: String,
     /// The number of the summary's first kernel in the trace; 0 without kernels.
     pub(super) first_kernel: usize,
+    /// The number of kernels of the whole trace.
+    pub(super) of_kernels: usize,
     /// For each row of `per_pc`, the indices of its kernel in the summary and of its operation, and the sum
     /// of its sectors.
     pub(super) per_pc: Vec<RowSum>,
