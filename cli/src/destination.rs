@@ -71,15 +71,15 @@ impl Destination {
     }
 
     /// Says that nothing was to be done, which ends as the work would have ended.
-    pub(crate) fn is_done(self, status: Status, output: &mut Output) -> anyhow::Result<Status> {
+    pub(crate) fn say_done(self, status: Status, output: &mut Output) -> anyhow::Result<Status> {
         if let Some((path, _)) = &self.file {
-            is_done(path, output)?;
+            say_done(path, output)?;
         }
         Ok(status)
     }
 }
 
 /// Says that an output is there already.
-pub(crate) fn is_done(path: &Path, output: &mut Output) -> anyhow::Result<()> {
+pub(crate) fn say_done(path: &Path, output: &mut Output) -> anyhow::Result<()> {
     Ok(output.line(format_args!("{} is done already", visible(&path.display().to_string())))?)
 }

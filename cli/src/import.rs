@@ -76,7 +76,7 @@ pub(crate) fn execute(
         return split::split(input.list(progress)?, &to, threads, resume, output);
     }
     if resume && is_done(&from, only, &to)? {
-        destination::is_done(&to, output)?;
+        destination::say_done(&to, output)?;
         return Ok(Status::Done);
     }
     let target = Target::new(&to)?;

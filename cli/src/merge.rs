@@ -52,7 +52,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         && let Some(done) = to.summary()
         && is_range(&done, &paths)?
     {
-        return to.is_done(replay::status(&done, output), output);
+        return to.say_done(replay::status(&done, output), output);
     }
     let summaries = paths.iter().map(|path| compare::read_summary(path));
     let summaries = summaries.collect::<anyhow::Result<_>>()?;
@@ -63,7 +63,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let mut bytes = Vec::new();
         io::write_json(&mut bytes, &merged)?;
         if bytes == existing {
-            return to.is_done(status, output);
+            return to.say_done(status, output);
         }
     }
     to.json(&merged, output)?;

@@ -132,7 +132,7 @@ pub(crate) fn execute(
         let kernels = contents.kernels.iter().map(|kernel| &kernel.name);
         let kernels = kernels.map(|name| (name, demangled.get(name)));
         if resume::is_shard(&done, shard, &options.identity(trace.checksum()), kernels) {
-            return to.is_done(status(&done, output), output);
+            return to.say_done(status(&done, output), output);
         }
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;

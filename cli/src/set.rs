@@ -60,7 +60,7 @@ pub(crate) fn write(
     let json = set.to_json();
     let is_there = || fs::metadata(to).is_ok_and(|metadata| metadata.is_file());
     if resume && is_there() && fs::read(to).is_ok_and(|bytes| bytes == json.as_bytes()) {
-        destination::is_done(to, output)?;
+        destination::say_done(to, output)?;
         return Ok(Status::Done);
     }
     target.write(json.as_bytes())?;

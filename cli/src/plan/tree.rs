@@ -86,12 +86,11 @@ impl<'p> Tree<'p> {
             let mut rest = nodes.into_iter().peekable();
             while rest.peek().is_some() {
                 let mut given: Vec<Node> = rest.by_ref().take(fan_in).collect();
-                if given.len() == 1 {
+                let [Node { first, .. }, .., Node { last, .. }] = given[..] else {
                     // Alone it is its own sum.
                     merged.append(&mut given);
                     continue;
-                }
-                let (first, last) = (given[0].first, given[given.len() - 1].last);
+                };
                 let output = self.output(&format!("shards {first}-{last} of {}", self.shards))?;
                 let task = merge(&given, true, output.clone());
                 merged.push(Node { first, last, output, level: task.level + 1 });

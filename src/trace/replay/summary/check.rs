@@ -64,16 +64,18 @@ fn check_footprints(summary: &Summary, partial: &Partial) -> Result<(), &'static
     Ok(())
 }
 
+/// Returns which of the instructions that are not replayed are known.
+pub(super) fn is_known(counts: &Counts) -> [bool; 5] {
+    let Counts { skipped, ldgsts, tma, stores, atomics, .. } = counts;
+    let not_replayed = skipped.not_replayed.is_some();
+    [not_replayed, ldgsts.is_some(), tma.is_some(), stores.is_some(), atomics.is_some()]
+}
+
 /// Checks that the counts of the whole are the sums of its kernels'.
 fn check_sums(summary: &Summary) -> Result<(), &'static str> {
     let whole = &summary.counts;
     let mut sum = Counts { footprint: whole.footprint, ..Counts::default() };
     // What is not replayed must be known of all or of none.
-    let is_known = |counts: &Counts| {
-        let Counts { skipped, ldgsts, tma, stores, atomics, .. } = counts;
-        let others = (skipped.not_replayed.is_some(), ldgsts.is_some(), tma.is_some());
-        (others, stores.is_some(), atomics.is_some())
-    };
     if summary.kernels.iter().any(|kernel| is_known(&kernel.counts) != is_known(whole)) {
         return Err("the instructions that are not replayed are known of a part only");
     }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use roaring::RoaringTreemap;
 
-use super::check::check_consistent;
+use super::check::{check_consistent, is_known};
 use super::partial::PartialReuse;
 use super::rows::Rows;
 use super::set::Set;
@@ -162,6 +162,7 @@ impl Part {
         if self.kernels.is_empty() {
             self.partial.first_kernel = partial.first_kernel;
         }
+        // `check_kernels` has found that they follow.
         let shared = self.partial.first_kernel + self.kernels.len() - partial.first_kernel;
         let shared = if kernels.is_empty() { 0 } else { shared };
         let start = self.kernels.len() - shared;
@@ -231,7 +232,8 @@ fn check_replay(parts: &[Part]) -> Result<(), MergeError> {
             && summary.digest.is_some() == first.digest.is_some()
             && summary.counts.reuse.is_some() == first.counts.reuse.is_some()
             && summary.selected == first.selected
-            && other.of_kernels == partial.of_kernels;
+            && other.of_kernels == partial.of_kernels
+            && is_known(&summary.counts) == is_known(&first.counts);
         if !is_same {
             return Err(MergeError::OfAnotherTrace {
                 index: *index,
