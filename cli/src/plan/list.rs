@@ -4,8 +4,7 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use super::argument;
-use super::task::Task;
+use super::task::{Task, argument};
 use crate::io;
 use crate::options::Progress;
 use crate::split;

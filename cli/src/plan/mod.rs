@@ -102,9 +102,3 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     }
     Ok(Status::Done)
 }
-
-/// Returns a path as an argument that is not taken for an option.
-fn argument(path: &Path) -> anyhow::Result<String> {
-    let text = io::utf8(path)?;
-    Ok(if text.starts_with('-') { format!("./{text}") } else { text.to_owned() })
-}

@@ -1,7 +1,11 @@
 //! [`Task`]: a step of a plan.
 
+use std::path::Path;
+
 use anyhow::bail;
 use serde::Serialize;
+
+use crate::io;
 
 /// One command, and what it reads and writes.
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +41,12 @@ impl Task {
         }
         Ok(self.argv.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "))
     }
+}
+
+/// Returns a path as an argument that is not taken for an option.
+pub(super) fn argument(path: &Path) -> anyhow::Result<String> {
+    let text = io::utf8(path)?;
+    Ok(if text.starts_with('-') { format!("./{text}") } else { text.to_owned() })
 }
 
 /// Quotes an argument for a POSIX shell, if it needs that.

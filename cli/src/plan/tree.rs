@@ -6,8 +6,7 @@ use anyhow::bail;
 use sha2::{Digest, Sha256};
 use warpload::trace::{Selection, Shard, TraceSet};
 
-use super::argument;
-use super::task::Task;
+use super::task::{Task, argument};
 use crate::io;
 use crate::options::Progress;
 use crate::replaying::Replaying;
