@@ -7,12 +7,17 @@ use std::path::Path;
 
 use warpload::memory::Arena;
 
-/// Maps a whole file. If it becomes shorter than it is now, the process ends with a message and
-/// exit status 2.
+#[cfg(unix)]
+use super::process;
+
+/// Maps a whole file. If it becomes shorter than it is now, the process ends, with a message and exit
+/// status 2 if it is the command's.
 #[allow(unsafe_code)]
 pub(crate) fn map(name: &Path, file: &File) -> io::Result<Arena> {
     #[cfg(unix)]
-    lost::report(name, file)?;
+    if process::is_owned() {
+        lost::report(name, file)?;
+    }
     // Other systems do not let a mapped file become shorter.
     #[cfg(not(unix))]
     let _ = name;
