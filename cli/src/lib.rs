@@ -27,6 +27,7 @@ mod mapped;
 mod name;
 mod options;
 mod output_file;
+mod parquet;
 mod process;
 mod ptx;
 mod replay;
@@ -54,6 +55,7 @@ use status::Status;
 
 pub use call::{Answer, call};
 pub use diagnostic::{Level, Message, Place};
+pub use parquet::{ParquetExport, WriteParquet, set_parquet};
 pub use process::own_process;
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
