@@ -3,8 +3,8 @@
 //! ```text
 //! cargo run --release --example rate [TRACE.wlt]
 //! ```
-//! Without a trace, traces of 1,048,576 loads are made. Both take turns, 15 of each, and are measured by the
-//! wall clock; the ratio is the median of the turns' ratios. The batches are kept until a turn ends, as a
+//! Without a trace, traces of 1,048,576 loads are made. Both take turns, 15 of each; the ratio is the
+//! median of the turns' ratios. Time is processor time of the process, of all threads. The batches are kept until a turn ends, as a
 //! table keeps them, or dropped at once.
 
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -14,8 +14,9 @@ use std::io::Cursor;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{Arena, mix};
 use warpload::trace::{
@@ -94,9 +95,9 @@ fn measure(name: &str, trace: Arc<BinaryTrace>) -> Result<(), Box<dyn Error>> {
 
 /// Returns the rates of a replay, of batches that are kept, and of batches that are dropped.
 fn turn(trace: &Arc<BinaryTrace>, threads: usize) -> Result<[f64; 3], String> {
-    let rate = |start: Instant| trace.loads() as f64 / start.elapsed().as_secs_f64() / 1e6;
+    let rate = |start| trace.loads() as f64 / (now() - start).as_secs_f64() / 1e6;
     let options = ReplayOptions::new(Data::Absent);
-    let start = Instant::now();
+    let start = now();
     let summary = replay(trace, &options).map_err(|error| error.to_string())?.summary();
     let replayed = rate(start);
     drop(summary);
@@ -104,13 +105,19 @@ fn turn(trace: &Arc<BinaryTrace>, threads: usize) -> Result<[f64; 3], String> {
         LoadOptions::new(options).threads(NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN));
     let batches =
         || LoadBatches::new(Arc::clone(trace), options).map_err(|error| error.to_string());
-    let start = Instant::now();
+    let start = now();
     let kept: Result<Vec<_>, _> = batches()?.collect();
     let kept_rate = rate(start);
     drop(kept.map_err(|error| error.to_string())?);
-    let start = Instant::now();
+    let start = now();
     for batch in batches()? {
         drop(batch.map_err(|error| error.to_string())?);
     }
     Ok([replayed, kept_rate, rate(start)])
+}
+
+/// Returns the processor time of the process so far.
+fn now() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
