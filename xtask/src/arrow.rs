@@ -19,8 +19,9 @@ pub(crate) fn check(workspace: &Metadata) -> Result<()> {
     let root = workspace.root()?;
     let run = |task: &str, rest: &str| -> Result<()> {
         let mut cargo: Command = cargo(&format!("{task} --locked --manifest-path {MANIFEST}"));
-        // What both need is built once.
-        cargo.arg("--target-dir").arg(workspace.target()?).args(rest.split_whitespace());
+        // Apart, because both have a program `warpload`.
+        cargo.arg("--target-dir").arg(workspace.target()?.join("arrow"));
+        cargo.args(rest.split_whitespace());
         command(&root, cargo)
     };
     command(&root, cargo(&format!("fmt --check --manifest-path {MANIFEST}")))?;
