@@ -1,11 +1,13 @@
 //! Messages on standard error, drawn as rustc draws them.
 
+use std::cell::RefCell;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use annotate_snippets::renderer::Renderer;
-use annotate_snippets::{AnnotationKind, Group, Level, Report, Snippet, Title};
+use annotate_snippets::{AnnotationKind, Group, Level as Title, Report, Snippet};
 use warpload::encoding::{Alias, ParseError, Sm};
+use warpload::trace::ImportError;
 use warpload_ptx::syntax::{Lines, Span};
 
 use super::name;
@@ -20,34 +22,140 @@ pub(crate) struct Origin<'o> {
     pub(crate) column: usize,
 }
 
+/// How bad what a message says is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Level {
+    /// The result is missing or wrong.
+    Error,
+    /// The result may not be what is wanted.
+    Warning,
+    /// For the reader of the result.
+    Note,
+}
+
+/// A message of the command.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Message {
+    /// How bad it is.
+    pub level: Level,
+    /// What it says.
+    pub title: String,
+    /// The name of the rule that is broken.
+    pub rule: Option<String>,
+    /// What to do.
+    pub help: Option<String>,
+    /// What it is about.
+    pub place: Option<Place>,
+    /// Whether a file is missing.
+    pub is_missing_file: bool,
+    /// The whole message as it is drawn, without colours.
+    pub drawing: String,
+}
+
+/// A place in a text.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Place {
+    /// The file's name.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u64,
+    /// The column in characters, from 1.
+    pub column: u64,
+    /// The first byte and the one after the last, in the whole text of a module and in its line
+    /// elsewhere, if they are known.
+    pub span: Option<(usize, usize)>,
+}
+
+impl Message {
+    fn new(level: Level, title: impl Display) -> Self {
+        let title = title.to_string();
+        Self {
+            level,
+            title,
+            rule: None,
+            help: None,
+            place: None,
+            is_missing_file: false,
+            drawing: String::new(),
+        }
+    }
+}
+
+thread_local! {
+    /// Where messages go instead of standard error.
+    static COLLECTED: RefCell<Option<Vec<Message>>> = const { RefCell::new(None) };
+}
+
+/// Calls a function whose messages are collected instead of drawn.
+pub(crate) fn collect<T>(function: impl FnOnce() -> T) -> (T, Vec<Message>) {
+    COLLECTED.set(Some(Vec::new()));
+    let result = function();
+    (result, COLLECTED.take().unwrap_or_default())
+}
+
 pub(crate) fn error(message: impl Display) {
-    draw(&[Group::with_title(Level::ERROR.primary_title(message.to_string()))]);
+    alone(Message::new(Level::Error, message));
+}
+
+/// An error with its causes: its place is that of the line at fault, if one is.
+pub(crate) fn failure(error: &anyhow::Error) {
+    alone(Message::of_failure(error));
+}
+
+impl Message {
+    /// Returns the message for an error with its causes.
+    pub(crate) fn of_failure(error: &anyhow::Error) -> Self {
+        let mut message = Self::new(Level::Error, format_args!("{error:#}"));
+        for cause in error.chain() {
+            let io = cause.downcast_ref::<std::io::Error>();
+            message.is_missing_file |= io.is_some_and(|io| io.kind() == ErrorKind::NotFound);
+            if let Some(ImportError::Line { file, line, column, .. }) = cause.downcast_ref() {
+                let (file, column) = (file.display().to_string(), *column as u64);
+                message.place = Some(Place { file, line: *line, column, span: None });
+            }
+        }
+        message
+    }
+}
+
+/// What is wrong with the arguments.
+pub(crate) fn wrong_use(error: &clap::Error) {
+    let drawing = error.render().to_string();
+    let title = drawing.lines().next().unwrap_or_default();
+    let title = title.strip_prefix("error: ").unwrap_or(title).to_owned();
+    keep(Message { drawing, ..Message::new(Level::Error, title) });
 }
 
 /// Returns the lines that [`error`] writes, without colours.
 #[cfg(unix)]
 pub(crate) fn plain_error(message: &str) -> String {
-    let report = [Group::with_title(Level::ERROR.primary_title(message))];
+    let report = [Group::with_title(Title::ERROR.primary_title(message))];
     format!("{}\n", Renderer::plain().render(&report))
 }
 
 pub(crate) fn warning(message: impl Display) {
-    draw(&[Group::with_title(Level::WARNING.primary_title(message.to_string()))]);
+    alone(Message::new(Level::Warning, message));
 }
 
 pub(crate) fn note(message: impl Display) {
-    draw(&[Group::with_title(Level::NOTE.primary_title(message.to_string()))]);
+    alone(Message::new(Level::Note, message));
+}
+
+/// A message without a place in a text that could be drawn.
+fn alone(message: Message) {
+    let title = message.level.drawn().primary_title(message.title.clone());
+    draw(message, &[Group::with_title(title)]);
 }
 
 /// An error in a line of SASS: the line, the place, the hint.
 pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError, sm: Sm) {
-    let title = Level::ERROR.primary_title(error.to_string());
-    let mut group = at(title, origin, text, error.span.start, error.span.end);
     let hint = if sm.has_wide_words() { error.hint() } else { error.hint_in(text) };
-    if let Some(hint) = hint {
-        group = group.element(Level::HELP.message(hint.to_string()));
-    }
-    draw(&[group]);
+    let help = hint.map(|hint| hint.to_string());
+    let message = Message { help, ..Message::new(Level::Error, error) };
+    in_line(message, origin, text, (error.span.start, error.span.end));
 }
 
 /// A warning about the bytes `from..to` of a line of SASS.
@@ -58,38 +166,48 @@ pub(crate) fn warning_in_line(
     title: &str,
     help: &str,
 ) {
-    let title = Level::WARNING.primary_title(title);
-    draw(&[at(title, origin, text, from, to).element(Level::HELP.message(help))]);
+    let help = Some(help.to_owned());
+    in_line(Message { help, ..Message::new(Level::Warning, title) }, origin, text, (from, to));
 }
 
 /// A modifier that assembles as another one.
 pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
     let title = format!("`.{}` assembles as `.{}`", alias.written, alias.becomes);
-    let title = Level::NOTE.primary_title(title);
-    draw(&[at(title, origin, text, alias.span.start, alias.span.end)]);
+    let (start, end) = (alias.span.start, alias.span.end);
+    in_line(Message::new(Level::Note, title), origin, text, (start, end));
 }
 
-/// The title, where it is, and the part of the line that is worth drawing.
-fn at<'d>(
-    title: Title<'d>,
-    origin: Origin<'d>,
-    text: &'d str,
-    start: usize,
-    end: usize,
-) -> Group<'d> {
+/// A message about the bytes `start..end` of a line, with the part of the line that is worth drawing.
+fn in_line(mut message: Message, origin: Origin<'_>, text: &str, (start, end): (usize, usize)) {
+    let column = origin.column + text[..start].chars().count();
+    let place = Place {
+        file: origin.file.to_owned(),
+        line: origin.line as u64,
+        column: column as u64,
+        span: Some((start, end)),
+    };
+    message.place.get_or_insert(place);
     let (shown, from, to) = visible(text, start, end);
     let snippet = Snippet::source(shown)
         .line_start(origin.line)
         .annotation(AnnotationKind::Primary.span(from..to));
-    if origin.column == 1 && from == start {
-        return title.element(snippet.path(name::visible(origin.file)));
+    let mut title = message.level.drawn().primary_title(message.title.clone());
+    if let Some(rule) = &message.rule {
+        title = title.id(rule.clone());
     }
-    // Columns are those of the line, of which a part is drawn.
-    let column = origin.column + text[..start].chars().count();
-    let place = annotate_snippets::Origin::path(name::visible(origin.file))
-        .line(origin.line)
-        .char_column(column);
-    title.element(place).element(snippet)
+    let mut group = if origin.column == 1 && from == start {
+        title.element(snippet.path(name::visible(origin.file)))
+    } else {
+        // Columns are those of the line, of which a part is drawn.
+        let place = annotate_snippets::Origin::path(name::visible(origin.file))
+            .line(origin.line)
+            .char_column(column);
+        title.element(place).element(snippet)
+    };
+    if let Some(help) = &message.help {
+        group = group.element(Title::HELP.message(help.clone()));
+    }
+    draw(message, &[group]);
 }
 
 /// What is said of a place in a text of many lines.
@@ -110,17 +228,21 @@ pub(crate) fn in_source(file: &str, source: &str, lines: &Lines, label: Labelled
     // A line may be as long as the text: what is not drawn is not scanned either.
     let window = floor_char_boundary(source, end.saturating_add(CONTEXT));
     let last = source[end..window].find('\n').map_or(window, |at| end + at);
-    let mut title = Level::ERROR.primary_title(label.title);
-    if let Some(rule) = label.rule {
-        title = title.id(rule);
-    }
     let line = position.line as usize;
+    let place = Place {
+        file: file.to_owned(),
+        line: position.line.into(),
+        column: position.column.into(),
+        span: Some((start, end)),
+    };
+    let message = Message {
+        rule: label.rule.map(str::to_owned),
+        help: label.help.map(str::to_owned),
+        place: Some(place),
+        ..Message::new(Level::Error, label.title)
+    };
     let origin = Origin { file, line, column: 1 };
-    let mut group = at(title, origin, &source[first..last], start - first, end - first);
-    if let Some(help) = label.help {
-        group = group.element(Level::HELP.message(help));
-    }
-    draw(&[group]);
+    in_line(message, origin, &source[first..last], (start - first, end - first));
 }
 
 /// How much of a long line is drawn on either side of the place at fault, in bytes.
@@ -143,8 +265,31 @@ fn floor_char_boundary(text: &str, at: usize) -> usize {
     at
 }
 
-fn draw(report: Report<'_>) {
+/// Writes a message to standard error, or keeps it.
+fn draw(message: Message, report: Report<'_>) {
+    if COLLECTED.with_borrow(Option::is_some) {
+        let drawing = Renderer::plain().render(report);
+        return keep(Message { drawing, ..message });
+    }
     let drawing = Renderer::styled().render(report);
     // If standard error is closed, there is no one to tell.
     let _ = writeln!(anstream::stderr(), "{drawing}");
+}
+
+fn keep(message: Message) {
+    COLLECTED.with_borrow_mut(|collected| {
+        if let Some(collected) = collected {
+            collected.push(message);
+        }
+    });
+}
+
+impl Level {
+    fn drawn(self) -> Title<'static> {
+        match self {
+            Self::Error => Title::ERROR,
+            Self::Warning => Title::WARNING,
+            Self::Note => Title::NOTE,
+        }
+    }
 }

@@ -5,7 +5,34 @@ use std::fs::Metadata;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-static OPENED: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
+static OPENED: Mutex<Opened> = Mutex::new(Opened { runs: 0, files: BTreeSet::new() });
+
+/// The files that the runs of the command have opened.
+struct Opened {
+    /// How many there are at present.
+    runs: usize,
+    files: BTreeSet<Identity>,
+}
+
+/// A run of the command. Its inputs are forgotten at the end, unless another run goes on.
+pub(crate) struct Scope;
+
+impl Scope {
+    pub(crate) fn new() -> Self {
+        opened().runs += 1;
+        Self
+    }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        let mut opened = opened();
+        opened.runs -= 1;
+        if opened.runs == 0 {
+            opened.files.clear();
+        }
+    }
+}
 
 /// What two names of one file have in common.
 #[cfg(unix)]
@@ -34,13 +61,13 @@ impl Identity {
     }
 }
 
-fn opened() -> MutexGuard<'static, BTreeSet<Identity>> {
+fn opened() -> MutexGuard<'static, Opened> {
     OPENED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Notes that a file is an input.
 pub(crate) fn remember(path: &Path, metadata: &Metadata) {
-    opened().extend(Identity::new(path, metadata));
+    opened().files.extend(Identity::new(path, metadata));
 }
 
 /// Notes that standard input is an input: it can be a file too.
@@ -53,7 +80,7 @@ pub(crate) fn remember_stdin() {
 
 /// Whether a file is one of the inputs, under this name or another.
 pub(crate) fn contains(path: &Path, metadata: &Metadata) -> bool {
-    Identity::new(path, metadata).is_some_and(|file| opened().contains(&file))
+    Identity::new(path, metadata).is_some_and(|file| opened().files.contains(&file))
 }
 
 /// Returns the metadata of an open file.

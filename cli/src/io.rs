@@ -1,5 +1,6 @@
 //! Files and standard streams of the command.
 
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
@@ -18,13 +19,52 @@ use super::{diagnostic, inputs};
 
 /// Standard output, buffered; every write can fail because its reader has closed it.
 pub(crate) struct Output {
-    stdout: BufWriter<StdoutLock<'static>>,
+    stdout: BufWriter<Sink>,
     status: Status,
+}
+
+/// Where output goes.
+enum Sink {
+    Stdout(StdoutLock<'static>),
+    Captured(Vec<u8>),
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::Captured(captured) => captured.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(stdout) => stdout.flush(),
+            Self::Captured(_) => Ok(()),
+        }
+    }
 }
 
 impl Output {
     pub(crate) fn new() -> Self {
-        Self { stdout: BufWriter::new(io::stdout().lock()), status: Status::Done }
+        Self::to(Sink::Stdout(io::stdout().lock()))
+    }
+
+    /// Creates an output that is kept.
+    pub(crate) fn captured() -> Self {
+        Self::to(Sink::Captured(Vec::new()))
+    }
+
+    fn to(sink: Sink) -> Self {
+        Self { stdout: BufWriter::new(sink), status: Status::Done }
+    }
+
+    /// Returns what was written to an output that is kept.
+    pub(crate) fn into_captured(self) -> Vec<u8> {
+        match self.stdout.into_inner() {
+            Ok(Sink::Captured(captured)) => captured,
+            _ => Vec::new(),
+        }
     }
 
     /// Notes how the command ends at best, and returns that. It holds even if the reader of what
@@ -47,7 +87,10 @@ impl Output {
         if is_output_error(&error) {
             return Err(error);
         }
-        Ok(self.fail(Status::Unreadable, format_args!("{error:#}"))?)
+        let status = self.raise(Status::Unreadable);
+        self.flush()?;
+        diagnostic::failure(&error);
+        Ok(status)
     }
 
     /// How the command ends if its reader has gone.
@@ -131,10 +174,26 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn Bu
     Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { file, bar })))
 }
 
+thread_local! {
+    /// What is read in place of standard input.
+    static INPUT: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
+}
+
+/// Calls a function that reads `input` as standard input.
+pub(crate) fn with_input<T>(input: Vec<u8>, function: impl FnOnce() -> T) -> T {
+    INPUT.set(Some(input));
+    let result = function();
+    INPUT.set(None);
+    result
+}
+
 /// Standard input, which no output is to replace either.
-pub(crate) fn stdin() -> io::Stdin {
+pub(crate) fn stdin() -> Box<dyn Read + Send> {
+    if let Some(input) = INPUT.with_borrow_mut(|input| input.as_mut().map(std::mem::take)) {
+        return Box::new(io::Cursor::new(input));
+    }
     inputs::remember_stdin();
-    io::stdin()
+    Box::new(io::stdin())
 }
 
 /// Opens a file that is not a folder, and returns its metadata too. The caller adds the file's name to

@@ -7,8 +7,11 @@ use std::path::Path;
 
 use warpload::memory::Arena;
 
-/// Maps a whole file. If it becomes shorter than it is now, the process ends with a message and
-/// exit status 2.
+#[cfg(unix)]
+use super::process;
+
+/// Maps a whole file. If it becomes shorter than it is now, the process ends, with a message and exit
+/// status 2 if it is the command's.
 #[allow(unsafe_code)]
 pub(crate) fn map(name: &Path, file: &File) -> io::Result<Arena> {
     // SAFETY: the help of each subcommand that maps files asks that they do not change while it
@@ -16,7 +19,9 @@ pub(crate) fn map(name: &Path, file: &File) -> io::Result<Arena> {
     // that was cut off does not return: `lost` ends the process.
     let arena = unsafe { Arena::map_read_only(file) }?;
     #[cfg(unix)]
-    lost::report(name, arena.bytes())?;
+    if process::is_owned() {
+        lost::report(name, arena.bytes())?;
+    }
     // Other systems do not let a mapped file become shorter.
     #[cfg(not(unix))]
     let _ = name;

@@ -1,7 +1,5 @@
 //! How the command ends.
 
-use std::process::ExitCode;
-
 /// How a command ended that did its work.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
@@ -10,10 +8,4 @@ pub(crate) enum Status {
     Failed,
     /// Wrong use, or a file that is not what it says; already reported.
     Unreadable,
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        Self::from(status as u8)
-    }
 }

@@ -9,6 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, TempPath};
 
+#[cfg(unix)]
+use super::process;
+
 /// The temporary names that exist now; a signal that ends the process waits for the lock.
 static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -124,10 +127,10 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
     Ok(linkat(CWD, descriptor_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// From now on removes the [`NAMES`] before a signal ends the process.
+/// From now on removes the [`NAMES`] before a signal ends the process, if that is the command's.
 fn remove_names_on_signals() {
     #[cfg(unix)]
-    {
+    if process::is_owned() {
         static ONCE: std::sync::Once = std::sync::Once::new();
         ONCE.call_once(|| {
             let Ok(mut signals) = signal_hook::iterator::Signals::new(ending_signals()) else {
@@ -187,6 +190,7 @@ mod tests {
     #[test]
     fn a_named_file_is_removed_by_signals() -> io::Result<()> {
         if let Some(folder) = std::env::var_os(FOLDER) {
+            crate::own_process();
             let _temporary = Temporary::named(&Path::new(&folder).join("output"))?;
             // The names of files are what the parent waits for.
             std::fs::write(Path::new(&folder).join("ready"), "")?;

@@ -41,7 +41,7 @@ impl<'p> Input<'p> {
         let failed = || format!("{}: cannot be read", io::name(path));
         let mut file = None;
         let mut bytes: Box<dyn Read + Send> = if is_stdin(path) {
-            Box::new(io::stdin())
+            io::stdin()
         } else {
             let (opened, metadata) = io::open_file(path).with_context(|| io::name(path))?;
             if metadata.is_file() {

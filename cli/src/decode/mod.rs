@@ -43,10 +43,7 @@ pub(crate) fn execute(
         match Decoder::new(&arguments, path, &mut functions).decode(progress, output) {
             Ok(decoded) => status = status.max(decoded),
             Err(error) if io::is_output_error(&error) => return Err(error),
-            Err(error) => {
-                let message = format_args!("{}: {error:#}", io::name(path));
-                status = output.fail(Status::Unreadable, message)?;
-            }
+            Err(error) => status = output.fail_input(error.context(io::name(path)))?,
         }
     }
     // Of several inputs one with the function is enough.

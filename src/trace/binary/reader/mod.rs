@@ -15,7 +15,7 @@ use super::format::{OLDEST_VERSION, RawBlock, SectionKind};
 use crate::memory::Arena;
 use crate::regular_file;
 
-pub use block::{Block, MemoryRecord};
+pub use block::{Block, MemoryRecord, Places};
 pub(in crate::trace) use join::Join;
 
 /// A binary trace whose header, sections and index have been checked. Blocks are checked when

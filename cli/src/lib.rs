@@ -1,0 +1,194 @@
+//! The command `warpload`: decodes, assembles, explains and executes GPU load instructions. One file a
+//! subcommand; this one reads the arguments and dispatches.
+//!
+//! [`run`] runs the command with the process's own streams, [`call`] with others: that is how the
+//! Python package has the command's results and messages.
+
+#![deny(unsafe_code)]
+
+mod binary;
+mod call;
+mod choice;
+mod compare;
+mod cubins;
+mod decode;
+mod demangled;
+mod destination;
+mod diagnostic;
+mod encode;
+mod explain;
+mod export;
+mod image;
+mod import;
+mod importing;
+mod info;
+mod inputs;
+mod io;
+mod manual;
+mod mapped;
+mod merge;
+mod name;
+mod options;
+mod output_file;
+mod parquet;
+mod plan;
+mod process;
+mod ptx;
+mod replay;
+mod replaying;
+mod resume;
+mod rows;
+mod run;
+mod set;
+mod set_file;
+mod split;
+mod status;
+mod suite;
+mod summary_text;
+mod table;
+mod temporary;
+mod test;
+mod tmem;
+mod trace;
+mod word;
+mod word_or_text;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use io::Output;
+use options::Progress;
+use status::Status;
+
+pub use call::{Answer, call};
+pub use diagnostic::{Level, Message, Place};
+pub use parquet::{ParquetExport, WriteParquet, set_parquet};
+
+/// Decodes, assembles, explains and executes GPU load instructions from their machine code.
+#[derive(Parser)]
+#[command(name = "warpload", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+
+    /// When to draw a progress bar on standard error, if that is a terminal
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    progress: Progress,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  warpload decode kernel.cubin                  every load of a cubin
+  warpload decode --list libkernels.so          the cubins and the PTX in a library
+  warpload decode --word 0x9c90000123470200     one word
+  warpload encode 'LD.E R0, [R2 + 0x1234]'      text to word
+  warpload explain 0x84e0000000070104           every bit of a word
+  warpload test vectors.jsonl                   check test vectors
+  warpload run vector.json                      execute one load, lane by lane
+  warpload replay kernelslist.g --fill address  execute every load of a trace
+  warpload compare before.json after.json       what changed between two replays
+  warpload ptx check kernel.ptx                 which loads of a PTX module are legal
+  warpload tmem map 16x256b x4                  which thread gets which cell of Tensor Memory
+
+`-` is standard input. Exit status: 0 done, 1 the input or the check failed, 2 wrong use or an
+unreadable file.";
+
+#[derive(Subcommand)]
+enum Command {
+    Decode(decode::Arguments),
+    Encode(encode::Arguments),
+    Explain(explain::Arguments),
+    Test(test::Arguments),
+    Run(run::Arguments),
+    Import(import::Arguments),
+    Set(set::Arguments),
+    Export(export::Arguments),
+    Info(info::Arguments),
+    Replay(Box<replay::Arguments>),
+    Merge(merge::Arguments),
+    Plan(Box<plan::Arguments>),
+    Compare(compare::Arguments),
+    Ptx(ptx::Arguments),
+    Tmem(tmem::Arguments),
+    Completions(manual::CompletionsArguments),
+    Man(manual::ManArguments),
+}
+
+/// Says that the process does nothing but run the command, which then handles signals: a mapped file
+/// that becomes shorter and a file that becomes too large are reported, and a signal that ends the
+/// process removes unfinished files. Without this, [`run`] leaves signals alone.
+pub fn own_process() {
+    process::own();
+    temporary::report_file_size_limit();
+}
+
+/// Runs the command with those arguments, of which the first is its name, and returns its exit status:
+/// 0 done, 1 the input or the check failed, 2 wrong use or an unreadable file.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let _inputs = inputs::Scope::new();
+    match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => execute(arguments, &mut Output::new()) as u8,
+        Err(error) => usage(&error) as u8,
+    }
+}
+
+/// Does what the arguments say, and reports what goes wrong.
+fn execute(arguments: Arguments, output: &mut Output) -> Status {
+    let result = dispatch(arguments, output).and_then(|status| {
+        output.flush()?;
+        Ok(status)
+    });
+    match result {
+        Ok(status) => status,
+        // The reader of our output has closed it.
+        Err(error) if is_closed_pipe(&error) => output.status(),
+        Err(error) => {
+            // What was done so far comes first; if that fails too, one message is enough.
+            let _ = output.flush();
+            diagnostic::failure(&error);
+            Status::Unreadable
+        }
+    }
+}
+
+/// Writes what is wrong with the arguments, or the help that they ask for.
+fn usage(error: &clap::Error) -> Status {
+    let written = error.print().and_then(|()| std::io::stdout().flush()).map_err(io::output_error);
+    match written.map_err(anyhow::Error::from) {
+        Err(failed) if !error.use_stderr() && !is_closed_pipe(&failed) => {
+            diagnostic::failure(&failed);
+            Status::Unreadable
+        }
+        _ if error.use_stderr() => Status::Unreadable,
+        _ => Status::Done,
+    }
+}
+
+fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    match arguments.command {
+        Command::Decode(command) => decode::execute(command, arguments.progress, output),
+        Command::Encode(command) => encode::execute(command, output),
+        Command::Explain(command) => explain::execute(command, output),
+        Command::Test(command) => test::execute(command, arguments.progress, output),
+        Command::Run(command) => run::execute(command, output),
+        Command::Import(command) => import::execute(command, arguments.progress, output),
+        Command::Set(command) => set::execute(command, output),
+        Command::Export(command) => export::execute(command, arguments.progress, output),
+        Command::Info(command) => info::execute(command, arguments.progress, output),
+        Command::Replay(command) => replay::execute(*command, arguments.progress, output),
+        Command::Merge(command) => merge::execute(command, output),
+        Command::Plan(command) => plan::execute(*command, output),
+        Command::Compare(command) => compare::execute(command, output),
+        Command::Ptx(command) => ptx::execute(command, arguments.progress, output),
+        Command::Tmem(command) => tmem::execute(command, arguments.progress, output),
+        Command::Completions(command) => manual::completions(command, Arguments::command(), output),
+        Command::Man(command) => manual::man(command, Arguments::command(), output),
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    io::is_output_error(error) && kind == Some(std::io::ErrorKind::BrokenPipe)
+}
