@@ -56,7 +56,9 @@ impl<'a> BlockReader<'a> {
         }
         let opcode = self.opcodes.column(std::mem::take(&mut columns.opcode))?;
         let space = self.spaces.column(std::mem::take(&mut columns.space))?;
-        let columns = columns.finish(raw.kernel, opcode, space)?;
+        // A trace of a set's parts begins with a kernel of the whole; a kernel's number is 32 bits wide.
+        let kernel = raw.kernel + trace.first_kernel() as u32;
+        let columns = columns.finish(kernel, opcode, space)?;
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 }
