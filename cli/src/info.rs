@@ -176,7 +176,7 @@ fn dimensions(dimensions: [u32; 3]) -> String {
     }
 }
 
-fn show_trace(
+pub(crate) fn show_trace(
     trace: &BinaryTrace,
     kind: &str,
     format: Format,

@@ -14,6 +14,7 @@ mod cubins;
 mod decode;
 mod demangled;
 mod diagnostic;
+mod embedded;
 mod encode;
 mod explain;
 mod export;
@@ -54,6 +55,7 @@ use status::Status;
 
 pub use call::{Answer, call};
 pub use diagnostic::{Level, Message, Place};
+pub use embedded::{Finished, Replay, Run, contents, open_image, open_trace};
 pub use process::own_process;
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.

@@ -1,14 +1,16 @@
 //! `replay` and `merge`.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use warpload::machine::Machine;
-use warpload::memory::{Fill, Window};
+use warpload::memory::{Fill, Memory, Window};
 use warpload::report::{Page, html};
+use warpload::sass::Functions;
 use warpload::trace::{
-    DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Shard, Summary, replay,
+    BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Replayed, Selection, Shard,
+    Summary, replay,
 };
 
 use super::choice::{self, Choice};
@@ -46,11 +48,11 @@ Examples:
   warpload replay app.wlt --fill address --shard 0/3 --format json > 0.json")]
 pub(crate) struct Arguments {
     /// The trace
-    trace: PathBuf,
+    pub(crate) trace: PathBuf,
 
     /// The manifest of the memory image that the loads read
     #[arg(long, value_name = "MANIFEST", conflicts_with = "fill")]
-    image: Option<PathBuf>,
+    pub(crate) image: Option<PathBuf>,
 
     /// What memory holds without an image; every address is allocated then
     #[arg(long, value_enum)]
@@ -58,7 +60,7 @@ pub(crate) struct Arguments {
 
     /// Number of threads to use; defaults to the available parallelism
     #[arg(long, value_name = "N", value_parser = positive)]
-    threads: Option<usize>,
+    pub(crate) threads: Option<usize>,
 
     /// Replay part I, from 0, of N parts; `merge` merges the results
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
@@ -90,7 +92,7 @@ pub(crate) struct Arguments {
     /// A cubin with kernels of the trace, or a file that holds such cubins, for the SASS of its loads and
     /// the source line of each program counter; can be given several times
     #[arg(long, value_name = "FILE")]
-    cubin: Vec<PathBuf>,
+    pub(crate) cubin: Vec<PathBuf>,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
@@ -156,7 +158,6 @@ pub(crate) fn execute(
     if arguments.html.as_deref().is_some_and(io::is_stdin) {
         bail!("standard output holds the summary; expected a file for the page, not `-`");
     }
-    let name = || io::name(&arguments.trace);
     let threads = trace::threads(arguments.threads);
     if arguments.image.as_deref().is_some_and(io::is_stdin) && io::is_stdin(&arguments.trace) {
         bail!("standard input is either the trace or the image, not both");
@@ -172,63 +173,122 @@ pub(crate) fn execute(
     let functions = cubins::read(&arguments.cubin)?;
     let page = arguments.html.as_deref().map(Target::new).transpose()?;
     let trace = input.open(progress, threads)?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-    let blocks = trace.blocks().iter().map(|block| u64::from(block.length)).sum();
-    let bar = io::progress_bar(progress, blocks, &arguments.trace);
-    let observer = |bytes| bar.inc(bytes);
-    let contents = trace.contents();
-    let demangled = Demangled::new(contents.kernels.iter().map(|kernel| &kernel.name));
-    let selection = arguments.choice.selection(contents, &demangled);
-    let demangled = if arguments.no_demangle { Demangled::default() } else { demangled };
-    let options = ReplayOptions::new(data(machine.as_ref(), arguments.fill))
-        .address_bits(arguments.address_bits)
-        .shared_window(arguments.shared_window)
-        .local_window(arguments.local_window)
-        .shard(arguments.shard)
-        .select(selection.as_ref())
-        .reuse(arguments.reuse)
-        .functions(functions.as_ref())
-        .survey(page.is_some())
-        .on_progress(&observer);
-    let replayed =
-        pool.install(|| replay(&trace, &options)).map_err(with_hint).with_context(name)?;
-    bar.finish();
-    let mut summary = replayed.summary();
-    for kernel in &mut summary.kernels {
-        kernel.demangled = demangled.get(&kernel.name).cloned();
-    }
-    if let (Some(to), Some(survey)) = (page, replayed.survey()) {
-        let title = arguments.trace.file_name().unwrap_or_default().to_string_lossy();
-        let data = data_in_words(&arguments);
-        let page = Page::new(&replayed, &summary, survey).title(&title).data(&data);
-        to.write(html(&page).as_bytes())?;
-    }
-    let status = status(&summary, output);
-    let shape = Shape { sort: arguments.sort, top: arguments.top };
-    match arguments.format {
-        Format::Json => output.json(&summary)?,
-        Format::Csv => {
-            output.bytes(summary_text::csv(&replayed, &demangled, shape).as_bytes())?;
+    let bar = io::progress_bar(progress, block_bytes(&trace), &arguments.trace);
+    let with = With {
+        image: machine.as_ref().map(|machine| &machine.memory),
+        functions: functions.as_ref(),
+        is_surveyed: page.is_some(),
+        observer: &|bytes| bar.inc(bytes),
+        interrupt: None,
+    };
+    arguments.replay(&trace, threads, with, |found| {
+        bar.finish();
+        if let (Some(to), Some(html)) = (page, found.page()) {
+            to.write(html.as_bytes())?;
         }
-        Format::Text => {
-            let text = summary_text::text(&summary, &replayed, &demangled, shape);
-            output.bytes(text.as_bytes())?;
-        }
-    }
-    if let Some(selection) = selection.as_ref().filter(|_| summary.counts.loads == 0) {
-        output.flush()?;
-        diagnostic::note(choice::nothing(selection, contents));
-    }
-    if let Some(check) = replayed.code_check() {
-        output.flush()?;
-        cubins::note(&check);
-    }
-    Ok(status)
+        found.write(output)
+    })
 }
 
-fn data(machine: Option<&Machine>, fill: Option<FillName>) -> Data<'_> {
-    match (machine, fill) {
-        (Some(machine), _) => Data::Image(&machine.memory),
+/// Returns how many bytes a replay of the whole trace reports as its progress.
+pub(crate) fn block_bytes(trace: &BinaryTrace) -> u64 {
+    trace.blocks().iter().map(|block| u64::from(block.length)).sum()
+}
+
+/// What a replay needs besides its trace and its options.
+pub(crate) struct With<'a> {
+    pub(crate) image: Option<&'a Memory>,
+    pub(crate) functions: Option<&'a Functions>,
+    pub(crate) is_surveyed: bool,
+    pub(crate) observer: &'a (dyn Fn(u64) + Sync),
+    pub(crate) interrupt: Option<&'a AtomicBool>,
+}
+
+/// What a replay found.
+pub(crate) struct Found<'f> {
+    arguments: &'f Arguments,
+    pub(crate) replayed: &'f Replayed<'f>,
+    pub(crate) summary: Summary,
+    selection: Option<&'f Selection>,
+    demangled: &'f Demangled,
+}
+
+impl Arguments {
+    /// Replays a trace that is open, and passes on what is found. Errors of the replay name the trace.
+    pub(crate) fn replay<T>(
+        &self,
+        trace: &BinaryTrace,
+        threads: usize,
+        with: With<'_>,
+        then: impl FnOnce(Found<'_>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let contents = trace.contents();
+        let demangled = Demangled::new(contents.kernels.iter().map(|kernel| &kernel.name));
+        let selection = self.choice.selection(contents, &demangled);
+        let demangled = if self.no_demangle { Demangled::default() } else { demangled };
+        let options = ReplayOptions::new(data(with.image, self.fill))
+            .address_bits(self.address_bits)
+            .shared_window(self.shared_window)
+            .local_window(self.local_window)
+            .shard(self.shard)
+            .select(selection.as_ref())
+            .reuse(self.reuse)
+            .functions(with.functions)
+            .survey(with.is_surveyed)
+            .on_progress(with.observer)
+            .interrupt(with.interrupt);
+        let replayed = pool.install(|| replay(trace, &options)).map_err(with_hint);
+        let replayed = replayed.with_context(|| io::name(&self.trace))?;
+        let mut summary = replayed.summary();
+        for kernel in &mut summary.kernels {
+            kernel.demangled = demangled.get(&kernel.name).cloned();
+        }
+        let (replayed, selection, demangled) = (&replayed, selection.as_ref(), &demangled);
+        then(Found { arguments: self, replayed, summary, selection, demangled })
+    }
+}
+
+impl Found<'_> {
+    /// Returns the page of a replay that was surveyed.
+    pub(crate) fn page(&self) -> Option<String> {
+        let survey = self.replayed.survey()?;
+        let title = self.arguments.trace.file_name().unwrap_or_default().to_string_lossy();
+        let data = data_in_words(self.arguments);
+        let page = Page::new(self.replayed, &self.summary, survey).title(&title).data(&data);
+        Some(html(&page))
+    }
+
+    /// Writes the summary as it is asked for, and notes for its reader.
+    pub(crate) fn write(&self, output: &mut Output) -> anyhow::Result<Status> {
+        let Self { arguments, replayed, summary, selection, demangled } = self;
+        let status = status(summary, output);
+        let shape = Shape { sort: arguments.sort, top: arguments.top };
+        match arguments.format {
+            Format::Json => output.json(summary)?,
+            Format::Csv => {
+                output.bytes(summary_text::csv(replayed, demangled, shape).as_bytes())?;
+            }
+            Format::Text => {
+                let text = summary_text::text(summary, replayed, demangled, shape);
+                output.bytes(text.as_bytes())?;
+            }
+        }
+        if let Some(selection) = selection.filter(|_| summary.counts.loads == 0) {
+            output.flush()?;
+            diagnostic::note(choice::nothing(selection, replayed.trace().contents()));
+        }
+        if let Some(check) = replayed.code_check() {
+            output.flush()?;
+            cubins::note(&check);
+        }
+        Ok(status)
+    }
+}
+
+fn data(image: Option<&Memory>, fill: Option<FillName>) -> Data<'_> {
+    match (image, fill) {
+        (Some(memory), _) => Data::Image(memory),
         (None, Some(FillName::Address)) => Data::Fill(Fill::Address),
         (None, Some(FillName::Zero)) => Data::Fill(Fill::Zero),
         (None, None) => Data::Absent,

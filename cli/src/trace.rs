@@ -1,8 +1,9 @@
 //! What the commands on traces share: opening a trace of any kind, and progress over it.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Cursor, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use warpload::lines::without_mark;
@@ -30,6 +31,8 @@ pub(crate) struct Input<'p> {
     file: Option<File>,
     /// The binary trace in that file, if it has been mapped.
     trace: Option<BinaryTrace>,
+    /// Stops an import once it is true.
+    interrupt: Option<&'p AtomicBool>,
 }
 
 impl<'p> Input<'p> {
@@ -49,7 +52,12 @@ impl<'p> Input<'p> {
         let mut start = Vec::new();
         bytes.by_ref().take(START_BYTES).read_to_end(&mut start).with_context(failed)?;
         let bytes = Box::new(Cursor::new(start.clone()).chain(bytes));
-        Ok(Self { path, start, bytes, file, trace: None })
+        Ok(Self { path, start, bytes, file, trace: None, interrupt: None })
+    }
+
+    /// Lets a flag stop the import.
+    pub(crate) fn interrupted_by(self, flag: &'p AtomicBool) -> Self {
+        Self { interrupt: Some(flag), ..self }
     }
 
     /// Whether this is a binary trace, or the first bytes of one.
@@ -135,6 +143,7 @@ impl<'p> Input<'p> {
             name.file_name().unwrap_or_default().to_string_lossy()
         );
         let failed = |error: std::io::Error| anyhow::Error::new(error).context(failed.to_owned());
+        let output = Interruptible { file: output, flag: self.interrupt };
         let mut writer = TraceWriter::new(BufWriter::new(output), source).map_err(failed)?;
         let bytes = std::fs::metadata(self.path).map(|m| m.len()).unwrap_or(0);
         let bar = io::progress_bar(progress, bytes, self.path);
@@ -160,6 +169,31 @@ impl<'p> Input<'p> {
         writer.finish().map_err(failed)?;
         bar.finish();
         Ok(())
+    }
+}
+
+/// A file that nothing can be written to once a flag is true.
+struct Interruptible<'f> {
+    file: &'f File,
+    flag: Option<&'f AtomicBool>,
+}
+
+impl Write for Interruptible<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.flag.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(std::io::Error::other("interrupted"));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for Interruptible<'_> {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.file.seek(to)
     }
 }
 

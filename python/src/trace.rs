@@ -1,0 +1,107 @@
+//! [`Trace`] and its replay.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use warpload::trace::BinaryTrace;
+use warpload_cli::{Finished, Replay, Run, open_trace};
+
+use crate::error::of_message;
+use crate::memory::Memory;
+use crate::waiting::{Shared, wait};
+
+/// A trace that is open. `warpload.Trace` is what it is used through.
+#[pyclass(frozen, subclass, module = "warpload._native")]
+pub(crate) struct Trace {
+    trace: Arc<BinaryTrace>,
+}
+
+#[pymethods]
+impl Trace {
+    /// Opens a trace; a text trace is imported.
+    #[new]
+    #[pyo3(signature = (path, *, threads = None))]
+    fn new(py: Python<'_>, path: PathBuf, threads: Option<usize>) -> PyResult<Self> {
+        let shared = Shared::default();
+        let open = || open_trace(&path, threads, &shared.interrupt);
+        match wait(py, &shared, None, open)? {
+            Ok(trace) => Ok(Self { trace: Arc::new(trace) }),
+            Err(message) => Err(of_message(py, &message)),
+        }
+    }
+
+    /// How many loads there are.
+    fn __len__(&self) -> usize {
+        self.trace.loads() as usize
+    }
+
+    /// The contents as JSON.
+    fn contents_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let json = warpload_cli::contents(&self.trace);
+        Ok(PyBytes::new(py, &json.map_err(|message| of_message(py, &message))?))
+    }
+
+    /// Replays the loads with options of the command, of which the last is the trace's name.
+    #[pyo3(signature = (options, *, image = None, page = false, progress: "collections.abc.Callable[[int, int], object] | None" = None))]
+    fn replay(
+        &self,
+        py: Python<'_>,
+        options: Vec<OsString>,
+        image: Option<&Bound<'_, Memory>>,
+        page: bool,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Replayed> {
+        let trace = &*self.trace;
+        let shared = Shared::default();
+        let image = image.map(|image| Arc::clone(&image.get().bytes));
+        let total = Replay::bytes(trace);
+        let work = || {
+            let replay = Replay::new(options)?;
+            let observe = |bytes| {
+                shared.done.fetch_add(bytes, Ordering::Relaxed);
+            };
+            let mut run = Run::new(&observe, &shared.interrupt);
+            (run.image, run.page) = (image.as_deref(), page);
+            replay.run(trace, &run, |_| ())
+        };
+        match wait(py, &shared, progress.map(|callback| (callback, total)), work)? {
+            Ok((finished, ())) => Ok(Replayed { finished }),
+            Err(message) if shared.interrupt.load(Ordering::Relaxed) => {
+                Err(PyKeyboardInterrupt::new_err(message.title))
+            }
+            Err(message) => Err(of_message(py, &message)),
+        }
+    }
+}
+
+/// What a replay wrote.
+#[pyclass(frozen, module = "warpload._native")]
+pub(crate) struct Replayed {
+    finished: Finished,
+}
+
+#[pymethods]
+impl Replayed {
+    /// The summary as JSON.
+    #[getter]
+    fn summary<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.finished.output)
+    }
+
+    /// Notes for its reader.
+    #[getter]
+    fn messages(&self) -> Vec<String> {
+        self.finished.messages.iter().map(|message| message.title.clone()).collect()
+    }
+
+    /// The page, if one was asked for.
+    #[getter]
+    fn page(&self) -> Option<&str> {
+        self.finished.page.as_deref()
+    }
+}
