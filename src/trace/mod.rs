@@ -17,11 +17,12 @@ pub use export::{ExportError, export_jsonl};
 pub use import::{ImportError, ImportEvent, MAX_KERNELS, import, import_from};
 pub use operation::{Kind, Operation};
 pub use replay::{
-    BankUse, CodeCheck, ComparedRow, Comparison, ConstantCounts, Counts, DEFAULT_ADDRESS_BITS,
-    Data, Digest, Fault, FaultCounts, FaultyLoad, FootprintCounts, HeatMap, HeatRow, Hex,
-    KernelSummary, LdgstsCounts, LocalCounts, MAX_BANK_USES, MAX_FAULTY_LOADS,
-    MAX_SURVEYED_KERNELS, MergeError, Misfit, Mismatch, Partial, PartialReuse, PcSharedCounts,
-    PcSummary, ProgramCounter, ReplayError, ReplayOptions, Replayed, ReuseCounts, SectorSummary,
-    Selected, Selection, Shard, SharedCounts, SkippedCounts, SpaceCounts, Summary, Survey,
-    TmaCounts, TrafficCounts, UniformCounts, percent_change, replay,
+    BankUse, CodeCheck, ComparedRow, Comparison, ConstantCounts, Cost, Counts,
+    DEFAULT_ADDRESS_BITS, Data, Digest, ExecutedLoad, Fault, FaultCounts, FaultyLoad,
+    FootprintCounts, HeatMap, HeatRow, Hex, KernelSummary, LdgstsCounts, LoadCosts, LoadExecutor,
+    LocalCounts, MAX_BANK_USES, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, MergeError, Misfit,
+    Mismatch, Partial, PartialReuse, PcSharedCounts, PcSummary, ProgramCounter, ReplayError,
+    ReplayOptions, Replayed, ReuseCounts, SectorSummary, Selected, Selection, Shard, SharedCounts,
+    SkippedCounts, SpaceCounts, Summary, Survey, TmaCounts, Traffic, TrafficCounts, UniformCounts,
+    percent_change, replay,
 };

@@ -6,6 +6,7 @@
 mod allocator;
 mod broken;
 mod compressed;
+mod costs;
 mod cutracer;
 mod damage;
 mod documentation;

@@ -2,12 +2,16 @@
 //! and in parallel.
 //!
 //! [`replay`] returns a [`Replayed`]; from it come the [`Summary`], which shards of a trace merge,
-//! and, if it is asked for, the [`Survey`] for pictures.
+//! and, if it is asked for, the [`Survey`] for pictures. A [`LoadExecutor`] does the same for one load
+//! at a time.
 
+mod access;
 mod banks;
 mod cells;
 mod code;
+mod costs;
 mod error;
+mod executor;
 mod heat;
 mod options;
 mod replayed;
@@ -25,12 +29,15 @@ mod worker;
 
 pub use self::banks::{BankUse, MAX_BANK_USES};
 pub use self::code::{CodeCheck, Misfit};
+pub use self::costs::LoadCosts;
 pub use self::error::ReplayError;
+pub use self::executor::{ExecutedLoad, LoadExecutor};
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::options::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions};
 pub use self::replayed::{Replayed, replay};
 pub use self::selection::{Selected, Selection};
 pub use self::shard::Shard;
+pub use self::spaces::Cost;
 pub use self::summary::{
     ComparedRow, Comparison, ConstantCounts, Counts, Digest, Fault, FaultCounts, FootprintCounts,
     Hex, KernelSummary, LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PartialReuse,
@@ -38,3 +45,4 @@ pub use self::summary::{
     SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts, percent_change,
 };
 pub use self::survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey};
+pub use self::traffic::Traffic;

@@ -157,6 +157,18 @@ impl<'a> ReplayOptions<'a> {
         self.address_bits
     }
 
+    /// Returns where the shared window was set to lie; `None` if that is left to the trace.
+    #[must_use]
+    pub fn get_shared_window(&self) -> Option<Window> {
+        self.shared_window
+    }
+
+    /// Returns where the local window was set to lie; `None` if that is left to the trace.
+    #[must_use]
+    pub fn get_local_window(&self) -> Option<Window> {
+        self.local_window
+    }
+
     /// Returns the part of the loads to replay; `None` for all of them.
     #[must_use]
     pub fn get_shard(&self) -> Option<Shard> {

@@ -19,11 +19,14 @@ const SECTOR_LANES: usize = 8;
 /// Strides below this do not wrap around.
 const MAX_STRIDE: u64 = 1 << 58;
 
-/// What one load costs, and the least that would do.
+/// What one access costs in a memory other than global: wavefronts of shared memory, sectors of local
+/// memory, addresses of constant memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cost {
-    pub(super) amount: u64,
-    pub(super) ideal: u64,
+pub struct Cost {
+    /// What it costs.
+    pub amount: u64,
+    /// The least that would do.
+    pub ideal: u64,
 }
 
 /// The lanes of a load that access one memory, with their offsets in it.

@@ -13,12 +13,15 @@ pub(super) const SECTOR: u64 = 32;
 pub(super) const LINE: u64 = 128;
 pub(super) const PAGE: u64 = 4096;
 
-/// The sectors and lines that loads touch in global memory, and the fewest sectors that would do.
+/// What one access touches in global memory, and the least that would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Traffic {
-    pub(super) sectors: u64,
-    pub(super) lines: u64,
-    pub(super) ideal_sectors: u64,
+pub struct Traffic {
+    /// The distinct sectors of 32 bytes.
+    pub sectors: u64,
+    /// The distinct lines of 128 bytes.
+    pub lines: u64,
+    /// The fewest sectors that hold the distinct bytes.
+    pub ideal_sectors: u64,
 }
 
 /// Distinct pages and lines of global memory.
@@ -35,7 +38,7 @@ pub(super) struct Footprint {
 /// disjoint: distinct addresses have distinct bytes, and none crosses a sector.
 ///
 /// One counter serves block after block, so that small blocks need not allocate and clear a table.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TrafficCounter {
     lines: Vec<u64>,
     /// The line that was added last of those that share a place, plus 1: loops that touch the same
@@ -53,11 +56,30 @@ impl Default for TrafficCounter {
 }
 
 impl TrafficCounter {
+    /// Adds the accesses of the lanes in `global`; their sectors are added to `slice`, too.
+    #[inline]
+    pub(super) fn of_lanes(
+        &mut self,
+        addresses: &Addresses,
+        global: LaneMask,
+        width: Width,
+        mut slice: Option<&mut TimeSlice>,
+    ) -> Traffic {
+        if let (Addresses::Stride { stride, .. }, Some(range)) = (addresses, global.range()) {
+            let (first, count) = (addresses.of(range.start), range.len() as u64);
+            let slice = slice.as_deref_mut();
+            if let Some(traffic) = self.stride(first, *stride, count, width, slice) {
+                return traffic;
+            }
+        }
+        self.each(addresses, global, width, slice)
+    }
+
     /// Adds the accesses of `count` lanes in global memory, each `stride` bytes after the one before
     /// and then rounded down; their sectors are added to `slice`, too. Returns `None`, and adds
     /// nothing, if an address passes 2^64.
     #[inline]
-    pub(super) fn stride(
+    fn stride(
         &mut self,
         first: u64,
         stride: u64,
@@ -92,7 +114,7 @@ impl TrafficCounter {
     /// Adds the accesses of the lanes in `global`, rounded down to the width; their sectors are added
     /// to `slice`, too.
     #[inline]
-    pub(super) fn each(
+    fn each(
         &mut self,
         addresses: &Addresses,
         global: LaneMask,

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::{Part, Worker};
 use crate::lane::LaneMask;
 use crate::load::{LoadOp, Loaded};
-use crate::memory::{AddressMap, AddressSpace, Addresses, GenericAddress, Space};
+use crate::memory::{AddressMap, AddressSpace, GenericAddress, Space};
 use crate::trace::binary::MemoryRecord;
 use crate::trace::operation::Kind;
+use crate::trace::replay::costs::SpaceCosts;
 use crate::trace::replay::spaces::Offsets;
 use crate::trace::replay::statistics::{KEPT, KernelCounts, PcCounts, SpaceCost};
 use crate::trace::replay::summary::{Fault, FaultCounts, Hex, TrafficCounts};
@@ -119,41 +120,30 @@ impl Worker<'_, '_> {
         lanes: LaneMask,
         map: &AddressMap,
     ) -> SpaceCost {
-        if lanes.is_empty() {
+        let op = traced.operation().load_op();
+        // Of stores and atomics only the memory of the opcode counts.
+        if lanes.is_empty() || (!is_load && op.space == AddressSpace::Generic) {
             return SpaceCost::default();
         }
-        let op = traced.operation().load_op();
-        let offsets = Offsets { lanes, addresses: &self.lanes.addresses, base: 0, width: op.width };
-        let KernelCounts { shared, local, constant, .. } = &mut self.counts;
-        let (cost, sum) = match op.space {
-            AddressSpace::Shared => (offsets.shared(), shared),
-            AddressSpace::Local => (offsets.local(), local),
-            AddressSpace::Constant { .. } => (offsets.constant(), constant),
-            AddressSpace::Global => return SpaceCost::default(),
-            AddressSpace::Generic => {
-                // A lane that is neither outside nor in global memory is in a window.
-                let is_shared =
-                    |lane: usize| map.shared().offset_of(offsets.address(lane)).is_some();
-                let in_shared = lanes & LaneMask::from_fn(is_shared);
-                let (base, lanes) = (map.shared().base, in_shared);
-                if is_load && !lanes.is_empty() {
-                    shared.add(&SpaceCost::of(Offsets { lanes, base, ..offsets }.shared()));
-                }
-                let (base, lanes) = (map.local().base, offsets.lanes & !in_shared);
-                if is_load && !lanes.is_empty() {
-                    local.add(&SpaceCost::of(Offsets { lanes, base, ..offsets }.local()));
-                }
-                return SpaceCost::default();
-            }
-        };
-        if let (AddressSpace::Shared, Some(surveyed)) = (op.space, &mut self.found.surveyed) {
+        let addresses = &self.lanes.addresses;
+        let costs = SpaceCosts::new(op, lanes, addresses, map);
+        if let (AddressSpace::Shared, Some(surveyed), Some(cost)) =
+            (op.space, &mut self.found.surveyed, costs.shared)
+        {
+            let offsets = Offsets { lanes, addresses, base: 0, width: op.width };
             surveyed.add_banks(traced.pc, traced.operation, &offsets, cost);
         }
-        let cost = SpaceCost::of(cost);
         if is_load {
-            sum.add(&cost);
+            let KernelCounts { shared, local, constant, .. } = &mut self.counts;
+            for (sum, cost) in
+                [(shared, costs.shared), (local, costs.local), (constant, costs.constant)]
+            {
+                if let Some(cost) = cost {
+                    sum.add(&SpaceCost::of(cost));
+                }
+            }
         }
-        cost
+        costs.own(op.space).map_or_else(SpaceCost::default, SpaceCost::of)
     }
 
     /// Returns the traffic of lanes in global memory, whose lines are those of the footprint if it is a
@@ -164,21 +154,12 @@ impl Worker<'_, '_> {
             return Traffic::default();
         }
         let Part { traffic, store_traffic, surveyed, .. } = &mut *self.found;
-        let (traffic, mut slice) = if is_load {
+        let (traffic, slice) = if is_load {
             (traffic, surveyed.as_mut().map(|surveyed| &mut surveyed.slice))
         } else {
             (store_traffic, None)
         };
-        let lanes = &self.lanes;
-        if let (Addresses::Stride { stride, .. }, Some(range)) = (&lanes.addresses, global.range())
-        {
-            let (first, count) = (lanes.addresses.of(range.start), range.len() as u64);
-            let slice = slice.as_deref_mut();
-            if let Some(traffic) = traffic.stride(first, *stride, count, op.width, slice) {
-                return traffic;
-            }
-        }
-        traffic.each(&lanes.addresses, global, op.width, slice)
+        traffic.of_lanes(&self.lanes.addresses, global, op.width, slice)
     }
 
     /// Counts the lines that a load touches for the loads that touch them again.

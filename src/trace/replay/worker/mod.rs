@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::access::{execute, served};
 use super::options::ReplayOptions;
 use super::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts};
 use super::summary::{Fault, Hex, Mismatch};
 use super::survey::{FaultyLoad, Surveyed};
 use super::traffic::TrafficCounter;
 use crate::lane::{LANES, LaneMask, LaneValues};
-use crate::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
-use crate::machine::Misaligned;
-use crate::memory::{AddressMap, AddressSpace, Addresses, GenericAddress, LoadMemory, Space, mix};
+use crate::load::{LaneAddresses, LoadOp, Loaded};
+use crate::memory::{LoadMemory, mix};
 use crate::simd::vectorized;
 use crate::trace::binary::{Block, MemoryRecord, TraceError};
 use crate::trace::operation::{Kind, Operation};
@@ -143,22 +143,17 @@ impl<'b, 't> Worker<'b, 't> {
         memory: &M,
     ) {
         let (op, is_load) = (operation.load_op(), operation.kind == Kind::Load);
-        read_lanes(traced, memory.map(), &mut self.lanes);
-        let loaded = if traced.has_addresses() {
-            // Without data the values are not used; stores have none.
-            let has_values = is_load && self.options.has_data();
-            let rows = if has_values { &mut self.values[..] } else { &mut [] };
-            load(op, &self.lanes, memory, Misaligned::Report, rows)
-        } else {
-            Loaded { first_space: only_space(op.space), ..Loaded::default() }
-        };
+        // Without data the values are not used; stores have none.
+        let has_values = is_load && self.options.has_data();
+        let rows = if has_values { &mut self.values[..] } else { &mut [] };
+        let loaded = execute(traced, memory, &mut self.lanes, rows);
         let kernel = self.block.raw().kernel;
         if let (true, Some(selection)) = (is_load, self.options.get_selection())
             && !selection.has(kernel, traced, loaded.first_space)
         {
             return;
         }
-        let served = if traced.has_addresses() { self.served(&loaded) } else { LaneMask::NONE };
+        let served = served(traced, self.lanes.executing, &loaded);
         if is_load && traced.has_addresses() && self.options.has_data() {
             let record = self.block.raw().first_record + u64::from(traced.index);
             self.digest(record, op);
@@ -197,18 +192,6 @@ impl<'b, 't> Worker<'b, 't> {
                 addresses: self.lanes.addresses.to_array(),
             });
         }
-    }
-
-    /// Returns the executing lanes that are not outside.
-    #[inline]
-    fn served(&self, loaded: &Loaded) -> LaneMask {
-        let mut served = self.lanes.executing;
-        for fault in &loaded.faults {
-            if fault.kind() != LaneFaultKind::MisalignedAddress {
-                served = served & !LaneMask::from_bits(1 << fault.lane);
-            }
-        }
-        served
     }
 
     #[inline]
@@ -255,30 +238,6 @@ impl<'b, 't> Worker<'b, 't> {
     }
 }
 
-/// Sets `lanes` to the executing lanes, Plg and addresses. If the record has no Plg, the windows
-/// decide it.
-#[inline]
-fn read_lanes(traced: &MemoryRecord<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
-    lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
-    traced.read_addresses(&mut lanes.addresses);
-    lanes.plg = match (traced.operation().space, traced.plg) {
-        (_, Some(plg)) => plg,
-        (AddressSpace::Generic, None) => compiled_plg(&lanes.addresses, map),
-        _ => LaneMask::ALL,
-    };
-}
-
-/// Returns the memory of a load whose addresses are unknown; `None` if its opcode does not say.
-fn only_space(space: AddressSpace) -> Option<Space> {
-    match space {
-        AddressSpace::Generic => None,
-        AddressSpace::Global => Some(Space::Global),
-        AddressSpace::Local => Some(Space::Local),
-        AddressSpace::Shared => Some(Space::Shared),
-        AddressSpace::Constant { .. } => Some(Space::Constant),
-    }
-}
-
 /// Returns the sum of one term for each executing lane's value. `place` is the record's and the
 /// register's (docs/traces.md).
 #[inline(always)]
@@ -291,11 +250,6 @@ fn digest(row: &LaneValues, place: u64, executing: LaneMask) -> u64 {
         digest = digest.wrapping_add(term & is_counted.wrapping_neg());
     }
     digest
-}
-
-/// Returns Plg as the compiled `LEA` forms it: true if the address is not in the shared window.
-fn compiled_plg(addresses: &Addresses, map: &AddressMap) -> LaneMask {
-    LaneMask::from_fn(|lane| map.shared().offset_of(GenericAddress(addresses.of(lane))).is_none())
 }
 
 #[cfg(test)]

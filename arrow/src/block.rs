@@ -1,0 +1,200 @@
+//! [`BlockReader`]: the loads of one block as a record batch.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
+use arrow_schema::SchemaRef;
+use warpload::lane::{LANES, LaneMask};
+use warpload::trace::binary::RawBlock;
+use warpload::trace::{BinaryTrace, Block, LoadExecutor, MemoryRecord, Place};
+
+use crate::columns::{AddressColumn, Costs, Numbers, ValueColumn};
+use crate::error::Error;
+use crate::names::Names;
+
+/// Makes batches of blocks, in any order. Clones share what is the same for all.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockReader<'a> {
+    trace: Arc<BinaryTrace>,
+    executor: LoadExecutor<'a>,
+    pub(crate) schema: SchemaRef,
+    pub(crate) has_values: bool,
+    /// Of each operation, its keys in `opcodes` and `spaces`.
+    keys: Arc<[(i32, i32)]>,
+    opcodes: Names,
+    spaces: Names,
+}
+
+impl<'a> BlockReader<'a> {
+    pub(crate) fn new(
+        trace: Arc<BinaryTrace>,
+        executor: LoadExecutor<'a>,
+        schema: SchemaRef,
+        has_values: bool,
+    ) -> Self {
+        let operations = &trace.contents().operations;
+        let (opcodes, of_opcodes) = Names::new(operations.iter().map(|one| &*one.opcode));
+        let (spaces, of_spaces) = Names::new(operations.iter().map(|one| one.space_name()));
+        let keys = of_opcodes.into_iter().zip(of_spaces).collect();
+        Self { trace, executor, schema, has_values, keys, opcodes, spaces }
+    }
+
+    /// Returns the loads of a block.
+    pub(crate) fn batch(&mut self, raw: &RawBlock) -> Result<RecordBatch, Error> {
+        let Self { trace, executor, keys, .. } = self;
+        let block = trace.block(raw)?;
+        let mut columns = Columns::new(raw.loads as usize, self.has_values);
+        for i in 0..raw.memory_records as usize {
+            let record = block.record(i)?;
+            if columns.push(&block, &record, executor) {
+                let (opcode, space) =
+                    keys.get(usize::from(record.operation)).copied().unwrap_or_default();
+                columns.opcode.push(opcode);
+                columns.space.push(space);
+            }
+        }
+        let opcode = self.opcodes.column(std::mem::take(&mut columns.opcode))?;
+        let space = self.spaces.column(std::mem::take(&mut columns.space))?;
+        let columns = columns.finish(raw.kernel, opcode, space)?;
+        Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
+    }
+}
+
+/// The columns of a block, in the order of the schema but for those that are the same in all rows.
+struct Columns {
+    record: Vec<u64>,
+    cta: Numbers<3>,
+    warp: Numbers<1>,
+    pc: Vec<u64>,
+    opcode: Vec<i32>,
+    space: Vec<i32>,
+    bytes: Vec<u8>,
+    active: Vec<u32>,
+    lanes: Vec<u8>,
+    addresses: AddressColumn,
+    /// Both kinds of sectors.
+    sectors: Costs<2>,
+    lines: Costs<1>,
+    /// Both kinds of wavefronts.
+    wavefronts: Costs<2>,
+    values: Option<ValueColumn>,
+}
+
+impl Columns {
+    fn new(rows: usize, has_values: bool) -> Self {
+        Self {
+            record: Vec::with_capacity(rows),
+            cta: Numbers::new(rows),
+            warp: Numbers::new(rows),
+            pc: Vec::with_capacity(rows),
+            opcode: Vec::with_capacity(rows),
+            space: Vec::with_capacity(rows),
+            bytes: Vec::with_capacity(rows),
+            active: Vec::with_capacity(rows),
+            lanes: Vec::with_capacity(rows),
+            addresses: AddressColumn::new(rows),
+            sectors: Costs::new(rows),
+            lines: Costs::new(rows),
+            wavefronts: Costs::new(rows),
+            values: has_values.then(|| ValueColumn::new(rows)),
+        }
+    }
+
+    /// Adds the row of a load, all but its names; returns false if the record does not become one.
+    #[inline]
+    fn push(
+        &mut self,
+        block: &Block<'_>,
+        record: &MemoryRecord<'_>,
+        executor: &mut LoadExecutor<'_>,
+    ) -> bool {
+        let Some(load) = executor.execute(block, record) else { return false };
+        self.record.push(block.raw().first_record + u64::from(record.index));
+        let Place { cta, warp, .. } = block.place(record.index);
+        self.cta.push(cta);
+        self.warp.push(warp.map(|warp| [warp]));
+        self.pc.push(record.pc.into());
+        // At most 16.
+        self.bytes.push(record.operation().width.bytes() as u8);
+        self.active.push(record.mask.bits());
+        self.lanes.push(load.executing.count() as u8);
+        if record.has_addresses() {
+            self.addresses.push(record.mask, &executor.lanes().addresses);
+        } else {
+            self.addresses.push_unknown();
+        }
+        let costs = &load.costs;
+        // One load costs at most 128: 32 lanes with 4 words each.
+        let cost = |cost: Option<u64>| cost.map(|cost| cost as u16);
+        let pair = |one, other| Some([cost(one)?, cost(other)?]);
+        self.sectors.push(pair(costs.sectors(), costs.ideal_sectors()));
+        self.lines.push(cost(costs.lines()).map(|lines| [lines]));
+        self.wavefronts.push(pair(costs.wavefronts(), costs.ideal_wavefronts()));
+        if let Some(values) = &mut self.values {
+            push_values(values, record, executor, load.executing);
+        }
+        true
+    }
+
+    fn finish(
+        self,
+        kernel: u32,
+        opcode: ArrayRef,
+        space: ArrayRef,
+    ) -> Result<Vec<ArrayRef>, Error> {
+        let rows = self.record.len();
+        let [cta_x, cta_y, cta_z] = self.cta.finish();
+        let [warp] = self.warp.finish();
+        let [sectors, ideal_sectors] = self.sectors.finish();
+        let [lines] = self.lines.finish();
+        let [wavefronts, ideal_wavefronts] = self.wavefronts.finish();
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(UInt64Array::from(self.record)),
+            Arc::new(UInt32Array::from(vec![kernel; rows])),
+            cta_x,
+            cta_y,
+            cta_z,
+            warp,
+            Arc::new(UInt64Array::from(self.pc)),
+            opcode,
+            space,
+            Arc::new(UInt8Array::from(self.bytes)),
+            Arc::new(UInt32Array::from(self.active)),
+            Arc::new(UInt8Array::from(self.lanes)),
+            self.addresses.finish()?,
+            sectors,
+            ideal_sectors,
+            lines,
+            wavefronts,
+            ideal_wavefronts,
+        ];
+        if let Some(values) = self.values {
+            columns.push(values.finish()?);
+        }
+        Ok(columns)
+    }
+}
+
+/// Adds the values of a load's executing lanes: those that the trace has; if it has none, those that the
+/// load loads.
+fn push_values(
+    column: &mut ValueColumn,
+    record: &MemoryRecord<'_>,
+    executor: &LoadExecutor<'_>,
+    executing: LaneMask,
+) {
+    let mut rows = [[0; LANES]; 4];
+    let count = (record.operation().width.registers() as usize).min(rows.len());
+    for (register, row) in rows.iter_mut().enumerate().take(count) {
+        if let Some(traced) = record.values(register) {
+            for (lane, value) in record.mask.lanes().zip(traced) {
+                row[lane] = value;
+            }
+        } else if let Some(loaded) = executor.values(register) {
+            *row = *loaded;
+        } else {
+            return column.push_unknown();
+        }
+    }
+    column.push(executing, &rows[..count]);
+}

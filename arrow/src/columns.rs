@@ -1,0 +1,174 @@
+//! Columns that are filled row by row, in buffers that have their final size from the start.
+
+use std::sync::Arc;
+
+use arrow_array::types::{ArrowPrimitiveType, UInt16Type, UInt32Type};
+use arrow_array::{
+    ArrayRef, FixedSizeListArray, ListArray, PrimitiveArray, UInt32Array, UInt64Array,
+};
+use arrow_buffer::{
+    BooleanBuffer, Buffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer,
+};
+use arrow_schema::ArrowError;
+use warpload::lane::{LANES, LaneMask};
+use warpload::memory::Addresses;
+
+use crate::schema::{address_item, lane_item, register_item};
+
+/// A column of numbers, each of which can be missing, and others that are missing with it.
+pub(crate) struct Optional<T: ArrowPrimitiveType, const N: usize> {
+    values: [Vec<T::Native>; N],
+    valid: NullBufferBuilder,
+}
+
+pub(crate) type Costs<const N: usize> = Optional<UInt16Type, N>;
+pub(crate) type Numbers<const N: usize> = Optional<UInt32Type, N>;
+
+impl<T: ArrowPrimitiveType, const N: usize> Optional<T, N> {
+    pub(crate) fn new(rows: usize) -> Self {
+        let values = std::array::from_fn(|_| Vec::with_capacity(rows));
+        Self { values, valid: NullBufferBuilder::new(rows) }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, row: Option<[T::Native; N]>) {
+        match row {
+            Some(_) => self.valid.append_non_null(),
+            None => self.valid.append_null(),
+        }
+        for (values, value) in self.values.iter_mut().zip(row.unwrap_or([T::Native::default(); N]))
+        {
+            values.push(value);
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> [ArrayRef; N] {
+        let nulls = self.valid.finish();
+        // Does not panic: each row has a value and a bit.
+        self.values.map(|values| {
+            Arc::new(PrimitiveArray::<T>::new(values.into(), nulls.clone())) as ArrayRef
+        })
+    }
+}
+
+/// The addresses of loads: a list of 32 each.
+pub(crate) struct AddressColumn {
+    addresses: Vec<u64>,
+    /// The active lanes, which have an address.
+    active: Vec<u32>,
+    known: NullBufferBuilder,
+}
+
+impl AddressColumn {
+    pub(crate) fn new(rows: usize) -> Self {
+        Self {
+            addresses: Vec::with_capacity(LANES * rows),
+            active: Vec::with_capacity(rows),
+            known: NullBufferBuilder::new(rows),
+        }
+    }
+
+    /// Adds the addresses of the active lanes; 0 is what is stored of others.
+    #[inline]
+    pub(crate) fn push(&mut self, active: LaneMask, addresses: &Addresses) {
+        let mut row = [0; LANES];
+        match (active == LaneMask::ALL, addresses) {
+            (true, Addresses::Stride { base, stride }) => {
+                for (lane, address) in row.iter_mut().enumerate() {
+                    *address = base.wrapping_add(stride.wrapping_mul(lane as u64));
+                }
+            }
+            (true, Addresses::Each(list)) => row = *list,
+            (false, addresses) => {
+                for lane in active {
+                    row[lane] = addresses.of(lane);
+                }
+            }
+        }
+        self.addresses.extend_from_slice(&row);
+        self.active.push(active.bits());
+        self.known.append_non_null();
+    }
+
+    /// Adds a load whose addresses are unknown.
+    pub(crate) fn push_unknown(&mut self) {
+        self.addresses.extend_from_slice(&[0; LANES]);
+        self.active.push(0);
+        self.known.append_null();
+    }
+
+    pub(crate) fn finish(mut self) -> Result<ArrayRef, ArrowError> {
+        let valid = lanes_valid(self.active);
+        let addresses = UInt64Array::try_new(self.addresses.into(), Some(valid))?;
+        let addresses = Arc::new(addresses);
+        let (item, known) = (address_item(), self.known.finish());
+        let lists = FixedSizeListArray::try_new(item, LANES as i32, addresses, known)?;
+        Ok(Arc::new(lists))
+    }
+}
+
+/// The values of loads: a list of 32 lists of registers each.
+pub(crate) struct ValueColumn {
+    values: Vec<u32>,
+    /// Where each lane's values end.
+    ends: Vec<i32>,
+    /// The lanes that have values.
+    lanes: Vec<u32>,
+    known: NullBufferBuilder,
+}
+
+impl ValueColumn {
+    pub(crate) fn new(rows: usize) -> Self {
+        let mut ends = Vec::with_capacity(LANES * rows + 1);
+        ends.push(0);
+        let known = NullBufferBuilder::new(rows);
+        Self {
+            values: Vec::with_capacity(LANES * rows),
+            ends,
+            lanes: Vec::with_capacity(rows),
+            known,
+        }
+    }
+
+    /// Adds the values of lanes, for each of which `registers` has one in each row.
+    pub(crate) fn push(&mut self, lanes: LaneMask, registers: &[[u32; LANES]]) {
+        for lane in 0..LANES {
+            if lanes.contains(lane) {
+                self.values.extend(registers.iter().map(|row| row[lane]));
+            }
+            // At most 4,096 loads of 32 lanes and 4 registers.
+            self.ends.push(self.values.len() as i32);
+        }
+        self.lanes.push(lanes.bits());
+        self.known.append_non_null();
+    }
+
+    /// Adds a load whose values are unknown.
+    pub(crate) fn push_unknown(&mut self) {
+        let end = self.values.len() as i32;
+        self.ends.extend_from_slice(&[end; LANES]);
+        self.lanes.push(0);
+        self.known.append_null();
+    }
+
+    pub(crate) fn finish(mut self) -> Result<ArrayRef, ArrowError> {
+        let values = Arc::new(UInt32Array::from(self.values));
+        let ends = OffsetBuffer::new(ScalarBuffer::from(self.ends));
+        let valid = lanes_valid(self.lanes);
+        let lanes = ListArray::try_new(register_item(), ends, values, Some(valid))?;
+        let (item, known) = (lane_item(), self.known.finish());
+        let lists = FixedSizeListArray::try_new(item, LANES as i32, Arc::new(lanes), known)?;
+        Ok(Arc::new(lists))
+    }
+}
+
+/// Returns which lanes of all rows have a value: bit n of a mask is lane n.
+fn lanes_valid(masks: Vec<u32>) -> NullBuffer {
+    let length = masks.len() * LANES;
+    let masks: Vec<u32> = if cfg!(target_endian = "big") {
+        masks.into_iter().map(u32::swap_bytes).collect()
+    } else {
+        masks
+    };
+    NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(masks), 0, length))
+}

@@ -1,0 +1,52 @@
+//! The loads of a trace, and what a replay counts of each program counter, as Arrow record batches; with
+//! feature `parquet`, as Parquet files. docs/arrow.md lists the columns.
+//!
+//! [`LoadBatches`] makes a batch of each block of a trace, lazily; [`per_pc`] makes one of a replay's
+//! summary. With feature `ffi`, the reexported [`arrow_array`] hands them to other languages.
+//!
+//! ```
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! use arrow_array::RecordBatchReader;
+//! use warpload::trace::{BinaryTrace, Data, ReplayOptions};
+//! use warpload_arrow::{LoadBatches, LoadOptions};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let trace = Arc::new(BinaryTrace::open(Path::new("../traces/generic.wlt"))?);
+//! let loads = trace.loads();
+//! let options = LoadOptions::new(ReplayOptions::new(Data::Absent));
+//! let batches = LoadBatches::new(trace, options)?;
+//! assert_eq!(batches.schema().field(0).name(), "record");
+//! let mut rows = 0;
+//! for batch in batches {
+//!     rows += batch?.num_rows() as u64;
+//! }
+//! assert_eq!(rows, loads);
+//! # Ok(())
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod block;
+mod columns;
+mod error;
+mod loads;
+mod names;
+mod options;
+#[cfg(feature = "parquet")]
+mod parquet_file;
+mod per_pc;
+mod schema;
+
+pub use arrow_array;
+pub use arrow_schema;
+
+pub use error::Error;
+pub use loads::LoadBatches;
+pub use options::LoadOptions;
+#[cfg(feature = "parquet")]
+pub use parquet_file::write_parquet;
+pub use per_pc::{per_pc, per_pc_schema};
+pub use schema::load_schema;

@@ -1,0 +1,49 @@
+//! [`write_parquet`]: the loads of a trace as a Parquet file.
+
+use std::io::Write;
+
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
+
+use crate::error::Error;
+use crate::loads::LoadBatches;
+use crate::schema::VERSION;
+
+/// The rows of a group, which is held in memory until it is written: about 40 MB of addresses at most.
+const GROUP_ROWS: usize = 1 << 17;
+
+/// The columns whose neighbours are close to each other: their differences are stored.
+const ASCENDING: [&[&str]; 3] = [&["record"], &["pc"], &["addresses", "list", "item"]];
+
+/// Writes the batches of a trace as a Parquet file. Calls `progress` after each batch with the bytes of the
+/// trace read since the call before.
+///
+/// # Errors
+/// Returns [`Error`] if a block is damaged or the output cannot be written, which is then incomplete.
+pub fn write_parquet(
+    mut batches: LoadBatches<'_>,
+    output: impl Write + Send,
+    progress: impl Fn(u64),
+) -> Result<(), Error> {
+    let mut properties = WriterProperties::builder()
+        .set_created_by(format!("warpload {VERSION}"))
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(GROUP_ROWS));
+    for path in ASCENDING {
+        let path = ColumnPath::new(path.iter().map(|part| (*part).to_owned()).collect());
+        properties = properties
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+    }
+    let mut writer = ArrowWriter::try_new(output, batches.schema(), Some(properties.build()))?;
+    let mut done = 0;
+    while let Some(batch) = batches.next() {
+        writer.write(&batch?)?;
+        progress(batches.bytes_read() - done);
+        done = batches.bytes_read();
+    }
+    writer.close()?;
+    Ok(())
+}
