@@ -9,7 +9,7 @@ use clap::Parser;
 use warpload::machine::Machine;
 use warpload::memory::Memory;
 use warpload::sass::Functions;
-use warpload::trace::{BinaryTrace, Replayed};
+use warpload::trace::{BinaryTrace, Replayed, Summary};
 
 use super::diagnostic::{self, Message};
 use super::io::Output;
@@ -134,7 +134,7 @@ impl Replay {
         &self,
         trace: &BinaryTrace,
         run: &Run<'_>,
-        then: impl FnOnce(&Replayed<'_>) -> T,
+        then: impl FnOnce(&Replayed<'_>, &Summary) -> T,
     ) -> Result<(Finished, T), Message> {
         let with = With {
             image: run.image.or(self.machine.as_ref().map(|machine| &machine.memory)),
@@ -148,7 +148,7 @@ impl Replay {
             self.arguments.replay(trace, threads, with, |found| {
                 let mut output = Output::captured();
                 found.write(&mut output)?;
-                Ok((output.into_captured(), found.page(), then(found.replayed)))
+                Ok((output.into_captured(), found.page(), then(found.replayed, &found.summary)))
             })
         });
         let (output, page, made) = found.map_err(|error| Message::of_failure(&error))?;

@@ -8,6 +8,7 @@ mod instruction;
 mod machine;
 mod memory;
 mod outcome;
+mod table;
 mod trace;
 mod waiting;
 mod warp;
@@ -25,6 +26,8 @@ mod _native {
     use crate::memory::Memory;
     #[pymodule_export]
     use crate::outcome::{LaneFault, Outcome, WarpFault};
+    #[pymodule_export]
+    use crate::table::{Loads, Table, per_pc};
     #[pymodule_export]
     use crate::trace::{Replayed, Trace};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! [`Trace`] and its replay.
 
 use std::ffi::OsString;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,11 +9,14 @@ use std::sync::atomic::Ordering;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use warpload::trace::BinaryTrace;
+use warpload::memory::{Fill, Window};
+use warpload::trace::{BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ReplayOptions};
+use warpload_arrow::{LoadOptions, per_pc};
 use warpload_cli::{Finished, Replay, Run, open_trace};
 
-use crate::error::of_message;
+use crate::error::{error, of_message};
 use crate::memory::Memory;
+use crate::table::{Loads, Table};
 use crate::waiting::{Shared, wait};
 
 /// A trace that is open. `warpload.Trace` is what it is used through.
@@ -38,6 +42,33 @@ impl Trace {
     /// How many loads there are.
     fn __len__(&self) -> usize {
         self.trace.loads() as usize
+    }
+
+    /// Returns the loads as a table, whose batches are made when they are asked for.
+    #[pyo3(signature = (*, values = false, fill = None, address_bits = None, shared_window = None, local_window = None, threads = NonZero::<usize>::MIN))]
+    fn loads(
+        &self,
+        py: Python<'_>,
+        values: bool,
+        fill: Option<&str>,
+        address_bits: Option<u32>,
+        shared_window: Option<(u64, u64)>,
+        local_window: Option<(u64, u64)>,
+        threads: NonZero<usize>,
+    ) -> PyResult<Loads> {
+        let data = match fill {
+            None => Data::Absent,
+            Some("address") => Data::Fill(Fill::Address),
+            Some("zero") => Data::Fill(Fill::Zero),
+            Some(_) => return Err(error(py, "fill: expected \"address\" or \"zero\"")),
+        };
+        let window = |(base, size)| Window { base, size };
+        let options = ReplayOptions::new(data)
+            .address_bits(address_bits.unwrap_or(DEFAULT_ADDRESS_BITS))
+            .shared_window(shared_window.map(window))
+            .local_window(local_window.map(window));
+        let options = LoadOptions::new(options).values(values).threads(threads);
+        Loads::new(py, Arc::clone(&self.trace), options)
     }
 
     /// The contents as JSON.
@@ -67,10 +98,10 @@ impl Trace {
             };
             let mut run = Run::new(&observe, &shared.interrupt);
             (run.image, run.page) = (image.as_deref(), page);
-            replay.run(trace, &run, |_| ())
+            replay.run(trace, &run, |replayed, summary| per_pc(summary, Some(replayed.options())))
         };
         match wait(py, &shared, progress.map(|callback| (callback, total)), work)? {
-            Ok((finished, ())) => Ok(Replayed { finished }),
+            Ok((finished, per_pc)) => Ok(Replayed { finished, per_pc: Table::of(py, per_pc)? }),
             Err(message) if shared.interrupt.load(Ordering::Relaxed) => {
                 Err(PyKeyboardInterrupt::new_err(message.title))
             }
@@ -83,6 +114,7 @@ impl Trace {
 #[pyclass(frozen, module = "warpload._native")]
 pub(crate) struct Replayed {
     finished: Finished,
+    per_pc: Table,
 }
 
 #[pymethods]
@@ -91,6 +123,12 @@ impl Replayed {
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.finished.output)
+    }
+
+    /// The counts of each program counter.
+    #[getter]
+    fn per_pc(&self) -> Table {
+        self.per_pc.clone()
     }
 
     /// Notes for its reader.
