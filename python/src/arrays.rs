@@ -1,7 +1,7 @@
 //! NumPy arrays in and out.
 
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use numpy::ndarray::ArrayView2;
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use warpload::lane::{LANES, LaneValues};

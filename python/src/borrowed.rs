@@ -104,7 +104,9 @@ impl<'py> Source<'py> {
     /// could change.
     pub(crate) fn place_beside(&self, other: &Self) -> Option<Range<usize>> {
         match (&self.root, &other.root) {
-            (Some((holder, _, place)), Some((other, ..))) if holder.is(other) => Some(place.clone()),
+            (Some((holder, _, place)), Some((other, ..))) if holder.is(other) => {
+                Some(place.clone())
+            }
             _ => None,
         }
     }
@@ -166,4 +168,3 @@ fn place_in(array: &Bound<'_, PyArray1<u8>>, bytes: &[u8]) -> PyResult<Option<Ra
     });
     Ok(place)
 }
-

@@ -23,8 +23,9 @@ pub(crate) fn run(py: Python<'_>, arguments: Vec<OsString>, own_process: bool) -
 
 /// Runs the command with `input` as standard input, and returns what it writes.
 #[pyfunction]
-#[pyo3(signature = (arguments, input = Vec::new()))]
-pub(crate) fn call(py: Python<'_>, arguments: Vec<OsString>, input: Vec<u8>) -> Answer {
+#[pyo3(signature = (arguments, input = None))]
+pub(crate) fn call(py: Python<'_>, arguments: Vec<OsString>, input: Option<&[u8]>) -> Answer {
+    let input = input.unwrap_or_default().to_vec();
     Answer(py.detach(|| warpload_cli::call(named(arguments), input)))
 }
 

@@ -15,10 +15,18 @@ pub(crate) fn error(py: Python<'_>, message: impl ToString) -> PyErr {
 /// `warpload.Error` with the message's place.
 pub(crate) fn of_message(py: Python<'_>, message: &Message) -> PyErr {
     if message.is_missing_file {
-        return PyFileNotFoundError::new_err(message.title.clone());
+        let missing = PyFileNotFoundError::new_err(message.title.clone());
+        // The text stays the command's without a `strerror`.
+        return match missing.value(py).setattr("errno", NO_ENTRY) {
+            Ok(()) => missing,
+            Err(failed) => failed,
+        };
     }
     make(py, &message.title, Some(message)).unwrap_or_else(|failed| failed)
 }
+
+/// `errno.ENOENT`.
+const NO_ENTRY: i32 = 2;
 
 fn make(py: Python<'_>, title: &str, message: Option<&Message>) -> PyResult<PyErr> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();

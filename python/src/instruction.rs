@@ -74,10 +74,14 @@ impl<'py> FromPyObject<'_, 'py> for SmArgument {
 
     fn extract(argument: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if !argument.is_instance_of::<PyString>() && !argument.is_instance_of::<PyInt>() {
-            return Err(PyTypeError::new_err("sm: expected a str or an int, such as \"90a\" or 90"));
+            return Err(PyTypeError::new_err(
+                "sm: expected a str or an int, such as \"90a\" or 90",
+            ));
         }
         let name = argument.str()?.to_string();
-        name.parse().map(Self).map_err(|unknown| error(argument.py(), format_args!("sm: {unknown}")))
+        name.parse()
+            .map(Self)
+            .map_err(|unknown| error(argument.py(), format_args!("sm: {unknown}")))
     }
 }
 

@@ -38,7 +38,8 @@ impl Machine {
             "report" => Misaligned::Report,
             _ => return Err(PyValueError::new_err("misaligned: expected \"force\" or \"report\"")),
         };
-        let register_limit = RegisterLimit::new(register_limit).map_err(|failed| error(py, failed))?;
+        let register_limit =
+            RegisterLimit::new(register_limit).map_err(|failed| error(py, failed))?;
         Ok(Self::of(register_limit, misaligned, memory))
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 use warpload::memory::{
-    AddressMap, AddressSpace, Allocation, Arena, ConstantBank, GenericAddress, LoadMemory, LocalPart,
-    Memory as Bytes, MemoryBuilder, OutsideWindow, Region, Regions, Space, Window,
+    AddressMap, AddressSpace, Allocation, Arena, ConstantBank, GenericAddress, LoadMemory,
+    LocalPart, Memory as Bytes, MemoryBuilder, OutsideWindow, Region, Regions, Space, Window,
 };
 
 use crate::borrowed::Source;
@@ -72,12 +72,12 @@ enum Place {
 impl Memory {
     #[new]
     #[pyo3(signature = (
-        allocations: "collections.abc.Mapping[int, collections.abc.Buffer] | None" = None,
+        allocations = None,
         *,
-        shared: "collections.abc.Buffer | None" = None,
-        local_low: "collections.abc.Buffer | None" = None,
-        local_high: "collections.abc.Buffer | None" = None,
-        constant: "collections.abc.Mapping[int, collections.abc.Buffer] | None" = None,
+        shared = None,
+        local_low = None,
+        local_high = None,
+        constant = None,
         address_bits = 40,
         shared_window = (0xfe00_0000, 0x100_0000),
         local_window = (0xff00_0000, 0x100_0000),

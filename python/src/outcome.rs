@@ -149,6 +149,11 @@ impl LaneFault {
     }
 
     fn __repr__(&self) -> String {
-        format!("LaneFault('{}', lane={}, address={:#x})", self.kind(), self.0.lane, self.0.address.0)
+        format!(
+            "LaneFault('{}', lane={}, address={:#x})",
+            self.kind(),
+            self.0.lane,
+            self.0.address.0
+        )
     }
 }

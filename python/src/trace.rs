@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use warpload::memory::{Fill, Window};
@@ -20,7 +19,7 @@ use crate::table::{Loads, Table};
 use crate::waiting::{Shared, wait};
 
 /// A trace that is open. `warpload.Trace` is what it is used through.
-#[pyclass(frozen, subclass, module = "warpload._native")]
+#[pyclass(frozen, module = "warpload._native")]
 pub(crate) struct Trace {
     trace: Arc<BinaryTrace>,
 }
@@ -78,7 +77,7 @@ impl Trace {
     }
 
     /// Replays the loads with options of the command, of which the last is the trace's name.
-    #[pyo3(signature = (options, *, image = None, page = false, progress: "collections.abc.Callable[[int, int], object] | None" = None))]
+    #[pyo3(signature = (options, *, image = None, page = false, progress = None))]
     fn replay(
         &self,
         py: Python<'_>,
@@ -102,9 +101,6 @@ impl Trace {
         };
         match wait(py, &shared, progress.map(|callback| (callback, total)), work)? {
             Ok((finished, per_pc)) => Ok(Replayed { finished, per_pc: Table::of(py, per_pc)? }),
-            Err(message) if shared.interrupt.load(Ordering::Relaxed) => {
-                Err(PyKeyboardInterrupt::new_err(message.title))
-            }
             Err(message) => Err(of_message(py, &message)),
         }
     }

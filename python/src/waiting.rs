@@ -65,7 +65,9 @@ pub(crate) fn wait<T: Send>(
             }
             let result = worker.join();
             raised?;
-            result.map_err(|_| PyRuntimeError::new_err("the work panicked: this is a bug of warpload"))
+            result.map_err(|_| {
+                PyRuntimeError::new_err("the work panicked: this is a bug of warpload")
+            })
         })
     })
 }

@@ -21,11 +21,11 @@ pub(crate) struct Warp(pub(crate) State);
 impl Warp {
     #[new]
     #[pyo3(signature = (
-        registers: "numpy.typing.ArrayLike | None" = None,
+        registers = None,
         *,
-        predicates: "numpy.typing.ArrayLike | None" = None,
+        predicates = None,
         active = u32::MAX,
-        uniform_registers: "numpy.typing.ArrayLike | None" = None,
+        uniform_registers = None,
         uniform_predicates = 0,
     ))]
     fn new(
@@ -111,7 +111,8 @@ impl Warp {
     /// The uniform predicates: bit n is UPn.
     #[getter]
     fn uniform_predicates(&self) -> u8 {
-        let bit = |predicate: Pred| u8::from(self.0.uniform_predicate(predicate)) << predicate.number();
+        let bit =
+            |predicate: Pred| u8::from(self.0.uniform_predicate(predicate)) << predicate.number();
         predicates().into_iter().map(bit).sum()
     }
 

@@ -227,7 +227,7 @@ def of_json(kind: type[Any], known: Mapping[str, Any]) -> Any:
         nested = _NESTED.get(key)
         if nested is not None and isinstance(value, list):
             value = tuple(of_json(nested, each) for each in value)
-        elif nested is not None and value is not None:
+        elif nested is not None and isinstance(value, dict):
             value = of_json(nested, value)
         elif key in _NUMBERS.get(kind, ()):
             value = int(value, 16)
