@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
 use arrow_schema::SchemaRef;
 use warpload::lane::{LANES, LaneMask};
-use warpload::trace::binary::RawBlock;
+use warpload::trace::binary::{Places, RawBlock};
 use warpload::trace::{BinaryTrace, Block, LoadExecutor, MemoryRecord, Place};
 
 use crate::columns::{AddressColumn, Costs, Numbers, ValueColumn};
@@ -43,10 +43,11 @@ impl<'a> BlockReader<'a> {
     pub(crate) fn batch(&mut self, raw: &RawBlock) -> Result<RecordBatch, Error> {
         let Self { trace, executor, keys, .. } = self;
         let block = trace.block(raw)?;
+        let mut places = block.places();
         let mut columns = Columns::new(raw.loads as usize, self.has_values);
         for i in 0..raw.memory_records as usize {
             let record = block.record(i)?;
-            if columns.push(&block, &record, executor) {
+            if columns.push(&block, &mut places, &record, executor) {
                 let (opcode, space) =
                     keys.get(usize::from(record.operation)).copied().unwrap_or_default();
                 columns.opcode.push(opcode);
@@ -105,12 +106,13 @@ impl Columns {
     fn push(
         &mut self,
         block: &Block<'_>,
+        places: &mut Places<'_>,
         record: &MemoryRecord<'_>,
         executor: &mut LoadExecutor<'_>,
     ) -> bool {
         let Some(load) = executor.execute(block, record) else { return false };
         self.record.push(block.raw().first_record + u64::from(record.index));
-        let Place { cta, warp, .. } = block.place(record.index);
+        let Place { cta, warp, .. } = places.place(record.index);
         self.cta.push(cta);
         self.warp.push(warp.map(|warp| [warp]));
         self.pc.push(record.pc.into());

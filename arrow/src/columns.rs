@@ -71,21 +71,25 @@ impl AddressColumn {
     /// Adds the addresses of the active lanes; 0 is what is stored of others.
     #[inline]
     pub(crate) fn push(&mut self, active: LaneMask, addresses: &Addresses) {
-        let mut row = [0; LANES];
         match (active == LaneMask::ALL, addresses) {
-            (true, Addresses::Stride { base, stride }) => {
-                for (lane, address) in row.iter_mut().enumerate() {
-                    *address = base.wrapping_add(stride.wrapping_mul(lane as u64));
-                }
+            (true, &Addresses::Stride { base, stride }) => {
+                // Sums, because vectors are slow to multiply.
+                let mut next = base;
+                self.addresses.extend((0..LANES).map(|_| {
+                    let address = next;
+                    next = next.wrapping_add(stride);
+                    address
+                }));
             }
-            (true, Addresses::Each(list)) => row = *list,
+            (true, Addresses::Each(list)) => self.addresses.extend_from_slice(list),
             (false, addresses) => {
+                let mut row = [0; LANES];
                 for lane in active {
                     row[lane] = addresses.of(lane);
                 }
+                self.addresses.extend_from_slice(&row);
             }
         }
-        self.addresses.extend_from_slice(&row);
         self.active.push(active.bits());
         self.known.append_non_null();
     }

@@ -27,15 +27,17 @@ pub fn call(arguments: impl IntoIterator<Item = OsString>, input: Vec<u8>) -> An
     let _inputs = inputs::Scope::new();
     io::with_input(input, || {
         let mut output = Output::captured();
-        let (status, messages) = diagnostic::collect(|| match Arguments::try_parse_from(arguments) {
-            Ok(arguments) => {
-                super::execute(Arguments { progress: Progress::Never, ..arguments }, &mut output) as u8
-            }
-            Err(error) => {
-                diagnostic::wrong_use(&error);
-                super::Status::Unreadable as u8
-            }
-        });
+        let (status, messages) =
+            diagnostic::collect(|| match Arguments::try_parse_from(arguments) {
+                Ok(arguments) => super::execute(
+                    Arguments { progress: Progress::Never, ..arguments },
+                    &mut output,
+                ) as u8,
+                Err(error) => {
+                    diagnostic::wrong_use(&error);
+                    super::Status::Unreadable as u8
+                }
+            });
         Answer { status, output: output.into_captured(), messages }
     })
 }

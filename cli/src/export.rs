@@ -1,15 +1,21 @@
 //! `export`: a trace for other tools.
 
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::{BufWriter, Seek, Write};
+use std::num::NonZero;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use anyhow::Context;
 use clap::ValueEnum;
-use warpload::trace::{ExportError, export_jsonl};
+use indicatif::ProgressBar;
+use warpload::trace::{BinaryTrace, ExportError, export_jsonl};
 
 use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Progress, positive};
 use super::output_file::Target;
+use super::parquet::{self, ParquetExport, WriteParquet};
 use super::status::Status;
 use super::trace::{self, Input};
 
@@ -17,11 +23,13 @@ use super::trace::{self, Input};
 ///
 /// Takes binary traces, and text traces of the kinds that `import` takes. As `jsonl` it writes a line
 /// of JSON for the trace, one for each kernel, and one for each memory instruction with the addresses
-/// of its lanes. `import` reads that, too. The output appears under its name when it is complete.
+/// of its lanes. `import` reads that, too. As `parquet` it writes a table with a row for each load, its
+/// addresses and what it costs. The output appears under its name when it is complete.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   warpload export app.wlt --format jsonl -o app.jsonl
+  warpload export app.wlt --format parquet -o app.parquet
   warpload export kernelslist.g --format jsonl -o - | head")]
 pub(crate) struct Arguments {
     /// The trace
@@ -44,6 +52,22 @@ pub(crate) struct Arguments {
 enum Form {
     /// Lines of JSON
     Jsonl,
+    /// A table of loads, if the command was built with it
+    Parquet,
+}
+
+/// What writes a form.
+enum Writer {
+    Jsonl,
+    Parquet(WriteParquet, NonZero<usize>),
+}
+
+/// Why a trace was not exported.
+enum Failed {
+    /// The output cannot be written.
+    Output(std::io::Error),
+    /// Anything else.
+    Input(anyhow::Error),
 }
 
 pub(crate) fn execute(
@@ -51,36 +75,102 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Arguments { trace: from, format: Form::Jsonl, output: to, threads } = arguments;
+    let Arguments { trace: from, format, output: to, threads } = arguments;
+    let threads = trace::threads(threads);
+    let writer = match format {
+        Form::Jsonl => Writer::Jsonl,
+        Form::Parquet => {
+            let threads = NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN);
+            Writer::Parquet(parquet::writer()?, threads)
+        }
+    };
     let input = Input::new(&from)?.map()?;
     let target = if io::is_stdin(&to) { None } else { Some(Target::new(&to)?) };
-    let trace = input.open(progress, trace::threads(threads))?;
+    let trace = Arc::new(input.open(progress, threads)?);
     let blocks = trace.blocks().iter().map(|block| u64::from(block.length)).sum();
     let bar = io::progress_bar(progress, blocks, &from);
     let name = || io::name(&from);
-    let write = |mut to: &mut dyn Write| export_jsonl(&trace, &mut to, |bytes| bar.inc(bytes));
     let Some(target) = target else {
-        let written = write(&mut output.writer());
+        let written = writer.write_stream(&trace, output, &bar)?;
         bar.finish();
-        return written.map(|()| Status::Done).map_err(|error| match error {
-            ExportError::Io(error) => io::output_error(error).into(),
-            error => anyhow::Error::new(error).context(name()),
+        return written.map(|()| Status::Done).map_err(|failed| match failed {
+            Failed::Output(error) => io::output_error(error).into(),
+            Failed::Input(error) => error.context(name()),
         });
     };
     let is_stdout = target.is_stdout();
     let file = target.create()?;
-    let failed = file.target().error_context();
-    let mut buffered = BufWriter::with_capacity(1 << 18, file.file());
-    let written = write(&mut buffered).and_then(|()| Ok(buffered.flush()?));
-    written.map_err(|error| match error {
-        ExportError::Io(error) => anyhow::Error::new(error).context(failed),
-        error => anyhow::Error::new(error).context(name()),
+    let context = file.target().error_context();
+    writer.write_file(&trace, file.file(), &bar).map_err(|failed| match failed {
+        Failed::Output(error) => anyhow::Error::new(error).context(context),
+        Failed::Input(error) => error.context(name()),
     })?;
-    drop(buffered);
     file.persist()?;
     bar.finish();
     if !is_stdout {
         output.line(format_args!("{} written", visible(&to.display().to_string())))?;
     }
     Ok(Status::Done)
+}
+
+impl Writer {
+    fn write_file(
+        &self,
+        trace: &Arc<BinaryTrace>,
+        file: &File,
+        bar: &ProgressBar,
+    ) -> Result<(), Failed> {
+        let mut buffered = BufWriter::with_capacity(1 << 18, file);
+        match *self {
+            Self::Jsonl => jsonl(trace, &mut buffered, bar)?,
+            Self::Parquet(write, threads) => {
+                let (output, progress) = (&mut buffered, &|bytes| bar.inc(bytes));
+                let trace = Arc::clone(trace);
+                write(ParquetExport { trace, threads, output, progress }).map_err(|error| {
+                    match parquet::output_error(error) {
+                        Ok(error) => Failed::Output(error),
+                        Err(error) => Failed::Input(anyhow::Error::from_boxed(error)),
+                    }
+                })?;
+            }
+        }
+        buffered.flush().map_err(Failed::Output)
+    }
+
+    /// Writes to standard output: a table when it is complete, because its end says what it has.
+    ///
+    /// # Errors
+    /// Returns an error if there is no temporary file for that.
+    fn write_stream(
+        &self,
+        trace: &Arc<BinaryTrace>,
+        output: &mut Output,
+        bar: &ProgressBar,
+    ) -> anyhow::Result<Result<(), Failed>> {
+        if let Self::Jsonl = self {
+            return Ok(jsonl(trace, output.writer(), bar));
+        }
+        let mut file = tempfile::tempfile().context("no temporary file for the table")?;
+        if let Err(failed) = self.write_file(trace, &file, bar) {
+            return match failed {
+                Failed::Output(error) => {
+                    Err(anyhow::Error::new(error).context("the temporary file cannot be written"))
+                }
+                failed => Ok(Err(failed)),
+            };
+        }
+        file.rewind().context("the temporary file cannot be read")?;
+        Ok(std::io::copy(&mut file, output.writer()).map(drop).map_err(Failed::Output))
+    }
+}
+
+fn jsonl(
+    trace: &BinaryTrace,
+    mut output: &mut impl Write,
+    bar: &ProgressBar,
+) -> Result<(), Failed> {
+    export_jsonl(trace, &mut output, |bytes| bar.inc(bytes)).map_err(|error| match error {
+        ExportError::Io(error) => Failed::Output(error),
+        error => Failed::Input(error.into()),
+    })
 }

@@ -28,6 +28,7 @@ mod mapped;
 mod name;
 mod options;
 mod output_file;
+mod parquet;
 mod process;
 mod ptx;
 mod replay;
@@ -56,7 +57,7 @@ use status::Status;
 pub use call::{Answer, call};
 pub use diagnostic::{Level, Message, Place};
 pub use embedded::{Finished, Replay, Run, contents, open_image, open_trace};
-pub use process::own_process;
+pub use parquet::{ParquetExport, WriteParquet, set_parquet};
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
 #[derive(Parser)]
@@ -104,6 +105,14 @@ enum Command {
     Tmem(tmem::Arguments),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
+}
+
+/// Says that the process does nothing but run the command, which then handles signals: a mapped file
+/// that becomes shorter and a file that becomes too large are reported, and a signal that ends the
+/// process removes unfinished files. Without this, [`run`] leaves signals alone.
+pub fn own_process() {
+    process::own();
+    temporary::report_file_size_limit();
 }
 
 /// Runs the command with those arguments, of which the first is its name, and returns its exit status:

@@ -9,8 +9,8 @@ use warpload::memory::{Fill, Memory, Window};
 use warpload::report::{Page, html};
 use warpload::sass::Functions;
 use warpload::trace::{
-    BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Replayed, Selection, Shard,
-    Summary, replay,
+    BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ReplayError, ReplayOptions, Replayed, Selection,
+    Shard, Summary, replay,
 };
 
 use super::choice::{self, Choice};

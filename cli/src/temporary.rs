@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_named_file_is_removed_by_signals() -> io::Result<()> {
         if let Some(folder) = std::env::var_os(FOLDER) {
-            process::own_process();
+            crate::own_process();
             let _temporary = Temporary::named(&Path::new(&folder).join("output"))?;
             // The names of files are what the parent waits for.
             std::fs::write(Path::new(&folder).join("ready"), "")?;

@@ -184,8 +184,10 @@ pub(crate) fn records(trace: &BinaryTrace) -> Vec<Seen> {
     let mut all = Vec::new();
     for raw in trace.blocks() {
         let block = trace.block(raw).unwrap();
+        let mut places = block.places();
         for i in 0..raw.memory_records as usize {
             let record = block.record(i).unwrap();
+            assert_eq!(places.place(record.index), block.place(record.index));
             let operation = record.operation();
             let of_register = |register| record.values(register).into_iter().flatten();
             let registers = 0..operation.width.registers() as usize;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
 use crate::step::{cargo, command, timed};
-use crate::{fuzz, imports, msrv, packages};
+use crate::{arrow, fuzz, imports, msrv, packages};
 
 /// The folders of the packages that are published.
 const PUBLISHED: [&str; 4] = ["encoding", ".", "ptx", "cli"];
@@ -51,10 +51,11 @@ pub(crate) fn run() -> Result<()> {
     run("bench --workspace --no-run --locked")?;
     examples(&workspace)?;
     fuzz::check(&workspace)?;
+    arrow::check(&workspace)?;
     packages::check(&workspace)?;
     timed("imports between modules", || imports::check(&root))?;
     timed(&format!("files of at most {MAX_LINES} lines"), || {
-        for folder in PUBLISHED {
+        for folder in PUBLISHED.iter().chain(&["arrow"]) {
             warn_of_long_files(&root.join(folder).join("src"), &root)?;
         }
         Ok(())

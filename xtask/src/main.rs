@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints to the terminal")]
 
+mod arrow;
 mod ci;
 #[cfg(test)]
 mod documents;

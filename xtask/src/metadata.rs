@@ -1,11 +1,15 @@
 //! What `cargo metadata` says about the workspace.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::step::cargo;
+
+/// What all features and platforms need.
+const RESOLVED: &str = "metadata --format-version 1 --locked --all-features";
 
 /// The output of `cargo metadata`.
 pub(crate) struct Metadata {
@@ -18,7 +22,7 @@ impl Metadata {
     /// # Errors
     /// Returns an error if cargo fails, such as for an outdated Cargo.lock.
     pub(crate) fn workspace() -> Result<Self> {
-        Self::ask("metadata --format-version 1 --locked --no-deps")
+        Self::ask(&mut cargo("metadata --format-version 1 --locked --no-deps"))
     }
 
     /// Reads all metadata, including the resolved graph of all features and platforms.
@@ -26,13 +30,21 @@ impl Metadata {
     /// # Errors
     /// Returns an error if cargo fails.
     pub(crate) fn resolved() -> Result<Self> {
-        Self::ask("metadata --format-version 1 --locked --all-features")
+        Self::ask(&mut cargo(RESOLVED))
     }
 
-    fn ask(arguments: &str) -> Result<Self> {
-        let output = cargo(arguments).output().context("cannot run cargo")?;
+    /// Reads the same of a workspace of its own.
+    ///
+    /// # Errors
+    /// Returns an error if cargo fails.
+    pub(crate) fn resolved_of(manifest: &Path) -> Result<Self> {
+        Self::ask(cargo(RESOLVED).arg("--manifest-path").arg(manifest))
+    }
+
+    fn ask(command: &mut Command) -> Result<Self> {
+        let output = command.output().context("cannot run cargo")?;
         let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "`cargo {arguments}` failed: {}", errors.trim());
+        ensure!(output.status.success(), "{command:?} failed: {}", errors.trim());
         Ok(Self { json: serde_json::from_slice(&output.stdout)? })
     }
 

@@ -88,3 +88,20 @@ fn damaged_exports_are_refused() {
         refused(&good[..end]);
     }
 }
+
+/// Only the build in `arrow/` writes Parquet.
+#[test]
+fn a_build_without_parquet_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.parquet");
+    let trace = file("traces/generic.wlt");
+    let arguments = ["--format", "parquet", "-o", out.to_str().unwrap()];
+    let ran = warpload(&[&["export", trace.to_str().unwrap()], &arguments[..]].concat());
+    assert_eq!(ran.status, 2);
+    assert_eq!(
+        ran.stderr,
+        "error: this build of warpload does not write Parquet; `cargo install --path arrow --features \
+         command` in its sources builds one that does\n"
+    );
+    assert!(!out.exists());
+}

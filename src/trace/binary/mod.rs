@@ -26,7 +26,7 @@ pub use format::{
 pub use names::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES};
 pub(in crate::trace) use names::{NameError, Names};
 pub use place::Place;
-pub use reader::{BinaryTrace, Block, MemoryRecord};
+pub use reader::{BinaryTrace, Block, MemoryRecord, Places};
 pub(in crate::trace) use record::ClosedBlock;
 pub use record::NewRecord;
 pub(in crate::trace) use segment::Segment;

@@ -12,7 +12,7 @@ use super::format::{Header, OLDEST_VERSION, RawBlock, SectionKind};
 use crate::memory::Arena;
 use crate::regular_file;
 
-pub use block::{Block, MemoryRecord};
+pub use block::{Block, MemoryRecord, Places};
 
 /// A binary trace whose header, sections and index have been checked. Blocks are checked when
 /// they are read.

@@ -1,16 +1,13 @@
 //! The rows of every sample trace, beside its records and its replay.
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test")]
-
-mod common;
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::Arc;
 
+use crate::common::{file, open, samples};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch, StringArray};
-use common::{file, open, samples};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Fill;
 use warpload::trace::{BinaryTrace, Data, Kind, ReplayOptions, Selection, replay};
@@ -300,7 +297,7 @@ fn values_are_those_of_the_trace_or_of_the_fill() {
     assert!(from_trace > 500, "{from_trace}");
 
     // None of this one has.
-    let trace = open(common::bytes(&file("traces/btree-v5-kernel-1.traceg")));
+    let trace = open(crate::common::bytes(&file("traces/btree-v5-kernel-1.traceg")));
     let found = batches(&trace, LoadOptions::new(absent()).values(true));
     assert!(found.iter().flat_map(values).all(|row| row.is_none()));
     let found = batches(&trace, LoadOptions::new(filled()).values(true));
@@ -326,7 +323,7 @@ fn values_are_those_of_the_trace_or_of_the_fill() {
 
 #[test]
 fn a_selection_leaves_out_rows() {
-    let trace = open(common::bytes(&file("traces/btree-v5-kernel-1.traceg")));
+    let trace = open(crate::common::bytes(&file("traces/btree-v5-kernel-1.traceg")));
     let operations = &trace.contents().operations;
     let local = operations.iter().map(|one| one.space_name() == "local").collect();
     let selection = Selection { operations: Some(local), ..Selection::default() };

@@ -1,0 +1,25 @@
+//! The command `warpload` that writes Parquet. All else is as in the package `warpload-cli`.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use parquet::errors::ParquetError;
+use warpload::trace::{Data, ReplayOptions};
+use warpload_arrow::{LoadBatches, LoadOptions, write_parquet};
+use warpload_cli::ParquetExport;
+
+fn main() -> ExitCode {
+    warpload_cli::set_parquet(write);
+    warpload_cli::own_process();
+    warpload_cli::run(std::env::args_os()).into()
+}
+
+fn write(export: ParquetExport<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let ParquetExport { trace, threads, output, progress } = export;
+    let options = LoadOptions::new(ReplayOptions::new(Data::Absent)).threads(threads);
+    match write_parquet(LoadBatches::new(trace, options)?, output, progress) {
+        // The command tells errors of the output from others.
+        Err(warpload_arrow::Error::Parquet(ParquetError::External(source))) => Err(source),
+        written => Ok(written?),
+    }
+}
