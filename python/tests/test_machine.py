@@ -249,3 +249,27 @@ def test_a_memory_that_is_not_valid() -> None:
     with pytest.raises(wl.Error):
         wl.Memory(local_low=bytes(33))
     assert len(wl.Memory()) == 0 and len(wl.Memory({0x1000: b""})) == 0
+
+
+def anonymous() -> int:
+    """The anonymous memory of this process, in bytes."""
+    with open("/proc/self/status") as status:
+        line = next(line for line in status if line.startswith("RssAnon:"))
+    return int(line.split()[1]) << 10
+
+
+def test_a_large_map_is_not_copied(tmp_path) -> None:
+    path = tmp_path / "image"
+    size = 1 << 30
+    # No bytes are written: the file has a hole.
+    with path.open("wb") as file:
+        file.truncate(size)
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    before = anonymous()
+    memory = wl.Memory({0x1_0000_0000: mapped})
+    warp = wl.Warp()
+    warp[2], warp[3] = 4096 * LANES, 1
+    assert not wl.execute("LD.E R0, [R2]", wl.Machine(memory), warp).lane_faults
+    assert memory.is_borrowed and len(memory) == size
+    assert anonymous() - before < 16 << 20

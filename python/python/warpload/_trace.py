@@ -49,7 +49,10 @@ class Trace:
     def __repr__(self) -> str:
         kernels = len(self.contents["kernels"])
         records = self.contents["records"]
-        return f"Trace({self.path!r}: {len(self)} loads of {records} records, {kernels} kernels)"
+        plural = "" if kernels == 1 else "s"
+        return (
+            f"Trace({self.path!r}: {len(self)} loads of {records} records, {kernels} kernel{plural})"
+        )
 
     def loads(
         self,
