@@ -29,9 +29,9 @@ impl Trace {
     /// Opens a trace; a text trace is imported.
     #[new]
     #[pyo3(signature = (path, *, threads = None))]
-    fn new(py: Python<'_>, path: PathBuf, threads: Option<usize>) -> PyResult<Self> {
+    fn new(py: Python<'_>, path: PathBuf, threads: Option<NonZero<usize>>) -> PyResult<Self> {
         let shared = Shared::default();
-        let open = || open_trace(&path, threads, &shared.interrupt);
+        let open = || open_trace(&path, threads.map(NonZero::get), &shared.interrupt);
         match wait(py, &shared, None, open)? {
             Ok(trace) => Ok(Self { trace: Arc::new(trace) }),
             Err(message) => Err(of_message(py, &message)),

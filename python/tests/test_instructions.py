@@ -195,3 +195,10 @@ def test_a_missing_file_is_not_found(tmp_path, traces) -> None:
         wl.Trace(traces / "generic.wlt").replay(image=missing)
     with pytest.raises(wl.Error, match="is a folder"):
         wl.loads(tmp_path)
+
+
+def test_a_listing_without_words_has_instructions(data) -> None:
+    listings = data / "listings"
+    without = wl.loads(listings / "chase.sm_50.nvdisasm.txt")
+    known = wl.loads(listings / "chase.sm_50.cubin")
+    assert [str(load.instruction) for load in without] == [str(load) for load in known]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _native
+from ._errors import Error
 from ._native import Instruction
 
 
@@ -72,7 +73,6 @@ def loads(path: str | os.PathLike[str], *, sm: str | int | None = None) -> list[
 def _load(line: dict[str, Any]) -> Load:
     word, sm = line.get("word"), line.get("sm")
     number = None if word is None else int(word, 16)
-    legal = number is not None and not line.get("illegal")
     control = line.get("control")
     if control is not None:
         control = dict(control)
@@ -86,10 +86,21 @@ def _load(line: dict[str, Any]) -> Load:
         function=line.get("function"),
         offset=None if offset is None else int(offset, 16),
         word=number,
-        instruction=_native.decode(number, sm or "50") if legal else None,
+        instruction=None if line.get("illegal") else _instruction(number, text, sm or "50"),
         text=text,
         control=control,
         sm=sm,
         image=line.get("image"),
         source=source,
     )
+
+
+def _instruction(word: int | None, text: str | None, sm: str) -> Instruction | None:
+    """Returns the instruction of a word or, in a listing without words, of a text."""
+    if word is None and text is not None:
+        try:
+            word = _native.encode(text, sm)
+        except Error:
+            # An operand that the linker fills in, for example.
+            return None
+    return None if word is None else _native.decode(word, sm)
