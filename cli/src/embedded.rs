@@ -27,23 +27,23 @@ pub fn open_trace(
     path: &Path,
     threads: Option<usize>,
     interrupt: &AtomicBool,
-) -> Result<BinaryTrace, Message> {
+) -> Result<BinaryTrace, Box<Message>> {
     let _inputs = inputs::Scope::new();
     let open = || {
         let input = Input::new(path)?.interrupted_by(interrupt);
         input.open(super::Progress::Never, trace::threads(threads))
     };
-    open().map_err(|error| Message::of_failure(&error))
+    open().map_err(|error| Box::new(Message::of_failure(&error)))
 }
 
 /// Returns what `info --format json` prints of a trace.
 ///
 /// # Errors
 /// Returns the command's message if something cannot be written as JSON.
-pub fn contents(trace: &BinaryTrace) -> Result<Vec<u8>, Message> {
+pub fn contents(trace: &BinaryTrace) -> Result<Vec<u8>, Box<Message>> {
     let mut output = Output::captured();
     info::show_trace(trace, "", Format::Json, &mut output)
-        .map_err(|error| Message::of_failure(&error))?;
+        .map_err(|error| Box::new(Message::of_failure(&error)))?;
     Ok(output.into_captured())
 }
 
@@ -51,9 +51,9 @@ pub fn contents(trace: &BinaryTrace) -> Result<Vec<u8>, Message> {
 ///
 /// # Errors
 /// Returns the command's message if the image cannot be read.
-pub fn open_image(manifest: &Path) -> Result<Machine, Message> {
+pub fn open_image(manifest: &Path) -> Result<Machine, Box<Message>> {
     let _inputs = inputs::Scope::new();
-    image::open(manifest).map_err(|error| Message::of_failure(&error))
+    image::open(manifest).map_err(|error| Box::new(Message::of_failure(&error)))
 }
 
 /// A replay, its options read and its files open.
@@ -102,13 +102,15 @@ impl Replay {
     ///
     /// # Errors
     /// Returns the command's message if an option or a file is wrong.
-    pub fn new(options: impl IntoIterator<Item = OsString>) -> Result<Self, Message> {
+    pub fn new(options: impl IntoIterator<Item = OsString>) -> Result<Self, Box<Message>> {
         let _inputs = inputs::Scope::new();
         let start = ["warpload", "replay"].map(OsString::from);
         let parsed = super::Arguments::try_parse_from(start.into_iter().chain(options));
-        let parsed = parsed.map_err(|error| Message::of_wrong_use(&error))?;
+        let parsed = parsed.map_err(|error| Box::new(Message::of_wrong_use(&error)))?;
         let super::Command::Replay(arguments) = parsed.command else {
-            return Err(Message::of_failure(&anyhow::anyhow!("expected options of `replay`")));
+            return Err(
+                Message::of_failure(&anyhow::anyhow!("expected options of `replay`")).into()
+            );
         };
         let open = || {
             let machine = arguments.image.as_deref().map(image::open).transpose()?;
@@ -116,7 +118,7 @@ impl Replay {
         };
         match open() {
             Ok((machine, functions)) => Ok(Self { arguments: *arguments, machine, functions }),
-            Err(error) => Err(Message::of_failure(&error)),
+            Err(error) => Err(Message::of_failure(&error).into()),
         }
     }
 
@@ -135,7 +137,7 @@ impl Replay {
         trace: &BinaryTrace,
         run: &Run<'_>,
         then: impl FnOnce(&Replayed<'_>, &Summary) -> T,
-    ) -> Result<(Finished, T), Message> {
+    ) -> Result<(Finished, T), Box<Message>> {
         let with = With {
             image: run.image.or(self.machine.as_ref().map(|machine| &machine.memory)),
             functions: self.functions.as_ref(),
@@ -151,7 +153,7 @@ impl Replay {
                 Ok((output.into_captured(), found.page(), then(found.replayed, &found.summary)))
             })
         });
-        let (output, page, made) = found.map_err(|error| Message::of_failure(&error))?;
+        let (output, page, made) = found.map_err(|error| Box::new(Message::of_failure(&error)))?;
         Ok((Finished { output, messages, page }, made))
     }
 }
