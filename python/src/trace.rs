@@ -45,6 +45,7 @@ impl Trace {
 
     /// Returns the loads as a table, whose batches are made when they are asked for.
     #[pyo3(signature = (*, values = false, fill = None, address_bits = None, shared_window = None, local_window = None, threads = NonZero::<usize>::MIN))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python's")]
     fn loads(
         &self,
         py: Python<'_>,
