@@ -106,6 +106,14 @@ pub(crate) fn failure(error: &anyhow::Error) {
 }
 
 impl Message {
+    /// Returns the message for wrong arguments.
+    pub(crate) fn of_wrong_use(error: &clap::Error) -> Self {
+        let drawing = error.render().to_string();
+        let title = drawing.lines().next().unwrap_or_default();
+        let title = title.strip_prefix("error: ").unwrap_or(title).to_owned();
+        Self { drawing, ..Self::new(Level::Error, title) }
+    }
+
     /// Returns the message for an error with its causes.
     pub(crate) fn of_failure(error: &anyhow::Error) -> Self {
         let mut message = Self::new(Level::Error, format_args!("{error:#}"));
@@ -121,12 +129,9 @@ impl Message {
     }
 }
 
-/// What is wrong with the arguments.
+/// Collects what is wrong with the arguments.
 pub(crate) fn wrong_use(error: &clap::Error) {
-    let drawing = error.render().to_string();
-    let title = drawing.lines().next().unwrap_or_default();
-    let title = title.strip_prefix("error: ").unwrap_or(title).to_owned();
-    keep(Message { drawing, ..Message::new(Level::Error, title) });
+    keep(Message::of_wrong_use(error));
 }
 
 /// Returns the lines that [`error`] writes, without colours.

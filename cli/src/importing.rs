@@ -1,8 +1,9 @@
 //! Importing text traces, whole or trace by trace of a list: progress, and whose errors there are.
 
 use std::fs::File;
-use std::io::{BufWriter, Read};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::ProgressBar;
 use warpload::trace::{BinaryTrace, ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
@@ -11,19 +12,27 @@ use super::options::Progress;
 use super::{inputs, io, mapped};
 
 /// An import, with its progress.
-pub(crate) struct Importing {
+pub(crate) struct Importing<'f> {
     /// The name of the input in messages.
     name: PathBuf,
     bar: ProgressBar,
+    /// Stops the import once it is true.
+    interrupt: Option<&'f AtomicBool>,
 }
 
-type Writer<'o> = TraceWriter<BufWriter<&'o File>>;
+type Writer<'o> = TraceWriter<BufWriter<Interruptible<'o>>>;
 type Observe<'o> = &'o (dyn Fn(ImportEvent<'_>) + Sync);
 
-impl Importing {
+impl<'f> Importing<'f> {
     pub(crate) fn new(path: &Path, progress: Progress) -> Self {
         let bytes = std::fs::metadata(path).map(|m| m.len()).unwrap_or(0);
-        Self { name: io::name(path).into(), bar: io::progress_bar(progress, bytes, path) }
+        let bar = io::progress_bar(progress, bytes, path);
+        Self { name: io::name(path).into(), bar, interrupt: None }
+    }
+
+    /// Lets a flag stop the import.
+    pub(crate) fn interrupted_by(self, interrupt: Option<&'f AtomicBool>) -> Self {
+        Self { interrupt, ..self }
     }
 
     pub(crate) fn name(&self) -> &Path {
@@ -53,9 +62,13 @@ impl Importing {
         output: &'o File,
         failed: &str,
         import: impl FnOnce(&mut Writer<'o>, Observe<'_>) -> Result<(), ImportError>,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<()>
+    where
+        'f: 'o,
+    {
         let failed = |error: std::io::Error| anyhow::Error::new(error).context(failed.to_owned());
-        let mut writer = TraceWriter::new(BufWriter::new(output), self.source()).map_err(failed)?;
+        let output = BufWriter::new(Interruptible { file: output, flag: self.interrupt });
+        let mut writer = TraceWriter::new(output, self.source()).map_err(failed)?;
         import(&mut writer, &|event| self.observe(event)).map_err(|error| match error {
             ImportError::Write(TraceError::Io { source, .. }) => failed(source),
             error => error.into(),
@@ -93,9 +106,34 @@ impl Importing {
     }
 }
 
+/// A file that nothing can be written to once a flag is true.
+pub(crate) struct Interruptible<'f> {
+    file: &'f File,
+    flag: Option<&'f AtomicBool>,
+}
+
+impl Write for Interruptible<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.flag.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(std::io::Error::other("interrupted"));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for Interruptible<'_> {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
 /// A list of traces, to be imported one by one.
 pub(crate) struct List {
-    importing: Importing,
+    importing: Importing<'static>,
     list: TraceList,
 }
 

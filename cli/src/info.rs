@@ -180,7 +180,7 @@ fn dimensions(dimensions: [u32; 3]) -> String {
     }
 }
 
-fn show_trace(
+pub(crate) fn show_trace(
     trace: &BinaryTrace,
     kind: &str,
     parts: Option<usize>,

@@ -15,6 +15,7 @@ mod decode;
 mod demangled;
 mod destination;
 mod diagnostic;
+mod embedded;
 mod encode;
 mod explain;
 mod export;
@@ -64,6 +65,7 @@ use status::Status;
 
 pub use call::{Answer, call};
 pub use diagnostic::{Level, Message, Place};
+pub use embedded::{Finished, Replay, Run, contents, open_image, open_trace};
 pub use parquet::{ParquetExport, WriteParquet, set_parquet};
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.

@@ -1,18 +1,20 @@
 //! `replay`.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
+use warpload::memory::Memory;
 use warpload::report::{self, Page};
-use warpload::trace::{ReplayError, Shard, Summary, replay};
+use warpload::trace::{BinaryTrace, ReplayError, Replayed, Selection, Shard, Summary, replay};
 
 use super::demangled::Demangled;
 use super::destination::Destination;
 use super::io::{self, Output};
 use super::options::{Progress, positive};
 use super::output_file::Target;
-use super::replaying::Replaying;
+use super::replaying::{Read, Replaying};
 use super::rows::Sort;
 use super::status::Status;
 use super::summary_text::{self, Shape};
@@ -42,7 +44,7 @@ Examples:
   warpload replay app.wlt --fill address --shard 0/3 --format json -o 0.json")]
 pub(crate) struct Arguments {
     /// The trace
-    trace: PathBuf,
+    pub(crate) trace: PathBuf,
 
     /// Replay part I, from 0, of N parts; `merge` merges the results
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
@@ -74,7 +76,7 @@ pub(crate) struct Arguments {
 
     // Last, because its heading holds for all options after it.
     #[command(flatten)]
-    options: Replaying,
+    pub(crate) options: Replaying,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -98,76 +100,147 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Arguments { trace: path, shard, format, sort, top, html, output: to, resume, options } =
-        arguments;
-    if html.as_deref().is_some_and(io::is_stdin) {
+    if arguments.html.as_deref().is_some_and(io::is_stdin) {
         bail!("standard output holds the summary; expected a file for the page, not `-`");
     }
-    if resume && !matches!(format, Format::Json) {
+    if arguments.resume && !matches!(arguments.format, Format::Json) {
         bail!("only JSON says which replay it is of; `--resume` needs `--format json`");
     }
-    let name = || io::name(&path);
-    let threads = trace::threads(options.threads);
-    options.check_stdin(&path)?;
+    let threads = trace::threads(arguments.options.threads);
+    arguments.options.check_stdin(&arguments.trace)?;
     // First what fails at once, then the import, which can take long.
-    let input = Input::new(&path)?.shard(shard).map()?;
-    let read = options.read()?;
-    let page = html.as_deref().map(Target::new).transpose()?;
-    let to = Destination::new(to.as_deref())?;
+    let input = Input::new(&arguments.trace)?.shard(arguments.shard).map()?;
+    let read = arguments.options.read()?;
+    let page = arguments.html.as_deref().map(Target::new).transpose()?;
+    let to = Destination::new(arguments.output.as_deref())?;
     let trace = input.open(progress, threads)?;
-    let contents = trace.contents();
-    let demangled = Demangled::new(contents.kernels.iter().map(|kernel| &kernel.name));
-    let selection = options.choice.selection(contents, &demangled);
-    let demangled = if options.no_demangle { Demangled::default() } else { demangled };
-    let blocks = trace.blocks().iter().map(|block| u64::from(block.length)).sum();
-    let bar = io::progress_bar(progress, blocks, &path);
-    let observer = |bytes| bar.inc(bytes);
-    let data = options.data_in_words();
-    let options = options
-        .options(&read, selection.as_ref())
-        .shard(shard)
-        .survey(page.is_some())
-        .on_progress(&observer);
-    if resume && let Some(done) = to.summary() {
-        let kernels = contents.kernels.iter().map(|kernel| &kernel.name);
+    if arguments.resume
+        && let Some(done) = to.summary()
+        && arguments.is_done(&done, &trace, &read)
+    {
+        return to.say_done(status(&done, output), output);
+    }
+    let bar = io::progress_bar(progress, block_bytes(&trace), &arguments.trace);
+    let with = With {
+        image: None,
+        is_surveyed: page.is_some(),
+        observer: &|bytes| bar.inc(bytes),
+        interrupt: None,
+    };
+    arguments.replay(&trace, &read, with, |found| {
+        bar.finish();
+        if let (Some(page_to), Some(html)) = (page, found.page()) {
+            page_to.write(html.as_bytes())?;
+        }
+        found.write(to, output)
+    })
+}
+
+/// Returns how many bytes a replay of the whole trace reports as its progress.
+pub(crate) fn block_bytes(trace: &BinaryTrace) -> u64 {
+    trace.blocks().iter().map(|block| u64::from(block.length)).sum()
+}
+
+/// What a replay needs besides its trace, its options and the files that they name.
+pub(crate) struct With<'a> {
+    /// What loads read instead of what the options say.
+    pub(crate) image: Option<&'a Memory>,
+    pub(crate) is_surveyed: bool,
+    pub(crate) observer: &'a (dyn Fn(u64) + Sync),
+    pub(crate) interrupt: Option<&'a AtomicBool>,
+}
+
+/// The names of a trace's kernels as they are shown, and which loads are chosen by them.
+struct Named {
+    demangled: Demangled,
+    selection: Option<Selection>,
+}
+
+/// What a replay found.
+pub(crate) struct Found<'f> {
+    arguments: &'f Arguments,
+    pub(crate) replayed: &'f Replayed<'f>,
+    pub(crate) summary: Summary,
+    named: &'f Named,
+}
+
+impl Arguments {
+    fn named(&self, trace: &BinaryTrace) -> Named {
+        let contents = trace.contents();
+        let demangled = Demangled::new(contents.kernels.iter().map(|kernel| &kernel.name));
+        let selection = self.options.choice.selection(contents, &demangled);
+        let demangled = if self.options.no_demangle { Demangled::default() } else { demangled };
+        Named { demangled, selection }
+    }
+
+    /// Returns whether a summary is that of this replay already.
+    fn is_done(&self, done: &Summary, trace: &BinaryTrace, read: &Read) -> bool {
+        let Named { demangled, selection } = self.named(trace);
+        let options = self.options.options(read, None, selection.as_ref());
+        let kernels = trace.contents().kernels.iter().map(|kernel| &kernel.name);
         let kernels = kernels.map(|name| (name, demangled.get(name)));
-        if resume::is_shard(&done, shard, &options.identity(trace.checksum()), kernels) {
-            return to.say_done(status(&done, output), output);
+        resume::is_shard(done, self.shard, &options.identity(trace.checksum()), kernels)
+    }
+
+    /// Replays a trace that is open, and passes on what is found. Errors of the replay name the trace.
+    pub(crate) fn replay<T>(
+        &self,
+        trace: &BinaryTrace,
+        read: &Read,
+        with: With<'_>,
+        then: impl FnOnce(Found<'_>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let threads = trace::threads(self.options.threads);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let named = self.named(trace);
+        let options = self.options.options(read, with.image, named.selection.as_ref());
+        let options = options
+            .shard(self.shard)
+            .survey(with.is_surveyed)
+            .on_progress(with.observer)
+            .interrupt(with.interrupt);
+        let replayed = pool.install(|| replay(trace, &options)).map_err(with_hint);
+        let replayed = replayed.with_context(|| io::name(&self.trace))?;
+        let mut summary = replayed.summary();
+        for kernel in &mut summary.kernels {
+            kernel.demangled = named.demangled.get(&kernel.name).cloned();
         }
+        then(Found { arguments: self, replayed: &replayed, summary, named: &named })
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-    let replayed =
-        pool.install(|| replay(&trace, &options)).map_err(with_hint).with_context(name)?;
-    bar.finish();
-    let mut summary = replayed.summary();
-    for kernel in &mut summary.kernels {
-        kernel.demangled = demangled.get(&kernel.name).cloned();
+}
+
+impl Found<'_> {
+    /// Returns the page of a replay that was surveyed.
+    pub(crate) fn page(&self) -> Option<String> {
+        let survey = self.replayed.survey()?;
+        let title = self.arguments.trace.file_name().unwrap_or_default().to_string_lossy();
+        let data = self.arguments.options.data_in_words();
+        let page = Page::new(self.replayed, &self.summary, survey).title(&title).data(&data);
+        Some(report::html(&page))
     }
-    if let (Some(page_to), Some(survey)) = (page, replayed.survey()) {
-        let title = path.file_name().unwrap_or_default().to_string_lossy();
-        let page = Page::new(&replayed, &summary, survey).title(&title).data(&data);
-        page_to.write(report::html(&page).as_bytes())?;
-    }
-    let status = status(&summary, output);
-    let shape = Shape { sort, top };
-    match format {
-        Format::Json => to.json(&summary, output)?,
-        Format::Csv => {
-            to.text(&summary_text::csv(&replayed, &demangled, shape), output)?;
+
+    /// Writes the summary as it is asked for, and notes for its reader.
+    pub(crate) fn write(&self, to: Destination, output: &mut Output) -> anyhow::Result<Status> {
+        let Self { arguments, replayed, summary, named: Named { demangled, selection } } = self;
+        let status = status(summary, output);
+        let shape = Shape { sort: arguments.sort, top: arguments.top };
+        match arguments.format {
+            Format::Json => to.json(summary, output)?,
+            Format::Csv => to.text(&summary_text::csv(replayed, demangled, shape), output)?,
+            Format::Text => {
+                to.text(&summary_text::text(summary, replayed, demangled, shape), output)?;
+            }
         }
-        Format::Text => {
-            to.text(&summary_text::text(&summary, &replayed, &demangled, shape), output)?;
+        if let Some(selection) = selection.as_ref().filter(|_| summary.counts.loads == 0) {
+            output.flush()?;
+            diagnostic::note(choice::nothing(selection, replayed.trace()));
         }
+        if let Some(check) = replayed.code_check() {
+            output.flush()?;
+            cubins::note(&check);
+        }
+        Ok(status)
     }
-    if let Some(selection) = selection.as_ref().filter(|_| summary.counts.loads == 0) {
-        output.flush()?;
-        diagnostic::note(choice::nothing(selection, &trace));
-    }
-    if let Some(check) = replayed.code_check() {
-        output.flush()?;
-        cubins::note(&check);
-    }
-    Ok(status)
 }
 
 pub(crate) fn status(summary: &Summary, output: &mut Output) -> Status {

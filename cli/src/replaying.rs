@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::ValueEnum;
 use warpload::machine::Machine;
-use warpload::memory::{Fill, Window};
+use warpload::memory::{Fill, Memory, Window};
 use warpload::sass::Functions;
 use warpload::trace::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Selection};
 
@@ -114,14 +114,17 @@ impl Replaying {
         Ok(Read { machine, functions, files: files.chain(self.cubin.iter().cloned()).collect() })
     }
 
-    /// Returns the options for the library, for the loads of a selection.
+    /// Returns the options for the library, for the loads of a selection. They read `image` if there is
+    /// one, instead of what the options name.
     pub(crate) fn options<'r>(
         &self,
         read: &'r Read,
+        image: Option<&'r Memory>,
         selection: Option<&'r Selection>,
     ) -> ReplayOptions<'r> {
-        let data = match (&read.machine, self.fill) {
-            (Some(machine), _) => Data::Image(&machine.memory),
+        let image = image.or(read.machine.as_ref().map(|machine| &machine.memory));
+        let data = match (image, self.fill) {
+            (Some(memory), _) => Data::Image(memory),
             (None, Some(FillName::Address)) => Data::Fill(Fill::Address),
             (None, Some(FillName::Zero)) => Data::Fill(Fill::Zero),
             (None, None) => Data::Absent,

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use warpload::lines::without_mark;
@@ -33,6 +34,8 @@ pub(crate) struct Input<'p> {
     trace: Option<BinaryTrace>,
     /// The number of parts, if this is a set that has been mapped.
     parts: Option<usize>,
+    /// Stops an import once it is true.
+    interrupt: Option<&'p AtomicBool>,
 }
 
 impl<'p> Input<'p> {
@@ -52,7 +55,21 @@ impl<'p> Input<'p> {
         let mut start = Vec::new();
         bytes.by_ref().take(START_BYTES).read_to_end(&mut start).with_context(failed)?;
         let bytes = Box::new(Cursor::new(start.clone()).chain(bytes));
-        Ok(Self { path, start, bytes, file, shard: None, trace: None, parts: None })
+        Ok(Self {
+            path,
+            start,
+            bytes,
+            file,
+            shard: None,
+            trace: None,
+            parts: None,
+            interrupt: None,
+        })
+    }
+
+    /// Lets a flag stop the import.
+    pub(crate) fn interrupted_by(self, flag: &'p AtomicBool) -> Self {
+        Self { interrupt: Some(flag), ..self }
     }
 
     /// Whether this is a binary trace, or the first bytes of one.
@@ -184,7 +201,7 @@ impl<'p> Input<'p> {
         progress: Progress,
         threads: usize,
     ) -> anyhow::Result<()> {
-        let importing = Importing::new(self.path, progress);
+        let importing = Importing::new(self.path, progress).interrupted_by(self.interrupt);
         importing.write(output, failed, |writer, observe| {
             import_from(self.bytes, importing.name(), writer, threads, observe)
         })?;

@@ -4,11 +4,12 @@ use std::fmt;
 #[cfg(any(feature = "json", feature = "mmap"))]
 use std::io;
 
-/// Bytes, owned or mapped from a file.
+/// Bytes: owned, shared or mapped from a file.
 pub struct Arena(Backing);
 
 enum Backing {
     Owned(Vec<u8>),
+    Shared(Box<dyn AsRef<[u8]> + Send + Sync>),
     #[cfg(feature = "mmap")]
     ReadOnly(memmap2::Mmap),
     /// Of a file copy-on-write, or of no file, on huge pages.
@@ -23,6 +24,7 @@ impl Arena {
     pub fn bytes(&self) -> &[u8] {
         match &self.0 {
             Backing::Owned(bytes) => bytes,
+            Backing::Shared(owner) => (**owner).as_ref(),
             #[cfg(feature = "mmap")]
             Backing::ReadOnly(map) => map,
             #[cfg(feature = "mmap")]
@@ -30,11 +32,28 @@ impl Arena {
         }
     }
 
-    /// Returns the bytes mutably, or `None` if they are mapped read-only. Changes to a
+    /// Creates a read-only arena of bytes that something else owns, such as an `Arc<[u8]>`. They are not
+    /// copied.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use warpload::memory::Arena;
+    ///
+    /// let bytes: Arc<[u8]> = [1, 2, 3].into();
+    /// let arena = Arena::shared(Arc::clone(&bytes));
+    /// assert_eq!(arena.bytes().as_ptr(), bytes.as_ptr());
+    /// ```
+    #[must_use]
+    pub fn shared(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
+        Self(Backing::Shared(Box::new(owner)))
+    }
+
+    /// Returns the bytes mutably, or `None` if they are shared or mapped read-only. Changes to a
     /// copy-on-write map stay in this process.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.0 {
             Backing::Owned(bytes) => Some(bytes),
+            Backing::Shared(_) => None,
             #[cfg(feature = "mmap")]
             Backing::ReadOnly(_) => None,
             #[cfg(feature = "mmap")]
@@ -148,6 +167,7 @@ impl fmt::Debug for Arena {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.0 {
             Backing::Owned(_) => "owned",
+            Backing::Shared(_) => "shared",
             #[cfg(feature = "mmap")]
             Backing::ReadOnly(_) => "mapped read-only",
             #[cfg(feature = "mmap")]

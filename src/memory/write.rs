@@ -40,8 +40,8 @@ pub enum WriteError {
         /// The lane given.
         lane: usize,
     },
-    /// The memory is mapped read-only.
-    #[error("the memory is mapped read-only")]
+    /// The memory is shared or mapped read-only.
+    #[error("the memory is read-only")]
     ReadOnly,
 }
 

@@ -57,7 +57,7 @@ impl<'p> Tree<'p> {
         // Which kernels have such a name is known when they are read.
         let selected = options.choice.selected();
         let selection = selected.map(|selected| Selection { selected, ..Selection::default() });
-        let replay = options.options(&read, selection.as_ref()).identity(checksum);
+        let replay = options.options(&read, None, selection.as_ref()).identity(checksum);
         let names = if options.no_demangle { "as they are" } else { "demangled" };
         let files = read.files.iter().map(|file| Ok(io::utf8(file)?.to_owned()));
         Ok(Self {

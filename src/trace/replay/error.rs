@@ -20,4 +20,7 @@ pub enum ReplayError {
         /// What is wrong.
         source: ConfigError,
     },
+    /// [`ReplayOptions::interrupt`](super::ReplayOptions::interrupt) stopped it.
+    #[error("interrupted")]
+    Interrupted,
 }

@@ -1,6 +1,7 @@
 //! [`ReplayOptions`]: what a replay is asked to do.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::selection::Selection;
 use super::shard::Shard;
@@ -43,6 +44,7 @@ pub struct ReplayOptions<'a> {
     functions: Option<&'a Functions>,
     survey: bool,
     observer: Option<&'a (dyn Fn(u64) + Sync)>,
+    interrupt: Option<&'a AtomicBool>,
 }
 
 impl<'a> ReplayOptions<'a> {
@@ -60,6 +62,7 @@ impl<'a> ReplayOptions<'a> {
             functions: None,
             survey: false,
             observer: None,
+            interrupt: None,
         }
     }
 
@@ -133,6 +136,14 @@ impl<'a> ReplayOptions<'a> {
         self
     }
 
+    /// Sets a flag that stops the replay once it is true; it then returns
+    /// [`ReplayError::Interrupted`](super::ReplayError::Interrupted).
+    #[must_use]
+    pub fn interrupt(mut self, flag: impl Into<Option<&'a AtomicBool>>) -> Self {
+        self.interrupt = flag.into();
+        self
+    }
+
     /// Returns where the data come from.
     #[must_use]
     pub fn get_data(&self) -> Data<'a> {
@@ -197,6 +208,11 @@ impl<'a> ReplayOptions<'a> {
         if let Some(observer) = self.observer {
             observer(bytes);
         }
+    }
+
+    /// Returns whether the replay is to stop.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// Returns a text that is the same for all shards of a replay of the trace with that

@@ -34,8 +34,9 @@ pub struct Replayed<'a> {
 /// Replays a trace. The threads are those of the current rayon pool.
 ///
 /// # Errors
-/// Returns [`ReplayError::Trace`] if a block is damaged, and [`ReplayError::Windows`] if a kernel's
-/// windows are invalid and it has loads that need them.
+/// Returns [`ReplayError::Trace`] if a block is damaged, [`ReplayError::Windows`] if a kernel's
+/// windows are invalid and it has loads that need them, and [`ReplayError::Interrupted`] if the options'
+/// flag stops it.
 pub fn replay<'a>(
     trace: &'a BinaryTrace,
     options: &ReplayOptions<'a>,
@@ -49,8 +50,11 @@ pub fn replay<'a>(
         .blocks
         .par_iter()
         .try_fold(blank, |mut part, (raw, records)| {
+            if walk.options.is_interrupted() {
+                return Err(ReplayError::Interrupted);
+            }
             part.visit(&walk, raw, records.clone())?;
-            Ok::<_, TraceError>(part)
+            Ok::<_, ReplayError>(part)
         })
         .try_reduce_with(|mut part, later| {
             part.add(later);

@@ -1,0 +1,156 @@
+//! Traces and their replay for a program that the command is part of: opened and replayed as the command
+//! does, with its messages, but in steps.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use clap::Parser;
+use warpload::machine::Machine;
+use warpload::memory::Memory;
+use warpload::trace::{BinaryTrace, Replayed, Summary};
+
+use super::destination::Destination;
+use super::diagnostic::{self, Message};
+use super::io::Output;
+use super::options::Format;
+use super::replay::{Arguments, With, block_bytes};
+use super::replaying::Read;
+use super::trace::{self, Input};
+use super::{image, info, inputs};
+
+/// Opens a trace of any kind, and returns the number of its parts too if it is a trace set. A text trace is imported into a temporary file without a name, which
+/// `interrupt` stops once it is true.
+///
+/// # Errors
+/// Returns the command's message if the trace cannot be read.
+pub fn open_trace(
+    path: &Path,
+    threads: Option<usize>,
+    interrupt: &AtomicBool,
+) -> Result<(BinaryTrace, Option<usize>), Box<Message>> {
+    let _inputs = inputs::Scope::new();
+    let open = || {
+        let input = Input::new(path)?.interrupted_by(interrupt).map()?;
+        let parts = input.parts();
+        anyhow::Ok((input.open(super::Progress::Never, trace::threads(threads))?, parts))
+    };
+    open().map_err(|error| Box::new(Message::of_failure(&error)))
+}
+
+/// Returns what `info --format json` prints of a trace, or of a set of that many parts.
+///
+/// # Errors
+/// Returns the command's message if something cannot be written as JSON.
+pub fn contents(trace: &BinaryTrace, parts: Option<usize>) -> Result<Vec<u8>, Box<Message>> {
+    let mut output = Output::captured();
+    info::show_trace(trace, "", parts, Format::Json, &mut output)
+        .map_err(|error| Box::new(Message::of_failure(&error)))?;
+    Ok(output.into_captured())
+}
+
+/// Opens the memory image that a manifest describes.
+///
+/// # Errors
+/// Returns the command's message if the image cannot be read.
+pub fn open_image(manifest: &Path) -> Result<Machine, Box<Message>> {
+    let _inputs = inputs::Scope::new();
+    image::open(manifest)
+        .map(|(machine, _)| machine)
+        .map_err(|error| Box::new(Message::of_failure(&error)))
+}
+
+/// A replay, its options read and its files open.
+pub struct Replay {
+    arguments: Arguments,
+    read: Read,
+}
+
+/// What [`Replay::run`] is asked for besides.
+#[non_exhaustive]
+pub struct Run<'a> {
+    /// What loads read instead of what the options say.
+    pub image: Option<&'a Memory>,
+    /// Whether to draw the page too.
+    pub page: bool,
+    /// Is called after each block with its bytes, from any thread.
+    pub observer: &'a (dyn Fn(u64) + Sync),
+    /// Stops the replay once it is true.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl<'a> Run<'a> {
+    /// Creates a run without an image and without a page.
+    #[must_use]
+    pub fn new(observer: &'a (dyn Fn(u64) + Sync), interrupt: &'a AtomicBool) -> Self {
+        Self { image: None, page: false, observer, interrupt }
+    }
+}
+
+/// What a replay wrote.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Finished {
+    /// The summary as the options ask for it.
+    pub output: Vec<u8>,
+    /// Notes for its reader.
+    pub messages: Vec<Message>,
+    /// The page, if one is asked for.
+    pub page: Option<String>,
+}
+
+impl Replay {
+    /// Reads the options and the trace's name, which messages use, as `warpload replay` does, and opens the
+    /// files that they name, but for the trace.
+    ///
+    /// # Errors
+    /// Returns the command's message if an option or a file is wrong.
+    pub fn new(options: impl IntoIterator<Item = OsString>) -> Result<Self, Box<Message>> {
+        let _inputs = inputs::Scope::new();
+        let start = ["warpload", "replay"].map(OsString::from);
+        let parsed = super::Arguments::try_parse_from(start.into_iter().chain(options));
+        let parsed = parsed.map_err(|error| Box::new(Message::of_wrong_use(&error)))?;
+        let super::Command::Replay(arguments) = parsed.command else {
+            return Err(
+                Message::of_failure(&anyhow::anyhow!("expected options of `replay`")).into()
+            );
+        };
+        match arguments.options.read() {
+            Ok(read) => Ok(Self { arguments: *arguments, read }),
+            Err(error) => Err(Message::of_failure(&error).into()),
+        }
+    }
+
+    /// Returns how many bytes the observer of a replay of the whole trace is told of.
+    #[must_use]
+    pub fn bytes(trace: &BinaryTrace) -> u64 {
+        block_bytes(trace)
+    }
+
+    /// Replays a trace, and returns what is written and what `then` makes of the result.
+    ///
+    /// # Errors
+    /// Returns the command's message if the trace cannot be replayed.
+    pub fn run<T>(
+        &self,
+        trace: &BinaryTrace,
+        run: &Run<'_>,
+        then: impl FnOnce(&Replayed<'_>, &Summary) -> T,
+    ) -> Result<(Finished, T), Box<Message>> {
+        let with = With {
+            image: run.image,
+            is_surveyed: run.page,
+            observer: run.observer,
+            interrupt: Some(run.interrupt),
+        };
+        let (found, messages) = diagnostic::collect(|| {
+            self.arguments.replay(trace, &self.read, with, |found| {
+                let mut output = Output::captured();
+                found.write(Destination::new(None)?, &mut output)?;
+                Ok((output.into_captured(), found.page(), then(found.replayed, &found.summary)))
+            })
+        });
+        let (output, page, made) = found.map_err(|error| Box::new(Message::of_failure(&error)))?;
+        Ok((Finished { output, messages, page }, made))
+    }
+}

@@ -1,0 +1,93 @@
+"""Emulates GPU load instructions from their machine code, and replays memory traces.
+
+>>> import warpload
+>>> warpload.decode(0x80d0000000070404)
+Instruction('LD.E.128 R4, [R4], P0', sm='50')
+>>> hex(warpload.encode("LD.E.128 R4, [R4], P0"))
+'0x80d0000000070404'
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._errors import Error
+from ._native import (
+    Instruction,
+    LaneFault,
+    Machine,
+    Memory,
+    Outcome,
+    Warp,
+    WarpFault,
+    __version__,
+    decode,
+    encode,
+    execute,
+)
+from ._types import Address
+
+if TYPE_CHECKING:
+    from . import cluster as cluster
+    from . import ptx as ptx
+    from . import tmem as tmem
+    from ._explain import Explanation as Explanation
+    from ._explain import explain as explain
+    from ._loads import Load as Load
+    from ._loads import loads as loads
+    from ._summary import Summary as Summary
+    from ._trace import Replay as Replay
+    from ._trace import Trace as Trace
+
+# What is imported when it is used, so that importing the package takes no time.
+_LAZY = {
+    "Explanation": "_explain",
+    "explain": "_explain",
+    "Load": "_loads",
+    "loads": "_loads",
+    "Replay": "_trace",
+    "Summary": "_summary",
+    "Trace": "_trace",
+}
+_MODULES = ("cluster", "ptx", "tmem")
+
+__all__ = [
+    "Address",
+    "Error",
+    "Explanation",
+    "Instruction",
+    "LaneFault",
+    "Load",
+    "Machine",
+    "Memory",
+    "Outcome",
+    "Replay",
+    "Summary",
+    "Trace",
+    "Warp",
+    "WarpFault",
+    "__version__",
+    "cluster",
+    "decode",
+    "encode",
+    "execute",
+    "explain",
+    "loads",
+    "ptx",
+    "tmem",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _LAZY:
+        value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

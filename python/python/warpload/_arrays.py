@@ -1,0 +1,33 @@
+"""Arrays as the native module takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_LARGEST = 0xFFFF_FFFF
+
+
+def words(values: Any, dimensions: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    """Returns an array of that many dimensions, C-contiguous, as 32-bit words."""
+    array = np.asarray(values)
+    if array.dtype != np.uint32:
+        if array.size and array.dtype.kind not in "iub":
+            raise TypeError(f"expected integers of 32 bits, not {array.dtype}")
+        if array.size and (int(array.min()) < 0 or int(array.max()) > _LARGEST):
+            raise OverflowError("expected integers of 0 to 0xffffffff")
+        array = array.astype(np.uint32)
+    if array.ndim != dimensions:
+        raise TypeError(f"expected an array of {dimensions} dimensions, not of {array.ndim}")
+    return np.ascontiguousarray(array)
+
+
+def octets(source: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Returns the bytes of a contiguous buffer, without copying them."""
+    view = memoryview(source)
+    if not view.c_contiguous:
+        raise TypeError("expected contiguous bytes")
+    if view.nbytes == 0:
+        return np.empty(0, np.uint8)
+    return np.frombuffer(view, np.uint8)

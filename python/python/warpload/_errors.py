@@ -1,0 +1,52 @@
+"""What goes wrong, as exceptions."""
+
+from __future__ import annotations
+
+
+class Error(ValueError):
+    """What the command would report, with the place at fault if there is one.
+
+    A missing file is a :class:`FileNotFoundError` instead.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        span: tuple[int, int] | None = None,
+        rule: str | None = None,
+        help: str | None = None,
+        drawing: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        """The file's name, ``<argument>`` for a text that is no file."""
+        self.line = line
+        """From 1."""
+        self.column = column
+        """In characters, from 1."""
+        self.span = span
+        """The first byte at fault and the one after the last: in the line, or in the module of PTX."""
+        self.rule = rule
+        """The name of the rule that is broken."""
+        self.help = help
+        """What to do."""
+        self.drawing = drawing
+        """The message as the command draws it. Tracebacks show it."""
+        if drawing and file and hasattr(self, "add_note"):
+            self.add_note(drawing)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        details = {
+            name: getattr(self, name)
+            for name in ("file", "line", "column", "span", "rule", "help", "drawing")
+        }
+        return _restore, (type(self), self.message, details)
+
+
+def _restore(kind: type[Error], message: str, details: dict[str, object]) -> Error:
+    return kind(message, **details)  # type: ignore[arg-type]

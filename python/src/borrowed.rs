@@ -1,0 +1,170 @@
+//! Bytes of Python's objects: borrowed if nothing can change them, else copied.
+
+use std::ops::Range;
+
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyMemoryView};
+
+/// How many views of views are looked through.
+const MAX_VIEWS: usize = 16;
+
+/// Bytes that are there and stay the same for as long as this exists.
+#[derive(Clone)]
+pub(crate) enum Root {
+    Bytes(std::sync::Arc<PyBackedBytes>),
+    Mapped(std::sync::Arc<Mapped>),
+}
+
+impl AsRef<[u8]> for Root {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Mapped(mapped) => mapped.bytes(),
+        }
+    }
+}
+
+/// A `mmap.mmap` that is read-only.
+pub(crate) struct Mapped {
+    start: *const u8,
+    length: usize,
+    /// Holds an export of the map's buffer.
+    _array: Py<PyArray1<u8>>,
+}
+
+// SAFETY: the bytes are only read, from any thread; the array is only dropped, which PyO3 allows on any
+// thread.
+unsafe impl Send for Mapped {}
+// SAFETY: as above.
+unsafe impl Sync for Mapped {}
+
+impl Mapped {
+    /// `map` is a `mmap.mmap`, of exactly that type.
+    fn new(map: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        if !PyMemoryView::from(map)?.getattr("readonly")?.extract::<bool>()? {
+            return Ok(None);
+        }
+        let array = array(map)?;
+        let (start, length) = (array.data().cast_const(), array.len()?);
+        Ok(Some(Self { start, length, _array: array.unbind() }))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: `start` and `length` are those of the buffer of a read-only `mmap.mmap`, of which the
+        // array holds an export: the map can be neither closed nor resized meanwhile, and nothing
+        // writes through it. As for every mapped file, the documentation asks that the file does not
+        // change.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    }
+}
+
+/// A bytes-like object.
+pub(crate) struct Source<'py> {
+    view: View<'py>,
+    /// What holds its bytes, with their place there, if nothing can change them.
+    root: Option<(Bound<'py, PyAny>, Root, Range<usize>)>,
+}
+
+enum View<'py> {
+    Bytes(Bound<'py, PyBytes>),
+    Array(PyReadonlyArray1<'py, u8>),
+}
+
+impl<'py> Source<'py> {
+    pub(crate) fn new(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = object.cast_exact::<PyBytes>() {
+            let backed = PyBackedBytes::from(bytes.clone());
+            let place = 0..backed.len();
+            let root = Some((object.clone(), Root::Bytes(backed.into()), place));
+            return Ok(Self { view: View::Bytes(bytes.clone()), root });
+        }
+        let array = array(object)?;
+        let root = match root_of(object)? {
+            Some((holder, root)) => {
+                let place = place_in(&array, root.as_ref())?;
+                place.map(|place| (holder, root, place))
+            }
+            None => None,
+        };
+        Ok(Self { view: View::Array(array.try_readonly()?), root })
+    }
+
+    /// Returns the bytes, which are to be used at once.
+    pub(crate) fn bytes(&self) -> PyResult<&[u8]> {
+        match &self.view {
+            View::Bytes(bytes) => Ok(bytes.as_bytes()),
+            View::Array(array) => Ok(array.as_slice()?),
+        }
+    }
+
+    /// Returns where the bytes are in what holds the bytes of `other`; `None` if they are elsewhere or
+    /// could change.
+    pub(crate) fn place_beside(&self, other: &Self) -> Option<Range<usize>> {
+        match (&self.root, &other.root) {
+            (Some((holder, _, place)), Some((other, ..))) if holder.is(other) => {
+                Some(place.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns what holds the bytes, if nothing can change them.
+    pub(crate) fn root(&self) -> Option<Root> {
+        self.root.as_ref().map(|(_, root, _)| root.clone())
+    }
+}
+
+/// Returns the bytes of an object as an array, which keeps them from being moved.
+fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u8>>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let array = FUNCTION.import(object.py(), "warpload._arrays", "octets")?.call1((object,))?;
+    Ok(array.cast_into::<PyArray1<u8>>()?)
+}
+
+/// Returns the object that holds the bytes of a view, if it is of a kind whose bytes stay the same.
+fn root_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyAny>, Root)>> {
+    let mut holder = object.clone();
+    for _ in 0..MAX_VIEWS {
+        if let Ok(bytes) = holder.cast_exact::<PyBytes>() {
+            let root = Root::Bytes(PyBackedBytes::from(bytes.clone()).into());
+            return Ok(Some((holder, root)));
+        }
+        if is_map(&holder)? {
+            let mapped = Mapped::new(&holder)?;
+            return Ok(mapped.map(|mapped| (holder, Root::Mapped(mapped.into()))));
+        }
+        // Only these types: another one could name any object as its base. What they name is checked
+        // by the place of the bytes.
+        holder = if holder.is_exact_instance_of::<PyMemoryView>() {
+            holder.getattr("obj")?
+        } else if holder.cast::<numpy::PyUntypedArray>().is_ok() {
+            holder.getattr("base")?
+        } else {
+            return Ok(None);
+        };
+    }
+    Ok(None)
+}
+
+/// Whether an object is a `mmap.mmap` and of no other type, whatever the module `mmap` holds now.
+fn is_map(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    /// `Py_TPFLAGS_IMMUTABLETYPE`: a type that only C code can make, and whose name stays.
+    const IMMUTABLE: u64 = 1 << 8;
+    let kind = object.get_type();
+    Ok(kind.getattr("__flags__")?.extract::<u64>()? & IMMUTABLE != 0
+        && kind.module()? == "mmap"
+        && kind.name()? == "mmap")
+}
+
+/// Returns where the bytes of an array are in `bytes`; `None` if they are not in them.
+fn place_in(array: &Bound<'_, PyArray1<u8>>, bytes: &[u8]) -> PyResult<Option<Range<usize>>> {
+    let (start, length) = (array.data() as usize, array.len()?);
+    let place = start.checked_sub(bytes.as_ptr() as usize).and_then(|from| {
+        let to = from.checked_add(length)?;
+        (to <= bytes.len()).then_some(from..to)
+    });
+    Ok(place)
+}

@@ -1,0 +1,47 @@
+//! Messages of the command as exceptions.
+
+use pyo3::exceptions::PyFileNotFoundError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+use warpload_cli::Message;
+
+/// Returns a `warpload.Error` without a place.
+pub(crate) fn error(py: Python<'_>, message: impl ToString) -> PyErr {
+    make(py, &message.to_string(), None).unwrap_or_else(|failed| failed)
+}
+
+/// Returns the exception for a message: `FileNotFoundError` if a file is missing, else a
+/// `warpload.Error` with the message's place.
+pub(crate) fn of_message(py: Python<'_>, message: &Message) -> PyErr {
+    if message.is_missing_file {
+        let missing = PyFileNotFoundError::new_err(message.title.clone());
+        // The text stays the command's without a `strerror`.
+        return match missing.value(py).setattr("errno", NO_ENTRY) {
+            Ok(()) => missing,
+            Err(failed) => failed,
+        };
+    }
+    make(py, &message.title, Some(message)).unwrap_or_else(|failed| failed)
+}
+
+/// `errno.ENOENT`.
+const NO_ENTRY: i32 = 2;
+
+fn make(py: Python<'_>, title: &str, message: Option<&Message>) -> PyResult<PyErr> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = CLASS.import(py, "warpload._errors", "Error")?;
+    let details = PyDict::new(py);
+    if let Some(Message { place, rule, help, drawing, .. }) = message {
+        if let Some(place) = place {
+            details.set_item("file", &place.file)?;
+            details.set_item("line", place.line)?;
+            details.set_item("column", place.column)?;
+            details.set_item("span", place.span)?;
+        }
+        details.set_item("rule", rule)?;
+        details.set_item("help", help)?;
+        details.set_item("drawing", drawing)?;
+    }
+    Ok(PyErr::from_value(class.call((title,), Some(&details))?))
+}

@@ -1,0 +1,254 @@
+//! Words and texts of single loads.
+
+use std::ffi::OsString;
+use std::hash::{Hash, Hasher};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyInt, PyString, PyType};
+use warpload::encoding::{
+    Decoded, Guard, Load, LoadDestination, LoadInstruction, MachineWord, MemorySpace, Pred, Sm,
+};
+
+use crate::error::{error, of_message};
+
+/// Returns the load that a word is; `None` if it is another instruction.
+///
+/// Words are of at most 64 bits before SM 7.0, and of 128 bits from there on.
+///
+/// >>> warpload.decode(0x80d0000000070404)
+/// Instruction('LD.E.128 R4, [R4], P0', sm='50')
+#[pyfunction]
+#[pyo3(signature = (word: "int", sm: "str | int" = SmArgument::default()) -> "Instruction | None")]
+pub(crate) fn decode(
+    py: Python<'_>,
+    word: &Bound<'_, PyInt>,
+    sm: SmArgument,
+) -> PyResult<Option<Instruction>> {
+    let sm = sm.0;
+    let word = machine_word(word, sm)?;
+    match Load::decode(word, sm) {
+        Decoded::Load(load) => Ok(Some(Instruction { load, sm })),
+        Decoded::Other => Ok(None),
+        Decoded::Refused(refusal) => {
+            Err(error(py, format_args!("{word} is refused, as nvdisasm does: {refusal}")))
+        }
+    }
+}
+
+/// Returns the word of the load that a text is.
+///
+/// >>> hex(warpload.encode("LD.E.128 R4, [R4], P0"))
+/// '0x80d0000000070404'
+#[pyfunction]
+#[pyo3(signature = (text, sm: "str | int" = SmArgument::default()))]
+pub(crate) fn encode(py: Python<'_>, text: &str, sm: SmArgument) -> PyResult<u128> {
+    parse(py, text, sm.0).map(|load| load.word().bits())
+}
+
+/// Returns the load that a text is.
+pub(crate) fn parse(py: Python<'_>, text: &str, sm: Sm) -> PyResult<Load> {
+    Load::parse(text, sm).map_err(|failed| {
+        // The command says it with its place and a hint.
+        let arguments = ["warpload", "encode", "--sm", &sm.to_string(), "--", text];
+        let answer = warpload_cli::call(arguments.map(OsString::from), Vec::new());
+        match answer.messages.first() {
+            Some(message) => of_message(py, message),
+            None => error(py, failed),
+        }
+    })
+}
+
+/// An argument that says which SM is meant: `"90a"` or `90`.
+pub(crate) struct SmArgument(pub(crate) Sm);
+
+impl Default for SmArgument {
+    fn default() -> Self {
+        Self(Sm::SPA5)
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for SmArgument {
+    type Error = PyErr;
+
+    fn extract(argument: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if !argument.is_instance_of::<PyString>() && !argument.is_instance_of::<PyInt>() {
+            return Err(PyTypeError::new_err(
+                "sm: expected a str or an int, such as \"90a\" or 90",
+            ));
+        }
+        let name = argument.str()?.to_string();
+        name.parse()
+            .map(Self)
+            .map_err(|unknown| error(argument.py(), format_args!("sm: {unknown}")))
+    }
+}
+
+/// Returns a word of the width that the SM has.
+fn machine_word(word: &Bound<'_, PyInt>, sm: Sm) -> PyResult<MachineWord> {
+    let py = word.py();
+    let shown = || word.call_method1("__format__", ("#x",)).map(|text| text.to_string());
+    if sm.has_wide_words() {
+        return match word.extract::<u128>() {
+            Ok(word) => Ok(MachineWord::Bits128(word)),
+            Err(_) => Err(error(py, format_args!("{} is not a word of 128 bits", shown()?))),
+        };
+    }
+    word.extract().map(MachineWord::Bits64).or_else(|_| {
+        Err(error(
+            py,
+            format_args!(
+                "{} is not a word of 64 bits; words of SM 7.0 and later have 128: say of which SM it \
+                 is, for example sm=\"80\"",
+                shown()?
+            ),
+        ))
+    })
+}
+
+/// A load instruction.
+#[pyclass(frozen, eq, hash, module = "warpload")]
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Instruction {
+    pub(crate) load: Load,
+    pub(crate) sm: Sm,
+}
+
+impl Hash for Instruction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.load.word(), self.sm.number(), self.sm.suffix()).hash(state);
+    }
+}
+
+#[pymethods]
+impl Instruction {
+    /// The text, without scheduling.
+    #[getter]
+    fn text(&self) -> String {
+        self.load.to_string()
+    }
+
+    /// The mnemonic without modifiers: `LDG`.
+    #[getter]
+    fn mnemonic(&self) -> &'static str {
+        self.load.mnemonic()
+    }
+
+    /// The mnemonic with its modifiers: `LDG.E.64`.
+    #[getter]
+    fn opcode(&self) -> String {
+        self.load.opcode().to_string()
+    }
+
+    /// The word.
+    #[getter]
+    fn word(&self) -> u128 {
+        self.load.word().bits()
+    }
+
+    /// The SM that the word is of: `90a`.
+    #[getter]
+    fn sm(&self) -> String {
+        self.sm.to_string()
+    }
+
+    /// The memory that is addressed: `generic`, `global`, `local`, `shared`, `constant` or `tensor`;
+    /// `None` if that is not documented.
+    #[getter]
+    fn space(&self) -> Option<&'static str> {
+        match self.load.parts().space {
+            MemorySpace::Generic { .. } | MemorySpace::Windows => Some("generic"),
+            MemorySpace::Global => Some("global"),
+            MemorySpace::Local => Some("local"),
+            MemorySpace::Shared => Some("shared"),
+            MemorySpace::Constant { .. } => Some("constant"),
+            MemorySpace::Tensor => Some("tensor"),
+            MemorySpace::Undocumented => None,
+        }
+    }
+
+    /// The size of a lane's access in bytes; `None` if the instruction cannot be executed.
+    #[getter]
+    fn size(&self) -> Option<u32> {
+        self.load.parts().size.ok().map(|size| size.bytes())
+    }
+
+    /// How many registers are written; `None` if the instruction cannot be executed.
+    #[getter]
+    fn registers(&self) -> Option<u32> {
+        self.load.parts().size.ok().map(|size| size.registers())
+    }
+
+    /// The first register that is written; `None` if values go to shared memory.
+    #[getter]
+    fn destination(&self) -> Option<String> {
+        match self.load.parts().destination {
+            LoadDestination::Registers(low) | LoadDestination::Halves { low, .. } => {
+                Some(low.to_string())
+            }
+            LoadDestination::Uniform(low) | LoadDestination::UniformHalves { low, .. } => {
+                Some(low.to_string())
+            }
+            _ => None,
+        }
+    }
+
+    /// The base register, `None` if there is none, and the offset in bytes.
+    #[getter]
+    fn address<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let address = self.load.parts().address;
+        let uniform = address.uniform.map(|uniform| uniform.register.to_string());
+        let uniform = uniform.filter(|name| name != "URZ");
+        let base = if address.base.is_zero() { None } else { Some(address.base.to_string()) };
+        let offset = match base.is_some() || uniform.is_some() {
+            true => i64::from(address.offset.signed()),
+            false => i64::from(address.offset.without_base()),
+        };
+        CLASS.import(py, "warpload._types", "Address")?.call1((base.or(uniform), offset))
+    }
+
+    /// The uniform register that is added to the address; `None` if there is none.
+    #[getter]
+    fn uniform_base(&self) -> Option<String> {
+        let uniform = self.load.parts().address.uniform?.register.to_string();
+        (uniform != "URZ").then_some(uniform)
+    }
+
+    /// The guard: `@P0`, `@!P0`, `@UP0`; `None` if every active lane executes.
+    #[getter]
+    fn guard(&self) -> Option<String> {
+        let parts = self.load.parts();
+        let Guard { pred, negated } = parts.guard;
+        if parts.guard == Guard::ALWAYS {
+            return None;
+        }
+        let file = if parts.is_guard_uniform { "U" } else { "" };
+        Some(format!("@{}{file}{pred}", if negated { "!" } else { "" }))
+    }
+
+    /// The predicate that says whether a generic address is local or global (true) or shared (false);
+    /// `None` if none does.
+    #[getter]
+    fn plg(&self) -> Option<String> {
+        match self.load.parts().space {
+            MemorySpace::Generic { plg } if plg != Pred::PT => Some(plg.to_string()),
+            _ => None,
+        }
+    }
+
+    fn __str__(&self) -> String {
+        self.text()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Instruction('{}', sm='{}')", self.load, self.sm)
+    }
+
+    #[pyo3(signature = () -> "tuple[object, ...]")]
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (u128, String))> {
+        let decode = py.import("warpload._native")?.getattr("decode")?;
+        Ok((decode, (self.word(), self.sm())))
+    }
+}

@@ -1,0 +1,123 @@
+//! [`Machine`] and executing on it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use warpload::encoding::Sm;
+use warpload::load::Executor;
+use warpload::machine::{Machine as State, Misaligned, RegisterLimit};
+
+use crate::error::{error, of_message};
+use crate::instruction::{Instruction, parse};
+use crate::memory::{Memory, Shared};
+use crate::outcome::Outcome;
+use crate::warp::Warp;
+
+/// What a warp executes on: a memory, how many registers there are, and what misaligned addresses do:
+/// `force` rounds them down, `report` rounds them down and reports a fault.
+#[pyclass(frozen, module = "warpload")]
+pub(crate) struct Machine {
+    state: State<Shared>,
+    memory: Py<Memory>,
+}
+
+#[pymethods]
+impl Machine {
+    #[new]
+    #[pyo3(signature = (memory, *, register_limit = 255, misaligned = "force"))]
+    fn new(
+        py: Python<'_>,
+        memory: Py<Memory>,
+        register_limit: u64,
+        misaligned: &str,
+    ) -> PyResult<Self> {
+        let misaligned = match misaligned {
+            "force" => Misaligned::Force,
+            "report" => Misaligned::Report,
+            _ => return Err(PyValueError::new_err("misaligned: expected \"force\" or \"report\"")),
+        };
+        let register_limit =
+            RegisterLimit::new(register_limit).map_err(|failed| error(py, failed))?;
+        Ok(Self::of(register_limit, misaligned, memory))
+    }
+
+    /// Returns the machine that the manifest of a memory image describes.
+    #[staticmethod]
+    fn open(py: Python<'_>, manifest: PathBuf) -> PyResult<Self> {
+        let opened = py.detach(|| warpload_cli::open_image(&manifest));
+        let State { register_limit, misaligned, memory } =
+            opened.map_err(|message| of_message(py, &message))?;
+        Ok(Self::of(register_limit, misaligned, Py::new(py, Memory::of_image(memory))?))
+    }
+
+    /// What loads read.
+    #[getter]
+    fn memory(&self, py: Python<'_>) -> Py<Memory> {
+        self.memory.clone_ref(py)
+    }
+
+    /// How many registers there are.
+    #[getter]
+    fn register_limit(&self) -> u8 {
+        self.state.register_limit.get()
+    }
+
+    /// What misaligned addresses do.
+    #[getter]
+    fn misaligned(&self) -> &'static str {
+        match self.state.misaligned {
+            Misaligned::Force => "force",
+            Misaligned::Report => "report",
+        }
+    }
+
+    /// Executes an instruction, or the text of one of SM 5.x: see :func:`execute`.
+    #[pyo3(signature = (instruction: "Instruction | str", warp, *, reference = false))]
+    fn execute(
+        &self,
+        py: Python<'_>,
+        instruction: &Bound<'_, PyAny>,
+        warp: &mut Warp,
+        reference: bool,
+    ) -> PyResult<Outcome> {
+        execute(py, instruction, self, warp, reference)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!(
+            "Machine({}, register_limit={}, misaligned='{}')",
+            self.memory.bind(py).repr()?,
+            self.register_limit(),
+            self.misaligned()
+        ))
+    }
+}
+
+impl Machine {
+    fn of(register_limit: RegisterLimit, misaligned: Misaligned, memory: Py<Memory>) -> Self {
+        let bytes = Arc::clone(&memory.get().bytes);
+        Self { state: State { register_limit, misaligned, memory: Shared(bytes) }, memory }
+    }
+}
+
+/// Executes a load: changes the registers of `warp`, and returns what happened besides. `reference` takes
+/// the literal executor instead of the fast one.
+#[pyfunction]
+#[pyo3(signature = (instruction: "Instruction | str", machine, warp, *, reference = false))]
+pub(crate) fn execute(
+    py: Python<'_>,
+    instruction: &Bound<'_, PyAny>,
+    machine: &Machine,
+    warp: &mut Warp,
+    reference: bool,
+) -> PyResult<Outcome> {
+    let load = match instruction.cast::<Instruction>() {
+        Ok(instruction) => instruction.get().load,
+        Err(_) => parse(py, instruction.extract()?, Sm::SPA5)?,
+    };
+    let executor = if reference { Executor::Reference } else { Executor::Fast };
+    let outcome = executor.execute(&load, &machine.state, &mut warp.0);
+    outcome.map(Outcome::new).map_err(|failed| error(py, failed))
+}

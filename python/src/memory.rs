@@ -1,0 +1,212 @@
+//! [`Memory`]: what loads read.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping};
+use warpload::memory::{
+    AddressMap, AddressSpace, Allocation, Arena, ConstantBank, GenericAddress, LoadMemory,
+    LocalPart, Memory as Bytes, MemoryBuilder, OutsideWindow, Region, Regions, Space, Window,
+};
+
+use crate::borrowed::Source;
+use crate::error::error;
+
+/// All memory of a machine. It does not change.
+///
+/// `allocations` are those of global memory: bytes by their first address. Local memory is given as the
+/// bytes of all 32 lanes, lane 0's first.
+///
+/// Bytes of one read-only object, `bytes` or a read-only `mmap.mmap` or views of it, are borrowed; all other
+/// bytes are copied.
+#[pyclass(frozen, module = "warpload")]
+pub(crate) struct Memory {
+    pub(crate) bytes: Arc<Bytes>,
+    is_borrowed: bool,
+}
+
+/// A memory that several machines share.
+#[derive(Clone)]
+pub(crate) struct Shared(pub(crate) Arc<Bytes>);
+
+impl LoadMemory for Shared {
+    #[inline]
+    fn map(&self) -> &AddressMap {
+        self.0.map()
+    }
+
+    #[inline]
+    fn region(
+        &self,
+        space: AddressSpace,
+        address: GenericAddress,
+        plg: bool,
+    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
+        self.0.region(space, address, plg)
+    }
+
+    fn bytes(
+        &self,
+        space: AddressSpace,
+        found: Space,
+        address: GenericAddress,
+        lane: usize,
+        bytes: u32,
+    ) -> Option<Vec<u8>> {
+        LoadMemory::bytes(&*self.0, space, found, address, lane, bytes)
+    }
+}
+
+/// Which memory bytes are of.
+#[derive(Clone, Copy)]
+enum Place {
+    Global(u64),
+    Shared,
+    LocalLow,
+    LocalHigh,
+    Constant(u8),
+}
+
+#[pymethods]
+impl Memory {
+    #[new]
+    #[pyo3(signature = (
+        allocations = None,
+        *,
+        shared = None,
+        local_low = None,
+        local_high = None,
+        constant = None,
+        address_bits = 40,
+        shared_window = (0xfe00_0000, 0x100_0000),
+        local_window = (0xff00_0000, 0x100_0000),
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python's")]
+    fn new(
+        py: Python<'_>,
+        allocations: Option<&Bound<'_, PyMapping>>,
+        shared: Option<&Bound<'_, PyAny>>,
+        local_low: Option<&Bound<'_, PyAny>>,
+        local_high: Option<&Bound<'_, PyAny>>,
+        constant: Option<&Bound<'_, PyMapping>>,
+        address_bits: u32,
+        shared_window: (u64, u64),
+        local_window: (u64, u64),
+    ) -> PyResult<Self> {
+        let window = |(base, size)| Window { base, size };
+        let map = AddressMap::new(address_bits, window(shared_window), window(local_window));
+        let map = map.map_err(|failed| error(py, failed))?;
+        let mut sources = Vec::new();
+        for (base, bytes) in entries(allocations)? {
+            sources.push((Place::Global(base.extract()?), Source::new(&bytes)?));
+        }
+        for (bank, bytes) in entries(constant)? {
+            sources.push((Place::Constant(bank.extract()?), Source::new(&bytes)?));
+        }
+        let others =
+            [(shared, Place::Shared), (local_low, Place::LocalLow), (local_high, Place::LocalHigh)];
+        for (bytes, place) in others {
+            if let Some(bytes) = bytes {
+                sources.push((place, Source::new(bytes)?));
+            }
+        }
+        let (bytes, is_borrowed) = match borrowed(py, map, &sources)? {
+            Some(bytes) => (bytes, true),
+            None => (copied(py, map, &sources)?, false),
+        };
+        Ok(Self { bytes: Arc::new(bytes), is_borrowed })
+    }
+
+    /// The first address and the size of each global allocation, ascending.
+    #[getter]
+    fn allocations(&self) -> Vec<(u64, u64)> {
+        self.bytes.allocations().iter().map(|known| (known.base, known.size)).collect()
+    }
+
+    /// Whether the bytes are those of an object that was given, instead of copies.
+    #[getter]
+    fn is_borrowed(&self) -> bool {
+        self.is_borrowed
+    }
+
+    /// How many bytes there are in all.
+    fn __len__(&self) -> usize {
+        let bytes = &self.bytes;
+        let global = bytes.allocations().iter().map(|known| known.size as usize).sum::<usize>();
+        let local = bytes.local_low_bytes(0).len() + bytes.local_high_bytes(0).len();
+        let constant = bytes.constant_banks().map(|(_, bytes)| bytes.len()).sum::<usize>();
+        global + bytes.shared_bytes().len() + 32 * local + constant
+    }
+
+    fn __repr__(&self) -> String {
+        let shown = |known: &Allocation| format!("{:#x}: {} bytes", known.base, known.size);
+        let known = self.bytes.allocations();
+        let more = if known.len() > 4 { ", …" } else { "" };
+        let known: Vec<_> = known.iter().take(4).map(shown).collect();
+        let how = if self.is_borrowed { "borrowed" } else { "copied" };
+        format!("Memory({{{}{more}}}, {how})", known.join(", "))
+    }
+}
+
+impl Memory {
+    /// Creates the memory of an image.
+    pub(crate) fn of_image(bytes: Bytes) -> Self {
+        Self { bytes: Arc::new(bytes), is_borrowed: true }
+    }
+}
+
+type Entry<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+fn entries<'py>(mapping: Option<&Bound<'py, PyMapping>>) -> PyResult<Vec<Entry<'py>>> {
+    let Some(mapping) = mapping else { return Ok(Vec::new()) };
+    if let Ok(known) = mapping.cast::<PyDict>() {
+        return Ok(known.iter().collect());
+    }
+    mapping.items()?.iter().map(|item| item.extract()).collect()
+}
+
+/// Returns a memory in the arena that holds the bytes already, if all are in the same one and stay as they
+/// are.
+fn borrowed(
+    py: Python<'_>,
+    map: AddressMap,
+    sources: &[(Place, Source<'_>)],
+) -> PyResult<Option<Bytes>> {
+    let Some((_, first)) = sources.first() else { return Ok(None) };
+    let Some(root) = first.root() else { return Ok(None) };
+    let mut regions = Regions::default();
+    for (place, source) in sources {
+        let Some(range) = source.place_beside(first) else { return Ok(None) };
+        let (start, size) = (range.start, range.len() as u64);
+        match *place {
+            Place::Global(base) => regions.global.push(Allocation { base, size, start }),
+            Place::Shared => regions.shared = range,
+            Place::LocalLow => regions.local_low = local(py, range)?,
+            Place::LocalHigh => regions.local_high = local(py, range)?,
+            Place::Constant(bank) => regions.constant.push(ConstantBank { bank, bytes: range }),
+        }
+    }
+    let memory = Bytes::new(map, Arena::shared(root), regions);
+    memory.map(Some).map_err(|failed| error(py, failed))
+}
+
+fn local(py: Python<'_>, range: Range<usize>) -> PyResult<LocalPart> {
+    LocalPart::new(range.len() / 32, range).map_err(|failed| error(py, failed))
+}
+
+fn copied(py: Python<'_>, map: AddressMap, sources: &[(Place, Source<'_>)]) -> PyResult<Bytes> {
+    let mut builder = MemoryBuilder::new(map);
+    for (place, source) in sources {
+        let bytes = source.bytes()?;
+        let each = bytes.len() / 32;
+        builder = match *place {
+            Place::Global(base) => builder.global(base, bytes),
+            Place::Shared => builder.shared(bytes),
+            Place::LocalLow => builder.local_low(each, bytes),
+            Place::LocalHigh => builder.local_high(each, bytes),
+            Place::Constant(bank) => builder.constant(bank, bytes),
+        };
+    }
+    builder.build().map_err(|failed| error(py, failed))
+}

@@ -1,0 +1,159 @@
+//! What executing a load did, and its faults.
+
+use pyo3::prelude::*;
+use warpload::load::{self, UniformPath};
+
+/// What executing a load did, apart from the values, which are in the warp.
+#[pyclass(frozen, module = "warpload")]
+pub(crate) struct Outcome(load::Outcome);
+
+impl Outcome {
+    pub(crate) fn new(outcome: load::Outcome) -> Self {
+        Self(outcome)
+    }
+}
+
+#[pymethods]
+impl Outcome {
+    /// The lanes that executed, bit n for lane n.
+    #[getter]
+    fn executing(&self) -> u32 {
+        self.0.executing.bits()
+    }
+
+    /// The general registers that were written: the number of the first, and how many; `None` if there are
+    /// none.
+    #[getter]
+    fn destination(&self) -> Option<(u8, u32)> {
+        self.0.destination.map(|written| (written.first.number(), written.count))
+    }
+
+    /// Of 256 bits, the registers of the last four words.
+    #[getter]
+    fn other_half(&self) -> Option<(u8, u32)> {
+        self.0.other_half.map(|written| (written.first.number(), written.count))
+    }
+
+    /// The fault that kept the whole warp from loading; `None` if there is none.
+    #[getter]
+    fn warp_fault(&self) -> Option<WarpFault> {
+        self.0.warp_fault.map(WarpFault)
+    }
+
+    /// The faults of single lanes.
+    #[getter]
+    fn lane_faults(&self) -> Vec<LaneFault> {
+        self.0.lane_faults.iter().copied().map(LaneFault).collect()
+    }
+
+    /// The path of a `.U.128`: `broadcast` or `divergent`; `None` for other loads.
+    #[getter]
+    fn uniform(&self) -> Option<&'static str> {
+        self.0.uniform.map(|path| match path {
+            UniformPath::Broadcast => "broadcast",
+            UniformPath::Divergent => "divergent",
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        let mut shown = format!("Outcome(executing={:#010x}", self.executing());
+        if let Some((first, count)) = self.destination() {
+            shown += &format!(", destination=({first}, {count})");
+        }
+        if let Some(fault) = self.0.warp_fault {
+            shown += &format!(", warp_fault={fault}");
+        }
+        match self.lane_faults().len() {
+            0 => shown + ")",
+            1 => shown + ", 1 lane fault)",
+            count => shown + &format!(", {count} lane faults)"),
+        }
+    }
+}
+
+/// A fault of a whole warp, before any lane reads memory.
+#[pyclass(frozen, module = "warpload")]
+pub(crate) struct WarpFault(load::WarpFault);
+
+#[pymethods]
+impl WarpFault {
+    /// `misaligned_register` or `out_of_range_register`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The register at fault.
+    #[getter]
+    fn register(&self) -> String {
+        self.0.register().to_string()
+    }
+
+    /// What the hardware reports.
+    #[getter]
+    fn error(&self) -> String {
+        self.0.warp_error().to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("WarpFault('{}', register='{}')", self.kind(), self.register())
+    }
+}
+
+/// A fault of one lane.
+#[pyclass(frozen, module = "warpload")]
+pub(crate) struct LaneFault(load::LaneFault);
+
+#[pymethods]
+impl LaneFault {
+    /// `outside_window`, `outside_allocation` or `misaligned_address`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.0.kind().name()
+    }
+
+    /// The lane.
+    #[getter]
+    fn lane(&self) -> usize {
+        self.0.lane
+    }
+
+    /// The address.
+    #[getter]
+    fn address(&self) -> u64 {
+        self.0.address.0
+    }
+
+    /// The address rounded down to the access size.
+    #[getter]
+    fn rounded(&self) -> u64 {
+        self.0.rounded.0
+    }
+
+    /// The access size in bytes.
+    #[getter]
+    fn bytes(&self) -> u32 {
+        self.0.bytes
+    }
+
+    /// The memory that the rounded address is in; `None` if the lane cannot access it.
+    #[getter]
+    fn space(&self) -> Option<String> {
+        self.0.space.map(|space| space.to_string())
+    }
+
+    /// What the hardware reports.
+    #[getter]
+    fn error(&self) -> String {
+        self.0.warp_error().to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "LaneFault('{}', lane={}, address={:#x})",
+            self.kind(),
+            self.0.lane,
+            self.0.address.0
+        )
+    }
+}

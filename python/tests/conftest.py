@@ -1,0 +1,55 @@
+"""Files of the repository, and the command as another process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def traces() -> Path:
+    return ROOT / "traces"
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    return ROOT / "tests" / "data"
+
+
+Command = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+@pytest.fixture(scope="session")
+def command() -> Command:
+    """The command as cargo builds it; ``WARPLOAD`` names another one."""
+    program = os.environ.get("WARPLOAD", str(ROOT / "target" / "debug" / "warpload"))
+    if not Path(program).exists():
+        pytest.fail(f"{program} is missing: run `cargo build -p warpload-cli`")
+
+    def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run([program, *map(str, arguments)], capture_output=True, **options)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def module() -> Command:
+    """The command as ``python -m warpload``."""
+
+    def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
+        line = [sys.executable, "-m", "warpload", *map(str, arguments)]
+        return subprocess.run(line, capture_output=True, **options)
+
+    return run

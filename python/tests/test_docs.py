@@ -1,0 +1,32 @@
+"""What is documented is so."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+from pathlib import Path
+
+
+def test_examples_of_the_documentation(root: Path, monkeypatch) -> None:
+    monkeypatch.chdir(root)
+    text = (root / "docs" / "python.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    examples = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "python.md", None, 0)
+    assert len(examples.examples) > 40
+    report = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    failed = runner.run(examples, out=report.write).failed
+    assert not failed, report.getvalue()
+
+
+def test_the_example_of_the_readme(root: Path, monkeypatch) -> None:
+    monkeypatch.chdir(root)
+    section = (root / "README.md").read_text().split("\n## Python\n")[1].split("\n## ")[0]
+    found = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", section, re.DOTALL)
+    assert found is not None
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(found[1], "README.md", "exec"), {})
+    assert printed.getvalue() == found[2]

@@ -1,0 +1,89 @@
+"""ptx and tmem."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import warpload as wl
+from warpload import ptx, tmem
+
+
+def test_check_is_the_commands(command, data) -> None:
+    for name in ("illegal.ptx", "legal.ptx"):
+        path = data / "ptx" / name
+        answer = command("ptx", "check", "--format=json", "--every-rule", path)
+        known = json.loads(answer.stdout)
+        found = ptx.check(path)
+        assert bool(found) == found.accept == known["accept"]
+        assert [load.text for load in found] == [load["text"] for load in known["loads"]]
+        for load, line in zip(found, known["loads"]):
+            assert [one.rule for one in load.violations] == [v["rule"] for v in line["violations"]]
+        assert found.drawing + "\n" * bool(found.drawing) == answer.stderr.decode()
+
+
+def test_a_module_may_be_a_text(data) -> None:
+    path = data / "ptx" / "legal.ptx"
+    assert ptx.check(path.read_text()).loads == ptx.check(path).loads
+    with pytest.raises(wl.Error) as raised:
+        ptx.check(".version 8.8\n.target sm_90\n.entry k(\n")
+    assert raised.value.line is not None and raised.value.span is not None
+
+
+def test_lower_is_the_commands(command, data) -> None:
+    path = data / "ptx" / "legal.ptx"
+    for level in (0, 3):
+        known = json.loads(command("ptx", "lower", f"-O{level}", "--format=json", path).stdout)
+        found = ptx.lower(path, level=level)
+        assert [[str(one) for one in load.sass] for load in found] == [
+            [one["text"] for one in load["sass"]] for load in known["loads"]
+        ]
+
+
+def test_run_is_the_commands(command, data) -> None:
+    path = data / "ptx" / "run.ptx"
+    options = ["--parameter", "in=0x80000000", "--set", "%rd3=0x80000006+4*lane", "--set", "%p1=lane<6"]
+    known = json.loads(command("ptx", "run", path, "--format=json", *options).stdout)["loads"]
+    found = ptx.run(
+        path,
+        parameters={"in": 0x80000000},
+        registers={"%rd3": 0x80000006 + 4 * np.arange(32, dtype=np.uint64), "%p1": "lane<6"},
+    )
+    assert len(found) == len(known)
+    for load, line in zip(found, known):
+        assert load.executing == int(line.get("executing", "0"), 16)
+        for name, lanes in line["registers"].items():
+            values = [None if lane is None else int(lane, 16) for lane in lanes]
+            assert list(load.registers[name]) == values
+            assert load.array(name).tolist() == [value or 0 for value in values]
+    with pytest.raises(wl.Error):
+        ptx.run(path, registers={"%nothing": 1})
+
+
+def test_map_is_the_commands(command) -> None:
+    one = tmem.map("16x256b", 4)
+    assert str(one) + "\n" == command("tmem", "map", "16x256b", "x4").stdout.decode()
+    assert one._repr_svg_() == command("tmem", "map", "16x256b", "x4", "--svg=-").stdout.decode()
+    assert len(one) == 32 * 16 and one.cells[0].columns == (0,)
+    with pytest.raises(wl.Error, match="expected one of"):
+        tmem.map("16x3b", 4)
+
+
+def test_run_loads_from_tensor_memory(command) -> None:
+    text = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr];"
+    found = tmem.run(text)
+    assert found.registers.shape == (2, 32) and found.registers.dtype == np.uint32
+    assert found.registers[1, 3] == 3 * 65536 + 1
+    assert (found.loads, found.reduced) == (0xFFFF_FFFF, None)
+    known = command("tmem", "run", text, "--warp=0", "--taddr=0").stdout.decode()
+    assert str(found) + "\n" == known
+    reduced = tmem.run(
+        "tcgen05.ld.red.sync.aligned.16x32bx2.x2.max.f32 {a, b}, m, [t], 16;",
+        warp=5,
+        taddr=0x00200040,
+        memory="pattern:f32rand",
+    )
+    assert reduced.reduced is not None and reduced.reduced.shape == (32,)
+    with pytest.raises(wl.Error):
+        tmem.run(text, taddr=1 << 30)

@@ -1,0 +1,362 @@
+"""Traces, their replay, and what reads them."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+import warpload as wl
+
+REPLAYS = [
+    ("generic.wlt", {"image": "generic.image.json"}),
+    ("generic.wlt", {"fill": "zero", "shard": (1, 3)}),
+    ("generic.wlt", {"space": "shared", "pc": (0x10, 0x80), "opcode": "LD.*"}),
+    ("btree-v5-kernel-1.traceg", {"fill": "address"}),
+    ("btree-v5-kernel-1.traceg", {"reuse": True, "kernel": "find_key", "demangle": False}),
+    ("rows.kernelslist.g", {"cubin": "rows.sm_50.cubin", "pc": 0x68}),
+    ("nvbit-mem_trace.json", {"shared_window": (0x7E000000, 0x1000000), "address_bits": 40}),
+]
+
+
+def arguments(traces, options) -> list[str]:
+    """Options as the command has them."""
+    line = []
+    for name, value in options.items():
+        if name in ("image", "cubin"):
+            value = traces / value
+        elif name == "shard":
+            value = f"{value[0]}/{value[1]}"
+        elif name == "pc" and isinstance(value, tuple):
+            value = f"{value[0]:x}..{value[1]:x}"
+        elif name == "pc":
+            value = f"{value:x}"
+        elif name == "shared_window":
+            value = f"{value[0]},{value[1]}"
+        if name == "demangle":
+            line.append("--no-demangle")
+        elif value is True:
+            line.append(f"--{name}")
+        else:
+            line.append(f"--{name.replace('_', '-')}={value}")
+    return line
+
+
+@pytest.mark.parametrize(("name", "options"), REPLAYS)
+def test_a_replay_is_the_commands(command, traces, name, options) -> None:
+    line = arguments(traces, options)
+    known = command("replay", traces / name, "--format", "json", *line)
+    assert known.stdout, known.stderr
+    files = {key: traces / value for key, value in options.items() if key in ("image", "cubin")}
+    found = wl.Trace(traces / name).replay(**{**options, **files}, threads=2)
+    assert found.to_json() == known.stdout
+    assert found.to_dict() == json.loads(known.stdout)
+    assert found == wl.Replay.from_json(known.stdout)
+    as_dict = found.to_dict()
+    assert (found.digest, found.sectors, found.loads) == (
+        as_dict["digest"],
+        as_dict["sectors"],
+        as_dict["loads"],
+    )
+    assert found.by_space.global_ == as_dict["by_space"]["global"]
+    assert [kernel.loads for kernel in found.kernels] == [k["loads"] for k in as_dict["kernels"]]
+    assert [fault.pc for fault in found.first_faults] == [
+        int(fault["pc"], 16) for fault in as_dict["first_faults"]
+    ]
+    assert len(found.per_pc) == len(as_dict["per_pc"])
+
+
+def test_what_a_trace_is(command, traces) -> None:
+    for name in ("generic.wlt", "btree-v5-kernel-1.traceg"):
+        trace = wl.Trace(traces / name)
+        known = json.loads(command("info", "--format", "json", traces / name).stdout)
+        assert trace.contents == known
+        assert len(trace) == known["loads"]
+        assert repr(len(trace)) in repr(trace) and name in repr(trace)
+
+
+def test_a_replay_shows_what_matters(traces) -> None:
+    found = wl.Trace(traces / "generic.wlt").replay(image=traces / "generic.image.json")
+    assert repr(found) == (
+        "Replay(306 loads of 624 records, 861 sectors, ideal 303, 637 lane faults, "
+        "digest 4d7e8a276f5f90ac)"
+    )
+    assert "sectors" in dir(found)
+    assert pickle.loads(pickle.dumps(found)).summary == found.summary
+    with pytest.raises(AttributeError):
+        found.nothing
+    with pytest.raises(AttributeError):
+        found.summary.loads = 1  # type: ignore[misc]
+
+
+def test_an_image_may_be_a_memory(traces) -> None:
+    trace = wl.Trace(traces / "generic.wlt")
+    machine = wl.Machine.open(traces / "generic.image.json")
+    known = trace.replay(image=traces / "generic.image.json")
+    assert trace.replay(image=machine) == trace.replay(image=machine.memory) == known
+    with pytest.raises(TypeError, match="not both"):
+        trace.replay(image=machine, fill="zero")
+
+
+def test_notes_and_the_page(command, traces, tmp_path) -> None:
+    trace = wl.Trace(traces / "generic.wlt")
+    found = trace.replay(kernel="no such kernel")
+    assert found.messages == ("no kernel has a name that `--kernel no such kernel` matches",)
+    page = tmp_path / "page.html"
+    command("replay", traces / "generic.wlt", "--fill=zero", "--html", page)
+    assert trace.replay(fill="zero", html=True).html == page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fill": "one"}, "invalid value 'one' for '--fill"),
+        ({"shard": (3, 3)}, "expected I/N"),
+        ({"kernel": "("}, "regex"),
+        ({"address_bits": 5}, "32..=64"),
+        ({"shared_window": (1, 2)}, "--shared-window BASE,SIZE"),
+    ],
+)
+def test_wrong_options_are_errors(traces, options, message) -> None:
+    with pytest.raises(wl.Error) as raised:
+        wl.Trace(traces / "generic.wlt").replay(**options)
+    assert message in str(raised.value)
+
+
+def test_errors_are_the_commands(command, tmp_path, traces) -> None:
+    text = (traces / "rows-kernel-1.traceg").read_text().replace("LDG.E", "LDG.E oops", 1)
+    path = tmp_path / "bad.traceg"
+    path.write_text(text)
+    with pytest.raises(wl.Error) as raised:
+        wl.Trace(path)
+    known = command("info", path).stderr.decode()
+    assert known == f"error: {raised.value}\n"
+    error = raised.value
+    assert error.file == str(path) and str(error).startswith(f"{path}:{error.line}:{error.column}:")
+
+
+def test_a_damaged_block_fails_in_the_stream(tmp_path, traces) -> None:
+    import pyarrow as pa
+    damaged = bytearray((traces / "generic.wlt").read_bytes())
+    # In the last block, behind what is read at once.
+    at = len(damaged) // 4
+    damaged[at] ^= 0xFF
+    path = tmp_path / "damaged.wlt"
+    path.write_bytes(damaged)
+    trace = wl.Trace(path)
+    with pytest.raises(wl.Error, match="does not match its checksum"):
+        trace.replay()
+    with pytest.raises(Exception, match="does not match its checksum"):
+        pa.table(trace)
+
+
+# Arrow.
+
+
+def test_polars_reads_a_trace(traces) -> None:
+    import polars as pl
+    trace = wl.Trace(traces / "btree-v5-kernel-1.traceg")
+    loads = pl.DataFrame(trace)
+    found = trace.replay()
+    assert loads.height == len(trace) == found.loads
+    assert loads["lanes"].sum() == found.lanes
+    by_space = found.by_space
+    sectors = loads.filter(pl.col("space") == "global")["sectors"].sum()
+    assert sectors == found.sectors and by_space.global_ > 0
+    per_pc = pl.DataFrame(found.per_pc)
+    assert per_pc["loads"].sum() == found.loads
+    grouped = loads.group_by("kernel", "pc", "opcode").len()
+    assert grouped.height == per_pc.height
+    assert pl.DataFrame(trace.loads(threads=2)).equals(loads)
+
+
+def test_values_are_a_column(traces) -> None:
+    import polars as pl
+    trace = wl.Trace(traces / "generic.wlt", values=True)
+    loads = pl.DataFrame(trace)
+    assert loads.columns[-1] == "values" and "values" not in trace.loads(values=False).columns
+    assert loads["values"][0].len() == 32
+    filled = pl.DataFrame(wl.Trace(traces / "btree-v5-kernel-1.traceg").loads(
+        values=True, fill="address"
+    ))
+    assert filled["values"].null_count() < filled.height
+
+
+def test_pyarrow_reads_a_trace(traces) -> None:
+    import pyarrow as pa
+    trace = wl.Trace(traces / "generic.wlt")
+    table = pa.table(trace)
+    assert table.num_rows == len(trace)
+    assert pa.schema(trace) == table.schema
+    metadata = table.schema.metadata
+    assert metadata[b"source"].decode() == trace.contents["source"]
+    found = trace.replay(fill="address")
+    per_pc = pa.table(found.per_pc)
+    assert per_pc.schema.metadata[b"digest"].decode() == found.digest
+    assert b"--fill address" in per_pc.schema.metadata[b"options"]
+    assert per_pc.num_rows == len(found.per_pc)
+    # A batch a block, made when it is asked for.
+    batches = pa.RecordBatchReader.from_stream(trace)
+    assert sum(batch.num_rows for batch in batches) == len(trace)
+
+
+def test_pandas_reads_a_trace(traces) -> None:
+    import pyarrow as pa
+    import pandas as pd
+    trace = wl.Trace(traces / "generic.wlt")
+    if hasattr(pd.DataFrame, "from_arrow"):
+        frame = pd.DataFrame.from_arrow(trace)
+    else:
+        frame = pa.table(trace).to_pandas()
+    assert len(frame) == len(trace)
+    assert frame["lanes"].sum() == trace.replay().lanes
+
+
+def test_duckdb_reads_a_trace(traces) -> None:
+    import duckdb
+    trace = wl.Trace(traces / "generic.wlt")
+    found = trace.replay()
+    relation = duckdb.from_arrow(trace)
+    assert relation.aggregate("count(*), sum(lanes)").fetchall() == [(found.loads, found.lanes)]
+    counts = duckdb.from_arrow(found.per_pc).aggregate("sum(loads)").fetchall()
+    assert counts == [(found.loads,)]
+
+
+def test_a_stream_that_is_not_read_is_released(traces) -> None:
+    path = traces / "generic.wlt"
+    trace = wl.Trace(path)
+    loads = trace.loads()
+    capsules = [loads.__arrow_c_stream__() for _ in range(8)]
+    assert mapped(path)
+    del trace, loads
+    gc.collect()
+    assert mapped(path)
+    capsules.clear()
+    gc.collect()
+    assert not mapped(path)
+
+
+def mapped(path) -> bool:
+    """Whether a file is mapped into this process."""
+    with open("/proc/self/maps") as maps:
+        return any(str(path.resolve()) in line for line in maps)
+
+
+# Threads, signals, references.
+
+
+def test_two_threads_replay_at_once(traces) -> None:
+    trace = wl.Trace(traces / "btree-v5-kernel-1.traceg")
+    known = trace.replay(fill="address")
+    found: list[wl.Replay] = []
+    # Each waits in its callback until the other has come there: the lock is free meanwhile.
+    together = threading.Barrier(2, timeout=60)
+
+    def replay() -> None:
+        met = False
+
+        def progress(done: int, total: int) -> None:
+            nonlocal met
+            if not met:
+                met = True
+                together.wait()
+
+        found.append(trace.replay(fill="address", progress=progress))
+
+    threads = [threading.Thread(target=replay) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [known, known]
+
+
+def test_progress_ends_with_everything(traces) -> None:
+    steps: list[tuple[int, int]] = []
+    trace = wl.Trace(traces / "btree-v5-kernel-1.traceg")
+    trace.replay(progress=lambda done, total: steps.append((done, total)))
+    assert steps and steps == sorted(steps) and steps[-1][0] == steps[-1][1] > 0
+
+
+def test_what_progress_raises_stops_the_replay(traces) -> None:
+    class Stop(Exception):
+        pass
+
+    def progress(done: int, total: int) -> None:
+        raise Stop
+
+    trace = wl.Trace(traces / "generic.wlt")
+    with pytest.raises(Stop):
+        trace.replay(progress=progress)
+    assert trace.replay().loads == len(trace)
+
+
+def test_references_are_given_back(traces) -> None:
+    trace = wl.Trace(traces / "generic.wlt")
+
+    def progress(done: int, total: int) -> None:
+        pass
+
+    options = {"fill": "zero", "progress": progress}
+    before = sys.getrefcount(progress)
+    for _ in range(10):
+        trace.replay(**options)
+    gc.collect()
+    assert sys.getrefcount(progress) == before
+    memory = wl.Machine.open(traces / "generic.image.json").memory
+    before = sys.getrefcount(memory)
+    for _ in range(10):
+        trace.replay(image=memory)
+    assert sys.getrefcount(memory) == before
+
+
+def test_open_traces_leave_no_files(traces) -> None:
+    def count() -> int:
+        gc.collect()
+        return len(os.listdir("/proc/self/fd"))
+
+    wl.Trace(traces / "rows.kernelslist.g").replay()
+    before = count()
+    for _ in range(5):
+        wl.Trace(traces / "rows.kernelslist.g").replay()
+        wl.Machine.open(traces / "generic.image.json")
+        wl.loads(traces / "gather.sm_50.cubin")
+    assert count() == before
+
+
+INTERRUPTED = """
+import sys, warpload
+trace = warpload.Trace(sys.argv[1])
+started = False
+def progress(done, total):
+    global started
+    if not started:
+        started = True
+        print("started", flush=True)
+try:
+    # More than any machine is done with before the signal.
+    while True:
+        trace.replay(fill="address", progress=progress)
+except KeyboardInterrupt:
+    print("interrupted", len(trace), trace.replay().loads, flush=True)
+"""
+
+
+def test_control_c_stops_a_replay(traces) -> None:
+    path = traces / "btree-v5-kernel-1.traceg"
+    child = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, str(path)], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "started\n"
+    child.send_signal(signal.SIGINT)
+    output, _ = child.communicate(timeout=120)
+    assert output == "interrupted 10408 10408\n" and child.returncode == 0
+
+
