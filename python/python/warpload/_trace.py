@@ -111,31 +111,24 @@ class Trace:
         is_memory = isinstance(memory, _native.Memory)
         if is_memory and fill is not None:
             raise TypeError("expected an image or a fill, not both")
-        if isinstance(cubin, (str, os.PathLike)):
-            cubin = (cubin,)
-        if isinstance(pc, tuple):
-            pcs: str | None = f"{pc[0]:x}..{pc[1]:x}"
-        else:
-            pcs = None if pc is None else f"{pc:x}"
-        options = ["--format=json"]
-        for name, value in (
-            ("fill", fill),
-            ("image", None if is_memory or image is None else os.fspath(image)),  # type: ignore[arg-type]
-            ("threads", threads),
-            ("shard", shard and f"{shard[0]}/{shard[1]}"),
-            ("address-bits", address_bits),
-            ("shared-window", shared_window and f"{shared_window[0]:#x},{shared_window[1]:#x}"),
-            ("local-window", local_window and f"{local_window[0]:#x},{local_window[1]:#x}"),
-            ("kernel", kernel),
-            ("pc", pcs),
-            ("opcode", opcode),
-            ("space", space),
-        ):
-            if value is not None:
-                options.append(f"--{name}={value}")
-        options += [f"--cubin={os.fspath(path)}" for path in cubin]
-        options += ["--reuse"] if reuse else []
-        options += [] if demangle else ["--no-demangle"]
+        options = replay_arguments(
+            fill=fill,
+            image=None if is_memory else memory,
+            threads=threads,
+            address_bits=address_bits,
+            shared_window=shared_window,
+            local_window=local_window,
+            reuse=reuse,
+            cubin=cubin,
+            kernel=kernel,
+            pc=pc,
+            opcode=opcode,
+            space=space,
+            demangle=demangle,
+        )
+        if shard is not None:
+            options.append(f"--shard={shard[0]}/{shard[1]}")
+        options.append("--format=json")
         found = self._trace.replay(
             [*options, "--", self.path],
             image=memory if is_memory else None,
@@ -143,6 +136,51 @@ class Trace:
             progress=progress,
         )
         return Replay(found.summary, per_pc=found.per_pc, notes=found.messages, html=found.page)
+
+
+def replay_arguments(
+    *,
+    fill: str | None = None,
+    image: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    address_bits: int | None = None,
+    shared_window: Window | None = None,
+    local_window: Window | None = None,
+    reuse: bool = False,
+    cubin: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    kernel: str | None = None,
+    pc: int | tuple[int, int] | None = None,
+    opcode: str | None = None,
+    space: str | None = None,
+    demangle: bool = True,
+) -> list[str]:
+    """Returns the command's arguments for what decides what a replay computes."""
+    if isinstance(cubin, (str, os.PathLike)):
+        cubin = (cubin,)
+    if isinstance(pc, tuple):
+        pcs: str | None = f"{pc[0]:x}..{pc[1]:x}"
+    else:
+        pcs = None if pc is None else f"{pc:x}"
+    arguments = [
+        f"--{name}={value}"
+        for name, value in (
+            ("fill", fill),
+            ("image", None if image is None else os.fspath(image)),
+            ("threads", threads),
+            ("address-bits", address_bits),
+            ("shared-window", shared_window and f"{shared_window[0]:#x},{shared_window[1]:#x}"),
+            ("local-window", local_window and f"{local_window[0]:#x},{local_window[1]:#x}"),
+            ("kernel", kernel),
+            ("pc", pcs),
+            ("opcode", opcode),
+            ("space", space),
+        )
+        if value is not None
+    ]
+    arguments += [f"--cubin={os.fspath(path)}" for path in cubin]
+    arguments += ["--reuse"] if reuse else []
+    arguments += [] if demangle else ["--no-demangle"]
+    return arguments
 
 
 class Replay:

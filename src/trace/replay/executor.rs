@@ -26,6 +26,8 @@ use crate::trace::operation::Kind;
 /// # use warpload::trace::{BinaryTrace, Data, LoadExecutor, ReplayOptions, TraceWriter, import_from};
 /// # const TEXT: &str = "\
 /// # -kernel name = k
+/// # -grid dim = (1,1,1)
+/// # -block dim = (32,1,1)
 /// # -accelsim tracer version = 4
 /// # #traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]
 /// # #BEGIN_TB

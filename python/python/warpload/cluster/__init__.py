@@ -1,0 +1,96 @@
+"""Import and replay on many machines, with `Dask <https://distributed.dask.org>`_.
+
+``warpload plan`` says what is to be done: tasks, each a command with the files that it reads and the
+file that it writes. Here they are submitted to a ``distributed.Client``. Nothing but paths goes
+through the scheduler. A task whose output is whole already does nothing: a run that was cut off goes
+on from there, and a task that runs twice because its machine was lost does no harm.
+
+Files are on a file system that all machines share, or anywhere that fsspec reads and writes
+(``s3://bucket/traces/trace.set.json``). What is not local is staged to the worker's own folder for
+the time of a task::
+
+    from distributed import Client
+    client = Client("tcp://scheduler:8786")
+    trace_set = warpload.cluster.import_("traces/kernelslist.g", client)
+    result = warpload.cluster.replay(trace_set, client, shards=1000, fill="address")
+
+``python -m warpload.cluster --help`` is the same for a shell. Needs ``pip install warpload[cluster]``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from .._trace import Replay, replay_arguments
+from ._tasks import default_shards, run
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["import_", "replay"]
+
+Progress: TypeAlias = Callable[[int, int], object]
+
+
+def replay(
+    trace_set: str | os.PathLike[str],
+    client: Client,
+    *,
+    shards: int | None = None,
+    fan_in: int = 16,
+    folder: str | os.PathLike[str] | None = None,
+    retries: int = 3,
+    progress: Progress | None = None,
+    threads: int = 1,
+    **options: Any,
+) -> Replay:
+    """Replays a trace set, or one binary trace, in shards and merges the results in a tree.
+
+    Returns what ``Trace(trace_set).replay(**options)`` returns, byte for byte.
+
+    ``trace_set``
+        A path that every worker has, or a URL that fsspec reads.
+    ``shards``
+        The number of pieces, of about equally many records. If it is not given, one for each thread
+        of the workers. A later run takes up an earlier one's work only with the same number.
+    ``fan_in``
+        How many results one task merges.
+    ``folder``
+        Where outputs are written. If it is not given, beside the set in ``NAME.replay``.
+    ``retries``
+        How often a task that failed is tried again. Tasks of a worker that is lost run elsewhere in
+        any case (Dask's ``distributed.scheduler.allowed-failures`` says how often).
+    ``progress``
+        Called with the number of tasks done and of all tasks.
+    ``threads``
+        How many threads replay one shard.
+    ``options``
+        Those of :meth:`warpload.Trace.replay` that decide what is computed: ``fill``, ``reuse``,
+        ``kernel``. Files among them are read where the tasks run.
+
+    Raises :class:`warpload.Error` with the command's message for what a task refuses, and
+    ``FileNotFoundError`` if there is no such set.
+    """
+    arguments = [f"--shards={default_shards(client) if shards is None else shards}"]
+    arguments += [f"--fan-in={fan_in}", *replay_arguments(threads=threads, **options)]
+    place, merged = run(trace_set, folder, ".replay", arguments, client, retries, progress)
+    return Replay.from_json(place.read(merged))
+
+
+def import_(
+    kernels_list: str | os.PathLike[str],
+    client: Client,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    retries: int = 3,
+    progress: Progress | None = None,
+) -> str:
+    """Imports the traces that an Accel-Sim ``kernelslist.g`` lists, one a task.
+
+    Returns the path or URL of the trace set. Outputs are written beside the list in ``NAME.traces``,
+    unless ``folder`` says where. The other parameters, and what is raised, are those of :func:`replay`.
+    """
+    place, trace_set = run(kernels_list, folder, ".traces", [], client, retries, progress)
+    return place.url(trace_set)

@@ -1,0 +1,102 @@
+"""Where the files of a plan are: on a file system of the machines, or anywhere that fsspec reaches."""
+
+from __future__ import annotations
+
+import posixpath
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from .._errors import Error
+
+#: What a plan of files that are staged calls the folder of its outputs.
+OUTPUTS = "outputs"
+
+
+@dataclass(frozen=True)
+class Place:
+    """The input of a plan, and the folder of its outputs."""
+
+    input: str
+    folder: str
+    #: Whether the plan calls files what the machines call them. If not, they are staged.
+    local: bool
+
+    @classmethod
+    def of(cls, url: str, folder: str | None, suffix: str) -> Place:
+        """The place of `url`; its outputs are in `folder`, or beside it in its name with `suffix`."""
+        fs, path = fsspec.url_to_fs(url)
+        if not fs.isfile(path):
+            raise FileNotFoundError(2, "No such file", url)
+        local = isinstance(fs, LocalFileSystem)
+        if local:
+            url = path
+        if folder is None:
+            name = posixpath.basename(url)
+            for extension in (".set.json", ".wlt", ".g"):
+                name = name.removesuffix(extension)
+            folder = posixpath.join(posixpath.dirname(url), name + suffix)
+        elif local:
+            folder_fs, folder_path = fsspec.url_to_fs(folder)
+            if not isinstance(folder_fs, LocalFileSystem):
+                raise Error(f"{folder}: expected a local folder, as {url} is local")
+            folder = folder_path
+        return cls(url, folder, local)
+
+    @contextmanager
+    def planning(self) -> Iterator[tuple[str, str, str | None]]:
+        """What the plan calls its input and the folder, and the directory in which to plan."""
+        if self.local:
+            yield self.input, self.folder, None
+            return
+        with tempfile.TemporaryDirectory() as scratch:
+            name = posixpath.basename(self.input)
+            self.stage(name, scratch)
+            yield name, OUTPUTS, scratch
+
+    def url(self, path: str) -> str:
+        """Where the file is that the plan calls `path`."""
+        if self.local:
+            return path
+        path = posixpath.normpath(path)
+        if posixpath.isabs(path) or path.startswith("../"):
+            raise Error(f"{self.input}: {path} is outside its folder, so that it cannot be staged")
+        if path.startswith(OUTPUTS + "/"):
+            return posixpath.join(self.folder, path.removeprefix(OUTPUTS + "/"))
+        return posixpath.join(posixpath.dirname(self.input), path)
+
+    def stage(self, path: str, scratch: str) -> None:
+        """Fetches the file that the plan calls `path`, to that name in `scratch`."""
+        fs, at = fsspec.url_to_fs(self.url(path))
+        to = Path(scratch, path)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        fs.get_file(at, str(to))
+
+    def publish(self, path: str, scratch: str) -> None:
+        """Writes the file `path` in `scratch` to its place, under a temporary name first."""
+        fs, to = fsspec.url_to_fs(self.url(path))
+        fs.makedirs(posixpath.dirname(to), exist_ok=True)
+        temporary = f"{to}.{uuid.uuid4().hex}.temporary"
+        try:
+            fs.put_file(str(Path(scratch, path)), temporary)
+            fs.mv(temporary, to)
+        except BaseException:
+            if fs.exists(temporary):
+                fs.rm(temporary)
+            raise
+
+    def holds(self, path: str) -> bool:
+        """Whether the file that the plan calls `path` is there. It is whole then: see `publish`."""
+        fs, at = fsspec.url_to_fs(self.url(path))
+        return bool(fs.isfile(at))
+
+    def read(self, path: str) -> str:
+        """The text of the file that the plan calls `path`."""
+        fs, at = fsspec.url_to_fs(self.url(path))
+        return str(fs.read_text(at, encoding="utf-8"))
