@@ -191,8 +191,7 @@ def test_plan_run_by_xargs(trace_set, whole, tmp_path):
     plan = ["plan", trace_set, f"--shards={SHARDS}", "--fan-in=3", "--fill=address", "--reuse"]
     plan += ["-o", tmp_path / "tasks"]
     tasks = [json.loads(line) for line in command(*plan, "--format=json").splitlines()]
-    program = shutil.which("warpload")
-    assert program is not None
+    programs = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     for level in range(tasks[-1]["level"] + 1):
         lines = command(*plan, "--format=text", f"--level={level}")
         subprocess.run(
@@ -200,6 +199,6 @@ def test_plan_run_by_xargs(trace_set, whole, tmp_path):
             input=lines,
             encoding="utf-8",
             check=True,
-            env={**os.environ, "PATH": os.path.dirname(program) + os.pathsep + os.environ["PATH"]},
+            env={**os.environ, "PATH": programs},
         )
     assert Path(tasks[-1]["output"]).read_text(encoding="utf-8") == whole

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
 use crate::step::{cargo, command, timed};
-use crate::{arrow, fuzz, imports, msrv, packages};
+use crate::{arrow, fuzz, imports, msrv, packages, python};
 
 /// The folders of the packages that are published.
 const PUBLISHED: [&str; 4] = ["encoding", ".", "ptx", "cli"];
@@ -52,6 +52,7 @@ pub(crate) fn run() -> Result<()> {
     examples(&workspace)?;
     fuzz::check(&workspace)?;
     arrow::check(&workspace)?;
+    python::check(&workspace)?;
     packages::check(&workspace)?;
     timed("imports between modules", || imports::check(&root))?;
     timed(&format!("files of at most {MAX_LINES} lines"), || {

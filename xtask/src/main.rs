@@ -15,6 +15,7 @@ mod nvdisasm;
 mod oracle;
 mod packages;
 mod pip;
+mod python;
 mod renewal;
 mod roofline;
 mod samples;
@@ -42,6 +43,8 @@ enum Task {
     Circles(imports::Arguments),
     /// Inspects the packages that would be published
     Packages,
+    /// Builds the Python package in a virtual environment and runs its tests
+    Python,
     /// Measures each rate beside its limit: one line of JSON a measure
     Roofline(PassedOn),
     /// Regenerates the generated samples in `traces/`
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Task::Goldens => goldens::run(),
         Task::Circles(arguments) => imports::run(&arguments),
         Task::Packages => packages::run(),
+        Task::Python => python::test(),
         Task::Roofline(arguments) => roofline::run(&arguments),
         Task::Samples(arguments) => samples::run(&arguments),
         Task::Vectors(arguments) => vectors::run(&arguments),
