@@ -214,7 +214,7 @@ impl Found<'_> {
     pub(crate) fn page(&self) -> Option<String> {
         let survey = self.replayed.survey()?;
         let title = self.arguments.trace.file_name().unwrap_or_default().to_string_lossy();
-        let data = self.arguments.options.data_in_words();
+        let data = self.arguments.options.data_in_words(self.replayed.options().get_data());
         let page = Page::new(self.replayed, &self.summary, survey).title(&title).data(&data);
         Some(report::html(&page))
     }

@@ -138,14 +138,14 @@ impl Replaying {
             .functions(read.functions.as_ref())
     }
 
-    pub(crate) fn data_in_words(&self) -> String {
-        match (&self.image, self.fill) {
-            (Some(manifest), _) => format!("memory image {}", manifest.display()),
-            (None, Some(FillName::Address)) => {
-                "memory filled with a function of the address".into()
-            }
-            (None, Some(FillName::Zero)) => "memory filled with zeroes".into(),
-            (None, None) => "no data, all addresses allocated".into(),
+    /// Returns what a replay with such data read.
+    pub(crate) fn data_in_words(&self, data: Data<'_>) -> String {
+        match (data, &self.image) {
+            (Data::Image(_), Some(manifest)) => format!("memory image {}", manifest.display()),
+            (Data::Image(_), None) => "a memory image".into(),
+            (Data::Fill(Fill::Address), _) => "memory filled with a function of the address".into(),
+            (Data::Fill(Fill::Zero), _) => "memory filled with zeroes".into(),
+            _ => "no data, all addresses allocated".into(),
         }
     }
 

@@ -111,6 +111,8 @@ def test_notes_and_the_page(command, traces, tmp_path) -> None:
     page = tmp_path / "page.html"
     command("replay", traces / "generic.wlt", "--fill=zero", "--html", page)
     assert trace.replay(fill="zero", html=True).html == page.read_text()
+    memory = wl.Memory({0x1000: bytes(64)})
+    assert "a memory image" in trace.replay(image=memory, html=True).html
 
 
 @pytest.mark.parametrize(
