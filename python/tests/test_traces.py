@@ -6,11 +6,14 @@ import gc
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
+import polars as pl
 import pytest
 import warpload as wl
 
@@ -162,7 +165,6 @@ def test_a_damaged_block_fails_in_the_stream(tmp_path, traces) -> None:
 
 
 def test_polars_reads_a_trace(traces) -> None:
-    import polars as pl
     trace = wl.Trace(traces / "btree-v5-kernel-1.traceg")
     loads = pl.DataFrame(trace)
     found = trace.replay()
@@ -179,7 +181,6 @@ def test_polars_reads_a_trace(traces) -> None:
 
 
 def test_values_are_a_column(traces) -> None:
-    import polars as pl
     trace = wl.Trace(traces / "generic.wlt", values=True)
     loads = pl.DataFrame(trace)
     assert loads.columns[-1] == "values" and "values" not in trace.loads(values=False).columns
@@ -362,3 +363,16 @@ def test_control_c_stops_a_replay(traces) -> None:
     assert output == "interrupted 10408 10408\n" and child.returncode == 0
 
 
+
+
+def test_a_trace_set_is_the_one_trace_of_its_parts(traces: Path, command, tmp_path: Path) -> None:
+    for path in traces.glob("*.traceg"):
+        shutil.copy(path, tmp_path)
+    listed = tmp_path / "samples.kernelslist.g"
+    shutil.copy(traces / listed.name, listed)
+    assert command("import", listed, "--split", "-o", tmp_path / "parts").returncode == 0
+    parts, one = wl.Trace(tmp_path / "parts" / "trace.set.json"), wl.Trace(listed)
+    assert parts.contents["parts"] == 2
+    assert parts.replay(fill="address").to_json() == one.replay(fill="address").to_json()
+    assert pl.DataFrame(parts).equals(pl.DataFrame(one))
+    assert pl.DataFrame(parts)["kernel"].max() == len(one.contents["kernels"]) - 1 > 0
