@@ -233,8 +233,7 @@ impl<'m> Region<'m> {
             }
             Content::Fill(fill) => {
                 // Without a jump for each lane where all execute.
-                let is_held =
-                    |lane| low_bits <= self.last && offset(lane) <= self.last - low_bits;
+                let is_held = |lane| low_bits <= self.last && offset(lane) <= self.last - low_bits;
                 let are_held = match executing {
                     LaneMask::ALL => (0..LANES).fold(true, |held, lane| held & is_held(lane)),
                     _ => executing.lanes().all(is_held),
