@@ -3,12 +3,12 @@
 use std::ops::RangeInclusive;
 
 use clap::ValueEnum;
-use globset::{Glob, GlobMatcher};
 use regex::Regex;
 use warpload::memory::Space;
 use warpload::trace::{BinaryTrace, Contents, Kind, Selected, Selection};
 
 use super::demangled::Demangled;
+use super::glob::Glob;
 
 /// Which loads are counted. What is not a load is counted whatever these say.
 #[derive(clap::Args)]
@@ -23,8 +23,8 @@ pub(crate) struct Choice {
     pc: Option<Pcs>,
 
     /// Those whose whole opcode matches: `LDG.*`, `LD?.E`, `*.{64,128}`
-    #[arg(long, value_name = "GLOB", value_parser = read_glob)]
-    opcode: Option<GlobMatcher>,
+    #[arg(long, value_name = "GLOB", value_parser = Glob::new)]
+    opcode: Option<Glob>,
 
     /// Those whose first executing lane is in that memory
     #[arg(long, value_enum, value_name = "NAME")]
@@ -63,10 +63,6 @@ fn hexadecimal(text: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok().filter(|_| is_plain)
 }
 
-fn read_glob(text: &str) -> Result<GlobMatcher, globset::Error> {
-    Ok(Glob::new(text)?.compile_matcher())
-}
-
 impl SpaceName {
     fn space(self) -> Option<Space> {
         match self {
@@ -86,7 +82,7 @@ impl Choice {
         let selected = Selected {
             kernel: kernel.as_ref().map(|kernel| kernel.as_str().to_owned()),
             pc: pc.as_ref().map(|pc| pc.text.clone()),
-            opcode: opcode.as_ref().map(|opcode| opcode.glob().glob().to_owned()),
+            opcode: opcode.as_ref().map(|opcode| opcode.text().to_owned()),
             space: space.and_then(|space| Some(space.to_possible_value()?.get_name().to_owned())),
         };
         (selected != Selected::default()).then_some(selected)
@@ -117,7 +113,7 @@ impl Choice {
             }),
             operations: opcode.as_ref().map(|opcode| {
                 let operations = contents.operations.iter();
-                operations.map(|operation| opcode.is_match(&*operation.opcode)).collect()
+                operations.map(|operation| opcode.is_match(&operation.opcode)).collect()
             }),
             pcs: pc.as_ref().map(|pc| pc.range.clone()),
             space: space.map(SpaceName::space),

@@ -19,6 +19,7 @@ mod embedded;
 mod encode;
 mod explain;
 mod export;
+mod glob;
 mod image;
 mod import;
 mod importing;

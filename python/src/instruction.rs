@@ -52,7 +52,8 @@ pub(crate) fn parse(py: Python<'_>, text: &str, sm: Sm) -> PyResult<Load> {
     Load::parse(text, sm).map_err(|failed| {
         // The command says it with its place and a hint.
         let arguments = ["warpload", "encode", "--sm", &sm.to_string(), "--", text];
-        let answer = warpload_cli::call(arguments.map(OsString::from), Vec::new());
+        // To the command, the text `-` is standard input.
+        let answer = warpload_cli::call(arguments.map(OsString::from), text.into());
         match answer.messages.first() {
             Some(message) => of_message(py, message),
             None => error(py, failed),

@@ -232,10 +232,13 @@ impl<'m> Region<'m> {
                 fetch::gather_of_each_lane(self.bytes, access, offset, executing, rows)
             }
             Content::Fill(fill) => {
-                let reach = low_bits;
-                let is_held =
-                    |lane| offset(lane).checked_add(reach).is_some_and(|last| last <= self.last);
-                if !executing.lanes().all(is_held) {
+                // Without a jump for each lane where all execute.
+                let is_held = |lane| low_bits <= self.last && offset(lane) <= self.last - low_bits;
+                let are_held = match executing {
+                    LaneMask::ALL => (0..LANES).fold(true, |held, lane| held & is_held(lane)),
+                    _ => executing.lanes().all(is_held),
+                };
+                if !are_held {
                     return false;
                 }
                 let address = |lane: usize| self.start.wrapping_add(offset(lane));

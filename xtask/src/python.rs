@@ -54,8 +54,12 @@ pub(crate) fn test() -> Result<()> {
         Ok(maturin)
     };
     command(&root, python(&format!("-m pip install --quiet {MATURIN}")))?;
-    command(&folder, maturin("develop --quiet --locked --extras cluster,test")?)?;
-    stubs(&folder, maturin("generate-stubs --quiet --out")?, &target(&workspace)?.join("stubs"))?;
+    command(&folder, maturin("develop --quiet --locked --features stubs --extras cluster,test")?)?;
+    stubs(
+        &folder,
+        maturin("generate-stubs --quiet --features stubs --out")?,
+        &target(&workspace)?.join("stubs"),
+    )?;
     // What the package's results are compared with.
     command(&root, cargo("build --quiet --locked -p warpload-cli"))?;
     command(&folder, python("-m pytest -q"))

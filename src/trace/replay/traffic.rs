@@ -6,6 +6,8 @@ use super::cells::TimeSlice;
 use crate::impossible::OrImpossible;
 use crate::lane::{LANES, LaneMask};
 use crate::memory::{Addresses, GenericAddress, Width};
+#[cfg(feature = "simd")]
+use crate::simd::level;
 use crate::simd::vectorized;
 
 /// Bytes of a sector, a line and a page of global memory.
@@ -123,9 +125,18 @@ impl TrafficCounter {
     ) -> Traffic {
         let mut rounded = [0; LANES];
         let mut count = 0;
-        for lane in global.lanes() {
-            rounded[count] = GenericAddress(addresses.of(lane)).align_down(width).0;
-            count += 1;
+        let round = |address| GenericAddress(address).align_down(width).0;
+        match addresses {
+            Addresses::Each(list) if global == LaneMask::ALL => {
+                rounded = list.map(round);
+                count = LANES;
+            }
+            _ => {
+                for lane in global.lanes() {
+                    rounded[count] = round(addresses.of(lane));
+                    count += 1;
+                }
+            }
         }
         let rounded = &mut rounded[..count];
         let Some(lowest) = rounded.iter().copied().min() else { return Traffic::default() };
@@ -141,7 +152,7 @@ impl TrafficCounter {
             *offset = (address - base) as u32;
         }
         let mut nearest = [u32::MAX; LANES];
-        vectorized!(nearest_before(&offsets, &mut nearest));
+        find_nearest_before(&offsets, &mut nearest);
         let [distinct, sectors, lines] = vectorized!(count_new(&nearest));
         for (nearest, address) in nearest.iter().zip(rounded.iter()) {
             if *nearest >= LINE as u32 {
@@ -250,7 +261,37 @@ const BEFORE: u32 = !MAX_SPAN;
 
 /// Sets, for each of the last 32 offsets, the least bits in which it differs from one before it: 0
 /// if that is the same, below 32 if it is in the same sector, below 128 if it is in the same line.
+fn find_nearest_before(offsets: &[u32; 2 * LANES], nearest: &mut [u32; LANES]) {
+    #[cfg(feature = "simd")]
+    fearless_simd::dispatch!(level(), simd => nearest_before_in(simd, offsets, nearest));
+    #[cfg(not(feature = "simd"))]
+    nearest_before(offsets, nearest);
+}
+
+/// Names the vectors: what the compiler makes of the loops below depends on how it is to optimize, and
+/// took up to half of a replay.
+#[cfg(feature = "simd")]
 #[inline(always)]
+fn nearest_before_in<S: fearless_simd::Simd>(
+    simd: S,
+    offsets: &[u32; 2 * LANES],
+    nearest: &mut [u32; LANES],
+) {
+    use fearless_simd::prelude::*;
+    use fearless_simd::u32x16;
+    const HALF: usize = LANES / 2;
+    for (first, nearest) in [LANES, LANES + HALF].into_iter().zip(nearest.as_chunks_mut().0) {
+        let own = u32x16::from_slice(simd, &offsets[first..first + HALF]);
+        let mut least = u32x16::splat(simd, u32::MAX);
+        for distance in 1..LANES {
+            let before = first - distance;
+            least = least.min(own ^ u32x16::from_slice(simd, &offsets[before..before + HALF]));
+        }
+        least.store_array(nearest);
+    }
+}
+
+#[cfg(any(not(feature = "simd"), test))]
 fn nearest_before(offsets: &[u32; 2 * LANES], nearest: &mut [u32; LANES]) {
     for distance in 1..LANES {
         for lane in 0..LANES {
@@ -368,7 +409,7 @@ mod tests {
             let offsets: &[u32; 2 * LANES] = list.as_flattened().try_into().unwrap();
             let (mut portable, mut vectors) = ([u32::MAX; LANES], [u32::MAX; LANES]);
             nearest_before(offsets, &mut portable);
-            vectorized!(nearest_before(offsets, &mut vectors));
+            find_nearest_before(offsets, &mut vectors);
             prop_assert_eq!(vectors, portable);
             prop_assert_eq!(vectorized!(count_new(&vectors)), count_new(&portable));
         }

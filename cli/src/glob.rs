@@ -1,0 +1,157 @@
+//! [`Glob`]: a pattern of opcodes.
+
+use std::iter::Peekable;
+use std::mem::take;
+use std::str::Chars;
+
+use regex::{Regex, RegexBuilder};
+
+/// A pattern: `?`, `*`, classes in brackets, alternatives in braces, and `\` before a character that
+/// means itself. Patterns are those of the crate `globset`, which would bring all engines of `regex`
+/// along and make the Python package a tenth larger.
+#[derive(Clone, Debug)]
+pub(crate) struct Glob {
+    text: String,
+    regex: Regex,
+}
+
+impl Glob {
+    /// Reads a pattern. The error says why it is none.
+    pub(crate) fn new(text: &str) -> Result<Self, String> {
+        let regex = regular(text).and_then(|regex| {
+            let regex = RegexBuilder::new(&regex).dot_matches_new_line(true).build();
+            regex.map_err(|error| error.to_string())
+        });
+        match regex {
+            Ok(regex) => Ok(Self { text: text.to_owned(), regex }),
+            Err(why) => Err(format!("error parsing glob '{text}': {why}")),
+        }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns whether the pattern matches the whole name.
+    pub(crate) fn is_match(&self, name: &str) -> bool {
+        self.regex.is_match(name)
+    }
+}
+
+/// Returns the regular expression that matches what a pattern does.
+fn regular(text: &str) -> Result<String, String> {
+    let mut rest = text.chars().peekable();
+    // For each open brace: what is before it, and its alternatives so far but the last.
+    let mut open: Vec<(String, Vec<String>)> = Vec::new();
+    let mut regex = String::new();
+    while let Some(next) = rest.next() {
+        match (next, open.last_mut()) {
+            ('?', _) => regex.push('.'),
+            ('*', _) => regex.push_str(".*"),
+            ('[', _) => class(&mut rest, &mut regex)?,
+            ('{', _) => open.push((take(&mut regex), Vec::new())),
+            (',', Some((_, alternatives))) => alternatives.push(take(&mut regex)),
+            ('}', _) => {
+                let (before, mut alternatives) = open.pop().ok_or(
+                    "unopened alternate group; missing '{' (maybe escape '}' with '[}]'?)",
+                )?;
+                alternatives.push(take(&mut regex));
+                // An alternative without anything is none.
+                alternatives.retain(|alternative| !alternative.is_empty());
+                regex = before;
+                if !alternatives.is_empty() {
+                    regex.extend(["(?:", &alternatives.join("|"), ")"]);
+                }
+            }
+            ('\\', _) => literal(rest.next().ok_or("dangling '\\'")?, &mut regex),
+            (next, _) => literal(next, &mut regex),
+        }
+    }
+    if !open.is_empty() {
+        return Err("unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)".into());
+    }
+    Ok(format!("^{regex}$"))
+}
+
+/// Adds a class, whose bracket was read.
+fn class(rest: &mut Peekable<Chars<'_>>, regex: &mut String) -> Result<(), String> {
+    let is_negated = rest.next_if(|next| matches!(next, '!' | '^')).is_some();
+    let mut ranges: Vec<(char, char)> = Vec::new();
+    // Whether a `-` was read that makes a range of the character before it.
+    let mut is_range = false;
+    loop {
+        let next = rest.next().ok_or("unclosed character class; missing ']'")?;
+        match (next, ranges.last_mut()) {
+            (']', Some(_)) => break,
+            ('-', Some(_)) if !is_range => is_range = true,
+            (end, Some(range)) if is_range => {
+                range.1 = end;
+                if range.0 > end {
+                    return Err(format!("invalid range; '{}' > '{end}'", range.0));
+                }
+                is_range = false;
+            }
+            (one, _) => ranges.push((one, one)),
+        }
+    }
+    if is_range {
+        ranges.push(('-', '-'));
+    }
+    regex.push_str(if is_negated { "[^" } else { "[" });
+    for (first, last) in ranges {
+        literal(first, regex);
+        regex.push('-');
+        literal(last, regex);
+    }
+    regex.push(']');
+    Ok(())
+}
+
+fn literal(char: char, regex: &mut String) {
+    regex.push_str(&regex::escape(char.encode_utf8(&mut [0; 4])));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_whole_names() {
+        for (glob, matching, others) in [
+            ("LDG", &["LDG"][..], &["LDG.E", "ULDG", ""][..]),
+            ("LDG*", &["LDG", "LDG.E"], &["LD", "ULDG"]),
+            ("LD?.E", &["LDG.E", "LDS.E"], &["LD.E", "LDGEE", "LDGG.E"]),
+            ("*.{64,128}", &["LD.64", "LD.E.128"], &["LD.32", "64"]),
+            ("LD{,G,{L,S.*}}.E", &["LDG.E", "LDL.E", "LDS.U.E"], &["LD.E", "LDS.E"]),
+            ("LD{}{,}", &["LD"], &["LD{}{,}"]),
+            ("LD[GL-S]", &["LDG", "LDL", "LDS"], &["LDT", "LD-", "LD"]),
+            ("LD[!G^]", &["LDS", "LD!"], &["LDG", "LD^"]),
+            ("[]-]", &["]", "-"], &["[", "[]-]"]),
+            ("[a-c-e]", &["b", "d", "e"], &["-"]),
+            ("[[.&&~]", &["[", ".", "&", "~"], &["]"]),
+            ("a,\\*\\\\", &["a,*\\"], &["a,b\\"]),
+            ("**", &["", "LD.E"], &[]),
+            ("L**D", &["LD", "L/D"], &["LDE"]),
+            ("L(D|G)+$", &["L(D|G)+$"], &["LD"]),
+            ("\u{b5}?", &["\u{b5}s"], &["us"]),
+        ] {
+            let glob = Glob::new(glob).unwrap();
+            assert!(matching.iter().all(|name| glob.is_match(name)), "{glob:?}");
+            assert!(!others.iter().any(|name| glob.is_match(name)), "{glob:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_said() {
+        for (glob, why) in [
+            ("LD[", "unclosed character class; missing ']'"),
+            ("[]", "unclosed character class; missing ']'"),
+            ("[S-G]", "invalid range; 'S' > 'G'"),
+            ("a,b}", "unopened alternate group; missing '{' (maybe escape '}' with '[}]'?)"),
+            ("{a,{b}", "unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"),
+            ("LD\\", "dangling '\\'"),
+        ] {
+            assert_eq!(Glob::new(glob).unwrap_err(), format!("error parsing glob '{glob}': {why}"));
+        }
+    }
+}
