@@ -145,6 +145,7 @@ impl List {
     ) -> anyhow::Result<Self> {
         let importing = Importing::new(path, progress);
         let list = TraceList::new(bytes, importing.name(), &|event| importing.observe(event))?;
+        inputs::remember_named(list.files());
         Ok(Self { importing, list })
     }
 

@@ -34,6 +34,10 @@ pub(crate) fn split(
     let to = folder.join(SET);
     let target = Target::new(&to)?;
     let parts = parts(folder, count);
+    // All before the first is written: each can be one of the inputs.
+    for part in &parts {
+        Target::new(part)?;
+    }
     import_all(&list, &parts, threads, resume)?;
     list.finish();
     let set = set::put_together(&parts, &to)?;

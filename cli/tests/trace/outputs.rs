@@ -62,6 +62,32 @@ fn no_output_replaces_an_input() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
 }
 
+/// Files that a list or a set names are inputs, also those that this run does not read.
+#[test]
+fn files_that_inputs_name_are_not_replaced() {
+    let folder = Folder::new();
+    fs::copy(folder.at("a.traceg"), folder.at("part-0000.wlt")).unwrap();
+    fs::write(folder.at("two.g"), "a.traceg\npart-0000.wlt\n").unwrap();
+    fs::create_dir(folder.at("p")).unwrap();
+    fs::copy(folder.at("b.wlt"), folder.at("c.wlt")).unwrap();
+    let ran = folder.run(&["set", "b.wlt", "c.wlt", "-o", "set.json"], b"");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let before = folder.contents();
+    let shard = ["replay", "set.json", "--shard", "0/2", "--format", "json"];
+    for arguments in [
+        &["import", "two.g", "--only", "0", "-o", "part-0000.wlt"][..],
+        &["import", "two.g", "--split", "--threads", "1", "-o", "."],
+        &[&shard[..], &["-o", "c.wlt"]].concat(),
+        &[&shard[..], &["-o", "/dev/null", "--html", "c.wlt"]].concat(),
+    ] {
+        let ran = folder.run(arguments, b"");
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?}: {}", ran.stderr);
+        let expected = ": is one of the inputs; expected another file to write\n";
+        assert!(ran.stderr.ends_with(expected), "{arguments:?}: {}", ran.stderr);
+        assert!(folder.contents() == before, "{arguments:?}");
+    }
+}
+
 #[test]
 fn standard_input_is_not_replaced() {
     let folder = Folder::new();
