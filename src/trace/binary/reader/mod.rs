@@ -81,7 +81,7 @@ impl BinaryTrace {
             kernels: contents.kernels.len(),
             checksum: header.sections_crc,
         };
-        let parts = vec![Part::new(bytes, is_oldest)];
+        let parts = vec![Part::new(bytes, is_oldest, contents.operations.len())];
         Ok(Self { parts, contents, blocks, totals, first_kernel: 0 })
     }
 
