@@ -58,6 +58,18 @@ impl Target {
         Ok(OutputFile { target: self, file })
     }
 
+    /// Removes what is in this place, if it is a file.
+    pub(crate) fn remove(&self) -> anyhow::Result<()> {
+        if let Place::File(path) = &self.place
+            && let Err(error) = fs::remove_file(path)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            let context = format!("{}: cannot be removed", self.asked.display());
+            return Err(anyhow::Error::new(error).context(context));
+        }
+        Ok(())
+    }
+
     /// Whether what is written goes to standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         #[cfg(unix)]

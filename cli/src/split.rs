@@ -38,10 +38,23 @@ pub(crate) fn split(
     for part in &parts {
         Target::new(part)?;
     }
-    import_all(&list, &parts, threads, resume)?;
+    let old_set = OldSet(Mutex::new(Some(&target)));
+    import_all(&list, &parts, threads, resume, &old_set)?;
     list.finish();
     let set = set::put_together(&parts, &to)?;
     set::write(target, &to, &set, resume, output)
+}
+
+/// The set that is there from before, which is not that of the parts any more once one of them changes.
+struct OldSet<'t>(Mutex<Option<&'t Target>>);
+
+impl OldSet<'_> {
+    /// Removes it, the first time.
+    fn remove(&self) -> anyhow::Result<()> {
+        // Held meanwhile: no other part changes before the set is gone.
+        let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        target.take().map_or(Ok(()), Target::remove)
+    }
 }
 
 /// Returns the names of so many parts in a folder.
@@ -53,7 +66,13 @@ pub(crate) fn parts(folder: &Path, count: usize) -> Vec<PathBuf> {
 
 /// Imports all traces of a list, several at the same time. Of several errors it is the first one in the
 /// order of the list.
-fn import_all(list: &List, parts: &[PathBuf], threads: usize, resume: bool) -> anyhow::Result<()> {
+fn import_all(
+    list: &List,
+    parts: &[PathBuf],
+    threads: usize,
+    resume: bool,
+    old_set: &OldSet<'_>,
+) -> anyhow::Result<()> {
     let workers = threads.clamp(1, parts.len());
     // Threads that have no file of their own help with one.
     let each = (threads / workers).max(1);
@@ -66,7 +85,7 @@ fn import_all(list: &List, parts: &[PathBuf], threads: usize, resume: bool) -> a
             if resume && list.is_done(Some(number), part) {
                 continue;
             }
-            if let Err(error) = import_one(list, number, part, each) {
+            if let Err(error) = import_one(list, number, part, each, old_set) {
                 // Those before have begun already, and are finished.
                 stopped.store(true, Ordering::Relaxed);
                 let mut first = first_error.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,9 +105,16 @@ fn import_all(list: &List, parts: &[PathBuf], threads: usize, resume: bool) -> a
     }
 }
 
-fn import_one(list: &List, number: usize, to: &Path, threads: usize) -> anyhow::Result<()> {
+fn import_one(
+    list: &List,
+    number: usize,
+    to: &Path,
+    threads: usize,
+    old_set: &OldSet<'_>,
+) -> anyhow::Result<()> {
     let file = Target::new(to)?.create()?;
     let failed = file.target().error_context();
     list.import_into(number, file.file(), &failed, threads)?;
+    old_set.remove()?;
     file.persist()
 }

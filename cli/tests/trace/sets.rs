@@ -290,6 +290,28 @@ fn the_first_error_of_a_list_is_reported() {
     }
 }
 
+/// A set is there only with its own parts, whatever happened after the first of them changed.
+#[test]
+fn a_set_from_before_does_not_stay_beside_other_parts() {
+    let folder = Folder::new();
+    for name in ["kernel-1.traceg", "kernel-2.traceg", "kernelslist.g"] {
+        fs::copy(file(&format!("tests/data/cmd/{name}")), folder.at(name)).unwrap();
+    }
+    let (list, parts) = (folder.at("kernelslist.g"), folder.at("p"));
+    let split = ["import", &list, "--split", "-o", &parts, "--threads", "1"];
+    succeed(&split);
+    let before = succeed(&["replay", &folder.at("p/trace.set.json")]);
+    let bad = |name: &str| fs::write(folder.at(name), "-kernel name = k\nwhat\n").unwrap();
+    // No part has changed yet.
+    bad("kernel-1.traceg");
+    assert_eq!(warpload(&split).status, 2);
+    assert_eq!(succeed(&["replay", &folder.at("p/trace.set.json")]), before);
+    fs::copy(file("tests/data/cmd/kernel-2.traceg"), folder.at("kernel-1.traceg")).unwrap();
+    bad("kernel-2.traceg");
+    assert_eq!(warpload(&split).status, 2);
+    assert_eq!(folder.names("p"), ["part-0000.wlt", "part-0001.wlt"]);
+}
+
 /// Names are relative to the file of the set, or to the working folder if it comes from a pipe.
 #[test]
 fn a_set_on_standard_input() {
