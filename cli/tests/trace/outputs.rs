@@ -88,6 +88,24 @@ fn files_that_inputs_name_are_not_replaced() {
     }
 }
 
+/// Two outputs of one command are two files, also if links lead to them.
+#[test]
+fn outputs_do_not_replace_each_other() {
+    let folder = Folder::new();
+    symlink("new", folder.at("link")).unwrap();
+    fs::create_dir(folder.at("sub")).unwrap();
+    symlink("sub", folder.at("folder")).unwrap();
+    let ends = ": is the file of the page; expected another one for the summary\n";
+    for (page, summary) in [("new", "new"), ("link", "./new"), ("sub/a", "folder/a")] {
+        let ran = folder.run(&["replay", "b.wlt", "--html", page, "-o", summary], b"");
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{}", ran.stderr);
+        assert_eq!(ran.stderr, format!("error: {page}{ends}"));
+        assert!(!folder.at("new").exists() && !folder.at("sub/a").exists());
+    }
+    let ran = folder.run(&["replay", "b.wlt", "--html", "sub/a", "-o", "sub/b"], b"");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+}
+
 #[test]
 fn standard_input_is_not_replaced() {
     let folder = Folder::new();
