@@ -9,7 +9,7 @@ use warpload::trace::{SetBuilder, TraceSet};
 use super::destination;
 use super::io::{self, Output};
 use super::name::visible;
-use super::output_file::Target;
+use super::output_file::{Target, real_folder};
 use super::status::Status;
 use super::trace::Input;
 
@@ -45,7 +45,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         bail!("parts are named relative to the file of the set; expected a file, not `-`");
     }
     let target = Target::new(&to)?;
-    let set = put_together(&traces, &to)?;
+    let set = put_together(&traces, &target)?;
     write(target, &to, &set, resume, output)
 }
 
@@ -74,8 +74,9 @@ pub(crate) fn write(
 }
 
 /// Returns the set of these binary traces, which is to be written to `to`. Errors name the trace.
-pub(crate) fn put_together(traces: &[PathBuf], to: &Path) -> anyhow::Result<TraceSet> {
-    let folder = real_folder(to)?;
+pub(crate) fn put_together(traces: &[PathBuf], to: &Target) -> anyhow::Result<TraceSet> {
+    // Names are relative to the file itself, whatever link has led to it.
+    let folder = real_folder(to.path()).with_context(|| to.error_context())?;
     let mut set = SetBuilder::new();
     for path in traces {
         let name = || io::name(path);
@@ -93,19 +94,12 @@ pub(crate) fn put_together(traces: &[PathBuf], to: &Path) -> anyhow::Result<Trac
         let file = relative(&folder, path).with_context(name)?;
         set.add(file, &trace).with_context(name)?;
     }
-    set.finish().with_context(|| io::name(to))
-}
-
-/// Returns the folder of a file that need not be there, without symbolic links.
-fn real_folder(file: &Path) -> anyhow::Result<PathBuf> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    fs::canonicalize(folder).with_context(|| format!("{}: cannot be read", folder.display()))
+    set.finish().with_context(|| to.name())
 }
 
 /// Returns the name of a file relative to a folder without symbolic links, with `/` between names.
 fn relative(folder: &Path, file: &Path) -> anyhow::Result<String> {
-    let real = real_folder(file)?;
+    let real = real_folder(file).context("cannot be read")?;
     let pairs = folder.components().zip(real.components());
     let common = pairs.take_while(|(one, other)| one == other).count();
     let last = file.file_name().unwrap_or_default();

@@ -41,7 +41,7 @@ pub(crate) fn split(
     let old_set = OldSet(Mutex::new(Some(&target)));
     import_all(&list, &parts, threads, resume, &old_set)?;
     list.finish();
-    let set = set::put_together(&parts, &to)?;
+    let set = set::put_together(&parts, &target)?;
     set::write(target, &to, &set, resume, output)
 }
 

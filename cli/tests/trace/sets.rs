@@ -254,7 +254,7 @@ fn what_is_no_list_or_no_part_is_refused() {
     refuse(&["set", &wlt, "-o", "-"], "expected a file, not `-`");
     refuse(
         &["set", &wlt, "-o", &folder.at("no/set.json")],
-        "No such file or directory (os error 2)",
+        "no/set.json: cannot be written: No such file or directory (os error 2)",
     );
     fs::write(&set, "{\"set\": {\"version\": 1}}").unwrap();
     refuse(&["info", &set], "not a valid trace set: missing field `records` at line 1 column 22");
@@ -331,6 +331,13 @@ fn a_set_on_standard_input() {
         succeed(&["set", &part, "-o", &set]);
         let text = fs::read_to_string(&set).unwrap();
         assert!(text.contains("{\"file\":\"part-0000.wlt\","), "{text}");
+        // Nor does a link to the set say where it is.
+        fs::create_dir(folder.at("p/sub")).unwrap();
+        std::os::unix::fs::symlink("sub/real.json", folder.at("p/link.json")).unwrap();
+        succeed(&["set", &part, "-o", &folder.at("p/link.json")]);
+        let real = fs::read_to_string(folder.at("p/sub/real.json")).unwrap();
+        assert!(real.contains("{\"file\":\"../part-0000.wlt\","), "{real}");
+        succeed(&["replay", &folder.at("p/sub/real.json")]);
         assert_eq!(succeed(&["replay", &folder.at("link/trace.set.json")]), expected);
     }
 }
