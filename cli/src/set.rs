@@ -6,12 +6,13 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, bail};
 use warpload::trace::{SetBuilder, TraceSet};
 
-use super::destination;
 use super::io::{self, Output};
 use super::name::visible;
+use super::options::Progress;
 use super::output_file::{Target, real_folder};
 use super::status::Status;
 use super::trace::Input;
+use super::{destination, split};
 
 /// Put binary traces together as a trace set
 ///
@@ -24,11 +25,17 @@ use super::trace::Input;
 #[command(after_help = "\
 Examples:
   warpload set first.wlt second.wlt -o app.set.json
+  warpload set --list kernelslist.g -o parts/trace.set.json
   warpload replay app.set.json --fill address")]
 pub(crate) struct Arguments {
     /// The binary traces, in the order of their instructions
-    #[arg(required = true)]
+    #[arg(required_unless_present = "list", conflicts_with = "list")]
     trace: Vec<PathBuf>,
+
+    /// Take the parts that `import --split` makes of this list, under their names and beside the set: as many
+    /// names as a list can have do not fit into a command
+    #[arg(long)]
+    list: Option<PathBuf>,
 
     /// The file of the set to write
     #[arg(short, long, value_name = "FILE")]
@@ -40,9 +47,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let Arguments { trace: traces, output: to, resume } = arguments;
+    let Arguments { trace: mut traces, list, output: to, resume } = arguments;
     if io::is_stdin(&to) {
         bail!("parts are named relative to the file of the set; expected a file, not `-`");
+    }
+    if let Some(list) = list {
+        let list = Input::new(&list)?.list(Progress::Never)?;
+        traces = split::parts(to.parent().unwrap_or(Path::new("")), list.len());
     }
     let target = Target::new(&to)?;
     let set = put_together(&traces, &target)?;

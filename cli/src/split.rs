@@ -57,7 +57,7 @@ impl OldSet<'_> {
     }
 }
 
-/// Returns the names of so many parts in a folder.
+/// Returns the names of so many parts in a folder, which `plan` and `set --list` rely on.
 pub(crate) fn parts(folder: &Path, count: usize) -> Vec<PathBuf> {
     let last = count.saturating_sub(1);
     let digits = last.checked_ilog10().map_or(1, |log| log as usize + 1).max(4);

@@ -174,6 +174,21 @@ fn a_plan_of_a_list_makes_a_set_and_that_of_the_set_the_whole_replay() {
     assert!(inputs(0) + inputs(1) < 6, "{tasks:?}");
 }
 
+/// No command of a plan grows with the list: a shell takes 128 KiB as one argument, the system 2 MiB in all.
+#[test]
+fn a_plan_of_a_long_list_has_short_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("kernelslist.g");
+    fs::write(&list, "kernel-1.traceg\n".repeat(7000)).unwrap();
+    let arguments = [list.to_str().unwrap(), "-o", folder.path().to_str().unwrap()];
+    let tasks = plan(&arguments);
+    assert_eq!(tasks.len(), 7001);
+    // What is read is named all the same: the parts and the list.
+    assert_eq!(strings(&tasks[7000]["inputs"]).len(), 7001);
+    let text = run(&[&["plan"][..], &arguments].concat());
+    assert!(text.lines().all(|line| line.len() < 1000));
+}
+
 /// As the help says: a line is a command of a shell, whatever the names of files.
 #[cfg(unix)]
 #[test]

@@ -24,8 +24,10 @@ pub(super) fn tasks(input: Input<'_>, path: &Path, folder: &Path) -> anyhow::Res
         let inputs = vec![name.clone(), io::utf8(&file)?.to_owned()];
         tasks.push(Task::new("import", arguments, inputs, argument(&part)?, 0));
     }
-    let parts: Vec<String> = tasks.iter().map(|task| task.output.clone()).collect();
+    let parts = tasks.iter().map(|task| task.output.clone());
+    let inputs = [name.clone()].into_iter().chain(parts).collect();
     let set = argument(&folder.join(split::SET))?;
-    tasks.push(Task::new("set", parts.clone(), parts, set, 1));
+    // Not the names of all parts, which need not fit into a command.
+    tasks.push(Task::new("set", ["--list".to_owned(), name], inputs, set, 1));
     Ok(tasks)
 }

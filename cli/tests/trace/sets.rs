@@ -125,6 +125,9 @@ fn parts_of_their_own_are_those_of_a_split() {
         let own: Vec<&str> = own.iter().map(|part| &**part).collect();
         succeed(&[&["set"], &own[..], &["-o", &folder.at("own/trace.set.json")]].concat());
         assert_eq!(folder.read("own/trace.set.json"), folder.read(&format!("parts/{set}")));
+        // The list says how many there are; their names follow from that.
+        succeed(&["set", "--list", list, "-o", &folder.at("own/again.json")]);
+        assert_eq!(folder.read("own/again.json"), folder.read("own/trace.set.json"));
         // From elsewhere the parts have other names.
         succeed(&[&["set"], &own[..], &["-o", &folder.at("parts/elsewhere.json")]].concat());
         let elsewhere = String::from_utf8(folder.read("parts/elsewhere.json")).unwrap();
@@ -252,6 +255,9 @@ fn what_is_no_list_or_no_part_is_refused() {
     refuse(&["set", trace, "-o", &out], "not a binary trace; `warpload import` makes one");
     refuse(&["set", &wlt, "-o", &wlt], "is one of the inputs; expected another file to write");
     refuse(&["set", &wlt, "-o", "-"], "expected a file, not `-`");
+    refuse(&["set", "--list", trace, "-o", &out], expected);
+    assert_eq!(warpload(&["set", "--list", list, &wlt, "-o", &out]).status, 2);
+    assert_eq!(warpload(&["set", "-o", &out]).status, 2);
     refuse(
         &["set", &wlt, "-o", &folder.at("no/set.json")],
         "no/set.json: cannot be written: No such file or directory (os error 2)",
