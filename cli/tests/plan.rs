@@ -227,6 +227,46 @@ fn commands_of_a_plan_run_in_a_shell() {
     assert_eq!(fs::read_to_string(output(tasks.last().unwrap())).unwrap(), whole);
 }
 
+/// The loop of the help, and that of the documentation.
+#[cfg(unix)]
+#[test]
+fn a_loop_over_levels_runs_a_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let bin = Path::new(env!("CARGO_BIN_EXE_warpload")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let shell = |script: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).env("PATH", &path).current_dir(folder.path());
+        Ran::from(shell.output().unwrap())
+    };
+    fs::copy(common::file(TRACE), folder.path().join("app.wlt")).unwrap();
+    succeeded(warpload().args(["set", TRACE, "-o"]).arg(folder.path().join("app.set.json")));
+    let help = run(&["plan", "--help"]);
+    let docs = fs::read_to_string(common::file("docs/traces.md")).unwrap();
+    for (text, end, trace, options) in [
+        (help, "  done", "app.wlt", &["--shards", "7"][..]),
+        (docs, "\ndone", "app.set.json", &["--shards", "64", "--fill", "address"][..]),
+    ] {
+        let script = &text[text.find("level=0").unwrap()..];
+        let script = &script[..script.find(end).unwrap() + end.len()];
+        let ran = shell(script);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        assert!(ran.stderr.contains("note: no level "), "{}", ran.stderr);
+        let trace = folder.path().join(trace);
+        let trace = trace.to_str().unwrap();
+        let out = folder.path().join("out");
+        let tasks = plan(&[&[trace, "-o", out.to_str().unwrap()], options].concat());
+        let merged = fs::read_to_string(output(tasks.last().unwrap())).unwrap();
+        let whole = [&["replay", trace, "--format", "json"], &options[2..]].concat();
+        assert_eq!(merged, run(&whole));
+    }
+    let ran = Ran::from(
+        warpload().args(["plan", TRACE, "--shards", "2", "--level", "2"]).output().unwrap(),
+    );
+    assert_eq!((ran.status, &*ran.stdout), (1, ""));
+    assert_eq!(ran.stderr, "note: no level 2: the plan has levels 0 to 1\n");
+}
+
 /// What is replayed and how decides the names, where it is planned does not.
 #[test]
 fn outputs_are_named_after_what_they_are_of() {
@@ -267,7 +307,6 @@ fn what_cannot_be_planned_or_resumed() {
         (&["plan", TRACE], "a trace is replayed in shards; expected --shards N"),
         (&["plan", TRACE, "--shards", "0"], "0 is not in 1..="),
         (&["plan", TRACE, "--shards", "2", "--fan-in", "1"], "1 is not in 2..="),
-        (&["plan", TRACE, "--shards", "2", "--level", "2"], "no level 2; expected 0 to 1"),
         (&["plan", "-", "--shards", "2"], "expected a file, not `-`"),
         (&["plan", TRACE, "--shards", "2", "--cubin", "-"], "expected a file, not `-`"),
         (&["plan", "tests/data/cmd/kernel-1.traceg"], "expected a list of traces"),

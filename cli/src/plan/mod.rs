@@ -31,8 +31,14 @@ use tree::Tree;
 Examples:
   warpload plan kernelslist.g -o parts
   warpload plan parts/trace.set.json --shards 64 --fill address -o out
-  warpload plan app.wlt --shards 7 -o out --format text --level 0 |
-      tr '\\n' '\\0' | xargs -0 -n 1 -P 2 sh -c")]
+  warpload plan app.wlt --shards 7 -o out --format json
+
+All levels in turn, two tasks at a time; a level beyond the last one is exit status 1:
+  level=0
+  while tasks=$(warpload plan app.wlt --shards 7 -o out --level $level); do
+      printf '%s\\n' \"$tasks\" | tr '\\n' '\\0' | xargs -0 -n 1 -P 2 sh -c
+      level=$((level + 1))
+  done")]
 pub(crate) struct Arguments {
     /// The trace set, the binary trace, or the list of traces
     trace: PathBuf,
@@ -53,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// Print the tasks of that level only, from 0
+    /// Print the tasks of that level only, from 0; exit status 1 if there are none
     #[arg(long, value_name = "N")]
     level: Option<u32>,
 
@@ -90,7 +96,12 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     };
     let levels = tasks.iter().map(|task| task.level + 1).max().unwrap_or(0);
     if let Some(level) = level.filter(|level| *level >= levels) {
-        bail!("the plan has no level {level}; expected 0 to {}", levels.saturating_sub(1));
+        // Not an error: it ends the loop over all levels.
+        diagnostic::note(format!(
+            "no level {level}: the plan has levels 0 to {}",
+            levels.saturating_sub(1)
+        ));
+        return Ok(output.raise(Status::Failed));
     }
     fs::create_dir_all(&folder)
         .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
