@@ -174,6 +174,27 @@ fn a_plan_of_a_list_makes_a_set_and_that_of_the_set_the_whole_replay() {
     assert!(inputs(0) + inputs(1) < 6, "{tasks:?}");
 }
 
+/// What is not of the import is said to be for the set.
+#[test]
+fn options_of_the_plan_of_a_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["plan", LIST, "-o", folder.path().to_str().unwrap(), "--threads", "3"];
+    let ran = Ran::from(warpload().args(arguments).output().unwrap());
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert!(lines[..2].iter().all(|line| line.contains(" --threads=3 ")), "{lines:?}");
+    assert!(!lines[2].contains("--threads"), "{lines:?}");
+    let others =
+        ["--fill", "zero", "--reuse", "--space", "global", "--shards", "4", "--fan-in", "2"];
+    let with_others = Ran::from(warpload().args(arguments).args(others).output().unwrap());
+    assert_eq!((with_others.status, with_others.stdout), (0, ran.stdout));
+    assert_eq!(
+        with_others.stderr,
+        "note: a list of traces is imported first; `--fill`, `--space`, `--reuse`, `--shards`, \
+         `--fan-in` are for the plan of the set\n"
+    );
+}
+
 /// No command of a plan grows with the list: a shell takes 128 KiB as one argument, the system 2 MiB in all.
 #[test]
 fn a_plan_of_a_long_list_has_short_commands() {
@@ -309,7 +330,15 @@ fn what_cannot_be_planned_or_resumed() {
         (&["plan", TRACE, "--shards", "2", "--fan-in", "1"], "1 is not in 2..="),
         (&["plan", "-", "--shards", "2"], "expected a file, not `-`"),
         (&["plan", TRACE, "--shards", "2", "--cubin", "-"], "expected a file, not `-`"),
-        (&["plan", "tests/data/cmd/kernel-1.traceg"], "expected a list of traces"),
+        (
+            &["plan", "tests/data/cmd/kernel-1.traceg", "--shards", "2"],
+            "error: tests/data/cmd/kernel-1.traceg: a text trace; expected a trace set, a binary trace or \
+             a list of traces. `warpload import` makes a binary trace of it\n",
+        ),
+        (
+            &["plan", "traces/generic.image.json"],
+            "a memory image; expected a trace set, a binary trace or a list of traces\n",
+        ),
         (&["replay", TRACE, "-o", out, "--resume"], "--shard <I/N>"),
         (
             &["replay", TRACE, "-o", out, "--resume", "--shard", "0/2"],
@@ -321,6 +350,7 @@ fn what_cannot_be_planned_or_resumed() {
         let ran = Ran::from(warpload().args(*arguments).output().unwrap());
         assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?}");
         assert!(ran.stderr.contains(expected), "{arguments:?}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("note: "), "{arguments:?}: {}", ran.stderr);
     }
     assert!(!Path::new(out).exists());
 }

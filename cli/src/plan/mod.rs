@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     shards: Option<u64>,
 
     /// The most summaries that one task merges
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(2..=MAX_SHARDS))]
+    #[arg(long, value_name = "N", default_value_t = FAN_IN, value_parser = clap::value_parser!(u64).range(2..=MAX_SHARDS))]
     fan_in: u64,
 
     /// The folder of the outputs
@@ -67,6 +67,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     options: Replaying,
 }
+
+/// What `--fan-in` is by default.
+const FAN_IN: u64 = 16;
 
 /// So that a plan fits into memory.
 const MAX_SHARDS: u64 = 1 << 20;
@@ -87,12 +90,18 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         };
         Tree::new(input, &path, shards, &options, place)?.tasks(fan_in as usize)?
     } else {
-        if shards.is_some() {
-            diagnostic::note(
-                "a list of traces is imported first; `--shards` is for the set of them",
-            );
+        let tasks = list::tasks(input, &path, place, options.threads)?;
+        let mut of_set = options.names()?;
+        of_set.retain(|name| name != "--threads");
+        of_set.extend(shards.map(|_| "--shards".to_owned()));
+        of_set.extend((fan_in != FAN_IN).then(|| "--fan-in".to_owned()));
+        if !of_set.is_empty() {
+            let (names, are) = (of_set.join("`, `"), if of_set.len() == 1 { "is" } else { "are" });
+            diagnostic::note(format!(
+                "a list of traces is imported first; `{names}` {are} for the plan of the set"
+            ));
         }
-        list::tasks(input, &path, place)?
+        tasks
     };
     let levels = tasks.iter().map(|task| task.level + 1).max().unwrap_or(0);
     if let Some(level) = level.filter(|level| *level >= levels) {

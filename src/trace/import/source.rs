@@ -100,7 +100,9 @@ impl Trace<'_> {
         let line = match error {
             ImportError::Line { line, .. } => Some(line),
             ImportError::File { .. } => None,
-            ImportError::Read { .. } | ImportError::Write(_) => return error,
+            ImportError::NotAList { .. } | ImportError::Read { .. } | ImportError::Write(_) => {
+                return error;
+            }
         };
         if !self.is_compressed {
             return error;
