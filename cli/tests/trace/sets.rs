@@ -2,6 +2,7 @@
 //! there.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::command::{command, names, warpload};
@@ -266,7 +267,23 @@ fn what_is_no_list_or_no_part_is_refused() {
     refuse(&["info", &set], "not a valid trace set: missing field `records` at line 1 column 22");
     fs::write(&set, " {\n \"set\": {\"version\": 9}}").unwrap();
     refuse(&["replay", &set], "not a valid trace set: version 9; expected version 1");
-    assert_eq!(folder.names("."), ["a.wlt", "memory.g", "set.json"]);
+    // Cut off, and compressed.
+    let cut = "not a valid trace set: EOF while parsing ";
+    for start in ["{\"s", "{\"set", "{ \"set\"", "{\"set\":", "{\"set\":{\"version\":1"] {
+        fs::write(&set, start).unwrap();
+        for command in ["info", "replay"] {
+            let ran = warpload(&[command, &set]);
+            assert!(ran.status == 2 && ran.stderr.contains(cut), "{start}: {}", ran.stderr);
+        }
+    }
+    let gz = folder.at("set.json.gz");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(b"{\"set\":{\"version\":1}}").unwrap();
+    fs::write(&gz, encoder.finish().unwrap()).unwrap();
+    let inside = "not a trace set of warpload inside a gzip file; decompress it with `gzip -d`";
+    refuse(&["replay", &gz], inside);
+    refuse(&["plan", &gz], inside);
+    assert_eq!(folder.names("."), ["a.wlt", "memory.g", "set.json", "set.json.gz"]);
 }
 
 /// An error in one of the traces is that of the import of all, and there is no set.

@@ -62,14 +62,17 @@ struct Totals {
 const MAX_OPERATIONS: usize = 1 << 16;
 
 impl TraceSet {
-    /// Returns whether a file that begins with these bytes is a trace set.
+    /// Returns whether a file that begins with these bytes is a trace set, or the beginning of one.
     #[must_use]
     pub fn is_set(start: &[u8]) -> bool {
         let start = without_mark(start).trim_ascii_start();
-        start.strip_prefix(b"{").is_some_and(|rest| {
-            let rest = rest.trim_ascii_start().strip_prefix(b"\"set\"");
-            rest.is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"))
-        })
+        let Some(key) = start.strip_prefix(b"{").map(<[u8]>::trim_ascii_start) else {
+            return false;
+        };
+        match key.strip_prefix(b"\"set\"").map(<[u8]>::trim_ascii_start) {
+            Some(rest) => rest.is_empty() || rest.starts_with(b":"),
+            None => key.len() > 1 && b"\"set\"".starts_with(key),
+        }
     }
 
     /// Reads a set from the bytes of its file.
