@@ -70,7 +70,7 @@ impl<'f> Importing<'f> {
         let output = BufWriter::new(Interruptible { file: output, flag: self.interrupt });
         let mut writer = TraceWriter::new(output, self.source()).map_err(failed)?;
         import(&mut writer, &|event| self.observe(event)).map_err(|error| match error {
-            ImportError::Write(TraceError::Io { source, .. }) => failed(source),
+            ImportError::Write(TraceError::Write { source }) => failed(source),
             error => error.into(),
         })?;
         writer.finish().map_err(failed)?;

@@ -29,7 +29,7 @@ pub(crate) fn read(path: &Path, bytes: &mut (dyn Read + Send)) -> anyhow::Result
 pub(crate) fn map_part(path: &Path) -> std::io::Result<Arena> {
     // Opening a pipe would wait for a writer.
     if !fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::other("is not a regular file; expected a binary trace"));
+        return Err(std::io::Error::other("not a regular file; expected a binary trace"));
     }
     let file = File::open(path)?;
     inputs::remember(path, &file.metadata()?);

@@ -213,7 +213,7 @@ fn parts_that_are_not_as_the_set_says() {
     };
     let part = &parts[1];
     let expect = |error: String, end: &str| assert!(error.contains(end), "{error}");
-    expect(with(None), "cannot be read or written: ");
+    expect(with(None), "cannot be read: ");
     expect(with(Some(Vec::new())), "not a binary trace");
     expect(with(Some(part[..part.len() - 1].to_vec())), "cut off: the file has ");
     expect(with(Some(parts[2].clone())), "not the part that the trace set names: its checksum is ");

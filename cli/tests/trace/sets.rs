@@ -168,7 +168,7 @@ fn a_shard_reads_its_parts_alone() {
                 if ran == expected {
                     continue;
                 }
-                let error = format!("{set}: {there}: cannot be read or written: ");
+                let error = format!("{set}: {there}: cannot be read: ");
                 assert!(ran.status == 2 && ran.stderr.contains(&error), "{}", ran.stderr);
                 used.insert(part);
             }
@@ -214,10 +214,10 @@ fn parts_that_are_not_those_of_the_set() {
     refuse(&["replay", &set], &format!("set.json: {b}: {place}"));
     fs::remove_file(&b).unwrap();
     fs::create_dir(&b).unwrap();
-    let text = "cannot be read or written: is not a regular file; expected a binary trace";
+    let text = "cannot be read: not a regular file; expected a binary trace";
     refuse(&["replay", &set], &format!("set.json: {b}: {text}"));
     fs::remove_dir(&b).unwrap();
-    let missing = "cannot be read or written: No such file or directory (os error 2)";
+    let missing = "cannot be read: No such file or directory (os error 2)";
     refuse(&["replay", &set], &format!("set.json: {b}: {missing}"));
     // The same bytes elsewhere are the part.
     fs::write(&b, whole).unwrap();
