@@ -139,7 +139,7 @@ impl<'p> Input<'p> {
             let folder = self.folder();
             let set = set_file::read(self.path, &mut self.bytes)?;
             inputs::remember_named(set.parts().iter().map(|part| folder.join(&part.file)));
-            let trace = set.open(self.shard, folder, set_file::map_part);
+            let trace = set.open(self.shard, folder, set_file::open_part);
             self.parts = Some(set.parts().len());
             self.trace = Some(trace.with_context(|| io::name(self.path))?);
         }

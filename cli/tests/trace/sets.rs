@@ -386,3 +386,25 @@ fn parts_are_not_kept_open() {
     let ran = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
 }
+
+/// More parts than a process can map.
+#[cfg(target_os = "linux")]
+#[test]
+fn small_parts_are_not_mapped() {
+    let folder = Folder::new();
+    let limit = fs::read_to_string("/proc/sys/vm/max_map_count").unwrap();
+    let count = limit.trim().parse::<usize>().unwrap() + 100;
+    // Where the system allows many, another test would be needed.
+    if count > 70_000 {
+        return;
+    }
+    fs::write(folder.at("a.wlt"), write(&random_items(64, 2))).unwrap();
+    let set = folder.at("set.json");
+    let mut arguments = vec!["set"];
+    arguments.extend(std::iter::repeat_n("a.wlt", count));
+    let mut put_together = command(&[&arguments[..], &["-o", "set.json"]].concat());
+    put_together.current_dir(folder.0.path());
+    assert!(put_together.status().unwrap().success());
+    let text = succeed(&["info", &set]);
+    assert!(text.starts_with(&format!("trace set of {count} parts by ")), "{text}");
+}
