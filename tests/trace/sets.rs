@@ -6,8 +6,8 @@ use std::path::Path;
 
 use warpload::memory::Arena;
 use warpload::trace::{
-    BinaryTrace, Contents, SetBuilder, Shard, Summary, TraceError, TraceSet, TraceWriter,
-    export_jsonl,
+    BinaryTrace, Contents, Operation, SetBuilder, Shard, Summary, TraceError, TraceSet,
+    TraceWriter, export_jsonl,
 };
 
 use crate::random::Random;
@@ -309,6 +309,29 @@ fn changes_of_a_set_are_found() {
     let spaced = serde_json::from_str::<serde_json::Value>(&text).unwrap();
     let spaced = serde_json::to_string_pretty(&spaced).unwrap();
     assert_eq!(TraceSet::from_json(spaced.as_bytes()).unwrap(), made.set);
+}
+
+/// A trace that is refused leaves nothing behind.
+#[test]
+fn a_part_with_too_many_operations_is_not_added() {
+    let trace = |numbers: std::ops::Range<u32>| {
+        let mut writer =
+            TraceWriter::new(io::Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
+        for number in numbers {
+            writer.operation(&Operation::of_opcode(&format!("LDG.E.{number}"))).unwrap();
+        }
+        open(&writer.finish().unwrap().into_inner())
+    };
+    let mut set = SetBuilder::new();
+    set.add("0".to_owned(), &trace(0..65_530)).unwrap();
+    let message = "the set would have more than 65536 different memory instructions";
+    let refused = set.add("1".to_owned(), &trace(65_530..65_540)).unwrap_err();
+    assert!(anyhow(refused).ends_with(message));
+    set.add("2".to_owned(), &trace(65_540..65_546)).unwrap();
+    let refused = set.add("3".to_owned(), &trace(65_530..65_531)).unwrap_err();
+    assert!(anyhow(refused).ends_with(message));
+    let set = set.finish().unwrap();
+    assert_eq!((set.parts().len(), set.contents().operations.len()), (2, 65_536));
 }
 
 /// Files of sets are text that anybody can write.
