@@ -279,7 +279,8 @@ fn a_loop_over_levels_runs_a_plan() {
         let tasks = plan(&[&[trace, "-o", out.to_str().unwrap()], options].concat());
         let merged = fs::read_to_string(output(tasks.last().unwrap())).unwrap();
         let whole = [&["replay", trace, "--format", "json"], &options[2..]].concat();
-        assert_eq!(merged, run(&whole));
+        // Status 1: the values of the fill are not those of the trace.
+        assert_eq!(merged, Ran::from(warpload().args(whole).output().unwrap()).stdout);
     }
     let ran = Ran::from(
         warpload().args(["plan", TRACE, "--shards", "2", "--level", "2"]).output().unwrap(),
