@@ -26,6 +26,11 @@ impl Destination {
         Ok(Self { file: file.transpose()? })
     }
 
+    /// Whether the result would be written over that of another target.
+    pub(crate) fn is_same_file(&self, other: &Target) -> bool {
+        self.file.as_ref().is_some_and(|(_, target)| target.is_same_file(other))
+    }
+
     /// Returns what the file holds, if that is there and can be read.
     pub(crate) fn existing(&self) -> Option<Vec<u8>> {
         let (path, _) = self.file.as_ref()?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use super::importing::Importing;
+use super::importing::{Importing, List};
 use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Progress, positive};
@@ -55,6 +55,12 @@ pub(crate) struct Arguments {
     threads: Option<usize>,
 }
 
+/// What one binary trace is made of.
+enum Source<'p> {
+    Whole(Input<'p>),
+    One(List, usize),
+}
+
 pub(crate) fn execute(
     arguments: Arguments,
     progress: Progress,
@@ -79,18 +85,22 @@ pub(crate) fn execute(
         destination::say_done(&to, output)?;
         return Ok(Status::Done);
     }
+    // Before the target: it must not be one of the files of the list.
+    let source = match only {
+        Some(number) => Source::One(input.list(progress)?, number),
+        None => Source::Whole(input),
+    };
     let target = Target::new(&to)?;
     // The trace itself can go there.
     let is_stdout = target.is_stdout();
     let file = target.create()?;
     let failed = file.target().error_context();
-    match only {
-        Some(number) => {
-            let list = input.list(progress)?;
+    match source {
+        Source::One(list, number) => {
             list.import_into(number, file.file(), &failed, threads)?;
             list.finish();
         }
-        None => input.import_into(file.file(), &failed, progress, threads)?,
+        Source::Whole(input) => input.import_into(file.file(), &failed, progress, threads)?,
     }
     file.persist()?;
     if !is_stdout {

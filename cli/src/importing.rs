@@ -70,7 +70,7 @@ impl<'f> Importing<'f> {
         let output = BufWriter::new(Interruptible { file: output, flag: self.interrupt });
         let mut writer = TraceWriter::new(output, self.source()).map_err(failed)?;
         import(&mut writer, &|event| self.observe(event)).map_err(|error| match error {
-            ImportError::Write(TraceError::Io { source, .. }) => failed(source),
+            ImportError::Write(TraceError::Write { source }) => failed(source),
             error => error.into(),
         })?;
         writer.finish().map_err(failed)?;
@@ -145,6 +145,7 @@ impl List {
     ) -> anyhow::Result<Self> {
         let importing = Importing::new(path, progress);
         let list = TraceList::new(bytes, importing.name(), &|event| importing.observe(event))?;
+        inputs::remember_named(list.files());
         Ok(Self { importing, list })
     }
 

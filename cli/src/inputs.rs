@@ -70,6 +70,17 @@ pub(crate) fn remember(path: &Path, metadata: &Metadata) {
     opened().files.extend(Identity::new(path, metadata));
 }
 
+/// Notes that files are inputs, be they read or not: other files name them. Those that are missing
+/// cannot be lost.
+pub(crate) fn remember_named<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) {
+    for path in paths {
+        let path = path.as_ref();
+        if let Ok(metadata) = std::fs::metadata(path) {
+            remember(path, &metadata);
+        }
+    }
+}
+
 /// Notes that standard input is an input: it can be a file too.
 pub(crate) fn remember_stdin() {
     #[cfg(unix)]

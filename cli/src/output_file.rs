@@ -58,6 +58,40 @@ impl Target {
         Ok(OutputFile { target: self, file })
     }
 
+    /// Returns its name as it was asked for.
+    pub(crate) fn name(&self) -> String {
+        self.asked.display().to_string()
+    }
+
+    /// Returns the file that is written, which a link may have led to.
+    pub(crate) fn path(&self) -> &Path {
+        match &self.place {
+            Place::File(path) => path,
+            Place::Stream => &self.asked,
+        }
+    }
+
+    /// Whether both would write one file, the one over the other.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        let real = |target: &Self| match &target.place {
+            Place::File(path) => Some((real_folder(path).ok()?, path.file_name()?.to_owned())),
+            Place::Stream => None,
+        };
+        real(self).is_some_and(|file| Some(file) == real(other))
+    }
+
+    /// Removes what is in this place, if it is a file.
+    pub(crate) fn remove(&self) -> anyhow::Result<()> {
+        if let Place::File(path) = &self.place
+            && let Err(error) = fs::remove_file(path)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            let context = format!("{}: cannot be removed", self.asked.display());
+            return Err(anyhow::Error::new(error).context(context));
+        }
+        Ok(())
+    }
+
     /// Whether what is written goes to standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         #[cfg(unix)]
@@ -78,10 +112,7 @@ impl Target {
 
     /// Refuses what must not be written; returns the metadata of a regular file that exists.
     fn check(&self) -> anyhow::Result<Option<Metadata>> {
-        let path = match &self.place {
-            Place::File(path) => path,
-            Place::Stream => &self.asked,
-        };
+        let path = self.path();
         let metadata = match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             metadata => metadata.with_context(|| self.error_context())?,
@@ -193,6 +224,12 @@ fn keep_permissions(file: &File, existing: &Metadata) -> io::Result<()> {
 #[cfg(not(unix))]
 fn keep_permissions(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
+}
+
+/// Returns the folder of a file that need not be there, without symbolic links.
+pub(crate) fn real_folder(file: &Path) -> io::Result<PathBuf> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs::canonicalize(folder.unwrap_or(Path::new(".")))
 }
 
 fn cannot_be_written(path: &Path) -> String {

@@ -113,6 +113,11 @@ pub(crate) fn execute(
     let read = arguments.options.read()?;
     let page = arguments.html.as_deref().map(Target::new).transpose()?;
     let to = Destination::new(arguments.output.as_deref())?;
+    if let Some(page) = &page
+        && to.is_same_file(page)
+    {
+        bail!("{}: is the file of the page; expected another one for the summary", page.name());
+    }
     let trace = input.open(progress, threads)?;
     if arguments.resume
         && let Some(done) = to.summary()

@@ -149,6 +149,14 @@ impl Replaying {
         }
     }
 
+    /// Returns the names of the options that are set, each once, as `--fill`.
+    pub(crate) fn names(&self) -> anyhow::Result<Vec<String>> {
+        let name = |argument: &String| argument.split('=').next().unwrap_or_default().to_owned();
+        let mut names: Vec<String> = self.arguments()?.iter().map(name).collect();
+        names.dedup();
+        Ok(names)
+    }
+
     /// Returns the options as they are on a command line. Errors name a file whose name is not UTF-8.
     pub(crate) fn arguments(&self) -> anyhow::Result<Vec<String>> {
         // All of them: one that is forgotten here would be missing in a plan.

@@ -6,12 +6,13 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, bail};
 use warpload::trace::{SetBuilder, TraceSet};
 
-use super::destination;
 use super::io::{self, Output};
 use super::name::visible;
-use super::output_file::Target;
+use super::options::Progress;
+use super::output_file::{Target, real_folder};
 use super::status::Status;
 use super::trace::Input;
+use super::{destination, split};
 
 /// Put binary traces together as a trace set
 ///
@@ -24,11 +25,17 @@ use super::trace::Input;
 #[command(after_help = "\
 Examples:
   warpload set first.wlt second.wlt -o app.set.json
+  warpload set --list kernelslist.g -o parts/trace.set.json
   warpload replay app.set.json --fill address")]
 pub(crate) struct Arguments {
     /// The binary traces, in the order of their instructions
-    #[arg(required = true)]
+    #[arg(required_unless_present = "list", conflicts_with = "list")]
     trace: Vec<PathBuf>,
+
+    /// Take the parts that `import --split` makes of this list, under their names and beside the set: as many
+    /// names as a list can have do not fit into a command
+    #[arg(long)]
+    list: Option<PathBuf>,
 
     /// The file of the set to write
     #[arg(short, long, value_name = "FILE")]
@@ -40,12 +47,16 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let Arguments { trace: traces, output: to, resume } = arguments;
+    let Arguments { trace: mut traces, list, output: to, resume } = arguments;
     if io::is_stdin(&to) {
         bail!("parts are named relative to the file of the set; expected a file, not `-`");
     }
+    if let Some(list) = list {
+        let list = Input::new(&list)?.list(Progress::Never)?;
+        traces = split::parts(to.parent().unwrap_or(Path::new("")), list.len());
+    }
     let target = Target::new(&to)?;
-    let set = put_together(&traces, &to)?;
+    let set = put_together(&traces, &target)?;
     write(target, &to, &set, resume, output)
 }
 
@@ -74,8 +85,9 @@ pub(crate) fn write(
 }
 
 /// Returns the set of these binary traces, which is to be written to `to`. Errors name the trace.
-pub(crate) fn put_together(traces: &[PathBuf], to: &Path) -> anyhow::Result<TraceSet> {
-    let folder = real_folder(to)?;
+pub(crate) fn put_together(traces: &[PathBuf], to: &Target) -> anyhow::Result<TraceSet> {
+    // Names are relative to the file itself, whatever link has led to it.
+    let folder = real_folder(to.path()).with_context(|| to.error_context())?;
     let mut set = SetBuilder::new();
     for path in traces {
         let name = || io::name(path);
@@ -93,19 +105,12 @@ pub(crate) fn put_together(traces: &[PathBuf], to: &Path) -> anyhow::Result<Trac
         let file = relative(&folder, path).with_context(name)?;
         set.add(file, &trace).with_context(name)?;
     }
-    set.finish().with_context(|| io::name(to))
-}
-
-/// Returns the folder of a file that need not be there, without symbolic links.
-fn real_folder(file: &Path) -> anyhow::Result<PathBuf> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    fs::canonicalize(folder).with_context(|| format!("{}: cannot be read", folder.display()))
+    set.finish().with_context(|| to.name())
 }
 
 /// Returns the name of a file relative to a folder without symbolic links, with `/` between names.
 fn relative(folder: &Path, file: &Path) -> anyhow::Result<String> {
-    let real = real_folder(file)?;
+    let real = real_folder(file).context("cannot be read")?;
     let pairs = folder.components().zip(real.components());
     let common = pairs.take_while(|(one, other)| one == other).count();
     let last = file.file_name().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Reading the file of a trace set, and mapping its parts.
+//! Reading the file of a trace set, and its parts.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -25,13 +25,23 @@ pub(crate) fn read(path: &Path, bytes: &mut (dyn Read + Send)) -> anyhow::Result
     TraceSet::from_json(&text).with_context(name)
 }
 
-/// Maps a part of a set.
-pub(crate) fn map_part(path: &Path) -> std::io::Result<Arena> {
+/// Parts of fewer bytes are read: a process can map 65,530 files on Linux, and sets can have more parts.
+const WORTH_MAPPING: u64 = 64 << 10;
+
+/// Maps a part of a set, or reads a small one.
+pub(crate) fn open_part(path: &Path) -> std::io::Result<Arena> {
     // Opening a pipe would wait for a writer.
     if !fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::other("is not a regular file; expected a binary trace"));
+        return Err(std::io::Error::other("not a regular file; expected a binary trace"));
     }
     let file = File::open(path)?;
-    inputs::remember(path, &file.metadata()?);
-    mapped::map(path, &file)
+    let metadata = file.metadata()?;
+    inputs::remember(path, &metadata);
+    if metadata.len() >= WORTH_MAPPING {
+        return mapped::map(path, &file);
+    }
+    let mut bytes = Vec::with_capacity(metadata.len() as usize);
+    // A file that has become longer is not the part, and says so.
+    file.take(WORTH_MAPPING).read_to_end(&mut bytes)?;
+    Ok(Arena::from(bytes))
 }

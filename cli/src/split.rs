@@ -34,13 +34,30 @@ pub(crate) fn split(
     let to = folder.join(SET);
     let target = Target::new(&to)?;
     let parts = parts(folder, count);
-    import_all(&list, &parts, threads, resume)?;
+    // All before the first is written: each can be one of the inputs.
+    for part in &parts {
+        Target::new(part)?;
+    }
+    let old_set = OldSet(Mutex::new(Some(&target)));
+    import_all(&list, &parts, threads, resume, &old_set)?;
     list.finish();
-    let set = set::put_together(&parts, &to)?;
+    let set = set::put_together(&parts, &target)?;
     set::write(target, &to, &set, resume, output)
 }
 
-/// Returns the names of so many parts in a folder.
+/// The set that is there from before, which is not that of the parts any more once one of them changes.
+struct OldSet<'t>(Mutex<Option<&'t Target>>);
+
+impl OldSet<'_> {
+    /// Removes it, the first time.
+    fn remove(&self) -> anyhow::Result<()> {
+        // Held meanwhile: no other part changes before the set is gone.
+        let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        target.take().map_or(Ok(()), Target::remove)
+    }
+}
+
+/// Returns the names of so many parts in a folder, which `plan` and `set --list` rely on.
 pub(crate) fn parts(folder: &Path, count: usize) -> Vec<PathBuf> {
     let last = count.saturating_sub(1);
     let digits = last.checked_ilog10().map_or(1, |log| log as usize + 1).max(4);
@@ -49,7 +66,13 @@ pub(crate) fn parts(folder: &Path, count: usize) -> Vec<PathBuf> {
 
 /// Imports all traces of a list, several at the same time. Of several errors it is the first one in the
 /// order of the list.
-fn import_all(list: &List, parts: &[PathBuf], threads: usize, resume: bool) -> anyhow::Result<()> {
+fn import_all(
+    list: &List,
+    parts: &[PathBuf],
+    threads: usize,
+    resume: bool,
+    old_set: &OldSet<'_>,
+) -> anyhow::Result<()> {
     let workers = threads.clamp(1, parts.len());
     // Threads that have no file of their own help with one.
     let each = (threads / workers).max(1);
@@ -62,7 +85,7 @@ fn import_all(list: &List, parts: &[PathBuf], threads: usize, resume: bool) -> a
             if resume && list.is_done(Some(number), part) {
                 continue;
             }
-            if let Err(error) = import_one(list, number, part, each) {
+            if let Err(error) = import_one(list, number, part, each, old_set) {
                 // Those before have begun already, and are finished.
                 stopped.store(true, Ordering::Relaxed);
                 let mut first = first_error.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,9 +105,16 @@ fn import_all(list: &List, parts: &[PathBuf], threads: usize, resume: bool) -> a
     }
 }
 
-fn import_one(list: &List, number: usize, to: &Path, threads: usize) -> anyhow::Result<()> {
+fn import_one(
+    list: &List,
+    number: usize,
+    to: &Path,
+    threads: usize,
+    old_set: &OldSet<'_>,
+) -> anyhow::Result<()> {
     let file = Target::new(to)?.create()?;
     let failed = file.target().error_context();
     list.import_into(number, file.file(), &failed, threads)?;
+    old_set.remove()?;
     file.persist()
 }

@@ -14,7 +14,7 @@ use warpload::trace::{BinaryTrace, Shard, TraceSet, import_from};
 use super::importing::{Importing, List};
 use super::io::{self, is_stdin};
 use super::options::Progress;
-use super::{mapped, set_file};
+use super::{inputs, mapped, set_file};
 
 /// How many bytes tell the kind of an input.
 const START_BYTES: u64 = 4096;
@@ -138,7 +138,8 @@ impl<'p> Input<'p> {
         if self.is_set() && self.trace.is_none() {
             let folder = self.folder();
             let set = set_file::read(self.path, &mut self.bytes)?;
-            let trace = set.open(self.shard, folder, set_file::map_part);
+            inputs::remember_named(set.parts().iter().map(|part| folder.join(&part.file)));
+            let trace = set.open(self.shard, folder, set_file::open_part);
             self.parts = Some(set.parts().len());
             self.trace = Some(trace.with_context(|| io::name(self.path))?);
         }

@@ -174,6 +174,42 @@ fn a_plan_of_a_list_makes_a_set_and_that_of_the_set_the_whole_replay() {
     assert!(inputs(0) + inputs(1) < 6, "{tasks:?}");
 }
 
+/// What is not of the import is said to be for the set.
+#[test]
+fn options_of_the_plan_of_a_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["plan", LIST, "-o", folder.path().to_str().unwrap(), "--threads", "3"];
+    let ran = Ran::from(warpload().args(arguments).output().unwrap());
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert!(lines[..2].iter().all(|line| line.contains(" --threads=3 ")), "{lines:?}");
+    assert!(!lines[2].contains("--threads"), "{lines:?}");
+    let others =
+        ["--fill", "zero", "--reuse", "--space", "global", "--shards", "4", "--fan-in", "2"];
+    let with_others = Ran::from(warpload().args(arguments).args(others).output().unwrap());
+    assert_eq!((with_others.status, with_others.stdout), (0, ran.stdout));
+    assert_eq!(
+        with_others.stderr,
+        "note: a list of traces is imported first; `--fill`, `--space`, `--reuse`, `--shards`, \
+         `--fan-in` are for the plan of the set\n"
+    );
+}
+
+/// No command of a plan grows with the list: a shell takes 128 KiB as one argument, the system 2 MiB in all.
+#[test]
+fn a_plan_of_a_long_list_has_short_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("kernelslist.g");
+    fs::write(&list, "kernel-1.traceg\n".repeat(7000)).unwrap();
+    let arguments = [list.to_str().unwrap(), "-o", folder.path().to_str().unwrap()];
+    let tasks = plan(&arguments);
+    assert_eq!(tasks.len(), 7001);
+    // What is read is named all the same: the parts and the list.
+    assert_eq!(strings(&tasks[7000]["inputs"]).len(), 7001);
+    let text = run(&[&["plan"][..], &arguments].concat());
+    assert!(text.lines().all(|line| line.len() < 1000));
+}
+
 /// As the help says: a line is a command of a shell, whatever the names of files.
 #[cfg(unix)]
 #[test]
@@ -210,6 +246,47 @@ fn commands_of_a_plan_run_in_a_shell() {
     ];
     let whole = run(&replay.concat());
     assert_eq!(fs::read_to_string(output(tasks.last().unwrap())).unwrap(), whole);
+}
+
+/// The loop of the help, and that of the documentation.
+#[cfg(unix)]
+#[test]
+fn a_loop_over_levels_runs_a_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let bin = Path::new(env!("CARGO_BIN_EXE_warpload")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let shell = |script: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).env("PATH", &path).current_dir(folder.path());
+        Ran::from(shell.output().unwrap())
+    };
+    fs::copy(common::file(TRACE), folder.path().join("app.wlt")).unwrap();
+    succeeded(warpload().args(["set", TRACE, "-o"]).arg(folder.path().join("app.set.json")));
+    let help = run(&["plan", "--help"]);
+    let docs = fs::read_to_string(common::file("docs/traces.md")).unwrap();
+    for (text, end, trace, options) in [
+        (help, "  done", "app.wlt", &["--shards", "7"][..]),
+        (docs, "\ndone", "app.set.json", &["--shards", "64", "--fill", "address"][..]),
+    ] {
+        let script = &text[text.find("level=0").unwrap()..];
+        let script = &script[..script.find(end).unwrap() + end.len()];
+        let ran = shell(script);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        assert!(ran.stderr.contains("note: no level "), "{}", ran.stderr);
+        let trace = folder.path().join(trace);
+        let trace = trace.to_str().unwrap();
+        let out = folder.path().join("out");
+        let tasks = plan(&[&[trace, "-o", out.to_str().unwrap()], options].concat());
+        let merged = fs::read_to_string(output(tasks.last().unwrap())).unwrap();
+        let whole = [&["replay", trace, "--format", "json"], &options[2..]].concat();
+        // Status 1: the values of the fill are not those of the trace.
+        assert_eq!(merged, Ran::from(warpload().args(whole).output().unwrap()).stdout);
+    }
+    let ran = Ran::from(
+        warpload().args(["plan", TRACE, "--shards", "2", "--level", "2"]).output().unwrap(),
+    );
+    assert_eq!((ran.status, &*ran.stdout), (1, ""));
+    assert_eq!(ran.stderr, "note: no level 2: the plan has levels 0 to 1\n");
 }
 
 /// What is replayed and how decides the names, where it is planned does not.
@@ -252,10 +329,17 @@ fn what_cannot_be_planned_or_resumed() {
         (&["plan", TRACE], "a trace is replayed in shards; expected --shards N"),
         (&["plan", TRACE, "--shards", "0"], "0 is not in 1..="),
         (&["plan", TRACE, "--shards", "2", "--fan-in", "1"], "1 is not in 2..="),
-        (&["plan", TRACE, "--shards", "2", "--level", "2"], "no level 2; expected 0 to 1"),
         (&["plan", "-", "--shards", "2"], "expected a file, not `-`"),
         (&["plan", TRACE, "--shards", "2", "--cubin", "-"], "expected a file, not `-`"),
-        (&["plan", "tests/data/cmd/kernel-1.traceg"], "expected a list of traces"),
+        (
+            &["plan", "tests/data/cmd/kernel-1.traceg", "--shards", "2"],
+            "error: tests/data/cmd/kernel-1.traceg: a text trace; expected a trace set, a binary trace or \
+             a list of traces. `warpload import` makes a binary trace of it\n",
+        ),
+        (
+            &["plan", "traces/generic.image.json"],
+            "a memory image; expected a trace set, a binary trace or a list of traces\n",
+        ),
         (&["replay", TRACE, "-o", out, "--resume"], "--shard <I/N>"),
         (
             &["replay", TRACE, "-o", out, "--resume", "--shard", "0/2"],
@@ -267,6 +351,7 @@ fn what_cannot_be_planned_or_resumed() {
         let ran = Ran::from(warpload().args(*arguments).output().unwrap());
         assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?}");
         assert!(ran.stderr.contains(expected), "{arguments:?}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("note: "), "{arguments:?}: {}", ran.stderr);
     }
     assert!(!Path::new(out).exists());
 }

@@ -62,7 +62,7 @@ pub(crate) fn import(input: &[u8], name: &Path, threads: usize) -> Result<Vec<u8
     };
     let mut writer = TraceWriter::new(&mut output, "a fuzz target".to_owned()).map_err(full)?;
     import_from(input, name, &mut writer, threads, &|_| ()).map_err(|error| match error {
-        ImportError::Write(TraceError::Io { source, .. }) => full(source),
+        ImportError::Write(TraceError::Write { source }) => full(source),
         error => error.to_string(),
     })?;
     writer.finish().map_err(full)?;

@@ -1,11 +1,13 @@
 //! Traces whose checksums are right and whose contents are not: what a checksum does not show is
 //! checked before it is used.
 
+use std::path::Path;
+
 use bytemuck::{Pod, bytes_of, pod_read_unaligned};
 use warpload::memory::Arena;
 use warpload::trace::binary::{Header, RawBlock, RawRecord, RawRun, RawSection, SectionKind};
 use warpload::trace::{
-    BinaryTrace, Contents, Kind, Place, ReplayError, Shard, Summary, TraceError,
+    BinaryTrace, Contents, Kind, Place, ReplayError, SetBuilder, Shard, Summary, TraceError,
 };
 
 use crate::allocator::largest;
@@ -436,4 +438,40 @@ fn random_changes_with_checksums_that_match() {
     }
     assert!(accepted > 50, "{accepted}");
     assert!(largest() < 256 << 20, "{} bytes at once", largest());
+}
+
+/// The number of an operation that only another part has is wrong in a set, too.
+#[test]
+fn operations_of_a_part_are_its_own() {
+    let items = |opcodes: &[&'static str]| -> Vec<u8> {
+        let kernel = [Item::Kernel("k")].into_iter();
+        write(&kernel.chain(opcodes.iter().map(|opcode| Item::of(opcode))).collect::<Vec<_>>())
+    };
+    let first = items(&["LDG.E", "LDS"]);
+    let mut second = Parts::of(items(&["LDG.E"]));
+    second.record(0, 0, |record| record.operation = 1);
+    let parts = [first, second.together()];
+    let open = |bytes: &Vec<u8>| BinaryTrace::new(Arena::from(bytes.clone())).unwrap();
+    let error = |trace: BinaryTrace| {
+        let last = trace.blocks().last().copied().unwrap();
+        let error = trace.block(&last).err().unwrap();
+        std::error::Error::source(&error).map_or(error.to_string(), ToString::to_string)
+    };
+    let alone = error(open(&parts[1]));
+    assert!(alone.starts_with("malformed: "), "{alone}");
+    for order in [[0, 1], [1, 0]] {
+        let mut set = SetBuilder::new();
+        for i in order {
+            set.add(i.to_string(), &open(&parts[i])).unwrap();
+        }
+        let read = |path: &Path| {
+            Ok(Arena::from(parts[path.to_str().unwrap().parse::<usize>().unwrap()].clone()))
+        };
+        let whole = set.finish().unwrap().open(None, Path::new(""), read).unwrap();
+        // A block a part.
+        let row = whole.blocks()[order.iter().position(|i| *i == 1).unwrap()];
+        let found = whole.block(&row).err().unwrap();
+        let found = std::error::Error::source(&found).unwrap().to_string();
+        assert_eq!(found, alone);
+    }
 }

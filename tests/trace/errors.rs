@@ -37,9 +37,11 @@ fn a_cause_is_said_once() {
     let unreadable = BinaryTrace::open(Path::new("does/not/exist.wlt")).unwrap_err();
     assert!(unreadable.source().is_some());
     assert_said_once(&unreadable);
-    let io = |path| TraceError::Io { path, source: io::Error::other("the disk is full") };
+    let io = |path| TraceError::Read { path, source: io::Error::other("the disk is full") };
     assert_said_once(&io(PathBuf::from("a.wlt")));
-    assert_said_once(&ImportError::Write(io(PathBuf::from("the output"))));
+    assert_said_once(&ImportError::Write(TraceError::Write {
+        source: io::Error::other("the disk is full"),
+    }));
     assert_said_once(&ReplayError::Trace(io(PathBuf::from("a.wlt"))));
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use warpload::memory::Arena;
 use warpload::trace::{
-    BinaryTrace, Contents, SetBuilder, Shard, Summary, TraceError, TraceSet, TraceWriter,
-    export_jsonl,
+    BinaryTrace, Contents, Operation, SetBuilder, Shard, Summary, TraceError, TraceSet,
+    TraceWriter, export_jsonl,
 };
 
 use crate::random::Random;
@@ -213,7 +213,7 @@ fn parts_that_are_not_as_the_set_says() {
     };
     let part = &parts[1];
     let expect = |error: String, end: &str| assert!(error.contains(end), "{error}");
-    expect(with(None), "cannot be read or written: ");
+    expect(with(None), "cannot be read: ");
     expect(with(Some(Vec::new())), "not a binary trace");
     expect(with(Some(part[..part.len() - 1].to_vec())), "cut off: the file has ");
     expect(with(Some(parts[2].clone())), "not the part that the trace set names: its checksum is ");
@@ -259,6 +259,81 @@ fn traces_of_loads_only_and_sets_are_no_parts() {
     assert!(SetBuilder::new().finish().is_err());
 }
 
+/// Reads the text of a set as if its checksum were right.
+fn with_its_checksum(bytes: &[u8]) -> Option<TraceSet> {
+    let error = match TraceSet::from_json(bytes) {
+        Ok(set) => return Some(set),
+        Err(error) => error.to_string(),
+    };
+    let (_, checksums) = error.split_once("its checksum is ")?;
+    let (found, right) = checksums.split_once("; that of its contents and parts is ")?;
+    let text = str::from_utf8(bytes).ok()?.replacen(found, right, 1);
+    TraceSet::from_json(text.as_bytes()).ok()
+}
+
+/// Whatever a set says of the whole trace, its checksum covers it, but not where the parts are.
+#[test]
+fn changes_of_a_set_are_found() {
+    let made = Made::new((45..48).map(|seed| write(&random_items(seed, 60))).collect());
+    let text = made.set.to_json();
+    let set: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let refused = |changed: &serde_json::Value| {
+        let error = TraceSet::from_json(changed.to_string().as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with("not a valid trace set: damaged: its checksum is "), "{error}");
+    };
+    for (key, value) in [
+        ("source", "another".into()),
+        ("tools", vec!["a tool"].into()),
+        ("notes", vec!["a note"].into()),
+        ("complete", (!made.set.contents().complete).into()),
+        ("allocations", vec![vec![1, 2]].into()),
+    ] {
+        let mut changed = set.clone();
+        assert_ne!(changed[key], value);
+        changed[key] = value;
+        refused(&changed);
+    }
+    let mut changed = set.clone();
+    changed["operations"].as_array_mut().unwrap().reverse();
+    refused(&changed);
+    for key in ["bytes", "trailing_blocks"] {
+        let mut changed = set.clone();
+        let number = changed["parts"][1][key].as_u64().unwrap();
+        changed["parts"][1][key] = (number + 1).into();
+        refused(&changed);
+    }
+    let moved = text.replace("\"1.wlt\"", "\"elsewhere/1.wlt\"");
+    let moved = TraceSet::from_json(moved.as_bytes()).unwrap();
+    assert_eq!(moved.checksum(), made.set.checksum());
+    // Spaces are of no interest.
+    let spaced = serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    let spaced = serde_json::to_string_pretty(&spaced).unwrap();
+    assert_eq!(TraceSet::from_json(spaced.as_bytes()).unwrap(), made.set);
+}
+
+/// A trace that is refused leaves nothing behind.
+#[test]
+fn a_part_with_too_many_operations_is_not_added() {
+    let trace = |numbers: std::ops::Range<u32>| {
+        let mut writer =
+            TraceWriter::new(io::Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
+        for number in numbers {
+            writer.operation(&Operation::of_opcode(&format!("LDG.E.{number}"))).unwrap();
+        }
+        open(&writer.finish().unwrap().into_inner())
+    };
+    let mut set = SetBuilder::new();
+    set.add("0".to_owned(), &trace(0..65_530)).unwrap();
+    let message = "the set would have more than 65536 different memory instructions";
+    let refused = set.add("1".to_owned(), &trace(65_530..65_540)).unwrap_err();
+    assert!(anyhow(refused).ends_with(message));
+    set.add("2".to_owned(), &trace(65_540..65_546)).unwrap();
+    let refused = set.add("3".to_owned(), &trace(65_530..65_531)).unwrap_err();
+    assert!(anyhow(refused).ends_with(message));
+    let set = set.finish().unwrap();
+    assert_eq!((set.parts().len(), set.contents().operations.len()), (2, 65_536));
+}
+
 /// Files of sets are text that anybody can write.
 #[test]
 fn made_up_sets_do_no_harm() {
@@ -276,7 +351,7 @@ fn made_up_sets_do_no_harm() {
                 random.one_of(b"0123456789\",:{}[]-.enull/\\ ")
             };
         }
-        let Ok(set) = TraceSet::from_json(&bytes) else { continue };
+        let Some(set) = with_its_checksum(&bytes) else { continue };
         let shard = Shard::new(random.below(3) as u64, 3);
         let read = |path: &Path| {
             let name = path.to_str().unwrap_or_default();

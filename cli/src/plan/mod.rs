@@ -31,8 +31,14 @@ use tree::Tree;
 Examples:
   warpload plan kernelslist.g -o parts
   warpload plan parts/trace.set.json --shards 64 --fill address -o out
-  warpload plan app.wlt --shards 7 -o out --format text --level 0 |
-      tr '\\n' '\\0' | xargs -0 -n 1 -P 2 sh -c")]
+  warpload plan app.wlt --shards 7 -o out --format json
+
+All levels in turn, two tasks at a time; a level beyond the last one is exit status 1:
+  level=0
+  while tasks=$(warpload plan app.wlt --shards 7 -o out --level $level); do
+      printf '%s\\n' \"$tasks\" | tr '\\n' '\\0' | xargs -0 -n 1 -P 2 sh -c
+      level=$((level + 1))
+  done")]
 pub(crate) struct Arguments {
     /// The trace set, the binary trace, or the list of traces
     trace: PathBuf,
@@ -42,7 +48,7 @@ pub(crate) struct Arguments {
     shards: Option<u64>,
 
     /// The most summaries that one task merges
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(2..=MAX_SHARDS))]
+    #[arg(long, value_name = "N", default_value_t = FAN_IN, value_parser = clap::value_parser!(u64).range(2..=MAX_SHARDS))]
     fan_in: u64,
 
     /// The folder of the outputs
@@ -53,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// Print the tasks of that level only, from 0
+    /// Print the tasks of that level only, from 0; exit status 1 if there are none
     #[arg(long, value_name = "N")]
     level: Option<u32>,
 
@@ -61,6 +67,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     options: Replaying,
 }
+
+/// What `--fan-in` is by default.
+const FAN_IN: u64 = 16;
 
 /// So that a plan fits into memory.
 const MAX_SHARDS: u64 = 1 << 20;
@@ -81,16 +90,27 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         };
         Tree::new(input, &path, shards, &options, place)?.tasks(fan_in as usize)?
     } else {
-        if shards.is_some() {
-            diagnostic::note(
-                "a list of traces is imported first; `--shards` is for the set of them",
-            );
+        let tasks = list::tasks(input, &path, place, options.threads)?;
+        let mut of_set = options.names()?;
+        of_set.retain(|name| name != "--threads");
+        of_set.extend(shards.map(|_| "--shards".to_owned()));
+        of_set.extend((fan_in != FAN_IN).then(|| "--fan-in".to_owned()));
+        if !of_set.is_empty() {
+            let (names, are) = (of_set.join("`, `"), if of_set.len() == 1 { "is" } else { "are" });
+            diagnostic::note(format!(
+                "a list of traces is imported first; `{names}` {are} for the plan of the set"
+            ));
         }
-        list::tasks(input, &path, place)?
+        tasks
     };
     let levels = tasks.iter().map(|task| task.level + 1).max().unwrap_or(0);
     if let Some(level) = level.filter(|level| *level >= levels) {
-        bail!("the plan has no level {level}; expected 0 to {}", levels.saturating_sub(1));
+        // Not an error: it ends the loop over all levels.
+        diagnostic::note(format!(
+            "no level {level}: the plan has levels 0 to {}",
+            levels.saturating_sub(1)
+        ));
+        return Ok(output.raise(Status::Failed));
     }
     fs::create_dir_all(&folder)
         .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;

@@ -69,13 +69,13 @@ fn the_library_reads_regular_files() {
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     for path in [&*fifo, Path::new("/dev/zero"), folder.0.path()] {
         let error = BinaryTrace::open(path).unwrap_err();
-        let TraceError::Io { source, .. } = error else { panic!("{error}") };
+        let TraceError::Read { source, .. } = error else { panic!("{error}") };
         assert!(source.to_string().ends_with("expected a regular file"), "{source}");
     }
     let large = File::options().write(true).open(folder.at("b.wlt")).unwrap();
     large.set_len(1 << 40).unwrap();
     let error = BinaryTrace::open(&folder.at("b.wlt")).unwrap_err();
-    let TraceError::Io { source, .. } = error else { panic!("{error}") };
+    let TraceError::Read { source, .. } = error else { panic!("{error}") };
     assert_eq!(source.kind(), ErrorKind::OutOfMemory);
 }
 

@@ -62,6 +62,50 @@ fn no_output_replaces_an_input() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
 }
 
+/// Files that a list or a set names are inputs, also those that this run does not read.
+#[test]
+fn files_that_inputs_name_are_not_replaced() {
+    let folder = Folder::new();
+    fs::copy(folder.at("a.traceg"), folder.at("part-0000.wlt")).unwrap();
+    fs::write(folder.at("two.g"), "a.traceg\npart-0000.wlt\n").unwrap();
+    fs::create_dir(folder.at("p")).unwrap();
+    fs::copy(folder.at("b.wlt"), folder.at("c.wlt")).unwrap();
+    let ran = folder.run(&["set", "b.wlt", "c.wlt", "-o", "set.json"], b"");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let before = folder.contents();
+    let shard = ["replay", "set.json", "--shard", "0/2", "--format", "json"];
+    for arguments in [
+        &["import", "two.g", "--only", "0", "-o", "part-0000.wlt"][..],
+        &["import", "two.g", "--split", "--threads", "1", "-o", "."],
+        &[&shard[..], &["-o", "c.wlt"]].concat(),
+        &[&shard[..], &["-o", "/dev/null", "--html", "c.wlt"]].concat(),
+    ] {
+        let ran = folder.run(arguments, b"");
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?}: {}", ran.stderr);
+        let expected = ": is one of the inputs; expected another file to write\n";
+        assert!(ran.stderr.ends_with(expected), "{arguments:?}: {}", ran.stderr);
+        assert!(folder.contents() == before, "{arguments:?}");
+    }
+}
+
+/// Two outputs of one command are two files, also if links lead to them.
+#[test]
+fn outputs_do_not_replace_each_other() {
+    let folder = Folder::new();
+    symlink("new", folder.at("link")).unwrap();
+    fs::create_dir(folder.at("sub")).unwrap();
+    symlink("sub", folder.at("folder")).unwrap();
+    let ends = ": is the file of the page; expected another one for the summary\n";
+    for (page, summary) in [("new", "new"), ("link", "./new"), ("sub/a", "folder/a")] {
+        let ran = folder.run(&["replay", "b.wlt", "--html", page, "-o", summary], b"");
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{}", ran.stderr);
+        assert_eq!(ran.stderr, format!("error: {page}{ends}"));
+        assert!(!folder.at("new").exists() && !folder.at("sub/a").exists());
+    }
+    let ran = folder.run(&["replay", "b.wlt", "--html", "sub/a", "-o", "sub/b"], b"");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+}
+
 #[test]
 fn standard_input_is_not_replaced() {
     let folder = Folder::new();

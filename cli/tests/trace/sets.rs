@@ -2,6 +2,7 @@
 //! there.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::command::{command, names, warpload};
@@ -125,6 +126,9 @@ fn parts_of_their_own_are_those_of_a_split() {
         let own: Vec<&str> = own.iter().map(|part| &**part).collect();
         succeed(&[&["set"], &own[..], &["-o", &folder.at("own/trace.set.json")]].concat());
         assert_eq!(folder.read("own/trace.set.json"), folder.read(&format!("parts/{set}")));
+        // The list says how many there are; their names follow from that.
+        succeed(&["set", "--list", list, "-o", &folder.at("own/again.json")]);
+        assert_eq!(folder.read("own/again.json"), folder.read("own/trace.set.json"));
         // From elsewhere the parts have other names.
         succeed(&[&["set"], &own[..], &["-o", &folder.at("parts/elsewhere.json")]].concat());
         let elsewhere = String::from_utf8(folder.read("parts/elsewhere.json")).unwrap();
@@ -164,7 +168,7 @@ fn a_shard_reads_its_parts_alone() {
                 if ran == expected {
                     continue;
                 }
-                let error = format!("{set}: {there}: cannot be read or written: ");
+                let error = format!("{set}: {there}: cannot be read: ");
                 assert!(ran.status == 2 && ran.stderr.contains(&error), "{}", ran.stderr);
                 used.insert(part);
             }
@@ -210,10 +214,10 @@ fn parts_that_are_not_those_of_the_set() {
     refuse(&["replay", &set], &format!("set.json: {b}: {place}"));
     fs::remove_file(&b).unwrap();
     fs::create_dir(&b).unwrap();
-    let text = "cannot be read or written: is not a regular file; expected a binary trace";
+    let text = "cannot be read: not a regular file; expected a binary trace";
     refuse(&["replay", &set], &format!("set.json: {b}: {text}"));
     fs::remove_dir(&b).unwrap();
-    let missing = "cannot be read or written: No such file or directory (os error 2)";
+    let missing = "cannot be read: No such file or directory (os error 2)";
     refuse(&["replay", &set], &format!("set.json: {b}: {missing}"));
     // The same bytes elsewhere are the part.
     fs::write(&b, whole).unwrap();
@@ -252,15 +256,34 @@ fn what_is_no_list_or_no_part_is_refused() {
     refuse(&["set", trace, "-o", &out], "not a binary trace; `warpload import` makes one");
     refuse(&["set", &wlt, "-o", &wlt], "is one of the inputs; expected another file to write");
     refuse(&["set", &wlt, "-o", "-"], "expected a file, not `-`");
+    refuse(&["set", "--list", trace, "-o", &out], expected);
+    assert_eq!(warpload(&["set", "--list", list, &wlt, "-o", &out]).status, 2);
+    assert_eq!(warpload(&["set", "-o", &out]).status, 2);
     refuse(
         &["set", &wlt, "-o", &folder.at("no/set.json")],
-        "No such file or directory (os error 2)",
+        "no/set.json: cannot be written: No such file or directory (os error 2)",
     );
     fs::write(&set, "{\"set\": {\"version\": 1}}").unwrap();
     refuse(&["info", &set], "not a valid trace set: missing field `records` at line 1 column 22");
     fs::write(&set, " {\n \"set\": {\"version\": 9}}").unwrap();
     refuse(&["replay", &set], "not a valid trace set: version 9; expected version 1");
-    assert_eq!(folder.names("."), ["a.wlt", "memory.g", "set.json"]);
+    // Cut off, and compressed.
+    let cut = "not a valid trace set: EOF while parsing ";
+    for start in ["{\"s", "{\"set", "{ \"set\"", "{\"set\":", "{\"set\":{\"version\":1"] {
+        fs::write(&set, start).unwrap();
+        for command in ["info", "replay"] {
+            let ran = warpload(&[command, &set]);
+            assert!(ran.status == 2 && ran.stderr.contains(cut), "{start}: {}", ran.stderr);
+        }
+    }
+    let gz = folder.at("set.json.gz");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(b"{\"set\":{\"version\":1}}").unwrap();
+    fs::write(&gz, encoder.finish().unwrap()).unwrap();
+    let inside = "not a trace set of warpload inside a gzip file; decompress it with `gzip -d`";
+    refuse(&["replay", &gz], inside);
+    refuse(&["plan", &gz], inside);
+    assert_eq!(folder.names("."), ["a.wlt", "memory.g", "set.json", "set.json.gz"]);
 }
 
 /// An error in one of the traces is that of the import of all, and there is no set.
@@ -290,6 +313,28 @@ fn the_first_error_of_a_list_is_reported() {
     }
 }
 
+/// A set is there only with its own parts, whatever happened after the first of them changed.
+#[test]
+fn a_set_from_before_does_not_stay_beside_other_parts() {
+    let folder = Folder::new();
+    for name in ["kernel-1.traceg", "kernel-2.traceg", "kernelslist.g"] {
+        fs::copy(file(&format!("tests/data/cmd/{name}")), folder.at(name)).unwrap();
+    }
+    let (list, parts) = (folder.at("kernelslist.g"), folder.at("p"));
+    let split = ["import", &list, "--split", "-o", &parts, "--threads", "1"];
+    succeed(&split);
+    let before = succeed(&["replay", &folder.at("p/trace.set.json")]);
+    let bad = |name: &str| fs::write(folder.at(name), "-kernel name = k\nwhat\n").unwrap();
+    // No part has changed yet.
+    bad("kernel-1.traceg");
+    assert_eq!(warpload(&split).status, 2);
+    assert_eq!(succeed(&["replay", &folder.at("p/trace.set.json")]), before);
+    fs::copy(file("tests/data/cmd/kernel-2.traceg"), folder.at("kernel-1.traceg")).unwrap();
+    bad("kernel-2.traceg");
+    assert_eq!(warpload(&split).status, 2);
+    assert_eq!(folder.names("p"), ["part-0000.wlt", "part-0001.wlt"]);
+}
+
 /// Names are relative to the file of the set, or to the working folder if it comes from a pipe.
 #[test]
 fn a_set_on_standard_input() {
@@ -309,6 +354,13 @@ fn a_set_on_standard_input() {
         succeed(&["set", &part, "-o", &set]);
         let text = fs::read_to_string(&set).unwrap();
         assert!(text.contains("{\"file\":\"part-0000.wlt\","), "{text}");
+        // Nor does a link to the set say where it is.
+        fs::create_dir(folder.at("p/sub")).unwrap();
+        std::os::unix::fs::symlink("sub/real.json", folder.at("p/link.json")).unwrap();
+        succeed(&["set", &part, "-o", &folder.at("p/link.json")]);
+        let real = fs::read_to_string(folder.at("p/sub/real.json")).unwrap();
+        assert!(real.contains("{\"file\":\"../part-0000.wlt\","), "{real}");
+        succeed(&["replay", &folder.at("p/sub/real.json")]);
         assert_eq!(succeed(&["replay", &folder.at("link/trace.set.json")]), expected);
     }
 }
@@ -333,4 +385,26 @@ fn parts_are_not_kept_open() {
     );
     let ran = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// More parts than a process can map.
+#[cfg(target_os = "linux")]
+#[test]
+fn small_parts_are_not_mapped() {
+    let folder = Folder::new();
+    let limit = fs::read_to_string("/proc/sys/vm/max_map_count").unwrap();
+    let count = limit.trim().parse::<usize>().unwrap() + 100;
+    // Where the system allows many, another test would be needed.
+    if count > 70_000 {
+        return;
+    }
+    fs::write(folder.at("a.wlt"), write(&random_items(64, 2))).unwrap();
+    let set = folder.at("set.json");
+    let mut arguments = vec!["set"];
+    arguments.extend(std::iter::repeat_n("a.wlt", count));
+    let mut put_together = command(&[&arguments[..], &["-o", "set.json"]].concat());
+    put_together.current_dir(folder.0.path());
+    assert!(put_together.status().unwrap().success());
+    let text = succeed(&["info", &set]);
+    assert!(text.starts_with(&format!("trace set of {count} parts by ")), "{text}");
 }

@@ -64,7 +64,7 @@ fn in_other_order() -> Vec<u8> {
 }
 
 fn text(input: &[u8]) {
-    let Ok(set) = TraceSet::from_json(input) else { return };
+    let Some(set) = with_its_checksum(input) else { return };
     same_when_read_again(&set);
     let mut needed = vec![false; set.parts().len()];
     for index in 0..3 {
@@ -80,6 +80,18 @@ fn text(input: &[u8]) {
         }
     }
     assert!(needed.into_iter().all(|is_needed| is_needed), "a part is in no shard");
+}
+
+/// Reads the text of a set as if its checksum were right, which it hardly ever is after a change.
+fn with_its_checksum(input: &[u8]) -> Option<TraceSet> {
+    let error = match TraceSet::from_json(input) {
+        Ok(set) => return Some(set),
+        Err(error) => error.to_string(),
+    };
+    let (_, checksums) = error.split_once("its checksum is ")?;
+    let (found, right) = checksums.split_once("; that of its contents and parts is ")?;
+    let text = std::str::from_utf8(input).ok()?.replacen(found, right, 1);
+    TraceSet::from_json(text.as_bytes()).ok()
 }
 
 fn same_when_read_again(set: &TraceSet) {

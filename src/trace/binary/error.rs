@@ -8,11 +8,17 @@ use super::format::{OLDEST_VERSION, VERSION};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// The file could not be read or written.
-    #[error("{}: cannot be read or written", path.display())]
-    Io {
+    /// The file could not be read.
+    #[error("{}: cannot be read", path.display())]
+    Read {
         /// The file.
         path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The output could not be written.
+    #[error("the output cannot be written")]
+    Write {
         /// What the system says.
         source: std::io::Error,
     },
@@ -74,7 +80,7 @@ pub enum TraceError {
         /// In what they differ.
         message: String,
     },
-    /// A trace that is no part of any trace set.
+    /// A trace that is not valid as a part of a trace set.
     #[error("not a part of a trace set: {message}")]
     NoPart {
         /// What it is, and what was expected.

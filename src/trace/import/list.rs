@@ -22,7 +22,7 @@ impl TraceList {
     /// Reads a list. Errors call it `name`, and the files that it names are relative to that.
     ///
     /// # Errors
-    /// Returns [`ImportError`] if it cannot be read, or is no list.
+    /// Returns [`ImportError`] if it cannot be read, or is not a list.
     pub fn new(
         input: impl Read + Send,
         name: &Path,
@@ -30,11 +30,7 @@ impl TraceList {
     ) -> Result<Self, ImportError> {
         match Source::open(input, name, observe)? {
             Source::List(mut text, read) => Ok(Self { list: read(&mut text, name)? }),
-            Source::Trace(_) => Err(ImportError::File {
-                file: name.to_owned(),
-                message: "a trace; expected a list of traces, as a kernelslist.g of Accel-Sim"
-                    .to_owned(),
-            }),
+            Source::Trace(_) => Err(ImportError::NotAList { file: name.to_owned() }),
         }
     }
 

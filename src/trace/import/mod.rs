@@ -30,7 +30,7 @@ mod unmasked;
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 pub use self::error::ImportError;
@@ -127,9 +127,7 @@ impl<'w, W: Write + Seek> Import<'w, W> {
     }
 
     fn take(&mut self, found: Found) -> Result<(), ImportError> {
-        let failed = |source| {
-            ImportError::Write(TraceError::Io { path: PathBuf::from("the output"), source })
-        };
+        let failed = |source| ImportError::Write(TraceError::Write { source });
         match found {
             Found::Kernel(mut kernel) => {
                 kernel.name = self.share(&kernel.name)?;

@@ -43,7 +43,9 @@ impl<'o> Source<'o> {
         let Opened { start, failed, text, compression } =
             text::open(input, observe).map_err(unreadable)?;
         let start = without_mark(&start).trim_ascii_start();
-        match formats::reader(start) {
+        // JSON, too, but not of a trace.
+        let is_set = FileKind::detect(start) == Some(FileKind::TraceSet);
+        match formats::reader(start).filter(|_| !is_set) {
             Some(Reader::Trace(read)) => {
                 let is_compressed = compression.is_some();
                 Ok(Self::Trace(Trace { text, read, is_compressed, path }))
@@ -100,7 +102,9 @@ impl Trace<'_> {
         let line = match error {
             ImportError::Line { line, .. } => Some(line),
             ImportError::File { .. } => None,
-            ImportError::Read { .. } | ImportError::Write(_) => return error,
+            ImportError::NotAList { .. } | ImportError::Read { .. } | ImportError::Write(_) => {
+                return error;
+            }
         };
         if !self.is_compressed {
             return error;
@@ -116,7 +120,8 @@ impl Trace<'_> {
 fn what_else(start: &[u8], compression: Option<&Compression>, path: &Path) -> String {
     match (FileKind::detect(after_comments(start)), compression) {
         (Some(kind), Some(outer))
-            if kind == FileKind::BinaryTrace || Compression::detect(start).is_some() =>
+            if matches!(kind, FileKind::BinaryTrace | FileKind::TraceSet)
+                || Compression::detect(start).is_some() =>
         {
             let (outer, advice) = (outer.kind.name(), outer.kind.advice());
             format!(", not {} inside {outer}; {advice}", kind.name())

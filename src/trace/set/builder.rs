@@ -42,15 +42,22 @@ impl SetBuilder {
     /// Adds the next part, a trace in `file`, which is relative to the file of the set.
     ///
     /// # Errors
-    /// Returns [`TraceError`] if the trace cannot be a part, or has one operation too many.
+    /// Returns [`TraceError`] if the trace cannot be a part, or has one operation too many. The builder is
+    /// then as before.
     pub fn add(&mut self, file: String, trace: &BinaryTrace) -> Result<(), TraceError> {
         trace.check_is_part()?;
         let Contents { source, tools, notes, complete, operations, allocations, .. } =
             trace.contents();
+        let known = self.contents.operations.len();
         for operation in operations {
-            self.contents.number(&mut self.operations, operation).ok_or(TraceError::NoPart {
-                message: "the set would have more than 65536 different memory instructions",
-            })?;
+            if self.contents.number(&mut self.operations, operation).is_none() {
+                for added in self.contents.operations.drain(known..) {
+                    self.operations.remove(&added);
+                }
+                return Err(TraceError::NoPart {
+                    message: "the set would have more than 65536 different memory instructions",
+                });
+            }
         }
         if self.sources.len() < MAX_SOURCES && !self.sources.contains(source) {
             self.sources.push(source.clone());

@@ -19,7 +19,7 @@ struct VersionOnly {
     version: u32,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSet {
     set: Totals,
@@ -30,9 +30,19 @@ struct RawSet {
     #[serde(with = "operations")]
     operations: Vec<Operation>,
     allocations: Vec<(u64, u64)>,
-    /// Written one a line.
-    #[serde(skip_serializing)]
     parts: Vec<SetPart>,
+}
+
+/// What is written of the contents.
+#[derive(Serialize)]
+struct Head<'c> {
+    source: &'c str,
+    tools: &'c [String],
+    notes: &'c [String],
+    complete: bool,
+    #[serde(with = "operations")]
+    operations: &'c [Operation],
+    allocations: &'c [(u64, u64)],
 }
 
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
@@ -52,14 +62,17 @@ struct Totals {
 const MAX_OPERATIONS: usize = 1 << 16;
 
 impl TraceSet {
-    /// Returns whether a file that begins with these bytes is a trace set.
+    /// Returns whether a file that begins with these bytes is a trace set, or the beginning of one.
     #[must_use]
     pub fn is_set(start: &[u8]) -> bool {
         let start = without_mark(start).trim_ascii_start();
-        start.strip_prefix(b"{").is_some_and(|rest| {
-            let rest = rest.trim_ascii_start().strip_prefix(b"\"set\"");
-            rest.is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"))
-        })
+        let Some(key) = start.strip_prefix(b"{").map(<[u8]>::trim_ascii_start) else {
+            return false;
+        };
+        match key.strip_prefix(b"\"set\"").map(<[u8]>::trim_ascii_start) {
+            Some(rest) => rest.is_empty() || rest.starts_with(b":"),
+            None => key.len() > 1 && b"\"set\"".starts_with(key),
+        }
     }
 
     /// Reads a set from the bytes of its file.
@@ -84,9 +97,17 @@ impl TraceSet {
         let contents =
             Contents { source, tools, notes, complete, kernels, operations, allocations };
         let read = Self::new(contents, parts)?;
+        let checksum = set.checksum;
+        let set = Totals { checksum: read.checksum, ..set };
         if set != Totals::of(&read) {
             let message = "the totals under `set` are not those of the parts";
             return Err(wrong(message.to_owned()));
+        }
+        if checksum != read.checksum {
+            return Err(wrong(format!(
+                "damaged: its checksum is {checksum:08x}; that of its contents and parts is {:08x}",
+                read.checksum
+            )));
         }
         Ok(read)
     }
@@ -94,13 +115,11 @@ impl TraceSet {
     /// Returns the text of the set's file, which has a line for each part.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let Contents { source, tools, notes, complete, operations, allocations, .. } =
-            self.contents.clone();
-        let (set, parts) = (Totals::of(self), Vec::new());
-        let head = RawSet { set, source, tools, notes, complete, operations, allocations, parts };
         // Numbers, texts and lists always have a form in JSON.
-        let mut text = serde_json::to_string(&head).unwrap_or_default();
-        text.pop();
+        let totals = serde_json::to_string(&Totals::of(self)).unwrap_or_default();
+        let head = head(&self.contents);
+        let head = head.strip_prefix('{').and_then(|head| head.strip_suffix('}'));
+        let mut text = format!("{{\"set\":{totals},{}", head.unwrap_or_default());
         text.push_str(",\"parts\":[");
         for (i, part) in self.parts.iter().enumerate() {
             text.push_str(if i == 0 { "\n" } else { ",\n" });
@@ -109,6 +128,38 @@ impl TraceSet {
         text.push_str("\n]}\n");
         text
     }
+}
+
+fn head(contents: &Contents) -> String {
+    let Contents { source, tools, notes, complete, operations, allocations, .. } = contents;
+    let complete = *complete;
+    let head = Head { source, tools, notes, complete, operations, allocations };
+    serde_json::to_string(&head).unwrap_or_default()
+}
+
+/// Returns the checksum of a set, which covers all that its file has but the names of the parts'
+/// files: the parts can be moved.
+pub(super) fn checksum(contents: &Contents, parts: &[SetPart]) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(head(contents).as_bytes());
+    for part in parts {
+        // All of them: one that is forgotten here could be changed unnoticed.
+        let SetPart {
+            file: _,
+            bytes,
+            checksum,
+            records,
+            memory_records,
+            loads,
+            kernels,
+            trailing_blocks,
+        } = part;
+        let checksum = &u64::from(*checksum);
+        for number in [bytes, checksum, records, memory_records, loads, kernels, trailing_blocks] {
+            crc.update(&number.to_le_bytes());
+        }
+    }
+    crc.finalize()
 }
 
 impl Totals {

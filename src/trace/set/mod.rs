@@ -28,6 +28,7 @@ pub struct TraceSet {
     parts: Vec<SetPart>,
     /// For each part, what comes before it; then the totals.
     before: Vec<Before>,
+    checksum: u32,
 }
 
 /// A part of a [`TraceSet`], and how to recognize it.
@@ -122,7 +123,8 @@ impl TraceSet {
             // As in the parts: of other spaces it is ignored.
             operation.uniform &= operation.reaches_global();
         }
-        Ok(Self { contents, parts, before })
+        let checksum = json::checksum(&contents, &parts);
+        Ok(Self { contents, parts, before, checksum })
     }
 
     /// Returns what the set holds beside blocks and kernels. Operations are numbered for the whole.
@@ -165,12 +167,11 @@ impl TraceSet {
         self.total().kernels
     }
 
-    /// Returns the checksum of the set: the CRC-32 of the checksums of its parts.
+    /// Returns the checksum of the set: a CRC-32 of its [contents](Self::contents) and of what it has of
+    /// its parts, their names excepted (docs/trace-format.md).
     #[must_use]
     pub fn checksum(&self) -> u32 {
-        let mut crc = crc32fast::Hasher::new();
-        self.parts.iter().for_each(|part| crc.update(&part.checksum.to_le_bytes()));
-        crc.finalize()
+        self.checksum
     }
 
     /// Returns which parts a shard needs, `None` being the whole; none if the shard has no memory

@@ -36,7 +36,7 @@ impl TraceSet {
         for part in self.parts.get(needed).unwrap_or_default() {
             let file = folder.join(&part.file);
             let bytes =
-                read(&file).map_err(|source| TraceError::Io { path: file.clone(), source })?;
+                read(&file).map_err(|source| TraceError::Read { path: file.clone(), source })?;
             let trace = BinaryTrace::new(bytes).and_then(|trace| {
                 part.check(&trace)?;
                 Ok(trace)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::part::{Operations, Part};
 use super::{BinaryTrace, Totals};
 use crate::trace::binary::contents::{Contents, Kernel};
 use crate::trace::binary::error::TraceError;
@@ -24,8 +25,8 @@ pub(in crate::trace) struct Join {
 }
 
 impl Join {
-    /// Begins with the first part to be added: the whole trace is `totals` and `contents`, whose kernels
-    /// are left out, and `before` the part, the number of kernels, come that many instructions.
+    /// Creates the whole, of `totals` and `contents`, without parts; the kernels of `contents` are left out.
+    /// `first_kernel`, `records` and `memory_records` are what precedes the first part added.
     pub(in crate::trace) fn new(
         totals: Totals,
         contents: &Contents,
@@ -56,12 +57,8 @@ impl Join {
         let BinaryTrace { parts, contents, blocks, totals, .. } = part;
         let operations = self.operations(&contents).map_err(|error| error.of_part(file))?;
         let first_kernel = self.trace.contents.kernels.len() as u32;
-        for mut part in parts {
-            part.first_kernel = first_kernel;
-            part.operations.clone_from(&operations);
-            part.file = Some(file.into());
-            self.trace.parts.push(part);
-        }
+        let join = |part: Part| part.join(file, first_kernel, operations.clone());
+        self.trace.parts.extend(parts.into_iter().map(join));
         for kernel in contents.kernels {
             let kernel = self.share(kernel);
             self.trace.contents.kernels.push(kernel);
@@ -77,8 +74,8 @@ impl Join {
         Ok(())
     }
 
-    /// Returns the whole's number of each operation of a part; `None` if they are the same.
-    fn operations(&self, part: &Contents) -> Result<Option<Box<[u16]>>, TraceError> {
+    /// Returns the whole's number of each operation of a part.
+    fn operations(&self, part: &Contents) -> Result<Operations, TraceError> {
         let number = |operation: &Operation| {
             self.operations.get(operation).copied().ok_or_else(|| TraceError::OtherPart {
                 message: format!("the set does not have its operation {:?}", operation.opcode),
@@ -86,7 +83,7 @@ impl Join {
         };
         let numbers = part.operations.iter().map(number).collect::<Result<Box<[u16]>, _>>()?;
         let is_same = (0..=u16::MAX).zip(&numbers).all(|(own, number)| own == *number);
-        Ok((!is_same).then_some(numbers))
+        Ok(if is_same { Operations::Same(numbers.len()) } else { Operations::Others(numbers) })
     }
 
     fn share(&mut self, mut kernel: Kernel) -> Kernel {

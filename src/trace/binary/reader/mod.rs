@@ -58,7 +58,7 @@ impl BinaryTrace {
             file.read_exact(bytes.bytes_mut().unwrap_or_default())?;
             Ok(bytes)
         };
-        Self::new(read().map_err(|source| TraceError::Io { path: path.to_owned(), source })?)
+        Self::new(read().map_err(|source| TraceError::Read { path: path.to_owned(), source })?)
     }
 
     /// Reads a trace from its bytes. Those of blocks are checked by [`Self::block`].
@@ -81,7 +81,7 @@ impl BinaryTrace {
             kernels: contents.kernels.len(),
             checksum: header.sections_crc,
         };
-        let parts = vec![Part::new(bytes, is_oldest)];
+        let parts = vec![Part::new(bytes, is_oldest, contents.operations.len())];
         Ok(Self { parts, contents, blocks, totals, first_kernel: 0 })
     }
 

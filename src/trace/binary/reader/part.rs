@@ -13,16 +13,29 @@ pub(super) struct Part {
     has_loads_only: bool,
     /// The number of the trace's kernels before its own.
     pub(super) first_kernel: u32,
-    /// The trace's number of each of its operations; `None` if they are the same.
-    pub(super) operations: Option<Box<[u16]>>,
+    operations: Operations,
     /// Its name, if the trace has several files.
     pub(super) file: Option<Box<Path>>,
 }
 
+/// The trace's number of each operation of a part.
+#[derive(Clone, Debug)]
+pub(super) enum Operations {
+    /// The same, of so many.
+    Same(usize),
+    Others(Box<[u16]>),
+}
+
 impl Part {
-    /// Creates the only part of a trace.
-    pub(super) fn new(bytes: Arena, has_loads_only: bool) -> Self {
-        Self { bytes, has_loads_only, first_kernel: 0, operations: None, file: None }
+    /// Creates the only part of a trace, with so many operations.
+    pub(super) fn new(bytes: Arena, has_loads_only: bool, operations: usize) -> Self {
+        let operations = Operations::Same(operations);
+        Self { bytes, has_loads_only, first_kernel: 0, operations, file: None }
+    }
+
+    /// Makes it a part of a trace of several files.
+    pub(super) fn join(self, file: &Path, first_kernel: u32, operations: Operations) -> Self {
+        Self { first_kernel, operations, file: Some(file.into()), ..self }
     }
 
     /// Returns whether blocks have records of loads only.
@@ -40,8 +53,8 @@ impl Part {
     #[inline]
     pub(super) fn operation(&self, number: u16) -> Option<u16> {
         match &self.operations {
-            None => Some(number),
-            Some(numbers) => numbers.get(usize::from(number)).copied(),
+            Operations::Same(count) => (usize::from(number) < *count).then_some(number),
+            Operations::Others(numbers) => numbers.get(usize::from(number)).copied(),
         }
     }
 
