@@ -50,7 +50,7 @@ pub(crate) fn test() -> Result<()> {
     let maturin = |arguments: &str| -> Result<Command> {
         let mut maturin = Command::new(programs.join("maturin"));
         maturin.args(arguments.split_whitespace()).env("VIRTUAL_ENV", &environment);
-        maturin.env("CARGO_TARGET_DIR", target(&workspace)?);
+        maturin.env("CARGO_TARGET_DIR", target(&workspace)?).env("PIP_QUIET", "1");
         Ok(maturin)
     };
     command(&root, python(&format!("-m pip install --quiet {MATURIN}")))?;
