@@ -10,7 +10,9 @@ plan() {
     warpload plan "$set" --shards "$shards" -o "$folder" "$@"
 }
 
-last=$(plan "$@" --format json | tail -n 1)
+mkdir -p "$folder"
+plan "$@" --format json > "$folder/plan.jsonl"
+last=$(tail -n 1 "$folder/plan.jsonl")
 levels=$(printf '%s\n' "$last" | sed 's/.*"level":\([0-9]*\).*/\1/')
 result=$(printf '%s\n' "$last" | sed 's/.*"output":"\([^"]*\)".*/\1/')
 

@@ -1,8 +1,10 @@
 //! Bytes of Python's objects: borrowed if nothing can change them, else copied.
 
+use std::ffi::c_ulong;
 use std::ops::Range;
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::ffi::PyType_GetFlags;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::PyOnceLock;
@@ -48,8 +50,16 @@ impl Mapped {
             return Ok(None);
         }
         let array = array(map)?;
-        let (start, length) = (array.data().cast_const(), array.len()?);
-        Ok(Some(Self { start, length, _array: array.unbind() }))
+        // A program can replace the function that makes the array; its base cannot lie.
+        let base = array.getattr("base")?;
+        let is_of_map = array.is_exact_instance_of::<PyUntypedArray>()
+            && array.is_c_contiguous()
+            && base.is_exact_instance_of::<PyMemoryView>()
+            && base.getattr("obj")?.is(map)
+            && base.getattr("readonly")?.extract()?
+            && base.getattr("nbytes")?.extract::<usize>()? == array.len();
+        let (start, length) = (array.data().cast_const(), array.len());
+        Ok(is_of_map.then(|| Self { start, length, _array: array.unbind() }))
     }
 
     fn bytes(&self) -> &[u8] {
@@ -140,7 +150,7 @@ fn root_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyAny
         // by the place of the bytes.
         holder = if holder.is_exact_instance_of::<PyMemoryView>() {
             holder.getattr("obj")?
-        } else if holder.cast::<numpy::PyUntypedArray>().is_ok() {
+        } else if holder.cast::<PyUntypedArray>().is_ok() {
             holder.getattr("base")?
         } else {
             return Ok(None);
@@ -152,16 +162,17 @@ fn root_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyAny
 /// Whether an object is a `mmap.mmap` and of no other type, whatever the module `mmap` holds now.
 fn is_map(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     /// `Py_TPFLAGS_IMMUTABLETYPE`: a type that only C code can make, and whose name stays.
-    const IMMUTABLE: u64 = 1 << 8;
+    const IMMUTABLE: c_ulong = 1 << 8;
     let kind = object.get_type();
-    Ok(kind.getattr("__flags__")?.extract::<u64>()? & IMMUTABLE != 0
-        && kind.module()? == "mmap"
-        && kind.name()? == "mmap")
+    // A metaclass could answer for `__flags__`.
+    // SAFETY: it is a type, which `kind` keeps alive.
+    let flags = unsafe { PyType_GetFlags(kind.as_type_ptr()) };
+    Ok(flags & IMMUTABLE != 0 && kind.module()? == "mmap" && kind.name()? == "mmap")
 }
 
 /// Returns where the bytes of an array are in `bytes`; `None` if they are not in them.
 fn place_in(array: &Bound<'_, PyArray1<u8>>, bytes: &[u8]) -> PyResult<Option<Range<usize>>> {
-    let (start, length) = (array.data() as usize, array.len()?);
+    let (start, length) = (array.data() as usize, array.len());
     let place = start.checked_sub(bytes.as_ptr() as usize).and_then(|from| {
         let to = from.checked_add(length)?;
         (to <= bytes.len()).then_some(from..to)

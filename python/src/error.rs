@@ -1,5 +1,7 @@
 //! Messages of the command as exceptions.
 
+use std::error::Error;
+
 use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -9,6 +11,17 @@ use warpload_cli::Message;
 /// Returns a `warpload.Error` without a place.
 pub(crate) fn error(py: Python<'_>, message: impl ToString) -> PyErr {
     make(py, &message.to_string(), None).unwrap_or_else(|failed| failed)
+}
+
+/// Returns a `warpload.Error` for an error, with what caused it.
+pub(crate) fn of_error(py: Python<'_>, failed: &dyn Error) -> PyErr {
+    let mut message = failed.to_string();
+    let mut cause = failed.source();
+    while let Some(next) = cause {
+        message += &format!(": {next}");
+        cause = next.source();
+    }
+    error(py, message)
 }
 
 /// Returns the exception for a message: `FileNotFoundError` if a file is missing, else a

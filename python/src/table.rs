@@ -13,7 +13,7 @@ use warpload_arrow::arrow_array::{
 use warpload_arrow::arrow_schema::{ArrowError, Schema, SchemaRef};
 use warpload_arrow::{LoadBatches, LoadOptions, load_schema};
 
-use crate::error::error;
+use crate::error::{error, of_error};
 
 /// A table of what was counted, as the dataframe libraries read it: `polars.DataFrame(table)`,
 /// `pyarrow.table(table)`.
@@ -91,7 +91,7 @@ impl Loads {
         let schema = load_schema(&trace, &options);
         // What is wrong with the options is said at once.
         let batches = LoadBatches::new(Arc::clone(&trace), options);
-        drop(batches.map_err(|failed| error(py, failed))?);
+        drop(batches.map_err(|failed| of_error(py, &failed))?);
         Ok(Self { trace, options, schema })
     }
 }
@@ -113,7 +113,7 @@ impl Loads {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         let batches = LoadBatches::new(Arc::clone(&self.trace), self.options);
-        let batches = batches.map_err(|failed| error(py, failed))?;
+        let batches = batches.map_err(|failed| of_error(py, &failed))?;
         let threads = self.options.get_threads().get();
         if threads == 1 {
             return stream(py, Box::new(batches));

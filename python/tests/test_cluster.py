@@ -157,6 +157,53 @@ def test_what_a_task_refuses(client, trace_set):
         wl.cluster.replay(str(trace_set), client, shards=SHARDS, fill="nothing")
 
 
+def test_what_is_planned_is_what_is_asked_for(client, kernels_list, trace_set):
+    with pytest.raises(wl.Error, match="expected a trace set"):
+        wl.cluster.replay(str(kernels_list), client, shards=2)
+    with pytest.raises(wl.Error, match="expected|shards"):
+        wl.cluster.import_(str(trace_set), client)
+
+
+def test_a_worker_without_the_command(client, trace_set):
+    """Exit status 1 of Python itself is no result."""
+
+    def break_it():
+        from warpload.cluster import _tasks
+
+        _tasks.sys = type("Broken", (), {"executable": shutil.which("false")})
+
+    def mend_it():
+        from warpload.cluster import _tasks
+
+        _tasks.sys = sys
+
+    client.run(break_it)
+    try:
+        with pytest.raises(wl.Error, match="exit status 1"):
+            wl.cluster.replay(str(trace_set), client, shards=2, retries=0)
+    finally:
+        client.run(mend_it)
+
+
+def test_files_beside_a_task_are_no_modules(client, trace_set, tmp_path, monkeypatch, whole):
+    (tmp_path / "json.py").write_text("raise SystemExit('imported')")
+    client.run(os.chdir, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    result = wl.cluster.replay(str(trace_set), client, shards=2, **OPTIONS)
+    assert result.to_dict() == json.loads(whole)
+
+
+def test_relative_names(client, tmp_path, monkeypatch):
+    for path in TRACES.glob("generic.*"):
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    result = wl.cluster.replay(
+        Path("generic.wlt"), client, shards=2, folder="out", image="generic.image.json"
+    )
+    whole = wl.Trace("generic.wlt").replay(image="generic.image.json")
+    assert result.to_json() == whole.to_json()
+
+
 def test_other_storage(kernels_list, whole):
     """`memory://` is a process's own, so workers are threads here."""
     fsspec = pytest.importorskip("fsspec")
@@ -165,6 +212,10 @@ def test_other_storage(kernels_list, whole):
         storage.pipe_file(f"/bucket/traces/{path.name}", path.read_bytes())
     threads = {"processes": False, "n_workers": 1, "threads_per_worker": 2}
     with Client(**threads, dashboard_address=":0") as client:
+        # The root of a file system is a folder like others.
+        storage.pipe_file("/generic.wlt", (TRACES / "generic.wlt").read_bytes())
+        wl.cluster.replay("memory://generic.wlt", client, shards=2)
+        assert len(storage.find("/generic.replay")) == 3
         url = wl.cluster.import_(f"memory://bucket/traces/{kernels_list.name}", client)
         result = wl.cluster.replay(url, client, shards=SHARDS, **OPTIONS)
         assert result.to_dict() == json.loads(whole)
@@ -177,10 +228,11 @@ def test_other_storage(kernels_list, whole):
 
 def test_shell(trace_set, whole):
     argv = [sys.executable, "-m", "warpload.cluster", "replay", str(trace_set), "--workers=2"]
-    argv += [f"--shards={SHARDS}", "--fill=address", "--reuse"]
+    argv += [f"--shards={SHARDS}", "--fill", "address", "--reuse"]
+    argv[4:] = argv[5:] + argv[4:5]
     done = subprocess.run(argv, capture_output=True, encoding="utf-8")
     assert (done.returncode, done.stdout) == (0, whole), done.stderr
-    argv[4] = "no-such-set.json"
+    argv[-1] = "no-such-set.json"
     done = subprocess.run(argv, capture_output=True, encoding="utf-8")
     assert (done.returncode, done.stdout) == (2, "")
     assert "no-such-set.json" in done.stderr

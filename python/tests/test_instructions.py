@@ -202,3 +202,9 @@ def test_a_listing_without_words_has_instructions(data) -> None:
     without = wl.loads(listings / "chase.sm_50.nvdisasm.txt")
     known = wl.loads(listings / "chase.sm_50.cubin")
     assert [str(load.instruction) for load in without] == [str(load) for load in known]
+
+
+def test_a_text_is_no_stream() -> None:
+    for read in (wl.encode, wl.explain):
+        with pytest.raises(wl.Error):
+            read("-")

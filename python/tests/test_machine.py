@@ -237,6 +237,25 @@ def test_no_monkeypatch_makes_writable_bytes_borrowed(monkeypatch) -> None:
         assert not wl.Memory({0x1000: source}).is_borrowed
 
 
+def test_no_forged_type_is_a_map() -> None:
+    class Forging(type):
+        __flags__ = property(lambda kind: 1 << 8)
+
+    forged = Forging("mmap", (np.ndarray,), {"__module__": "mmap"})
+    array = np.zeros(4096, np.uint8).view(forged)
+    array.flags.writeable = False
+    assert not wl.Memory({0x1000: array}).is_borrowed
+
+
+def test_no_forged_array_is_of_a_map(monkeypatch, tmp_path) -> None:
+    path = tmp_path / "image"
+    path.write_bytes(bytes(4096))
+    writable = np.zeros(4096, np.uint8)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as image:
+        monkeypatch.setattr("warpload._arrays.octets", lambda source: writable)
+        assert not wl.Memory({0x1000: image}).is_borrowed
+
+
 def test_a_memory_that_is_not_valid() -> None:
     with pytest.raises(wl.Error, match="overlap"):
         wl.Memory({0x1000: bytes(64), 0x1010: bytes(64)})

@@ -376,3 +376,22 @@ def test_a_trace_set_is_the_one_trace_of_its_parts(traces: Path, command, tmp_pa
     assert parts.replay(fill="address").to_json() == one.replay(fill="address").to_json()
     assert pl.DataFrame(parts).equals(pl.DataFrame(one))
     assert pl.DataFrame(parts)["kernel"].max() == len(one.contents["kernels"]) - 1 > 0
+
+
+def test_a_path_is_no_stream(tmp_path: Path, monkeypatch, traces: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        wl.Trace("-")
+    shutil.copy(traces / "generic.wlt", "-")
+    assert len(wl.Trace("-")) > 0
+
+
+def test_a_memory_says_its_windows_itself(traces: Path) -> None:
+    with pytest.raises(TypeError, match="image"):
+        wl.Trace(traces / "generic.wlt").replay(image=wl.Memory(), address_bits=32)
+
+
+def test_errors_of_tables_say_why(traces: Path) -> None:
+    trace = wl.Trace(traces / "generic.wlt")
+    with pytest.raises(wl.Error, match="kernel 0 .*: .*window"):
+        trace.loads(shared_window=(1, 3))

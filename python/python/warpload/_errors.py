@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions."""
+"""Exceptions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Error(ValueError):
         super().__init__(message)
         self.message = message
         self.file = file
-        """The file's name, ``<argument>`` for a text that is no file."""
+        """The file's name, ``<argument>`` for a text, not a file."""
         self.line = line
         """From 1."""
         self.column = column

@@ -76,8 +76,9 @@ def explain(instruction: int | str | Instruction, sm: str | int = "50") -> Expla
     # The default is that of the command, whose messages then name no SM.
     options = [] if str(sm) == "50" else ["--sm", str(sm)]
     answers = {}
+    # To the command, the text `-` is standard input, which then has it.
     for form in ("json", "text"):
-        answer = _native.call(["explain", *options, "--format", form, "--", given])
+        answer = _native.call(["explain", *options, "--format", form, "--", given], given.encode())
         answer.check()
         answers[form] = answer.output.decode()
     known = json.loads(answers["json"])

@@ -34,7 +34,9 @@ class Trace:
     ) -> None:
         self.path = os.fspath(path)
         self.values = values
-        self._trace = _native.Trace(self.path, threads=threads)
+        # To the command, `-` is standard input.
+        path = "./-" if self.path == "-" else self.path
+        self._trace = _native.Trace(path, threads=threads)
 
     def __len__(self) -> int:
         """Returns how many loads there are."""
@@ -109,8 +111,8 @@ class Trace:
         """
         memory = image.memory if isinstance(image, _native.Machine) else image
         is_memory = isinstance(memory, _native.Memory)
-        if is_memory and fill is not None:
-            raise TypeError("expected an image or a fill, not both")
+        if is_memory and (fill, address_bits, shared_window, local_window) != (None,) * 4:
+            raise TypeError("an image says what memory holds, its windows and its address bits")
         options = replay_arguments(
             fill=fill,
             image=None if is_memory else memory,

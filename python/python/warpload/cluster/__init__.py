@@ -14,7 +14,7 @@ the time of a task::
     trace_set = warpload.cluster.import_("traces/kernelslist.g", client)
     result = warpload.cluster.replay(trace_set, client, shards=1000, fill="address")
 
-``python -m warpload.cluster --help`` is the same for a shell. Needs ``pip install warpload[cluster]``.
+``python -m warpload.cluster --help`` is the same for a shell. Needs the extra ``cluster`` of the package.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._trace import Replay, replay_arguments
-from ._tasks import default_shards, run
+from ._tasks import IMPORT, REPLAY, default_shards, run
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -68,14 +68,15 @@ def replay(
         How many threads replay one shard.
     ``options``
         Those of :meth:`warpload.Trace.replay` that decide what is computed: ``fill``, ``reuse``,
-        ``kernel``. Files among them are read where the tasks run.
+        ``kernel``. Files among them must be on a file system that all machines share.
 
-    Raises :class:`warpload.Error` with the command's message for what a task refuses, and
-    ``FileNotFoundError`` if there is no such set.
+    Raises :class:`warpload.Error` with the command's message for what a task refuses,
+    ``FileNotFoundError`` if there is no such set, and Dask's ``KilledWorker`` if a task loses one
+    worker after the other.
     """
     arguments = [f"--shards={default_shards(client) if shards is None else shards}"]
-    arguments += [f"--fan-in={fan_in}", *replay_arguments(threads=threads, **options)]
-    place, merged = run(trace_set, folder, ".replay", arguments, client, retries, progress)
+    arguments += [f"--fan-in={fan_in}", *replay_arguments(threads=threads, **absolute(options))]
+    place, merged = run(REPLAY, trace_set, folder, arguments, client, retries, progress)
     return Replay.from_json(place.read(merged))
 
 
@@ -92,5 +93,16 @@ def import_(
     Returns the path or URL of the trace set. Outputs are written beside the list in ``NAME.traces``,
     unless ``folder`` says where. The other parameters, and what is raised, are those of :func:`replay`.
     """
-    place, trace_set = run(kernels_list, folder, ".traces", [], client, retries, progress)
+    place, trace_set = run(IMPORT, kernels_list, folder, [], client, retries, progress)
     return place.url(trace_set)
+
+
+def absolute(options: dict[str, Any]) -> dict[str, Any]:
+    """The options with files named as in any folder."""
+    named = dict(options)
+    if named.get("image") is not None:
+        named["image"] = os.path.abspath(named["image"])
+    cubins = named.get("cubin", ())
+    cubins = (cubins,) if isinstance(cubins, (str, os.PathLike)) else cubins
+    named["cubin"] = [os.path.abspath(cubin) for cubin in cubins]
+    return named

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
-from .. import Error
-from ._tasks import default_shards, run
+from ._tasks import IMPORT, REPLAY, default_shards, run
+
+#: Options of ``warpload plan`` with a value, those that are paths, and those without a value.
+VALUES = (
+    "fan-in fill threads address-bits shared-window local-window kernel pc opcode space".split()
+)
+PATHS = ("image", "cubin")
+FLAGS = ("reuse", "no-demangle")
 
 
 def main() -> int:
+    arguments = parser().parse_args()
+    try:
+        print(do(arguments))
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m warpload.cluster",
         description="Import and replay on many machines, with Dask.",
@@ -18,35 +37,33 @@ def main() -> int:
     steps = parser.add_subparsers(dest="step", required=True, metavar="import|replay")
     one = steps.add_parser("import", help="import the traces that a kernelslist.g lists, one a task")
     one.description = "Imports the traces that a kernelslist.g lists and prints the path of their set."
-    add_options(one, "LIST")
+    one.add_argument("input", metavar="LIST", help="a path that all workers have, or a URL")
+    add_options(one)
     one = steps.add_parser("replay", help="replay a trace set in shards, and merge the results")
     one.description = (
         "Replays a trace set in shards and prints what `warpload replay --format json` prints of all."
     )
-    add_options(one, "SET")
+    one.add_argument("input", metavar="SET", help="a path that all workers have, or a URL")
+    add_options(one)
     one.add_argument("--shards", type=int, metavar="N", help="default: one for each thread")
-    one.epilog = "Other options are those of `warpload plan`: --fan-in, --fill, --reuse …"
-    arguments, options = parser.parse_known_args()
-    if arguments.step == "import" and options:
-        parser.error(f"unrecognized arguments: {' '.join(options)}")
-    try:
-        print(do(arguments, options))
-    except (Error, FileNotFoundError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    same = one.add_argument_group("options of `warpload replay` and `warpload plan`")
+    for name in VALUES:
+        same.add_argument(f"--{name}", default="1" if name == "threads" else None)
+    for name in PATHS:
+        same.add_argument(f"--{name}", action="append", default=[], metavar="FILE")
+    for name in FLAGS:
+        same.add_argument(f"--{name}", action="store_true")
+    return parser
 
 
-def add_options(parser: argparse.ArgumentParser, what: str) -> None:
-    parser.allow_abbrev = False
-    parser.add_argument("input", metavar=what, help="a path that all workers have, or a URL")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scheduler", metavar="ADDRESS", help="the cluster's, as tcp://host:8786")
     parser.add_argument("--workers", type=int, metavar="N", help="without a scheduler: N processes here")
     parser.add_argument("-o", "--folder", help="where outputs are written; default: beside the input")
     parser.add_argument("--retries", type=int, default=3, metavar="N", help="default: %(default)s")
 
 
-def do(arguments: argparse.Namespace, options: list[str]) -> str:
+def do(arguments: argparse.Namespace) -> str:
     """Does what the arguments say and returns what is to be printed."""
     from distributed import Client
 
@@ -54,23 +71,28 @@ def do(arguments: argparse.Namespace, options: list[str]) -> str:
         client = Client(n_workers=arguments.workers, threads_per_worker=1, dashboard_address=":0")
     else:
         client = Client(arguments.scheduler)
-    is_replay = arguments.step == "replay"
     with client:
-        if is_replay:
-            shards = default_shards(client) if arguments.shards is None else arguments.shards
-            options = [f"--shards={shards}", *options]
-            if not any(option.split("=")[0] == "--threads" for option in options):
-                options.append("--threads=1")
+        is_replay = arguments.step == "replay"
         place, output = run(
+            REPLAY if is_replay else IMPORT,
             arguments.input,
             arguments.folder,
-            ".replay" if is_replay else ".traces",
-            options,
+            options(arguments, client) if is_replay else [],
             client,
             arguments.retries,
             show_progress if sys.stderr.isatty() else None,
         )
         return place.read(output).rstrip("\n") if is_replay else place.url(output)
+
+
+def options(arguments: argparse.Namespace, client) -> list[str]:
+    """The options of a replay as the command takes them."""
+    given = {name: getattr(arguments, name.replace("-", "_")) for name in (*VALUES, *PATHS, *FLAGS)}
+    shards = default_shards(client) if arguments.shards is None else arguments.shards
+    found = [f"--shards={shards}"]
+    found += [f"--{name}={given[name]}" for name in VALUES if given[name] is not None]
+    found += [f"--{name}={os.path.abspath(file)}" for name in PATHS for file in given[name]]
+    return found + [f"--{name}" for name in FLAGS if given[name]]
 
 
 def show_progress(done: int, tasks: int) -> None:

@@ -16,7 +16,7 @@ from fsspec.implementations.local import LocalFileSystem
 from .._errors import Error
 
 #: What a plan of files that are staged calls the folder of its outputs.
-OUTPUTS = "outputs"
+OUTPUTS = ".warpload-outputs"
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,13 @@ class Place:
             name = posixpath.basename(url)
             for extension in (".set.json", ".wlt", ".g"):
                 name = name.removesuffix(extension)
-            folder = posixpath.join(posixpath.dirname(url), name + suffix)
-        elif local:
+            folder = posixpath.join(parent(url), name + suffix)
+        else:
             folder_fs, folder_path = fsspec.url_to_fs(folder)
-            if not isinstance(folder_fs, LocalFileSystem):
+            if isinstance(folder_fs, LocalFileSystem):
+                folder = folder_path
+            elif local:
                 raise Error(f"{folder}: expected a local folder, as {url} is local")
-            folder = folder_path
         return cls(url, folder, local)
 
     @contextmanager
@@ -69,7 +70,7 @@ class Place:
             raise Error(f"{self.input}: {path} is outside its folder, so that it cannot be staged")
         if path.startswith(OUTPUTS + "/"):
             return posixpath.join(self.folder, path.removeprefix(OUTPUTS + "/"))
-        return posixpath.join(posixpath.dirname(self.input), path)
+        return posixpath.join(parent(self.input), path)
 
     def stage(self, path: str, scratch: str) -> None:
         """Fetches the file that the plan calls `path`, to that name in `scratch`."""
@@ -100,3 +101,9 @@ class Place:
         """The text of the file that the plan calls `path`."""
         fs, at = fsspec.url_to_fs(self.url(path))
         return str(fs.read_text(at, encoding="utf-8"))
+
+
+def parent(url: str) -> str:
+    """The folder of `url`, which may be the root of its file system."""
+    scheme, separator, path = url.rpartition("://")
+    return scheme + separator + posixpath.dirname(path)

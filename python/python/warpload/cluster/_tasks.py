@@ -9,6 +9,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -29,21 +30,41 @@ class Task(TypedDict):
     level: int
 
 
+@dataclass(frozen=True)
+class Work:
+    """What a plan can be for."""
+
+    #: The last part of the name of the outputs' folder.
+    suffix: str
+    #: What the last task can be, and what it is planned from.
+    steps: tuple[str, ...]
+    source: str
+
+
+IMPORT = Work(".traces", ("set",), "a kernelslist.g")
+REPLAY = Work(".replay", ("replay", "merge"), "a trace set or a binary trace")
+
+
 def run(
+    work: Work,
     source: str | os.PathLike[str],
     folder: str | os.PathLike[str] | None,
-    suffix: str,
     options: list[str],
     client: Client,
     retries: int,
     progress: Callable[[int, int], object] | None,
 ) -> tuple[Place, str]:
-    """Plans what is to be done with `source` and has `client` do it.
+    """Plans `work` on `source` and has `client` do it.
 
     Returns where the files are, and what the plan calls the last one.
     """
-    place = Place.of(os.fspath(source), None if folder is None else os.fspath(folder), suffix)
+    place = Place.of(os.fspath(source), None if folder is None else os.fspath(folder), work.suffix)
     tasks = plan(place, options)
+    if not tasks or tasks[-1]["step"] not in work.steps:
+        raise Error(f"{place.input}: expected {work.source}")
+    for task in tasks:
+        for path in task["inputs"]:
+            place.url(path)
     # Dask answers from memory if it still holds a key, so each run has keys of its own.
     name = uuid.uuid4().hex
     futures: dict[str, Future] = {}
@@ -62,7 +83,10 @@ def run(
 
 def default_shards(client: Client) -> int:
     """One for each thread of the workers."""
-    return max(1, sum(client.nthreads().values()))
+    threads = sum(client.nthreads().values())
+    if threads == 0:
+        raise Error("the cluster has no workers yet; expected the number of shards")
+    return threads
 
 
 def plan(place: Place, options: list[str]) -> list[Task]:
@@ -70,7 +94,10 @@ def plan(place: Place, options: list[str]) -> list[Task]:
     with place.planning() as (source, folder, directory):
         argv = ["warpload", "plan", "-o", folder, "--format=json", *options, "--", source]
         try:
-            return [json.loads(line) for line in command(argv, directory).splitlines()]
+            status, output, messages = command(argv, directory)
+            if status != 0:
+                raise Refused(messages)
+            return [json.loads(line) for line in output.splitlines()]
         except Refused as refused:
             raise Error(str(refused)) from None
 
@@ -85,8 +112,7 @@ def wait_for(futures: list[Future], progress: Callable[[int, int], object] | Non
             if progress is not None:
                 progress(done, len(futures))
     except BaseException as error:
-        for future in futures:
-            future.cancel()
+        futures[0].client.cancel(futures)
         if isinstance(error, Refused):
             raise Error(str(error)) from None
         raise
@@ -96,7 +122,7 @@ def run_task(task: Task, place: Place, before: list[str]) -> str:
     """Runs `task` on a worker after `before`, whose outputs are there then. Returns its output."""
     del before
     if place.local:
-        command(task["argv"], None)
+        do(task, None)
     elif not place.holds(task["output"]):
         from distributed import get_worker
 
@@ -104,24 +130,36 @@ def run_task(task: Task, place: Place, before: list[str]) -> str:
             for path in task["inputs"]:
                 place.stage(path, scratch)
             Path(scratch, task["output"]).parent.mkdir(exist_ok=True)
-            command(task["argv"], scratch)
+            do(task, scratch)
             place.publish(task["output"], scratch)
     return task["output"]
 
 
-def command(argv: list[str], directory: str | None) -> str:
-    """Runs the command and returns what it printed.
+def do(task: Task, directory: str | None) -> None:
+    """Runs the command of `task`, in `directory` if there is one."""
+    status, _, messages = command(task["argv"], directory)
+    # 1 is a result, which has been written, with values that are not the expected ones.
+    if status != 0 and not (status == 1 and Path(directory or "", task["output"]).is_file()):
+        raise Refused(messages or f"{' '.join(task['argv'])}: exit status {status}")
+
+
+def command(argv: list[str], directory: str | None) -> tuple[int, str, str]:
+    """Runs the command and returns its exit status, what it printed, and its messages.
 
     It is a process of its own, because one whose mapped trace becomes shorter ends.
     """
-    arguments = [sys.executable, "-m", *argv]
-    done = subprocess.run(arguments, cwd=directory, capture_output=True, encoding="utf-8")
-    # 1 is a result, which has been written, with values that are not the expected ones.
-    if done.returncode not in (0, 1):
-        said = done.stderr.strip().removeprefix("error: ")
-        raise Refused(said or f"{' '.join(argv)}: exit status {done.returncode}")
-    return done.stdout
+    # Not `-m`, with which files in the directory could take the place of modules.
+    start = "import sys; sys.path.pop(0); from warpload.__main__ import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", start, *argv[1:]],
+        cwd=directory,
+        env={**os.environ, "PYTHONSAFEPATH": ""},
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+    )
+    return done.returncode, done.stdout, done.stderr.strip().removeprefix("error: ")
 
 
 class Refused(Exception):
-    """What the command said about what it did not do."""
+    """The command's error message."""
