@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import mmap
+import subprocess
 import sys
 
 import numpy as np
@@ -247,13 +248,20 @@ def test_no_forged_type_is_a_map() -> None:
     assert not wl.Memory({0x1000: array}).is_borrowed
 
 
-def test_no_forged_array_is_of_a_map(monkeypatch, tmp_path) -> None:
+def test_no_forged_array_is_of_a_map(tmp_path) -> None:
+    """In a new process, because the function is looked up once."""
     path = tmp_path / "image"
     path.write_bytes(bytes(4096))
-    writable = np.zeros(4096, np.uint8)
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as image:
-        monkeypatch.setattr("warpload._arrays.octets", lambda source: writable)
-        assert not wl.Memory({0x1000: image}).is_borrowed
+    script = """if True:
+        import mmap, sys, numpy, warpload, warpload._arrays
+        writable = numpy.zeros(4096, numpy.uint8)
+        warpload._arrays.octets = lambda source: writable
+        with open(sys.argv[1], "rb") as file:
+            image = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        print(warpload.Memory({0x1000: image}).is_borrowed)
+    """
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
 
 
 def test_a_memory_that_is_not_valid() -> None:
