@@ -6,7 +6,6 @@ use anyhow::bail;
 
 use super::importing::{Importing, List};
 use super::io::{self, Output};
-use super::name::visible;
 use super::options::{Progress, positive};
 use super::output_file::Target;
 use super::status::Status;
@@ -17,8 +16,8 @@ use super::{destination, split};
 ///
 /// Reads Accel-Sim's traces (.trace, .traceg, .tracez, or a kernelslist.g with all files that it lists),
 /// the traces of NVBit's mem_trace tool, as a log or as JSON, and those of CUTracer, as NDJSON or as
-/// a text log. Each may be compressed by gzip, xz or zstd. The output appears under its name when it is complete; a file that it replaces
-/// passes on its mode.
+/// a text log. Each may be compressed by gzip, xz or zstd. The output appears under its name when it is
+/// complete; a file that it replaces passes on its mode.
 ///
 /// Of a kernelslist.g, `--split` writes one binary trace for each trace that it lists, and a trace set,
 /// which is the one trace of all of them. `--only` writes one of these, on any machine; `warpload set`
@@ -104,7 +103,7 @@ pub(crate) fn execute(
     }
     file.persist()?;
     if !is_stdout {
-        output.line(format_args!("{} written", visible(&to.display().to_string())))?;
+        destination::say_written(&to, "", output)?;
     }
     Ok(Status::Done)
 }
