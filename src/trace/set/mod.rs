@@ -34,6 +34,7 @@ pub struct TraceSet {
 /// A part of a [`TraceSet`], and how to recognize it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SetPart {
     /// Its file, relative to that of the set.
     pub file: String,
@@ -112,7 +113,7 @@ impl TraceSet {
             if part.memory_records > part.records || part.loads > part.memory_records {
                 return Err(of_part("its counts contradict each other"));
             }
-            total = total.after(part).ok_or_else(|| of_part("the counts are too high"))?;
+            total = total.after(part).ok_or_else(|| of_part("the totals exceed 64 bits"))?;
             before.push(total);
         }
         if total.kernels > MAX_KERNELS as u64 {
