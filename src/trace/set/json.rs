@@ -22,7 +22,7 @@ struct VersionOnly {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSet {
-    set: Totals,
+    set: RawTotals,
     source: String,
     tools: Vec<String>,
     notes: Vec<String>,
@@ -45,9 +45,10 @@ struct Head<'c> {
     allocations: &'c [(u64, u64)],
 }
 
+/// What the file says of the whole; its parts must have the same.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Totals {
+struct RawTotals {
     version: u32,
     records: u64,
     memory_records: u64,
@@ -98,8 +99,8 @@ impl TraceSet {
             Contents { source, tools, notes, complete, kernels, operations, allocations };
         let read = Self::new(contents, parts)?;
         let checksum = set.checksum;
-        let set = Totals { checksum: read.checksum, ..set };
-        if set != Totals::of(&read) {
+        let set = RawTotals { checksum: read.checksum, ..set };
+        if set != RawTotals::of(&read) {
             let message = "the totals under `set` are not those of the parts";
             return Err(wrong(message.to_owned()));
         }
@@ -116,7 +117,7 @@ impl TraceSet {
     #[must_use]
     pub fn to_json(&self) -> String {
         // Numbers, texts and lists always have a form in JSON.
-        let totals = serde_json::to_string(&Totals::of(self)).unwrap_or_default();
+        let totals = serde_json::to_string(&RawTotals::of(self)).unwrap_or_default();
         let head = head(&self.contents);
         let head = head.strip_prefix('{').and_then(|head| head.strip_suffix('}'));
         let mut text = format!("{{\"set\":{totals},{}", head.unwrap_or_default());
@@ -162,7 +163,7 @@ pub(super) fn checksum(contents: &Contents, parts: &[SetPart]) -> u32 {
     crc.finalize()
 }
 
-impl Totals {
+impl RawTotals {
     fn of(set: &TraceSet) -> Self {
         Self {
             version: VERSION,

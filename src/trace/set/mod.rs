@@ -10,7 +10,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 pub use self::builder::SetBuilder;
-use crate::trace::binary::{BinaryTrace, Contents, TraceError};
+use crate::trace::binary::{BinaryTrace, Contents, Totals, TraceError};
 use crate::trace::import::MAX_KERNELS;
 use crate::trace::replay::Shard;
 
@@ -27,7 +27,7 @@ pub struct TraceSet {
     contents: Contents,
     parts: Vec<SetPart>,
     /// For each part, what comes before it; then the totals.
-    before: Vec<Before>,
+    before: Vec<Totals>,
     checksum: u32,
 }
 
@@ -70,25 +70,10 @@ impl SetPart {
             trailing_blocks: without.count() as u64,
         }
     }
-}
 
-/// What comes before a part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Before {
-    records: u64,
-    memory_records: u64,
-    loads: u64,
-    kernels: u64,
-}
-
-impl Before {
-    fn after(self, part: &SetPart) -> Option<Self> {
-        Some(Self {
-            records: self.records.checked_add(part.records)?,
-            memory_records: self.memory_records.checked_add(part.memory_records)?,
-            loads: self.loads.checked_add(part.loads)?,
-            kernels: self.kernels.checked_add(part.kernels)?,
-        })
+    fn totals(&self) -> Totals {
+        let Self { records, memory_records, loads, kernels, .. } = *self;
+        Totals { records, memory_records, loads, kernels }
     }
 }
 
@@ -103,7 +88,7 @@ impl TraceSet {
         if parts.is_empty() {
             return Err(wrong("it has no parts; expected at least one".to_owned()));
         }
-        let mut total = Before::default();
+        let mut total = Totals::default();
         let mut before = vec![total];
         for (i, part) in parts.iter().enumerate() {
             let of_part = |message: &str| wrong(format!("part {i}, {:?}: {message}", part.file));
@@ -113,7 +98,9 @@ impl TraceSet {
             if part.memory_records > part.records || part.loads > part.memory_records {
                 return Err(of_part("its counts contradict each other"));
             }
-            total = total.after(part).ok_or_else(|| of_part("the totals exceed 64 bits"))?;
+            total = total
+                .checked_add(part.totals())
+                .ok_or_else(|| of_part("the totals exceed 64 bits"))?;
             before.push(total);
         }
         if total.kernels > MAX_KERNELS as u64 {
@@ -140,7 +127,7 @@ impl TraceSet {
         &self.parts
     }
 
-    fn total(&self) -> Before {
+    fn total(&self) -> Totals {
         self.before.last().copied().unwrap_or_default()
     }
 
