@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
 
 /// What one binary trace is made of.
 enum Source<'p> {
-    Whole(Input<'p>),
+    Whole(Box<Input<'p>>),
     One(List, usize),
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn execute(
     // Before the target: it must not be one of the files of the list.
     let source = match only {
         Some(number) => Source::One(input.list(progress)?, number),
-        None => Source::Whole(input),
+        None => Source::Whole(Box::new(input)),
     };
     let target = Target::new(&to)?;
     // The trace itself can go there.
