@@ -10,7 +10,7 @@ use super::options::Progress;
 use super::output_file::{Target, real_folder};
 use super::status::Status;
 use super::trace::Input;
-use super::{destination, split};
+use super::{destination, part_names};
 
 /// Put binary traces together as a trace set
 ///
@@ -51,7 +51,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     }
     if let Some(list) = list {
         let list = Input::new(&list)?.list(Progress::Never)?;
-        traces = split::parts(to.parent().unwrap_or(Path::new("")), list.len());
+        traces = part_names::parts(to.parent().unwrap_or(Path::new("")), list.len());
     }
     let target = Target::new(&to)?;
     let set = put_together(&traces, &target)?;
