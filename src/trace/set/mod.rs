@@ -1,6 +1,7 @@
 //! [`TraceSet`]: a file that names binary traces which are one trace together (docs/trace-format.md).
 
 mod builder;
+mod head;
 mod hexadecimal;
 mod json;
 mod open;
@@ -71,6 +72,21 @@ impl SetPart {
         }
     }
 
+    /// Returns what the checksum of the set covers: all but the name, because parts can be moved.
+    fn numbers(&self) -> [u64; 7] {
+        let Self {
+            file: _,
+            bytes,
+            checksum,
+            records,
+            memory_records,
+            loads,
+            kernels,
+            trailing_blocks,
+        } = *self;
+        [bytes, checksum.into(), records, memory_records, loads, kernels, trailing_blocks]
+    }
+
     fn totals(&self) -> Totals {
         let Self { records, memory_records, loads, kernels, .. } = *self;
         Totals { records, memory_records, loads, kernels }
@@ -111,7 +127,7 @@ impl TraceSet {
             // As in the parts: of other spaces it is ignored.
             operation.uniform &= operation.reaches_global();
         }
-        let checksum = json::checksum(&contents, &parts);
+        let checksum = head::checksum(&contents, parts.iter().map(SetPart::numbers));
         Ok(Self { contents, parts, before, checksum })
     }
 
