@@ -15,7 +15,7 @@ fn main() -> ExitCode {
 }
 
 fn write(export: ParquetExport<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let ParquetExport { trace, threads, output, progress } = export;
+    let ParquetExport { trace, threads, output, progress, .. } = export;
     let options = LoadOptions::new(ReplayOptions::new(Data::Absent)).threads(threads);
     match write_parquet(LoadBatches::new(trace, options)?, output, progress) {
         // The command tells errors of the output from others.

@@ -33,10 +33,7 @@ impl Destination {
 
     /// Returns what the file holds, if that is there and can be read.
     pub(crate) fn existing(&self) -> Option<Vec<u8>> {
-        let (path, _) = self.file.as_ref()?;
-        // Reading a pipe would wait for a writer. It is an output, which is not remembered as an input.
-        fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-        fs::read(path).ok()
+        self.file.as_ref().and_then(|(path, _)| existing(path))
     }
 
     /// Returns the summary that the file holds; `None` if it is not a whole one.
@@ -70,7 +67,7 @@ impl Destination {
         drop(to);
         file.persist()?;
         if !is_stdout {
-            output.line(format_args!("{} written", visible(&path.display().to_string())))?;
+            say_written(&path, "", output)?;
         }
         Ok(())
     }
@@ -82,6 +79,19 @@ impl Destination {
         }
         Ok(status)
     }
+}
+
+/// Returns what an output holds already, if it is a file that can be read.
+pub(crate) fn existing(path: &Path) -> Option<Vec<u8>> {
+    // Reading a pipe would wait for a writer. It is an output, which is not remembered as an input.
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    fs::read(path).ok()
+}
+
+/// Says that an output has been written, and what it is.
+pub(crate) fn say_written(path: &Path, what: &str, output: &mut Output) -> anyhow::Result<()> {
+    let name = path.display().to_string();
+    Ok(output.line(format_args!("{} written{what}", visible(&name)))?)
 }
 
 /// Says that an output is there already.

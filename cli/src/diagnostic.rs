@@ -22,7 +22,7 @@ pub(crate) struct Origin<'o> {
     pub(crate) column: usize,
 }
 
-/// How bad what a message says is.
+/// The severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Level {
@@ -38,7 +38,7 @@ pub enum Level {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Message {
-    /// How bad it is.
+    /// Its severity.
     pub level: Level,
     /// What it says.
     pub title: String,

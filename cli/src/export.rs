@@ -12,18 +12,18 @@ use indicatif::ProgressBar;
 use warpload::trace::{BinaryTrace, ExportError, export_jsonl};
 
 use super::io::{self, Output};
-use super::name::visible;
 use super::options::{Progress, positive};
 use super::output_file::Target;
 use super::parquet::{self, ParquetExport, WriteParquet};
 use super::status::Status;
 use super::trace::{self, Input};
+use super::{destination, replay};
 
 /// Write every memory instruction of a trace for other tools
 ///
-/// Takes binary traces, sets of them, and text traces of the kinds that `import` takes. As `jsonl` it writes a line
-/// of JSON for the trace, one for each kernel, and one for each memory instruction with the addresses
-/// of its lanes. `import` reads that, too. As `parquet` it writes a table with a row for each load, its
+/// Takes binary traces, sets of them, and text traces of the kinds that `import` takes. As `jsonl` it
+/// writes a line of JSON for the trace, one for each kernel, and one for each memory instruction with the
+/// addresses of its lanes. `import` reads that, too. As `parquet` it writes a table with a row for each load, its
 /// addresses and what it costs. The output appears under its name when it is complete.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -87,8 +87,7 @@ pub(crate) fn execute(
     let input = Input::new(&from)?.map()?;
     let target = if io::is_stdin(&to) { None } else { Some(Target::new(&to)?) };
     let trace = Arc::new(input.open(progress, threads)?);
-    let blocks = trace.blocks().iter().map(|block| u64::from(block.length)).sum();
-    let bar = io::progress_bar(progress, blocks, &from);
+    let bar = io::progress_bar(progress, replay::block_bytes(&trace), &from);
     let name = || io::name(&from);
     let Some(target) = target else {
         let written = writer.write_stream(&trace, output, &bar)?;
@@ -108,7 +107,7 @@ pub(crate) fn execute(
     file.persist()?;
     bar.finish();
     if !is_stdout {
-        output.line(format_args!("{} written", visible(&to.display().to_string())))?;
+        destination::say_written(&to, "", output)?;
     }
     Ok(Status::Done)
 }

@@ -6,7 +6,6 @@ use anyhow::bail;
 
 use super::importing::{Importing, List};
 use super::io::{self, Output};
-use super::name::visible;
 use super::options::{Progress, positive};
 use super::output_file::Target;
 use super::status::Status;
@@ -17,8 +16,8 @@ use super::{destination, split};
 ///
 /// Reads Accel-Sim's traces (.trace, .traceg, .tracez, or a kernelslist.g with all files that it lists),
 /// the traces of NVBit's mem_trace tool, as a log or as JSON, and those of CUTracer, as NDJSON or as
-/// a text log. Each may be compressed by gzip, xz or zstd. The output appears under its name when it is complete; a file that it replaces
-/// passes on its mode.
+/// a text log. Each may be compressed by gzip, xz or zstd. The output appears under its name when it is
+/// complete; a file that it replaces passes on its mode.
 ///
 /// Of a kernelslist.g, `--split` writes one binary trace for each trace that it lists, and a trace set,
 /// which is the one trace of all of them. `--only` writes one of these, on any machine; `warpload set`
@@ -57,7 +56,7 @@ pub(crate) struct Arguments {
 
 /// What one binary trace is made of.
 enum Source<'p> {
-    Whole(Input<'p>),
+    Whole(Box<Input<'p>>),
     One(List, usize),
 }
 
@@ -88,7 +87,7 @@ pub(crate) fn execute(
     // Before the target: it must not be one of the files of the list.
     let source = match only {
         Some(number) => Source::One(input.list(progress)?, number),
-        None => Source::Whole(input),
+        None => Source::Whole(Box::new(input)),
     };
     let target = Target::new(&to)?;
     // The trace itself can go there.
@@ -104,7 +103,7 @@ pub(crate) fn execute(
     }
     file.persist()?;
     if !is_stdout {
-        output.line(format_args!("{} written", visible(&to.display().to_string())))?;
+        destination::say_written(&to, "", output)?;
     }
     Ok(Status::Done)
 }

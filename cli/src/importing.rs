@@ -1,4 +1,4 @@
-//! Importing text traces, whole or trace by trace of a list: progress, and whose errors there are.
+//! Importing text traces, whole or trace by trace of a list: progress, and whether an error is of the output.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};

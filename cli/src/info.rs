@@ -17,8 +17,8 @@ use super::trace::{self, Input};
 /// Show what a trace or a memory image holds
 ///
 /// Reads the index and the contents of a binary trace, or of all parts of a trace set, or the manifest of an
-/// image, not all of it. A text trace is read whole. A binary trace is mapped: it must not change or become shorter while it is
-/// read.
+/// image, not all of it. A text trace is read whole. A binary trace is mapped: it must not change or become
+/// shorter while it is read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

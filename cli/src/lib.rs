@@ -33,6 +33,7 @@ mod name;
 mod options;
 mod output_file;
 mod parquet;
+mod part_names;
 mod plan;
 mod process;
 mod ptx;

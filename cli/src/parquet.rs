@@ -10,6 +10,7 @@ use anyhow::Context;
 use warpload::trace::BinaryTrace;
 
 /// A trace to be written as Parquet.
+#[non_exhaustive]
 pub struct ParquetExport<'a> {
     /// The trace.
     pub trace: Arc<BinaryTrace>,

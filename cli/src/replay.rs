@@ -27,8 +27,8 @@ use super::{choice, cubins, diagnostic, resume};
 /// from a memory image or from a fill; with neither, everything but values is computed. If the trace
 /// holds expected values they are compared, and a mismatch is exit status 1.
 ///
-/// A binary trace or the parts of a set, a file with cubins, and one that holds all bytes of an image, are mapped: they must not change or
-/// become shorter while they are read.
+/// A binary trace or the parts of a set, a file with cubins, and one that holds all bytes of an image, are
+/// mapped: they must not change or become shorter while they are read.
 ///
 /// Misaligned addresses are rounded down and reported as faults, whatever the manifest's
 /// `misaligned` is.
@@ -141,7 +141,7 @@ pub(crate) fn execute(
     })
 }
 
-/// Returns how many bytes a replay of the whole trace reports as its progress.
+/// Returns how many bytes a replay or an export of the whole trace reports as its progress.
 pub(crate) fn block_bytes(trace: &BinaryTrace) -> u64 {
     trace.blocks().iter().map(|block| u64::from(block.length)).sum()
 }

@@ -1,18 +1,16 @@
 //! `set`: binary traces put together.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
 use warpload::trace::{SetBuilder, TraceSet};
 
 use super::io::{self, Output};
-use super::name::visible;
 use super::options::Progress;
 use super::output_file::{Target, real_folder};
 use super::status::Status;
 use super::trace::Input;
-use super::{destination, split};
+use super::{destination, part_names};
 
 /// Put binary traces together as a trace set
 ///
@@ -53,7 +51,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     }
     if let Some(list) = list {
         let list = Input::new(&list)?.list(Progress::Never)?;
-        traces = split::parts(to.parent().unwrap_or(Path::new("")), list.len());
+        traces = part_names::parts(to.parent().unwrap_or(Path::new("")), list.len());
     }
     let target = Target::new(&to)?;
     let set = put_together(&traces, &target)?;
@@ -69,18 +67,14 @@ pub(crate) fn write(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let json = set.to_json();
-    let is_there = || fs::metadata(to).is_ok_and(|metadata| metadata.is_file());
-    if resume && is_there() && fs::read(to).is_ok_and(|bytes| bytes == json.as_bytes()) {
+    if resume && destination::existing(to).is_some_and(|bytes| bytes == json.as_bytes()) {
         destination::say_done(to, output)?;
         return Ok(Status::Done);
     }
     target.write(json.as_bytes())?;
-    let (to, parts) = (to.display().to_string(), set.parts().len());
-    output.line(format_args!(
-        "{} written, {parts} part{}",
-        visible(&to),
-        if parts == 1 { "" } else { "s" }
-    ))?;
+    let parts = set.parts().len();
+    let what = format!(", {parts} part{}", if parts == 1 { "" } else { "s" });
+    destination::say_written(to, &what, output)?;
     Ok(Status::Done)
 }
 

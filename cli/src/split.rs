@@ -11,11 +11,8 @@ use anyhow::{Context, bail};
 use super::importing::List;
 use super::io::Output;
 use super::output_file::Target;
-use super::set;
 use super::status::Status;
-
-/// The name of the set in the folder of `--split`.
-pub(crate) const SET: &str = "trace.set.json";
+use super::{part_names, set};
 
 /// Writes each trace of a list into a folder, and the set of all of them.
 pub(crate) fn split(
@@ -31,9 +28,9 @@ pub(crate) fn split(
     }
     fs::create_dir_all(folder)
         .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
-    let to = folder.join(SET);
+    let to = folder.join(part_names::SET);
     let target = Target::new(&to)?;
-    let parts = parts(folder, count);
+    let parts = part_names::parts(folder, count);
     // All before the first is written: each can be one of the inputs.
     for part in &parts {
         Target::new(part)?;
@@ -55,13 +52,6 @@ impl OldSet<'_> {
         let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         target.take().map_or(Ok(()), Target::remove)
     }
-}
-
-/// Returns the names of so many parts in a folder, which `plan` and `set --list` rely on.
-pub(crate) fn parts(folder: &Path, count: usize) -> Vec<PathBuf> {
-    let last = count.saturating_sub(1);
-    let digits = last.checked_ilog10().map_or(1, |log| log as usize + 1).max(4);
-    (0..count).map(|i| folder.join(format!("part-{i:0digits$}.wlt"))).collect()
 }
 
 /// Imports all traces of a list, several at the same time. Of several errors it is the first one in the

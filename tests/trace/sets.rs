@@ -375,7 +375,7 @@ fn made_up_sets_do_no_harm() {
     refused(&|part| part.file.clear(), "expected the name of a file");
     refused(&|part| part.file.push('\0'), "expected the name of a file");
     refused(&|part| part.loads = part.memory_records + 1, "its counts contradict each other");
-    refused(&|part| part.records = u64::MAX, "the counts are too high");
+    refused(&|part| part.records = u64::MAX, "the totals exceed 64 bits");
     refused(&|part| part.kernels = 1 << 20, "it has more than 1048576 kernels");
     let error = TraceSet::from_json(br#"{"set":{"version":2,"news":1}}"#).unwrap_err().to_string();
     assert_eq!(error, "not a valid trace set: version 2; expected version 1");

@@ -8,7 +8,7 @@ use warpload::trace::ImportError;
 use super::task::{Task, argument};
 use crate::io;
 use crate::options::Progress;
-use crate::split;
+use crate::part_names;
 use crate::trace::Input;
 
 /// What a plan is made of.
@@ -37,7 +37,7 @@ pub(super) fn tasks(
     }
     let name = argument(path)?;
     let mut tasks = Vec::new();
-    for (i, (file, part)) in list.files().zip(split::parts(folder, list.len())).enumerate() {
+    for (i, (file, part)) in list.files().zip(part_names::parts(folder, list.len())).enumerate() {
         let mut arguments = vec![name.clone(), "--only".to_owned(), i.to_string()];
         arguments.extend(threads.map(|threads| format!("--threads={threads}")));
         let inputs = vec![name.clone(), io::utf8(&file)?.to_owned()];
@@ -45,7 +45,7 @@ pub(super) fn tasks(
     }
     let parts = tasks.iter().map(|task| task.output.clone());
     let inputs = [name.clone()].into_iter().chain(parts).collect();
-    let set = argument(&folder.join(split::SET))?;
+    let set = argument(&folder.join(part_names::SET))?;
     // Not the names of all parts, which need not fit into a command.
     tasks.push(Task::new("set", ["--list".to_owned(), name], inputs, set, 1));
     Ok(tasks)

@@ -23,6 +23,7 @@ const MAX_STRIDE: u64 = 1 << 58;
 /// What one access costs in a memory other than global: wavefronts of shared memory, sectors of local
 /// memory, addresses of constant memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Cost {
     /// What it costs.
     pub amount: u64,

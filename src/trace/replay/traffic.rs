@@ -17,6 +17,7 @@ pub(super) const PAGE: u64 = 4096;
 
 /// What one access touches in global memory, and the least that would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Traffic {
     /// The distinct sectors of 32 bytes.
     pub sectors: u64,

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hexadecimal;
 use super::{SetPart, TraceSet, VERSION};
+use super::{head, hexadecimal};
 use crate::lines::without_mark;
 use crate::trace::binary::{Contents, TraceError, operations};
 use crate::trace::operation::Operation;
@@ -22,7 +22,7 @@ struct VersionOnly {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSet {
-    set: Totals,
+    set: RawTotals,
     source: String,
     tools: Vec<String>,
     notes: Vec<String>,
@@ -33,21 +33,10 @@ struct RawSet {
     parts: Vec<SetPart>,
 }
 
-/// What is written of the contents.
-#[derive(Serialize)]
-struct Head<'c> {
-    source: &'c str,
-    tools: &'c [String],
-    notes: &'c [String],
-    complete: bool,
-    #[serde(with = "operations")]
-    operations: &'c [Operation],
-    allocations: &'c [(u64, u64)],
-}
-
+/// What the file says of the whole; its parts must have the same.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Totals {
+struct RawTotals {
     version: u32,
     records: u64,
     memory_records: u64,
@@ -98,8 +87,8 @@ impl TraceSet {
             Contents { source, tools, notes, complete, kernels, operations, allocations };
         let read = Self::new(contents, parts)?;
         let checksum = set.checksum;
-        let set = Totals { checksum: read.checksum, ..set };
-        if set != Totals::of(&read) {
+        let set = RawTotals { checksum: read.checksum, ..set };
+        if set != RawTotals::of(&read) {
             let message = "the totals under `set` are not those of the parts";
             return Err(wrong(message.to_owned()));
         }
@@ -116,8 +105,8 @@ impl TraceSet {
     #[must_use]
     pub fn to_json(&self) -> String {
         // Numbers, texts and lists always have a form in JSON.
-        let totals = serde_json::to_string(&Totals::of(self)).unwrap_or_default();
-        let head = head(&self.contents);
+        let totals = serde_json::to_string(&RawTotals::of(self)).unwrap_or_default();
+        let head = head::text(&self.contents);
         let head = head.strip_prefix('{').and_then(|head| head.strip_suffix('}'));
         let mut text = format!("{{\"set\":{totals},{}", head.unwrap_or_default());
         text.push_str(",\"parts\":[");
@@ -130,39 +119,7 @@ impl TraceSet {
     }
 }
 
-fn head(contents: &Contents) -> String {
-    let Contents { source, tools, notes, complete, operations, allocations, .. } = contents;
-    let complete = *complete;
-    let head = Head { source, tools, notes, complete, operations, allocations };
-    serde_json::to_string(&head).unwrap_or_default()
-}
-
-/// Returns the checksum of a set, which covers all that its file has but the names of the parts'
-/// files: the parts can be moved.
-pub(super) fn checksum(contents: &Contents, parts: &[SetPart]) -> u32 {
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(head(contents).as_bytes());
-    for part in parts {
-        // All of them: one that is forgotten here could be changed unnoticed.
-        let SetPart {
-            file: _,
-            bytes,
-            checksum,
-            records,
-            memory_records,
-            loads,
-            kernels,
-            trailing_blocks,
-        } = part;
-        let checksum = &u64::from(*checksum);
-        for number in [bytes, checksum, records, memory_records, loads, kernels, trailing_blocks] {
-            crc.update(&number.to_le_bytes());
-        }
-    }
-    crc.finalize()
-}
-
-impl Totals {
+impl RawTotals {
     fn of(set: &TraceSet) -> Self {
         Self {
             version: VERSION,

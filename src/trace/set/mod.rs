@@ -1,6 +1,7 @@
 //! [`TraceSet`]: a file that names binary traces which are one trace together (docs/trace-format.md).
 
 mod builder;
+mod head;
 mod hexadecimal;
 mod json;
 mod open;
@@ -10,7 +11,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 pub use self::builder::SetBuilder;
-use crate::trace::binary::{BinaryTrace, Contents, TraceError};
+use crate::trace::binary::{BinaryTrace, Contents, Totals, TraceError};
 use crate::trace::import::MAX_KERNELS;
 use crate::trace::replay::Shard;
 
@@ -27,13 +28,14 @@ pub struct TraceSet {
     contents: Contents,
     parts: Vec<SetPart>,
     /// For each part, what comes before it; then the totals.
-    before: Vec<Before>,
+    before: Vec<Totals>,
     checksum: u32,
 }
 
 /// A part of a [`TraceSet`], and how to recognize it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SetPart {
     /// Its file, relative to that of the set.
     pub file: String,
@@ -69,25 +71,25 @@ impl SetPart {
             trailing_blocks: without.count() as u64,
         }
     }
-}
 
-/// What comes before a part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Before {
-    records: u64,
-    memory_records: u64,
-    loads: u64,
-    kernels: u64,
-}
+    /// Returns what the checksum of the set covers: all but the name, because parts can be moved.
+    fn numbers(&self) -> [u64; 7] {
+        let Self {
+            file: _,
+            bytes,
+            checksum,
+            records,
+            memory_records,
+            loads,
+            kernels,
+            trailing_blocks,
+        } = *self;
+        [bytes, checksum.into(), records, memory_records, loads, kernels, trailing_blocks]
+    }
 
-impl Before {
-    fn after(self, part: &SetPart) -> Option<Self> {
-        Some(Self {
-            records: self.records.checked_add(part.records)?,
-            memory_records: self.memory_records.checked_add(part.memory_records)?,
-            loads: self.loads.checked_add(part.loads)?,
-            kernels: self.kernels.checked_add(part.kernels)?,
-        })
+    fn totals(&self) -> Totals {
+        let Self { records, memory_records, loads, kernels, .. } = *self;
+        Totals { records, memory_records, loads, kernels }
     }
 }
 
@@ -102,7 +104,7 @@ impl TraceSet {
         if parts.is_empty() {
             return Err(wrong("it has no parts; expected at least one".to_owned()));
         }
-        let mut total = Before::default();
+        let mut total = Totals::default();
         let mut before = vec![total];
         for (i, part) in parts.iter().enumerate() {
             let of_part = |message: &str| wrong(format!("part {i}, {:?}: {message}", part.file));
@@ -112,7 +114,9 @@ impl TraceSet {
             if part.memory_records > part.records || part.loads > part.memory_records {
                 return Err(of_part("its counts contradict each other"));
             }
-            total = total.after(part).ok_or_else(|| of_part("the counts are too high"))?;
+            total = total
+                .checked_add(part.totals())
+                .ok_or_else(|| of_part("the totals exceed 64 bits"))?;
             before.push(total);
         }
         if total.kernels > MAX_KERNELS as u64 {
@@ -123,7 +127,7 @@ impl TraceSet {
             // As in the parts: of other spaces it is ignored.
             operation.uniform &= operation.reaches_global();
         }
-        let checksum = json::checksum(&contents, &parts);
+        let checksum = head::checksum(&contents, parts.iter().map(SetPart::numbers));
         Ok(Self { contents, parts, before, checksum })
     }
 
@@ -139,7 +143,7 @@ impl TraceSet {
         &self.parts
     }
 
-    fn total(&self) -> Before {
+    fn total(&self) -> Totals {
         self.before.last().copied().unwrap_or_default()
     }
 

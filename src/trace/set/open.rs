@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use super::{Before, SetPart, TraceSet};
+use super::{SetPart, TraceSet};
 use crate::memory::Arena;
-use crate::trace::binary::{BinaryTrace, Join, Totals, TraceError};
+use crate::trace::binary::{BinaryTrace, Join, TraceError};
 use crate::trace::replay::Shard;
 
 impl TraceSet {
@@ -22,17 +22,8 @@ impl TraceSet {
         mut read: impl FnMut(&Path) -> io::Result<Arena>,
     ) -> Result<BinaryTrace, TraceError> {
         let needed = self.parts_of(shard);
-        let totals = Totals {
-            records: self.records(),
-            memory_records: self.memory_records(),
-            loads: self.loads(),
-            kernels: self.kernels() as usize,
-            checksum: self.checksum(),
-        };
-        let Before { records, memory_records, kernels, .. } =
-            self.before.get(needed.start).copied().unwrap_or_default();
-        let first_kernel = kernels as usize;
-        let mut whole = Join::new(totals, &self.contents, first_kernel, (records, memory_records));
+        let before = self.before.get(needed.start).copied().unwrap_or_default();
+        let mut whole = Join::new(self.total(), self.checksum, &self.contents, before);
         for part in self.parts.get(needed).unwrap_or_default() {
             let file = folder.join(&part.file);
             let bytes =

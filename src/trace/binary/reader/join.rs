@@ -19,19 +19,18 @@ pub(in crate::trace) struct Join {
     operations: FxHashMap<Operation, u16>,
     /// The texts of kernels, each once.
     names: FxHashSet<Arc<str>>,
-    /// What comes before the next part.
-    records: u64,
-    memory_records: u64,
+    /// What precedes the next part.
+    before: Totals,
 }
 
 impl Join {
     /// Creates the whole, of `totals` and `contents`, without parts; the kernels of `contents` are left out.
-    /// `first_kernel`, `records` and `memory_records` are what precedes the first part added.
+    /// `before` is what precedes the first part added.
     pub(in crate::trace) fn new(
         totals: Totals,
+        checksum: u32,
         contents: &Contents,
-        first_kernel: usize,
-        (records, memory_records): (u64, u64),
+        before: Totals,
     ) -> Self {
         let mut operations = FxHashMap::default();
         for (number, operation) in (0..=u16::MAX).zip(&contents.operations) {
@@ -39,8 +38,9 @@ impl Join {
         }
         let contents = Contents { kernels: Vec::new(), ..contents.clone() };
         let (parts, blocks) = (Vec::new(), Vec::new());
-        let trace = BinaryTrace { parts, contents, blocks, totals, first_kernel };
-        Self { trace, operations, names: FxHashSet::default(), records, memory_records }
+        let first_kernel = before.kernels as usize;
+        let trace = BinaryTrace { parts, contents, blocks, totals, checksum, first_kernel };
+        Self { trace, operations, names: FxHashSet::default(), before }
     }
 
     /// Adds the next part, a trace of one file.
@@ -64,13 +64,13 @@ impl Join {
             self.trace.contents.kernels.push(kernel);
         }
         self.trace.blocks.extend(blocks.into_iter().map(|block| RawBlock {
-            first_record: block.first_record + self.records,
-            first_memory_record: block.first_memory_record + self.memory_records,
+            first_record: block.first_record + self.before.records,
+            first_memory_record: block.first_memory_record + self.before.memory_records,
             kernel: block.kernel + first_kernel,
             ..block
         }));
-        self.records += totals.records;
-        self.memory_records += totals.memory_records;
+        self.before.records += totals.records;
+        self.before.memory_records += totals.memory_records;
         Ok(())
     }
 

@@ -31,17 +31,29 @@ pub struct BinaryTrace {
     contents: Contents,
     blocks: Vec<RawBlock>,
     totals: Totals,
+    checksum: u32,
     first_kernel: usize,
 }
 
-/// What a trace has, be all of it there or not.
+/// How much a trace has, be all of it there or not, or what precedes a part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::trace) struct Totals {
     pub(in crate::trace) records: u64,
     pub(in crate::trace) memory_records: u64,
     pub(in crate::trace) loads: u64,
-    pub(in crate::trace) kernels: usize,
-    pub(in crate::trace) checksum: u32,
+    pub(in crate::trace) kernels: u64,
+}
+
+impl Totals {
+    /// Returns the sums; `None` if one exceeds 64 bits.
+    pub(in crate::trace) fn checked_add(self, other: Self) -> Option<Self> {
+        Some(Self {
+            records: self.records.checked_add(other.records)?,
+            memory_records: self.memory_records.checked_add(other.memory_records)?,
+            loads: self.loads.checked_add(other.loads)?,
+            kernels: self.kernels.checked_add(other.kernels)?,
+        })
+    }
 }
 
 impl BinaryTrace {
@@ -78,11 +90,11 @@ impl BinaryTrace {
             records: header.records,
             memory_records: if is_oldest { header.loads } else { header.memory_records },
             loads: header.loads,
-            kernels: contents.kernels.len(),
-            checksum: header.sections_crc,
+            kernels: contents.kernels.len() as u64,
         };
+        let checksum = header.sections_crc;
         let parts = vec![Part::new(bytes, is_oldest, contents.operations.len())];
-        Ok(Self { parts, contents, blocks, totals, first_kernel: 0 })
+        Ok(Self { parts, contents, blocks, totals, checksum, first_kernel: 0 })
     }
 
     /// Returns whether the trace has records of loads only, as version 1 of the format has; stores and
@@ -115,14 +127,15 @@ impl BinaryTrace {
     /// index; of a set, [that of the set](crate::trace::TraceSet::checksum).
     #[must_use]
     pub fn checksum(&self) -> u32 {
-        self.totals.checksum
+        self.checksum
     }
 
     /// Returns the number of kernels of the whole trace: those of [`Self::contents`], unless the trace is
     /// some parts of a set.
     #[must_use]
     pub fn kernels(&self) -> usize {
-        self.totals.kernels
+        // At most `MAX_KERNELS`.
+        self.totals.kernels as usize
     }
 
     /// Returns how many kernels of the whole trace come before those of [`Self::contents`]: 0 unless the
