@@ -202,6 +202,30 @@ fn partials_that_disagree_are_not_merged() {
     assert!(Summary::merge(parts.to_vec()).is_ok());
 }
 
+/// A shard that has no kernels has no number of the first one either.
+#[test]
+fn shards_without_kernels_have_no_first_one() {
+    let trace = open(&write(&[Item::Kernel("one"), Item::Kernel("other")]));
+    // Of a set, shards list the kernels of the parts that they opened.
+    let with = |part: &Summary, kernels: usize, first: usize| {
+        let mut part = serde_json::to_value(part).unwrap();
+        for place in ["/kernels", "/partial/pages", "/partial/lines"] {
+            part.pointer_mut(place).unwrap().as_array_mut().unwrap().truncate(kernels);
+        }
+        part["partial"]["first_kernel"] = value!(first);
+        serde_json::from_value::<Summary>(part).unwrap()
+    };
+    let parts = shards(&trace, 2);
+    let merge =
+        |first| Summary::merge_partial(vec![with(&parts[0], 1, 0), with(&parts[1], 0, first)]);
+    assert!(merge(0).is_ok());
+    let error = merge(2).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "summary 1 is inconsistent: it has no kernels, but the number of its first one"
+    );
+}
+
 /// Returns options that add state to partial summaries, each with every other.
 fn options(kind: usize, counts_reuse: bool) -> ReplayOptions<'static> {
     let data = [Data::Absent, Data::Fill(Fill::Zero), Data::Fill(Fill::Address)][kind % 3];
