@@ -119,6 +119,31 @@ fn check_replay(trace: &str, options: &[&str], folder: &Path) {
         assert_eq!(done(&tasks), expected, "{length} bytes");
         assert_eq!(fs::read(shard).unwrap(), good);
     }
+    // Changes that no sum contradicts, in a shard and in the merge of several; a merge refuses the shard.
+    for (number, is_refused) in [(2, true), (7, false)] {
+        let path = output(&tasks[number]);
+        let good = fs::read_to_string(path).unwrap();
+        let changes = [
+            (r#""first_faults":["#, r#""first_faults":[ "#),
+            (r#""complete":"#, r#""unknown":1,"complete":"#),
+            (r#""notes":[""#, r#""notes":["-"#),
+            (r#""sectors":{"min":"#, r#""sectors":{"min":1"#),
+            (r#""checksum":""#, r#""checksum":"A"#),
+        ];
+        for (from, to) in changes {
+            let damaged = good.replacen(from, to, 1);
+            fs::write(path, &damaged).unwrap();
+            if is_refused && from.contains("sectors") {
+                let ran = warpload().args(["merge", "--partial", path]).output().unwrap();
+                let error = String::from_utf8(ran.stderr).unwrap();
+                assert!(error.contains("it has changed since it was written"), "{error}");
+            }
+            let mut expected = [true; 10];
+            expected[number] = damaged == good;
+            assert_eq!(done(&tasks), expected, "{from}");
+            assert_eq!(fs::read_to_string(path).unwrap(), good);
+        }
+    }
     let other_shard = fs::read(output(&tasks[3])).unwrap();
     let other_replay =
         run(&["replay", trace, "--shard", "2/7", "--format", "json", "--space", "global"]);

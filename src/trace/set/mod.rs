@@ -1,7 +1,7 @@
 //! [`TraceSet`]: a file that names binary traces which are one trace together (docs/trace-format.md).
 
 mod builder;
-mod hexadecimal;
+pub(in crate::trace) mod hexadecimal;
 mod json;
 mod open;
 

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use roaring::RoaringTreemap;
 
 use super::check::{check_consistent, is_known};
+use super::checksum::Checksum;
 use super::partial::PartialReuse;
 use super::rows::Rows;
 use super::set::Set;
@@ -140,6 +141,12 @@ impl Part {
     fn new(index: usize, mut summary: Summary) -> Result<Self, MergeError> {
         let mut partial = summary.partial.take().ok_or(MergeError::NotPartial { index })?;
         let inconsistent = |message| MergeError::Inconsistent { index, message };
+        if !summary.is_as_written(&partial) {
+            return Err(inconsistent(
+                "its checksum is another: it has changed since it was written",
+            ));
+        }
+        partial.checksum = Checksum::default();
         check_consistent(&summary, &partial).map_err(inconsistent)?;
         let rows = Rows::take(&mut summary, &mut partial).map_err(inconsistent)?;
         let pages = std::mem::take(&mut partial.pages);

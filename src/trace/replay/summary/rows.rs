@@ -118,7 +118,7 @@ impl Row {
         Ok(())
     }
 
-    /// Returns the row with recomputed means: one that was read from JSON can differ in its last bit.
+    /// Returns the row with the means of its sums.
     fn with_means(self) -> PcSummary {
         let Self { mut row, sectors, wavefronts } = self;
         row.sectors.mean = mean(sectors, row.loads);
