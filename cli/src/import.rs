@@ -1,10 +1,10 @@
 //! `import`: a text trace into a binary one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::bail;
 
-use super::importing::Importing;
+use super::importing::{Importing, List};
 use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Progress, positive};
@@ -45,8 +45,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", conflicts_with = "split")]
     only: Option<usize>,
 
-    /// Do nothing if the output is a whole binary trace of that input already, and not older than it and
-    /// the files that it lists
+    /// Do nothing if the output is a whole binary trace already, of files with the same bytes
     #[arg(long)]
     resume: bool,
 
@@ -75,22 +74,31 @@ pub(crate) fn execute(
     if split {
         return split::split(input.list(progress)?, &to, threads, resume, output);
     }
-    if resume && is_done(&from, only, &to)? {
+    let target = Target::new(&to)?;
+    let is_regular = input.is_regular();
+    let whole = match only {
+        Some(number) => Source::Part(input.list(progress)?, number),
+        None => Source::Whole(input),
+    };
+    let is_done = || match &whole {
+        Source::Part(list, number) => list.is_done(*number, &to),
+        // What is not a regular file can be read once.
+        Source::Whole(_) => is_regular && Importing::new(&from, Progress::Never).is_done(&to),
+    };
+    if resume && is_done() {
         destination::say_done(&to, output)?;
         return Ok(Status::Done);
     }
-    let target = Target::new(&to)?;
     // The trace itself can go there.
     let is_stdout = target.is_stdout();
     let file = target.create()?;
     let failed = file.target().error_context();
-    match only {
-        Some(number) => {
-            let list = input.list(progress)?;
+    match whole {
+        Source::Part(list, number) => {
             list.import_into(number, file.file(), &failed, threads)?;
             list.finish();
         }
-        None => input.import_into(file.file(), &failed, progress, threads)?,
+        Source::Whole(input) => input.import_into(file.file(), &failed, progress, threads)?,
     }
     file.persist()?;
     if !is_stdout {
@@ -99,14 +107,9 @@ pub(crate) fn execute(
     Ok(Status::Done)
 }
 
-/// Returns whether the import of a trace, or of one or all of a list, is there already.
-fn is_done(from: &Path, only: Option<usize>, to: &Path) -> anyhow::Result<bool> {
-    if io::is_stdin(from) {
-        return Ok(false);
-    }
-    Ok(match Input::new(from)?.list(Progress::Never) {
-        Ok(list) => list.is_done(only, to),
-        // A trace, which names no files.
-        Err(_) => only.is_none() && Importing::new(from, Progress::Never).is_done(to, []),
-    })
+/// What is imported.
+enum Source<'p> {
+    Whole(Input<'p>),
+    /// One trace of a list.
+    Part(List, usize),
 }

@@ -59,7 +59,7 @@ fn import_all(list: &List, parts: &[PathBuf], threads: usize, resume: bool) -> a
         while !stopped.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(part) = parts.get(number) else { return };
-            if resume && list.is_done(Some(number), part) {
+            if resume && list.is_done(number, part) {
                 continue;
             }
             if let Err(error) = import_one(list, number, part, each) {

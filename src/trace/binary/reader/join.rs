@@ -38,7 +38,8 @@ impl Join {
         }
         let contents = Contents { kernels: Vec::new(), ..contents.clone() };
         let (parts, blocks) = (Vec::new(), Vec::new());
-        let trace = BinaryTrace { parts, contents, blocks, totals, first_kernel };
+        let inputs = Vec::new();
+        let trace = BinaryTrace { parts, contents, blocks, totals, first_kernel, inputs };
         Self { trace, operations, names: FxHashSet::default(), records, memory_records }
     }
 
