@@ -22,7 +22,7 @@ pub(crate) struct Origin<'o> {
     pub(crate) column: usize,
 }
 
-/// How bad what a message says is.
+/// The severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Level {
@@ -38,7 +38,7 @@ pub enum Level {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Message {
-    /// How bad it is.
+    /// Its severity.
     pub level: Level,
     /// What it says.
     pub title: String,
@@ -91,7 +91,16 @@ thread_local! {
 
 /// Calls a function whose messages are collected instead of drawn.
 pub(crate) fn collect<T>(function: impl FnOnce() -> T) -> (T, Vec<Message>) {
-    COLLECTED.set(Some(Vec::new()));
+    /// Puts back what was there, also after a panic.
+    struct Before(Option<Vec<Message>>);
+
+    impl Drop for Before {
+        fn drop(&mut self) {
+            COLLECTED.set(self.0.take());
+        }
+    }
+
+    let _before = Before(COLLECTED.replace(Some(Vec::new())));
     let result = function();
     (result, COLLECTED.take().unwrap_or_default())
 }

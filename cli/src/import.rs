@@ -78,7 +78,7 @@ pub(crate) fn execute(
     let is_regular = input.is_regular();
     let whole = match only {
         Some(number) => Source::Part(input.list(progress)?, number),
-        None => Source::Whole(input),
+        None => Source::Whole(Box::new(input)),
     };
     let is_done = || match &whole {
         Source::Part(list, number) => list.is_done(*number, &to),
@@ -109,7 +109,7 @@ pub(crate) fn execute(
 
 /// What is imported.
 enum Source<'p> {
-    Whole(Input<'p>),
+    Whole(Box<Input<'p>>),
     /// One trace of a list.
     Part(List, usize),
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static IS_OWNED: AtomicBool = AtomicBool::new(false);
 
-/// Says that it is.
+/// Marks the process as the command's.
 pub(crate) fn own() {
     IS_OWNED.store(true, Ordering::Relaxed);
 }

@@ -287,6 +287,14 @@ fn what_cannot_be_planned_or_resumed() {
             "`--resume` needs `--format json`",
         ),
         (&["merge", "--resume", "tests/data/cmd/shard-0.json"], "--output <FILE>"),
+        (
+            &["replay", TRACE, "-o", "-", "--resume", "--shard", "0/2", "--format", "json"],
+            "expected a file, not `-`",
+        ),
+        (
+            &["merge", "--partial", "--resume", "tests/data/cmd/shard-0.json", "-o", "-"],
+            "expected a file, not `-`",
+        ),
     ];
     for (arguments, expected) in cases {
         let ran = Ran::from(warpload().args(*arguments).output().unwrap());
