@@ -3,7 +3,8 @@
 use serde_json::{Value, json as value};
 use warpload::memory::Fill;
 use warpload::trace::{
-    BinaryTrace, Data, MergeError, ReplayOptions, Selected, Selection, Shard, Summary, replay,
+    BinaryTrace, Data, MergeError, PartialHead, ReplayOptions, Selected, Selection, Shard, Summary,
+    replay,
 };
 
 use crate::random::Random;
@@ -264,6 +265,30 @@ fn each_place(value: &Value, at: &mut String, places: &mut Vec<String>) {
         Value::Object(fields) => fields.iter().for_each(|(key, value)| inner(key, value)),
         Value::Array(list) => (0..).zip(list).for_each(|(i, value)| inner(&i.to_string(), value)),
         _ => places.push(at.clone()),
+    }
+}
+
+/// What heads are of has to agree as what is merged.
+#[test]
+fn heads_join_as_summaries_merge() {
+    let trace = open(&write(&random_items(15, 100)));
+    let parts = shards(&trace, 2);
+    let join = |change: fn(&mut Value)| {
+        let mut later = serde_json::to_value(&parts[1]).unwrap();
+        change(&mut later);
+        let later = serde_json::from_value(later).unwrap();
+        PartialHead::join(vec![PartialHead::of(&parts[0]).unwrap(), later])
+    };
+    let merged = Summary::merge_partial(parts.clone()).unwrap();
+    assert_eq!(join(|_| ()), PartialHead::of(&merged));
+    let changes: [fn(&mut Value); 4] = [
+        |part| part["kernels"][0]["name"] = value!("another"),
+        |part| part["kernels"] = value!([part["kernels"][0]]),
+        |part| part["partial"]["of_kernels"] = value!(1000),
+        |part| part["partial"]["first_kernel"] = value!(1),
+    ];
+    for (i, change) in changes.into_iter().enumerate() {
+        assert_eq!(join(change), None, "{i}");
     }
 }
 
