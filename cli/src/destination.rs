@@ -36,10 +36,13 @@ impl Destination {
         self.file.as_ref().and_then(|(path, _)| existing(path))
     }
 
-    /// Returns the summary that the file holds; `None` if it is not a whole one.
+    /// Returns the summary that the file holds; `None` unless the file is, byte for byte, what is written of it.
     pub(crate) fn summary(&self) -> Option<Summary> {
         let bytes = self.existing()?;
-        serde_json::from_slice(&bytes).ok().filter(|_| bytes.ends_with(b"}\n"))
+        let summary = serde_json::from_slice(&bytes).ok()?;
+        let mut written = Vec::with_capacity(bytes.len());
+        io::write_json(&mut written, &summary).ok()?;
+        (written == bytes).then_some(summary)
     }
 
     /// Writes one object on one line.

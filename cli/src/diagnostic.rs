@@ -91,7 +91,16 @@ thread_local! {
 
 /// Calls a function whose messages are collected instead of drawn.
 pub(crate) fn collect<T>(function: impl FnOnce() -> T) -> (T, Vec<Message>) {
-    COLLECTED.set(Some(Vec::new()));
+    /// Puts back what was there, also after a panic.
+    struct Before(Option<Vec<Message>>);
+
+    impl Drop for Before {
+        fn drop(&mut self) {
+            COLLECTED.set(self.0.take());
+        }
+    }
+
+    let _before = Before(COLLECTED.replace(Some(Vec::new())));
     let result = function();
     (result, COLLECTED.take().unwrap_or_default())
 }

@@ -1,6 +1,6 @@
 //! `import`: a text trace into a binary one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::bail;
 
@@ -44,20 +44,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", conflicts_with = "split")]
     only: Option<usize>,
 
-    /// Do nothing if the output is a whole binary trace of that input already, and not older than it and
-    /// the files that it lists
+    /// Do nothing if the output is a whole binary trace already, of files with the same bytes
     #[arg(long)]
     resume: bool,
 
     /// Number of threads to use; defaults to the available parallelism
     #[arg(long, value_name = "N", value_parser = positive)]
     threads: Option<usize>,
-}
-
-/// What one binary trace is made of.
-enum Source<'p> {
-    Whole(Box<Input<'p>>),
-    One(List, usize),
 }
 
 pub(crate) fn execute(
@@ -80,22 +73,28 @@ pub(crate) fn execute(
     if split {
         return split::split(input.list(progress)?, &to, threads, resume, output);
     }
-    if resume && is_done(&from, only, &to)? {
+    let is_regular = input.is_regular();
+    // Before the target, which must not be one of the files of the list.
+    let source = match only {
+        Some(number) => Source::Part(input.list(progress)?, number),
+        None => Source::Whole(Box::new(input)),
+    };
+    let is_done = || match &source {
+        Source::Part(list, number) => list.is_done(*number, &to),
+        // What is not a regular file can be read once.
+        Source::Whole(_) => is_regular && Importing::new(&from, Progress::Never).is_done(&to),
+    };
+    if resume && is_done() {
         destination::say_done(&to, output)?;
         return Ok(Status::Done);
     }
-    // Before the target: it must not be one of the files of the list.
-    let source = match only {
-        Some(number) => Source::One(input.list(progress)?, number),
-        None => Source::Whole(Box::new(input)),
-    };
     let target = Target::new(&to)?;
     // The trace itself can go there.
     let is_stdout = target.is_stdout();
     let file = target.create()?;
     let failed = file.target().error_context();
     match source {
-        Source::One(list, number) => {
+        Source::Part(list, number) => {
             list.import_into(number, file.file(), &failed, threads)?;
             list.finish();
         }
@@ -108,14 +107,9 @@ pub(crate) fn execute(
     Ok(Status::Done)
 }
 
-/// Returns whether the import of a trace, or of one or all of a list, is there already.
-fn is_done(from: &Path, only: Option<usize>, to: &Path) -> anyhow::Result<bool> {
-    if io::is_stdin(from) {
-        return Ok(false);
-    }
-    Ok(match Input::new(from)?.list(Progress::Never) {
-        Ok(list) => list.is_done(only, to),
-        // A trace, which names no files.
-        Err(_) => only.is_none() && Importing::new(from, Progress::Never).is_done(to, []),
-    })
+/// What is imported.
+enum Source<'p> {
+    Whole(Box<Input<'p>>),
+    /// One trace of a list.
+    Part(List, usize),
 }

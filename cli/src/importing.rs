@@ -1,11 +1,13 @@
-//! Importing text traces, whole or trace by trace of a list: progress, and whether an error is of the output.
+//! Importing text traces, whole or trace by trace of a list: progress, which file an error is about, and whether
+//! an import is done already.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::ProgressBar;
+use warpload::trace::binary::RawInput;
 use warpload::trace::{BinaryTrace, ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
 
 use super::options::Progress;
@@ -69,6 +71,7 @@ impl<'f> Importing<'f> {
         let failed = |error: std::io::Error| anyhow::Error::new(error).context(failed.to_owned());
         let output = BufWriter::new(Interruptible { file: output, flag: self.interrupt });
         let mut writer = TraceWriter::new(output, self.source()).map_err(failed)?;
+        writer.keep_inputs();
         import(&mut writer, &|event| self.observe(event)).map_err(|error| match error {
             ImportError::Write(TraceError::Write { source }) => failed(source),
             error => error.into(),
@@ -83,27 +86,49 @@ impl<'f> Importing<'f> {
         format!("warpload {}, from {name}", env!("CARGO_PKG_VERSION"))
     }
 
-    /// Returns whether an output is there already: a whole binary trace that was made from the input,
-    /// and is not older than it and the files that it names.
-    pub(crate) fn is_done<'n>(
-        &self,
-        output: &Path,
-        named: impl IntoIterator<Item = &'n Path>,
-    ) -> bool {
-        let written =
-            |path: &Path| std::fs::metadata(path).ok().filter(|m| m.is_file())?.modified().ok();
-        let Some(done) = written(output) else { return false };
-        let is_newer = |input: &Path| written(input).is_some_and(|input| input <= done);
-        let is_whole = || {
-            let bytes = mapped::map(output, &File::open(output).ok()?).ok()?;
-            Some(BinaryTrace::new(bytes).ok()?.contents().source == self.source())
-        };
-        is_newer(&self.name) && named.into_iter().all(is_newer) && is_whole().unwrap_or(false)
+    /// Returns whether an output is there already: a whole binary trace, of this file and those that it names
+    /// as they are now.
+    pub(crate) fn is_done(&self, output: &Path) -> bool {
+        let Some(inputs) = self.inputs_of(output) else { return false };
+        let Some((first, files)) = inputs.split_first() else { return false };
+        if input(&self.name) != Some(*first) {
+            return false;
+        }
+        // Only a list has other files.
+        files.is_empty() || {
+            let list =
+                File::open(&self.name).map(|text| List::new(&self.name, text, Progress::Never));
+            let Ok(Ok(list)) = list else { return false };
+            let named = list.files();
+            named.len() == files.len()
+                && named.zip(files).all(|(name, file)| input(&name) == Some(*file))
+        }
+    }
+
+    /// Returns the files that a whole binary trace, written by an import of this input's name, says that it
+    /// was made from.
+    fn inputs_of(&self, output: &Path) -> Option<Vec<RawInput>> {
+        let file = regular(output)?;
+        let trace = BinaryTrace::new(mapped::map(output, &file).ok()?).ok()?;
+        let is_whole = trace.contents().source == self.source()
+            && trace.blocks().iter().all(|block| trace.block(block).is_ok());
+        is_whole.then(|| trace.inputs().to_vec())
     }
 
     pub(crate) fn finish(self) {
         self.bar.finish();
     }
+}
+
+/// Opens a regular file; opening a pipe would wait for its other end.
+fn regular(path: &Path) -> Option<File> {
+    std::fs::metadata(path).ok().filter(Metadata::is_file)?;
+    File::open(path).ok()
+}
+
+/// Returns what a binary trace says of a regular file that it is imported from.
+fn input(path: &Path) -> Option<RawInput> {
+    RawInput::of(regular(path)?).ok()
 }
 
 /// A file that nothing can be written to once a flag is true.
@@ -162,12 +187,15 @@ impl List {
         self.list.files()
     }
 
-    /// Returns whether `output` is a whole import of trace `number`, from 0, or of all; see
-    /// [`Importing::is_done`].
-    pub(crate) fn is_done(&self, number: Option<usize>, output: &Path) -> bool {
-        let (skipped, taken) = number.map_or((0, usize::MAX), |number| (number, 1));
-        let files: Vec<PathBuf> = self.files().skip(skipped).take(taken).collect();
-        self.importing.is_done(output, files.iter().map(|file| &**file))
+    /// Returns whether `output` is there already: a whole binary trace of trace `number`, from 0, as it is now.
+    pub(crate) fn is_done(&self, number: usize, output: &Path) -> bool {
+        let (Some(list), Some(file)) = (self.list.input(), self.list.file(number)) else {
+            return false;
+        };
+        self.importing.inputs_of(output).is_some_and(|inputs| match inputs[..] {
+            [first, second] => first == list && input(&file) == Some(second),
+            _ => false,
+        })
     }
 
     /// Imports trace `number`, from 0, into `output`, as [`Importing::write`] does.

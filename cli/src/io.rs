@@ -181,10 +181,17 @@ thread_local! {
 
 /// Calls a function that reads `input` as standard input.
 pub(crate) fn with_input<T>(input: Vec<u8>, function: impl FnOnce() -> T) -> T {
-    INPUT.set(Some(input));
-    let result = function();
-    INPUT.set(None);
-    result
+    /// Puts back what was there, also after a panic.
+    struct Before(Option<Vec<u8>>);
+
+    impl Drop for Before {
+        fn drop(&mut self) {
+            INPUT.set(self.0.take());
+        }
+    }
+
+    let _before = Before(INPUT.replace(Some(input)));
+    function()
 }
 
 /// Standard input, which no output is to replace either.

@@ -106,6 +106,9 @@ pub(crate) fn execute(
     if arguments.resume && !matches!(arguments.format, Format::Json) {
         bail!("only JSON says which replay it is of; `--resume` needs `--format json`");
     }
+    if arguments.resume && arguments.output.as_deref().is_some_and(io::is_stdin) {
+        bail!("`--resume` looks at the output; expected a file, not `-`");
+    }
     let threads = trace::threads(arguments.options.threads);
     arguments.options.check_stdin(&arguments.trace)?;
     // First what fails at once, then the import, which can take long.

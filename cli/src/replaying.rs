@@ -136,6 +136,7 @@ impl Replaying {
             .select(selection)
             .reuse(self.reuse)
             .functions(read.functions.as_ref())
+            .demangled_names(!self.no_demangle)
     }
 
     /// Returns what a replay with such data read.

@@ -20,7 +20,7 @@ pub(crate) fn is_shard<'n>(
         && is_consistent(done)
 }
 
-/// Returns whether the parts of a partial summary agree.
+/// Returns whether a partial summary is as it was written, and its parts agree.
 pub(crate) fn is_consistent(partial: &Summary) -> bool {
     Summary::merge_partial(vec![partial.clone()]).is_ok()
 }

@@ -72,7 +72,7 @@ fn import_all(
         while !stopped.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(part) = parts.get(number) else { return };
-            if resume && list.is_done(Some(number), part) {
+            if resume && list.is_done(number, part) {
                 continue;
             }
             if let Err(error) = import_one(list, number, part, each, old_set) {

@@ -78,6 +78,11 @@ impl<'p> Input<'p> {
         !start.is_empty() && MAGIC.starts_with(start)
     }
 
+    /// Whether this is a regular file.
+    pub(crate) fn is_regular(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Whether this is a trace set.
     pub(crate) fn is_set(&self) -> bool {
         TraceSet::is_set(&self.start)

@@ -119,6 +119,31 @@ fn check_replay(trace: &str, options: &[&str], folder: &Path) {
         assert_eq!(done(&tasks), expected, "{length} bytes");
         assert_eq!(fs::read(shard).unwrap(), good);
     }
+    // Changes that no sum contradicts, in a shard and in the merge of several; a merge refuses the shard.
+    for (number, is_refused) in [(2, true), (7, false)] {
+        let path = output(&tasks[number]);
+        let good = fs::read_to_string(path).unwrap();
+        let changes = [
+            (r#""first_faults":["#, r#""first_faults":[ "#),
+            (r#""complete":"#, r#""unknown":1,"complete":"#),
+            (r#""notes":[""#, r#""notes":["-"#),
+            (r#""sectors":{"min":"#, r#""sectors":{"min":1"#),
+            (r#""checksum":""#, r#""checksum":"A"#),
+        ];
+        for (from, to) in changes {
+            let damaged = good.replacen(from, to, 1);
+            fs::write(path, &damaged).unwrap();
+            if is_refused && from.contains("sectors") {
+                let ran = warpload().args(["merge", "--partial", path]).output().unwrap();
+                let error = String::from_utf8(ran.stderr).unwrap();
+                assert!(error.contains("it has changed since it was written"), "{error}");
+            }
+            let mut expected = [true; 10];
+            expected[number] = damaged == good;
+            assert_eq!(done(&tasks), expected, "{from}");
+            assert_eq!(fs::read_to_string(path).unwrap(), good);
+        }
+    }
     let other_shard = fs::read(output(&tasks[3])).unwrap();
     let other_replay =
         run(&["replay", trace, "--shard", "2/7", "--format", "json", "--space", "global"]);
@@ -346,6 +371,14 @@ fn what_cannot_be_planned_or_resumed() {
             "`--resume` needs `--format json`",
         ),
         (&["merge", "--resume", "tests/data/cmd/shard-0.json"], "--output <FILE>"),
+        (
+            &["replay", TRACE, "-o", "-", "--resume", "--shard", "0/2", "--format", "json"],
+            "expected a file, not `-`",
+        ),
+        (
+            &["merge", "--partial", "--resume", "tests/data/cmd/shard-0.json", "-o", "-"],
+            "expected a file, not `-`",
+        ),
     ];
     for (arguments, expected) in cases {
         let ran = Ran::from(warpload().args(*arguments).output().unwrap());
@@ -356,50 +389,67 @@ fn what_cannot_be_planned_or_resumed() {
     assert!(!Path::new(out).exists());
 }
 
-/// An import is done if its output is whole, of that input, and not older.
+/// An import is done if its output is whole, of the same bytes, whenever these were written.
 #[test]
 fn imports_resume() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    for name in ["kernelslist.g", "kernel-1.traceg", "kernel-2.traceg"] {
+    let texts = ["kernelslist.g", "kernel-1.traceg", "kernel-2.traceg", "other.traceg"];
+    for name in &texts[..3] {
         fs::copy(common::file("tests/data/cmd").join(name), at(name)).unwrap();
     }
-    fs::copy(at("kernel-1.traceg"), at("other.traceg")).unwrap();
+    fs::copy(at("kernel-2.traceg"), at("other.traceg")).unwrap();
     let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-    let set_time = |name: &str, seconds: u64| {
-        let file = File::options().append(true).open(at(name)).unwrap();
-        file.set_modified(moment + Duration::from_secs(seconds)).unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        fs::write(at(name), bytes).unwrap();
+        // Older than all outputs.
+        File::options().append(true).open(at(name)).unwrap().set_modified(moment).unwrap();
     };
-    let texts = ["kernelslist.g", "kernel-1.traceg", "kernel-2.traceg", "other.traceg"];
     let import = |input: &str, options: &[&str]| {
         let arguments = ["import", &at(input), "-o", &at("out.wlt"), "--resume"];
-        let said = run(&[&arguments[..], options].concat());
-        set_time("out.wlt", 1);
-        said.ends_with(" is done already\n")
+        run(&[&arguments[..], options].concat()).ends_with(" is done already\n")
     };
     for (input, options, files) in [
         ("kernel-1.traceg", &[][..], &texts[1..2]),
         ("kernelslist.g", &[][..], &texts[..3]),
         ("kernelslist.g", &["--only", "1"][..], &[texts[0], texts[2]][..]),
     ] {
-        texts.iter().for_each(|name| set_time(name, 0));
         let _ = fs::remove_file(at("out.wlt"));
         assert!(!import(input, options), "not there yet");
         assert!(import(input, options), "{input} {options:?}");
-        for file in texts {
-            set_time(file, 2);
-            assert_eq!(import(input, options), !files.contains(&file), "{file} is newer");
-            set_time(file, 0);
-        }
         let bytes = fs::read(at("out.wlt")).unwrap();
-        for part in [&bytes[..bytes.len() - 1], &bytes[..100], b"no trace"] {
+        for file in texts {
+            // The same bytes, written again.
+            let text = fs::read(at(file)).unwrap();
+            fs::write(at(file), &text).unwrap();
+            assert!(import(input, options), "{file}");
+            // A copy to device memory or a line of a header more, in an older file.
+            let more =
+                if file == "kernelslist.g" { "MemcpyHtoD,0x1000,64" } else { "-another = 1" };
+            let changed = String::from_utf8(text.clone()).unwrap();
+            write(file, format!("{more}\n{changed}").as_bytes());
+            assert_eq!(import(input, options), !files.contains(&file), "{file} has changed");
+            write(file, &text);
+            assert_eq!(import(input, options), !files.contains(&file), "{file} is as before");
+            assert_eq!(fs::read(at("out.wlt")).unwrap(), bytes);
+        }
+        // Cut off, something else, and with a block that is damaged.
+        let mut damaged = bytes.clone();
+        damaged[70] ^= 1;
+        for part in [&bytes[..bytes.len() - 1], &bytes[..100], b"no trace", &damaged] {
             fs::write(at("out.wlt"), part).unwrap();
-            set_time("out.wlt", 1);
             assert!(!import(input, options), "{} bytes", part.len());
             assert_eq!(fs::read(at("out.wlt")).unwrap(), bytes);
         }
         assert!(!import("other.traceg", &[]), "of another input");
     }
+    // Another trace of the list; the list's first trace for the list.
+    assert!(!import("kernelslist.g", &["--only", "0"]));
+    let first = fs::read(at("out.wlt")).unwrap();
+    assert!(!import("kernelslist.g", &["--only", "1"]));
+    assert_ne!(fs::read(at("out.wlt")).unwrap(), first);
+    assert!(!import("kernelslist.g", &[]));
+
     let split =
         || run(&["import", &at("kernelslist.g"), "--split", "-o", &at("parts"), "--resume"]);
     assert!(split().ends_with(" written, 2 parts\n"));
@@ -409,4 +459,44 @@ fn imports_resume() {
     let after = ["part-0000.wlt", "part-0001.wlt", "trace.set.json"]
         .map(|name| identity(&at(&format!("parts/{name}"))));
     assert_eq!(before, after);
+
+    // The same names in another folder, whose files are older than the parts, for one of them.
+    fs::create_dir(at("elsewhere")).unwrap();
+    for (name, from) in [(texts[0], texts[0]), (texts[1], texts[2]), (texts[2], texts[2])] {
+        let text = fs::read(at(from)).unwrap();
+        write(&format!("elsewhere/{name}"), &text);
+    }
+    let [set, part] = ["trace.set.json", "part-0000.wlt"].map(|name| at(&format!("parts/{name}")));
+    let list = at("elsewhere/kernelslist.g");
+    run(&["import", &list, "--split", "-o", &at("parts"), "--resume"]);
+    run(&["import", &list, "--split", "-o", &at("fresh")]);
+    assert_eq!(fs::read(&set).unwrap(), fs::read(at("fresh/trace.set.json")).unwrap());
+    assert_eq!(fs::read(&part).unwrap(), fs::read(at("fresh/part-0000.wlt")).unwrap());
+}
+
+/// What can be read once is imported, and not read for a look at it.
+#[cfg(unix)]
+#[test]
+fn imports_of_pipes_resume() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    succeeded(Command::new("mkfifo").args([at("pipe.traceg"), at("list.g")]));
+    let text = fs::read(common::file("tests/data/cmd/kernel-1.traceg")).unwrap();
+    fs::copy(common::file("tests/data/cmd/kernel-1.traceg"), at("kernel-1.traceg")).unwrap();
+    let import = |pipe: &str, text: &[u8], options: &[&str]| {
+        let (pipe, out) = (at(pipe), at("out.wlt"));
+        let arguments = [&["import", &pipe, "-o", &out, "--resume"][..], options].concat();
+        std::thread::scope(|scope| {
+            scope.spawn(|| fs::write(&pipe, text).unwrap());
+            let said = run(&arguments);
+            (said.ends_with(" is done already\n"), fs::read(&out).unwrap())
+        })
+    };
+    let (is_done, first) = import("pipe.traceg", &text, &[]);
+    assert!(!is_done);
+    assert_eq!(import("pipe.traceg", &text, &[]), (false, first));
+    // A list is read whole before its files, which can be compared.
+    let list = b"kernel-1.traceg\n";
+    assert!(!import("list.g", list, &["--only", "0"]).0);
+    assert!(import("list.g", list, &["--only", "0"]).0);
 }

@@ -3,7 +3,8 @@
 use serde_json::{Value, json as value};
 use warpload::memory::Fill;
 use warpload::trace::{
-    BinaryTrace, Data, MergeError, ReplayOptions, Selected, Selection, Shard, Summary, replay,
+    BinaryTrace, Data, MergeError, PartialHead, ReplayOptions, Selected, Selection, Shard, Summary,
+    replay,
 };
 
 use crate::random::Random;
@@ -18,6 +19,11 @@ fn with_threads(trace: &BinaryTrace, threads: usize) -> String {
 fn shards(trace: &BinaryTrace, count: u64) -> Vec<Summary> {
     let shard = |i| json(&summary(trace, Some(Shard::new(i, count).unwrap())).unwrap());
     (0..count).map(|i| serde_json::from_str(&shard(i)).unwrap()).collect()
+}
+
+/// Returns a summary that was changed as if it had been written so, with the checksum of what it says.
+fn rewritten(changed: &Summary) -> Summary {
+    serde_json::from_str(&json(changed)).unwrap()
 }
 
 fn check(items: &[Item]) {
@@ -117,13 +123,14 @@ fn made_up_summaries_do_no_harm() {
             };
         }
         if let Ok(changed) = serde_json::from_slice::<Summary>(&bytes) {
-            let _ = Summary::merge(vec![parts[0].clone(), changed]);
+            let _ = Summary::merge(vec![parts[0].clone(), rewritten(&changed)]);
         }
     }
     let mut most: Vec<Summary> = shards(&trace, 2);
     for part in &mut most {
         part.counts.records = u64::MAX;
         part.kernels[0].counts.records = u64::MAX;
+        *part = rewritten(part);
     }
     assert_eq!(Summary::merge(most).unwrap().counts.records, u64::MAX);
 }
@@ -150,6 +157,7 @@ fn summaries_whose_sums_disagree_are_not_merged() {
     for (i, change) in changes.iter().enumerate() {
         let mut parts = shards(&trace, 2);
         change(&mut parts[1]);
+        parts[1] = rewritten(&parts[1]);
         let error = Summary::merge(parts).unwrap_err();
         assert!(matches!(error, MergeError::Inconsistent { index: 1, .. }), "{i}: {error}");
     }
@@ -196,10 +204,116 @@ fn partials_that_disagree_are_not_merged() {
         *changed.pointer_mut(place).unwrap_or_else(|| panic!("{place} is not there")) =
             change.clone();
         let changed = serde_json::from_value::<Summary>(changed);
-        let merged = changed.ok().map(|changed| Summary::merge(vec![parts[0].clone(), changed]));
+        let changed = changed.ok().map(|changed| rewritten(&changed));
+        let merged = changed.map(|changed| Summary::merge(vec![parts[0].clone(), changed]));
         assert!(!matches!(merged, Some(Ok(_))), "{place} {change}");
     }
     assert!(Summary::merge(parts.to_vec()).is_ok());
+}
+
+/// Whatever is changed in the JSON of a shard, also what agrees with the rest.
+#[test]
+fn changed_summaries_are_not_merged() {
+    let mut items = random_items(17, 200);
+    items.retain(|item| !matches!(item, Item::Kernel(_)));
+    let trace = open(&write(&items));
+    let parts = shards(&trace, 2);
+    let good = serde_json::to_value(&parts[1]).unwrap();
+    let mut places = Vec::new();
+    each_place(&good, &mut String::new(), &mut places);
+    assert!(places.len() > 100, "{}", places.len());
+    for place in &places {
+        let mut changed = good.clone();
+        let value = changed.pointer_mut(place).unwrap();
+        *value = match value {
+            Value::Number(number) => {
+                number.as_u64().map_or(value!(0.125), |number| value!(number ^ 1))
+            }
+            Value::Bool(flag) => value!(!*flag),
+            Value::String(text) => value!(match text.pop() {
+                Some('1') => format!("{text}2"),
+                _ => format!("{text}1"),
+            }),
+            _ => value!("1"),
+        };
+        let Ok(changed) = serde_json::from_value::<Summary>(changed) else { continue };
+        for given in [vec![changed.clone()], vec![parts[0].clone(), changed]] {
+            let error = Summary::merge_partial(given).expect_err(place).to_string();
+            assert!(error.ends_with("it has changed since it was written"), "{place}: {error}");
+        }
+    }
+    // A mean is exact to its last digit.
+    let mut part = parts[1].clone();
+    part.per_pc[0].sectors.mean = part.per_pc[0].sectors.mean.next_up();
+    assert!(Summary::merge_partial(vec![part]).is_err());
+    let mut text = serde_json::to_value(&parts[1]).unwrap();
+    text["partial"].as_object_mut().unwrap().remove("checksum").unwrap();
+    let error = serde_json::from_value::<Summary>(text).unwrap_err().to_string();
+    assert!(error.contains("missing field `checksum`"), "{error}");
+}
+
+/// Lists the places of all values that hold no others.
+fn each_place(value: &Value, at: &mut String, places: &mut Vec<String>) {
+    let length = at.len();
+    let mut inner = |key: &str, value: &Value| {
+        at.push('/');
+        at.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        each_place(value, at, places);
+        at.truncate(length);
+    };
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| inner(key, value)),
+        Value::Array(list) => (0..).zip(list).for_each(|(i, value)| inner(&i.to_string(), value)),
+        _ => places.push(at.clone()),
+    }
+}
+
+/// What heads are of has to agree as what is merged.
+#[test]
+fn heads_join_as_summaries_merge() {
+    let trace = open(&write(&random_items(15, 100)));
+    let parts = shards(&trace, 2);
+    let join = |change: fn(&mut Value)| {
+        let mut later = serde_json::to_value(&parts[1]).unwrap();
+        change(&mut later);
+        let later = serde_json::from_value(later).unwrap();
+        PartialHead::join(vec![PartialHead::of(&parts[0]).unwrap(), later])
+    };
+    let merged = Summary::merge_partial(parts.clone()).unwrap();
+    assert_eq!(join(|_| ()), PartialHead::of(&merged));
+    let changes: [fn(&mut Value); 4] = [
+        |part| part["kernels"][0]["name"] = value!("another"),
+        |part| part["kernels"] = value!([part["kernels"][0]]),
+        |part| part["partial"]["of_kernels"] = value!(1000),
+        |part| part["partial"]["first_kernel"] = value!(1),
+    ];
+    for (i, change) in changes.into_iter().enumerate() {
+        assert_eq!(join(change), None, "{i}");
+    }
+}
+
+/// A shard that has no kernels has no number of the first one either.
+#[test]
+fn shards_without_kernels_have_no_first_one() {
+    let trace = open(&write(&[Item::Kernel("one"), Item::Kernel("other")]));
+    // Of a set, shards list the kernels of the parts that they opened.
+    let with = |part: &Summary, kernels: usize, first: usize| {
+        let mut part = serde_json::to_value(part).unwrap();
+        for place in ["/kernels", "/partial/pages", "/partial/lines"] {
+            part.pointer_mut(place).unwrap().as_array_mut().unwrap().truncate(kernels);
+        }
+        part["partial"]["first_kernel"] = value!(first);
+        rewritten(&serde_json::from_value(part).unwrap())
+    };
+    let parts = shards(&trace, 2);
+    let merge =
+        |first| Summary::merge_partial(vec![with(&parts[0], 1, 0), with(&parts[1], 0, first)]);
+    assert!(merge(0).is_ok());
+    let error = merge(2).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "summary 1 is inconsistent: it has no kernels, but the number of its first one"
+    );
 }
 
 /// Returns options that add state to partial summaries, each with every other.

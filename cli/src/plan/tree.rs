@@ -58,7 +58,6 @@ impl<'p> Tree<'p> {
         let selected = options.choice.selected();
         let selection = selected.map(|selected| Selection { selected, ..Selection::default() });
         let replay = options.options(&read, None, selection.as_ref()).identity(checksum);
-        let names = if options.no_demangle { "as they are" } else { "demangled" };
         let files = read.files.iter().map(|file| Ok(io::utf8(file)?.to_owned()));
         Ok(Self {
             trace: argument(path)?,
@@ -66,7 +65,7 @@ impl<'p> Tree<'p> {
             shards,
             options: options.arguments()?,
             files: files.collect::<anyhow::Result<_>>()?,
-            identity: format!("{replay}, {records} instructions, names {names}"),
+            identity: format!("{replay}, {records} instructions"),
             folder,
         })
     }

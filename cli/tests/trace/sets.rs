@@ -177,6 +177,29 @@ fn a_shard_reads_its_parts_alone() {
     }
 }
 
+/// Shards that show names otherwise do not merge, also if they have no kernel in common.
+#[test]
+fn shards_have_one_form_of_names() {
+    let folder = Folder::new();
+    succeed(&["import", "traces/rows.kernelslist.g", "--split", "-o", &folder.at("parts")]);
+    let set = folder.at("parts/trace.set.json");
+    let replay = |index: u64, options: &[&str]| {
+        let (shard, to) =
+            (format!("{index}/11"), folder.at(&format!("{index}{}", options.concat())));
+        let arguments = ["replay", &set, "--shard", &shard, "--format", "json", "-o", &to];
+        succeed(&[&arguments[..], options].concat());
+        to
+    };
+    for index in 0..10 {
+        let (one, other) = (replay(index, &["--no-demangle"]), replay(index + 1, &[]));
+        let ran = warpload(&["merge", "--partial", &one, &other]);
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{index}");
+        assert!(ran.stderr.contains("or of another replay of it"), "{}", ran.stderr);
+        let one = replay(index, &[]);
+        succeed(&["merge", "--partial", &one, &other]);
+    }
+}
+
 #[test]
 fn parts_that_are_not_those_of_the_set() {
     let folder = Folder::new();

@@ -7,6 +7,8 @@
 //! then [`RawRun`]s of 40 bytes, which say whose they are, then payloads: addresses, and values if
 //! there are any. All numbers are little-endian; every part has a CRC-32.
 
+use std::io::{self, BufRead};
+
 use bytemuck::{Pod, Zeroable};
 
 /// The first eight bytes of a binary trace.
@@ -62,6 +64,44 @@ pub enum SectionKind {
     LoadIndex = 2,
     /// [`RawBlock`]s, in the order of the trace.
     BlockIndex = 3,
+    /// [`RawInput`]s.
+    Inputs = 4,
+}
+
+/// A file that a trace was imported from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct RawInput {
+    /// Its length in bytes.
+    pub length: u64,
+    /// The CRC-32 of its bytes.
+    pub crc: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+impl RawInput {
+    /// Reads a file to its end.
+    ///
+    /// # Errors
+    /// Returns the errors of `file`.
+    pub fn of(file: impl io::Read) -> io::Result<Self> {
+        let mut file = io::BufReader::with_capacity(1 << 18, file);
+        let (mut length, mut crc) = (0, crc32fast::Hasher::new());
+        loop {
+            let bytes = match file.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            let count = bytes.len();
+            if count == 0 {
+                return Ok(Self { length, crc: crc.finalize(), reserved: 0 });
+            }
+            crc.update(bytes);
+            length += count as u64;
+            file.consume(count);
+        }
+    }
 }
 
 /// One row of the section table.

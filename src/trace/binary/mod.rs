@@ -21,8 +21,8 @@ pub use error::TraceError;
 pub use format::{
     ALL_FLAGS, ALL_RUN, BYTE_ORDER, FLAG_GUARD, FLAG_PLG, FLAG_VALUED, FLAG_VALUES, FLAG_WIDTH,
     Header, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS, OLDEST_VERSION, RUN_CLUSTER,
-    RUN_CTA, RUN_INDEX, RUN_WARP, RawBlock, RawRecord, RawRun, RawSection, SectionKind, VERSION,
-    form,
+    RUN_CTA, RUN_INDEX, RUN_WARP, RawBlock, RawInput, RawRecord, RawRun, RawSection, SectionKind,
+    VERSION, form,
 };
 pub use names::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES};
 pub(in crate::trace) use names::{NameError, Names};

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::block::BlockBuilder;
 use super::contents::{Contents, Kernel};
 use super::format::{
-    BYTE_ORDER, Header, MAGIC, RawBlock, RawRecord, RawSection, SectionKind, VERSION,
+    BYTE_ORDER, Header, MAGIC, RawBlock, RawInput, RawRecord, RawSection, SectionKind, VERSION,
 };
 use super::place::Place;
 use super::record::{ClosedBlock, NewRecord};
@@ -27,6 +27,8 @@ pub struct TraceWriter<W> {
     /// Each operation's number.
     operations: FxHashMap<Operation, u16>,
     index: Vec<RawBlock>,
+    /// If they are kept.
+    inputs: Option<Vec<RawInput>>,
     records: u64,
     memory_records: u64,
     loads: u64,
@@ -47,6 +49,7 @@ impl<W: Write + Seek> TraceWriter<W> {
             contents: Contents { source, complete: true, ..Contents::default() },
             operations: FxHashMap::default(),
             index: Vec::new(),
+            inputs: None,
             records: 0,
             memory_records: 0,
             loads: 0,
@@ -77,6 +80,17 @@ impl<W: Write + Seek> TraceWriter<W> {
         if let Some(why) = why.into() {
             self.note(why);
         }
+    }
+
+    /// Keeps in the trace which files it is [imported](crate::trace::import) from; see
+    /// [`BinaryTrace::inputs`](super::BinaryTrace::inputs). Equal traces of different files then differ.
+    pub fn keep_inputs(&mut self) {
+        self.inputs.get_or_insert_default();
+    }
+
+    /// Names a file that the trace is imported from.
+    pub(in crate::trace) fn input(&mut self, input: RawInput) {
+        self.inputs.iter_mut().for_each(|inputs| inputs.push(input));
     }
 
     /// Adds allocations of device memory: bases and sizes in bytes.
@@ -218,24 +232,28 @@ impl<W: Write + Seek> TraceWriter<W> {
         }
         let contents = serde_json::to_vec(&self.contents).map_err(io::Error::from)?;
         let index = std::mem::take(&mut self.index);
-        let sections = [
+        let mut sections = vec![
             self.section(SectionKind::Contents, &contents)?,
             self.section(SectionKind::BlockIndex, bytemuck::cast_slice(&index))?,
         ];
+        if let Some(inputs) = self.inputs.take() {
+            let inputs = self.section(SectionKind::Inputs, bytemuck::cast_slice(&inputs))?;
+            sections.push(inputs);
+        }
         let mut header = Header {
             magic: MAGIC,
             version: VERSION,
             byte_order: BYTE_ORDER,
             sections_offset: self.position,
             section_count: sections.len() as u32,
-            sections_crc: crc32fast::hash(bytemuck::cast_slice(&sections)),
+            sections_crc: crc32fast::hash(bytemuck::cast_slice(&sections[..])),
             records: self.records,
             loads: self.loads,
             memory_records: self.memory_records,
             ..Header::zeroed()
         };
         header.crc = header_crc(&header);
-        self.write(bytemuck::cast_slice(&sections))?;
+        self.write(bytemuck::cast_slice(&sections[..]))?;
         self.output.seek(SeekFrom::Start(0))?;
         self.output.write_all(bytemuck::bytes_of(&header))?;
         self.output.flush()?;

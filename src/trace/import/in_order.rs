@@ -112,7 +112,7 @@ pub(super) fn open<'o>(
     observe(ImportEvent::Opened(file, &input));
     match Source::open(input, file, observe)? {
         Source::Trace(trace) => Ok(trace),
-        Source::List(..) => {
+        Source::List(_) => {
             Err(wrong(&"a list of kernels inside a list of kernels; expected a trace"))
         }
     }

@@ -8,7 +8,7 @@ use super::event::ImportEvent;
 use super::file_list::FileList;
 use super::source::Source;
 use super::{Import, Shared, in_order};
-use crate::trace::binary::TraceWriter;
+use crate::trace::binary::{RawInput, TraceWriter};
 
 /// A list of traces, as Accel-Sim's `kernelslist.g`. [`import`](super::import) makes one binary trace of
 /// all that it names; here each becomes one, and together they are
@@ -16,6 +16,8 @@ use crate::trace::binary::TraceWriter;
 #[derive(Debug)]
 pub struct TraceList {
     list: FileList,
+    /// The file of the list.
+    input: Option<RawInput>,
 }
 
 impl TraceList {
@@ -29,7 +31,7 @@ impl TraceList {
         observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<Self, ImportError> {
         match Source::open(input, name, observe)? {
-            Source::List(mut text, read) => Ok(Self { list: read(&mut text, name)? }),
+            Source::List(list) => list.read().map(|(list, input)| Self { list, input }),
             Source::Trace(_) => Err(ImportError::NotAList { file: name.to_owned() }),
         }
     }
@@ -46,10 +48,23 @@ impl TraceList {
         self.len() == 0
     }
 
+    /// Returns the file of the list itself, as the traces that are [imported](Self::import) name it first among
+    /// [their inputs](crate::trace::BinaryTrace::inputs); `None` if it could not be read to the end.
+    #[must_use]
+    pub fn input(&self) -> Option<RawInput> {
+        self.input
+    }
+
     /// Returns the files with the traces, in order.
     #[must_use]
     pub fn files(&self) -> impl ExactSizeIterator<Item = PathBuf> {
         self.list.files().map(|(file, _)| file)
+    }
+
+    /// Returns the file with trace `number`, from 0; `None` if there are fewer.
+    #[must_use]
+    pub fn file(&self, number: usize) -> Option<PathBuf> {
+        self.list.nth(number).map(|(file, _)| file)
     }
 
     /// Imports trace `number`, from 0, with the allocations that the list names.
@@ -67,6 +82,7 @@ impl TraceList {
             let count = self.len();
             self.list.whole_error(format!("no trace {number}; it names {count}, from 0"))
         })?;
+        self.input.into_iter().for_each(|input| writer.input(input));
         writer.allocations(self.list.allocations().iter().copied());
         let trace = in_order::open(&self.list, &file, line, observe)?;
         let mut shared = Shared::default();

@@ -80,8 +80,9 @@ pub fn import_from<W: Write + Seek>(
             let mut import = Import::new(writer, name, &mut shared);
             trace.read(threads.max(1), &mut |found| import.take(found))
         }
-        Source::List(mut text, read) => {
-            let list = read(&mut text, name)?;
+        Source::List(list) => {
+            let (list, itself) = list.read()?;
+            itself.into_iter().for_each(|itself| writer.input(itself));
             writer.allocations(list.allocations().iter().copied());
             in_order::read(&list, threads, observe, |file, found| {
                 let mut import = Import::new(writer, file, &mut shared);
@@ -169,6 +170,10 @@ impl<'w, W: Write + Seek> Import<'w, W> {
             }
             Found::Allocations(list) => {
                 self.writer.allocations(list);
+                Ok(())
+            }
+            Found::Input(input) => {
+                self.writer.input(input);
                 Ok(())
             }
             Found::EndUnknown(note) => {

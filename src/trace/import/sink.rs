@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::error::ImportError;
 use super::limits::too_many_operations;
 use crate::trace::binary::{
-    BlockBuilder, ClosedBlock, Kernel, NameError, Names, NewRecord, Place, Segment,
+    BlockBuilder, ClosedBlock, Kernel, NameError, Names, NewRecord, Place, RawInput, Segment,
 };
 use crate::trace::operation::Operation;
 
@@ -32,6 +32,8 @@ pub(super) enum Found {
     EndUnknown(Option<&'static str>),
     /// Device memory that the file names: base and size in bytes.
     Allocations(Vec<(u64, u64)>),
+    /// The file itself, after all that was found in it.
+    Input(RawInput),
 }
 
 /// Why a name that a reader found was refused.

@@ -6,12 +6,14 @@ use std::path::Path;
 use super::compressed::Compression;
 use super::error::ImportError;
 use super::event::ImportEvent;
+use super::file_list::FileList;
 use super::format::{ListReader, Reader, TraceReader};
 use super::formats;
 use super::sink::{Found, Sink};
-use super::text::{self, Opened, Text};
+use super::text::{self, Opened, Seen, Text};
 use crate::file_kind::FileKind;
 use crate::lines::without_mark;
+use crate::trace::binary::RawInput;
 
 /// How many bytes of text after an error are decompressed to find out whether the compressed file
 /// is damaged.
@@ -20,8 +22,7 @@ const AFTER_ERROR: u64 = 64 << 20;
 /// A text whose format is known.
 pub(super) enum Source<'o> {
     Trace(Trace<'o>),
-    /// A list of files, and what reads it.
-    List(Text<'o>, ListReader),
+    List(List<'o>),
 }
 
 /// A text trace of one file.
@@ -30,6 +31,30 @@ pub(super) struct Trace<'o> {
     read: TraceReader,
     is_compressed: bool,
     path: &'o Path,
+    seen: Seen,
+}
+
+/// The text of a list of files, and what reads it.
+pub(super) struct List<'o> {
+    text: Text<'o>,
+    read: ListReader,
+    path: &'o Path,
+    seen: Seen,
+}
+
+impl List<'_> {
+    /// Reads the list. Returns what its own file is too.
+    pub(super) fn read(mut self) -> Result<(FileList, Option<RawInput>), ImportError> {
+        let list = (self.read)(&mut self.text, self.path)?;
+        drain(&mut self.text);
+        Ok((list, self.seen.input()))
+    }
+}
+
+/// Reads a text to the end, where its reader has mostly arrived.
+fn drain(text: &mut Text<'_>) {
+    // What cannot be read is not known as a whole input.
+    let _ = io::copy(text, &mut io::sink());
 }
 
 impl<'o> Source<'o> {
@@ -40,7 +65,7 @@ impl<'o> Source<'o> {
         observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<Self, ImportError> {
         let unreadable = |source| ImportError::Read { file: path.to_owned(), source };
-        let Opened { start, failed, text, compression } =
+        let Opened { start, failed, text, compression, seen } =
             text::open(input, observe).map_err(unreadable)?;
         let start = without_mark(&start).trim_ascii_start();
         // JSON, too, but not of a trace.
@@ -48,9 +73,9 @@ impl<'o> Source<'o> {
         match formats::reader(start).filter(|_| !is_set) {
             Some(Reader::Trace(read)) => {
                 let is_compressed = compression.is_some();
-                Ok(Self::Trace(Trace { text, read, is_compressed, path }))
+                Ok(Self::Trace(Trace { text, read, is_compressed, path, seen }))
             }
-            Some(Reader::List(read)) => Ok(Self::List(text, read)),
+            Some(Reader::List(read)) => Ok(Self::List(List { text, read, path, seen })),
             None => Err(match failed {
                 Some(source) => unreadable(source),
                 None => {
@@ -67,6 +92,16 @@ impl<'o> Source<'o> {
 impl Trace<'_> {
     /// Reads the trace with `threads` threads at most; one of them decompresses what is compressed.
     pub(super) fn read(
+        self,
+        threads: usize,
+        emit: &mut dyn FnMut(Found) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
+        let seen = self.seen.clone();
+        self.read_with(threads, emit)?;
+        seen.input().map_or(Ok(()), |input| emit(Found::Input(input)))
+    }
+
+    fn read_with(
         self,
         threads: usize,
         emit: &mut dyn FnMut(Found) -> Result<(), ImportError>,
@@ -90,7 +125,10 @@ impl Trace<'_> {
         let mut emit = |found| emit(found).inspect_err(|_| is_refused = true);
         let (text, path, mut sink) = (&mut self.text, self.path, Sink::new(&mut emit));
         match (self.read)(text, path, threads, &mut sink) {
-            Ok(()) => sink.finish(),
+            Ok(()) => {
+                drain(text);
+                sink.finish()
+            }
             Err(error) if is_refused => Err(error),
             Err(error) => Err(self.cause(error)),
         }

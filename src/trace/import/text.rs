@@ -2,11 +2,13 @@
 
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 
 use super::compressed::{Compression, Decompressed};
 use super::event::ImportEvent;
 use crate::file_kind::FileKind;
+use crate::trace::binary::RawInput;
 
 /// What readers of text traces read.
 pub(super) type Text<'o> = BufReader<Box<dyn Read + Send + 'o>>;
@@ -27,6 +29,8 @@ pub(super) struct Opened<'o> {
     pub(super) text: Text<'o>,
     /// How it was compressed.
     pub(super) compression: Option<&'static Compression>,
+    /// What was read of the file.
+    pub(super) seen: Seen,
 }
 
 /// Opens the text of `input`, which may be compressed.
@@ -34,7 +38,9 @@ pub(super) fn open<'o>(
     input: impl Read + Send + 'o,
     observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
 ) -> io::Result<Opened<'o>> {
-    let (start, raw) = peek(Observed { input, observe }, FileKind::DETECT_BYTES);
+    let seen = Seen::default();
+    let input = Observed { input, observe, seen: seen.clone() };
+    let (start, raw) = peek(input, FileKind::DETECT_BYTES);
     let compression = Compression::detect(&start);
     let plain: Box<dyn Read + Send + 'o> = match compression {
         Some(compression) => Box::new(Decompressed::new(raw, compression)?),
@@ -47,6 +53,7 @@ pub(super) fn open<'o>(
         failed,
         text: BufReader::with_capacity(BUFFER, Box::new(plain)),
         compression,
+        seen,
     })
 }
 
@@ -112,12 +119,43 @@ impl Read for Ahead {
 struct Observed<'o, R> {
     input: R,
     observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
+    seen: Seen,
+}
+
+/// What was read of an input so far, from any thread.
+#[derive(Clone, Default)]
+pub(super) struct Seen(Arc<Mutex<SeenBytes>>);
+
+#[derive(Default)]
+struct SeenBytes {
+    length: u64,
+    crc: crc32fast::Hasher,
+    is_all: bool,
+}
+
+impl Seen {
+    fn add(&self, bytes: &[u8]) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.length += bytes.len() as u64;
+        seen.crc.update(bytes);
+        seen.is_all |= bytes.is_empty();
+    }
+
+    /// Returns the whole input, once its text has been read to the end.
+    pub(super) fn input(&self) -> Option<RawInput> {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let crc = seen.crc.clone().finalize();
+        seen.is_all.then_some(RawInput { length: seen.length, crc, reserved: 0 })
+    }
 }
 
 impl<R: Read> Read for Observed<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         (self.observe)(ImportEvent::Read(read as u64));
+        if !buffer.is_empty() {
+            self.seen.add(&buffer[..read]);
+        }
         Ok(read)
     }
 }

@@ -42,6 +42,7 @@ pub struct ReplayOptions<'a> {
     selection: Option<&'a Selection>,
     counts_reuse: bool,
     functions: Option<&'a Functions>,
+    are_names_demangled: bool,
     survey: bool,
     observer: Option<&'a (dyn Fn(u64) + Sync)>,
     interrupt: Option<&'a AtomicBool>,
@@ -60,6 +61,7 @@ impl<'a> ReplayOptions<'a> {
             selection: None,
             counts_reuse: false,
             functions: None,
+            are_names_demangled: false,
             survey: false,
             observer: None,
             interrupt: None,
@@ -117,6 +119,14 @@ impl<'a> ReplayOptions<'a> {
     #[must_use]
     pub fn functions(mut self, functions: impl Into<Option<&'a Functions>>) -> Self {
         self.functions = functions.into();
+        self
+    }
+
+    /// Sets whether the caller adds [demangled names](super::KernelSummary::demangled) to summaries, which is
+    /// part of the [identity](Self::identity); by default it does not.
+    #[must_use]
+    pub fn demangled_names(mut self, are_added: bool) -> Self {
+        self.are_names_demangled = are_added;
         self
     }
 
@@ -226,6 +236,9 @@ impl<'a> ReplayOptions<'a> {
         }
         if self.counts_reuse {
             trace += ", reuse";
+        }
+        if self.are_names_demangled {
+            trace += ", names demangled";
         }
         if let Some(functions) = self.functions {
             let mut crc = crc32fast::Hasher::new();

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::Serializer;
 
-pub(super) fn serialize<S: Serializer>(checksum: &u32, to: S) -> Result<S::Ok, S::Error> {
+pub(in crate::trace) fn serialize<S: Serializer>(checksum: &u32, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&format_args!("{checksum:08x}"))
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+pub(in crate::trace) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let text = Cow::<str>::deserialize(from)?;
     let is_plain = text.len() == 8 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
     u32::from_str_radix(&text, 16).ok().filter(|_| is_plain).ok_or_else(|| {

@@ -2,7 +2,7 @@
 
 mod builder;
 mod head;
-mod hexadecimal;
+pub(in crate::trace) mod hexadecimal;
 mod json;
 mod open;
 

@@ -7,7 +7,7 @@ use crate::trace::binary::contents::Contents;
 use crate::trace::binary::error::TraceError;
 use crate::trace::binary::format::{
     BYTE_ORDER, Header, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS, OLDEST_VERSION,
-    RawBlock, RawLoadBlock, RawSection, SectionKind, VERSION,
+    RawBlock, RawInput, RawLoadBlock, RawSection, SectionKind, VERSION,
 };
 use crate::trace::binary::writer::header_crc;
 
@@ -103,6 +103,21 @@ pub(super) fn read_contents(bytes: &[u8], section: &RawSection) -> Result<Conten
         operation.uniform &= operation.reaches_global();
     }
     Ok(contents)
+}
+
+/// Reads the files that the trace was imported from; none if it does not say.
+pub(super) fn read_inputs(
+    bytes: &[u8],
+    sections: &[RawSection],
+) -> Result<Vec<RawInput>, TraceError> {
+    let section = sections.iter().find(|section| section.kind == SectionKind::Inputs as u32);
+    let Some(section) = section else { return Ok(Vec::new()) };
+    let rows = checked(bytes, section)?;
+    if rows.len() % size_of::<RawInput>() != 0 {
+        let message = format!("{} bytes are not a whole number of rows", rows.len());
+        return Err(TraceError::Malformed { part: "inputs", offset: section.offset, message });
+    }
+    Ok(rows.chunks_exact(size_of::<RawInput>()).map(pod_read_unaligned).collect())
 }
 
 /// Reads the block index and checks each row against the file, the header and the rows before.

@@ -39,7 +39,8 @@ impl Join {
         let contents = Contents { kernels: Vec::new(), ..contents.clone() };
         let (parts, blocks) = (Vec::new(), Vec::new());
         let first_kernel = before.kernels as usize;
-        let trace = BinaryTrace { parts, contents, blocks, totals, checksum, first_kernel };
+        let inputs = Vec::new();
+        let trace = BinaryTrace { parts, contents, blocks, totals, checksum, first_kernel, inputs };
         Self { trace, operations, names: FxHashSet::default(), before }
     }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use self::part::Part;
 use super::contents::Contents;
 use super::error::TraceError;
-use super::format::{OLDEST_VERSION, RawBlock, SectionKind};
+use super::format::{OLDEST_VERSION, RawBlock, RawInput, SectionKind};
 use crate::memory::Arena;
 use crate::regular_file;
 
@@ -33,6 +33,7 @@ pub struct BinaryTrace {
     totals: Totals,
     checksum: u32,
     first_kernel: usize,
+    inputs: Vec<RawInput>,
 }
 
 /// How much a trace has, be all of it there or not, or what precedes a part of it.
@@ -86,6 +87,7 @@ impl BinaryTrace {
         let index = if is_oldest { SectionKind::LoadIndex } else { SectionKind::BlockIndex };
         let index = container::find(&sections, &header, index)?;
         let blocks = container::read_index(bytes.bytes(), &index, &header, &contents)?;
+        let inputs = container::read_inputs(bytes.bytes(), &sections)?;
         let totals = Totals {
             records: header.records,
             memory_records: if is_oldest { header.loads } else { header.memory_records },
@@ -94,7 +96,7 @@ impl BinaryTrace {
         };
         let checksum = header.sections_crc;
         let parts = vec![Part::new(bytes, is_oldest, contents.operations.len())];
-        Ok(Self { parts, contents, blocks, totals, checksum, first_kernel: 0 })
+        Ok(Self { parts, contents, blocks, totals, checksum, first_kernel: 0, inputs })
     }
 
     /// Returns whether the trace has records of loads only, as version 1 of the format has; stores and
@@ -149,6 +151,14 @@ impl BinaryTrace {
     #[must_use]
     pub fn contents(&self) -> &Contents {
         &self.contents
+    }
+
+    /// Returns the files that the trace was imported from: the text trace, or the list of traces and those of
+    /// its files that were taken; none unless
+    /// [they were kept](super::TraceWriter::keep_inputs), and of a set.
+    #[must_use]
+    pub fn inputs(&self) -> &[RawInput] {
+        &self.inputs
     }
 
     /// Returns the block index.

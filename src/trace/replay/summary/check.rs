@@ -14,7 +14,7 @@ use super::{
 pub(super) fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
     let kernels = summary.kernels.len();
     if partial.first > partial.last || partial.last >= partial.of {
-        return Err("it is of shards that there are not");
+        return Err("its shard numbers are out of range");
     }
     let is_as_long = partial.per_pc.len() == summary.per_pc.len()
         && partial.per_pc_stores.len() == summary.per_pc_stores.len()
@@ -32,7 +32,10 @@ pub(super) fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(
         return Err("`kernels` and `partial` differ in length");
     }
     if partial.first_kernel.checked_add(kernels).is_none_or(|end| end > partial.of_kernels) {
-        return Err("it has kernels that there are not");
+        return Err("its kernels exceed those of the trace");
+    }
+    if kernels == 0 && partial.first_kernel != 0 {
+        return Err("it has no kernels, but the number of its first one");
     }
     check_footprints(summary, partial)?;
     check_sums(summary)?;

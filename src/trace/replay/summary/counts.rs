@@ -7,6 +7,7 @@ use roaring::RoaringTreemap;
 
 use warpload_encoding::Instruction;
 
+use super::checksum::Checksum;
 use super::partial::PartialReuse;
 use super::set::Set;
 use super::{
@@ -177,6 +178,7 @@ impl Replayed<'_> {
             pages: sets(|footprint| &footprint.pages),
             lines: sets(|footprint| &footprint.lines),
             reuse: reuse.iter().map(|kernel| PartialReuse(kernel.reuse.touches())).collect(),
+            checksum: Checksum::default(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::Summary;
+use super::{Partial, Summary};
 
 /// What a partial summary is of: the replay, the shards and the kernels. Reading it from JSON takes less
 /// than reading the [`Summary`], whose counts it leaves out.
@@ -28,6 +28,7 @@ struct Shards {
     of: u64,
     replay: String,
     first_kernel: usize,
+    of_kernels: usize,
 }
 
 impl PartialHead {
@@ -40,22 +41,24 @@ impl PartialHead {
             demangled: kernel.demangled.clone(),
         });
         let (first, last) = partial.shards().into_inner();
-        let first_kernel = partial.first_kernel;
+        let &Partial { first_kernel, of_kernels, .. } = partial;
         let replay = partial.replay.clone();
-        let partial = Shards { first, last, of: partial.of, replay, first_kernel };
+        let partial = Shards { first, last, of: partial.of, replay, first_kernel, of_kernels };
         Some(Self { kernels: names.collect(), partial })
     }
 
-    /// Returns what the merged summaries are of; `None` if they are not of neighbouring shards.
+    /// Returns what the merged summaries are of; `None` if they are not of neighbouring shards
+    /// of one replay.
     #[must_use]
     pub fn join(mut heads: Vec<Self>) -> Option<Self> {
         heads.sort_by_key(|head| head.partial.first);
         let mut heads = heads.into_iter();
         let mut all = heads.next()?;
         for Self { kernels, partial } in heads {
-            let Shards { first, last, of, replay, first_kernel } = partial;
+            let Shards { first, last, of, replay, first_kernel, of_kernels } = partial;
             let to = &mut all.partial;
-            if (of, &replay, first) != (to.of, &to.replay, to.last.checked_add(1)?) {
+            let is_next = first == to.last.checked_add(1)?;
+            if !is_next || (of, of_kernels, &replay) != (to.of, to.of_kernels, &to.replay) {
                 return None;
             }
             to.last = last;
@@ -67,6 +70,10 @@ impl PartialHead {
             }
             let end = to.first_kernel.checked_add(all.kernels.len())?;
             let shared = end.checked_sub(first_kernel)?;
+            let start = all.kernels.len().checked_sub(shared)?;
+            if kernels.get(..shared)? != &all.kernels[start..] {
+                return None;
+            }
             all.kernels.extend(kernels.into_iter().skip(shared));
         }
         Some(all)

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use roaring::RoaringTreemap;
 
 use super::check::{check_consistent, is_known};
+use super::checksum::Checksum;
 use super::partial::PartialReuse;
 use super::rows::Rows;
 use super::set::Set;
@@ -140,6 +141,12 @@ impl Part {
     fn new(index: usize, mut summary: Summary) -> Result<Self, MergeError> {
         let mut partial = summary.partial.take().ok_or(MergeError::NotPartial { index })?;
         let inconsistent = |message| MergeError::Inconsistent { index, message };
+        if !summary.is_as_written(&partial) {
+            return Err(inconsistent(
+                "its checksum is another: it has changed since it was written",
+            ));
+        }
+        partial.checksum = Checksum::default();
         check_consistent(&summary, &partial).map_err(inconsistent)?;
         let rows = Rows::take(&mut summary, &mut partial).map_err(inconsistent)?;
         let pages = std::mem::take(&mut partial.pages);
@@ -162,15 +169,15 @@ impl Part {
         if self.kernels.is_empty() {
             self.partial.first_kernel = partial.first_kernel;
         }
-        // `check_kernels` has found that they follow.
-        let shared = self.partial.first_kernel + self.kernels.len() - partial.first_kernel;
-        let shared = if kernels.is_empty() { 0 } else { shared };
-        let start = self.kernels.len() - shared;
-        let mut kernels = kernels.into_iter();
-        for (to, from) in self.kernels[start..].iter_mut().zip(&mut kernels) {
-            to.add(from);
+        if !kernels.is_empty() {
+            // `check_kernels` has found that they follow.
+            let start = partial.first_kernel - self.partial.first_kernel;
+            let mut kernels = kernels.into_iter();
+            for (to, from) in self.kernels[start..].iter_mut().zip(&mut kernels) {
+                to.add(from);
+            }
+            self.kernels.extend(kernels);
         }
-        self.kernels.extend(kernels);
         self.partial.last = partial.last;
         self.summary.counts.add(&summary.counts);
         self.summary.first_faults.extend(summary.first_faults);
@@ -183,7 +190,7 @@ impl Part {
         let Self { mut summary, mut partial, kernels, rows, .. } = self;
         summary.first_faults.truncate(KEPT);
         summary.first_mismatches.truncate(KEPT);
-        rows.give(&mut summary, &mut partial);
+        rows.restore(&mut summary, &mut partial);
         let mut sum = summary.counts.reuse.as_ref().map(|_| ReuseCounts::default());
         let (mut all_pages, mut all_lines) = (RoaringTreemap::new(), RoaringTreemap::new());
         for KernelPart { summary: mut kernel, pages, lines, reuse } in kernels {

@@ -1,6 +1,7 @@
 //! [`Summary`]: what a replay found, in the JSON form that the command prints.
 
 mod check;
+mod checksum;
 mod comparison;
 mod counts;
 mod head;
@@ -33,7 +34,7 @@ pub use partial::Partial;
 
 /// The JSON object of a replay: counts of the whole trace, of each program counter and of each
 /// kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Summary {
     /// The counts of the whole trace.
     #[serde(flatten)]
@@ -51,7 +52,7 @@ pub struct Summary {
     #[serde(default)]
     pub notes: Vec<String>,
     /// Which loads were counted; `None` if all were.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub selected: Option<Selected>,
     /// Loads by program counter, in launch order of the kernels, then ascending.
     pub per_pc: Vec<PcSummary>,
@@ -61,7 +62,7 @@ pub struct Summary {
     /// By kernel, in launch order.
     pub kernels: Vec<KernelSummary>,
     /// What merging needs; `None` unless the summary is of a shard, or of several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub partial: Option<Partial>,
 }
 

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::checksum::Checksum;
 use super::set::{Set, read_base64, write_base64};
 use crate::trace::replay::reuse::Touches;
 
@@ -35,6 +36,8 @@ pub struct Partial {
     /// For each kernel, the touches of each of its lines; empty unless reuse is counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) reuse: Vec<PartialReuse>,
+    #[serde(skip_serializing)]
+    pub(super) checksum: Checksum,
 }
 
 pub(super) type RowSum = (usize, u16, u64);

@@ -55,7 +55,7 @@ impl Rows {
     }
 
     /// Returns all rows to the summary.
-    pub(super) fn give(self, summary: &mut Summary, partial: &mut Partial) {
+    pub(super) fn restore(self, summary: &mut Summary, partial: &mut Partial) {
         for (from, rows, sums) in [
             (self.loads, &mut summary.per_pc, &mut partial.per_pc),
             (self.stores, &mut summary.per_pc_stores, &mut partial.per_pc_stores),
@@ -118,7 +118,7 @@ impl Row {
         Ok(())
     }
 
-    /// Returns the row with recomputed means: one that was read from JSON can differ in its last bit.
+    /// Returns the row with the means of its sums.
     fn with_means(self) -> PcSummary {
         let Self { mut row, sectors, wavefronts } = self;
         row.sectors.mean = mean(sectors, row.loads);
