@@ -6,6 +6,7 @@ mod block;
 mod contents;
 mod error;
 mod format;
+pub(in crate::trace) mod hexadecimal;
 mod names;
 mod place;
 mod reader;

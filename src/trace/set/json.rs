@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::head;
 use super::{SetPart, TraceSet, VERSION};
-use super::{head, hexadecimal};
 use crate::lines::without_mark;
+use crate::trace::binary::hexadecimal;
 use crate::trace::binary::{Contents, TraceError, operations};
 use crate::trace::operation::Operation;
 

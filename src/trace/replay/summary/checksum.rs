@@ -1,30 +1,14 @@
-//! The JSON of a [`Summary`], and the [`Checksum`] of a partial one: the CRC-32 of its JSON without spaces
+//! The JSON of a [`Summary`], and the checksum of a partial one: the CRC-32 of its JSON without spaces
 //! and without the checksum, so that nothing of a summary can change unnoticed.
 
 use std::io::{self, BufWriter, Write};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
+use super::partial::Checksum;
 use super::{Counts, Digest, Fault, KernelSummary, Mismatch, Partial, PcSummary, Summary};
+use crate::trace::binary::hexadecimal;
 use crate::trace::replay::selection::Selected;
-use crate::trace::set::hexadecimal;
-
-/// The checksum that a partial summary was read with. One that was made here gets its own when it is
-/// written. It says nothing of the summary that the summary does not, so that all are equal.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Checksum(Option<u32>);
-
-impl PartialEq for Checksum {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl<'de> Deserialize<'de> for Checksum {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        hexadecimal::deserialize(from).map(|checksum| Self(Some(checksum)))
-    }
-}
 
 /// A [`Summary`] as JSON, with what is written under `partial`.
 #[derive(Serialize)]

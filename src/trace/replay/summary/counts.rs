@@ -7,7 +7,7 @@ use roaring::RoaringTreemap;
 
 use warpload_encoding::Instruction;
 
-use super::checksum::Checksum;
+use super::partial::Checksum;
 use super::partial::PartialReuse;
 use super::set::Set;
 use super::{

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use roaring::RoaringTreemap;
 
 use super::check::{check_consistent, is_known};
-use super::checksum::Checksum;
+use super::partial::Checksum;
 use super::partial::PartialReuse;
 use super::rows::Rows;
 use super::set::Set;
