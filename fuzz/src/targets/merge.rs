@@ -27,7 +27,8 @@ pub fn summaries_merge_in_any_order(input: &[u8]) {
     if merged.is_ok() && steps.len() > 1 {
         let rest = steps.split_off(steps.len() / 2);
         let step = |part| {
-            Summary::merge_partial(part).unwrap_or_else(|error| panic!("refused as a step: {error}"))
+            Summary::merge_partial(part)
+                .unwrap_or_else(|error| panic!("refused as a step: {error}"))
         };
         assert_eq!(Summary::merge(vec![step(steps), step(rest)]), merged);
     }
