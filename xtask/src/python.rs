@@ -22,7 +22,11 @@ pub(crate) fn check(workspace: &Metadata) -> Result<()> {
     let folder = workspace.root()?.join(FOLDER);
     command(&folder, cargo("fmt --check"))?;
     let mut clippy = cargo("clippy --locked");
-    clippy.env("PYO3_NO_PYTHON", "1").arg("--target-dir").arg(target(workspace)?);
+    clippy
+        .env("PYO3_NO_PYTHON", "1")
+        .env("PYO3_BUILD_EXTENSION_MODULE", "1")
+        .arg("--target-dir")
+        .arg(target(workspace)?);
     clippy.args(["--", "-D", "warnings"]);
     command(&folder, clippy)
 }
