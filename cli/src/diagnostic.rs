@@ -118,8 +118,11 @@ impl Message {
     /// Returns the message for wrong arguments.
     pub(crate) fn of_wrong_use(error: &clap::Error) -> Self {
         let drawing = error.render().to_string();
-        let title = drawing.lines().next().unwrap_or_default();
-        let title = title.strip_prefix("error: ").unwrap_or(title).to_owned();
+        // Usage and where to find help come after the first paragraph.
+        let (first, _) = drawing.split_once("\n\n").unwrap_or((&drawing, ""));
+        let title: Vec<&str> = first.lines().map(str::trim).collect();
+        let title = title.join(" ");
+        let title = title.strip_prefix("error: ").unwrap_or(&title).to_owned();
         Self { drawing, ..Self::new(Level::Error, title) }
     }
 

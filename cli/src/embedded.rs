@@ -19,8 +19,8 @@ use super::replaying::Read;
 use super::trace::{self, Input};
 use super::{image, info, inputs};
 
-/// Opens a trace of any kind, and returns the number of its parts too if it is a trace set. A text trace is imported into a temporary file without a name, which
-/// `interrupt` stops once it is true.
+/// Opens a trace of any kind, and returns the number of its parts too if it is a trace set. A text trace is
+/// imported into a temporary file without a name, which `interrupt` stops once it is true.
 ///
 /// # Errors
 /// Returns the command's message if the trace cannot be read.
@@ -104,7 +104,8 @@ impl Replay {
     /// files that they name, but for the trace.
     ///
     /// # Errors
-    /// Returns the command's message if an option or a file is wrong.
+    /// Returns the command's message if an option or a file is wrong, or if an option is for a file to be
+    /// written.
     pub fn new(options: impl IntoIterator<Item = OsString>) -> Result<Self, Box<Message>> {
         let _inputs = inputs::Scope::new();
         let start = ["warpload", "replay"].map(OsString::from);
@@ -115,7 +116,12 @@ impl Replay {
                 Message::of_failure(&anyhow::anyhow!("expected options of `replay`")).into()
             );
         };
-        match arguments.options.read() {
+        let read = || {
+            arguments.check_writes_nothing()?;
+            arguments.options.check_stdin(&arguments.trace)?;
+            arguments.options.read()
+        };
+        match read() {
             Ok(read) => Ok(Self { arguments: *arguments, read }),
             Err(error) => Err(Message::of_failure(&error).into()),
         }

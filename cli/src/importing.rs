@@ -68,7 +68,12 @@ impl<'f> Importing<'f> {
     where
         'f: 'o,
     {
-        let failed = |error: std::io::Error| anyhow::Error::new(error).context(failed.to_owned());
+        let failed = |error: std::io::Error| match error.downcast::<Interrupted>() {
+            Ok(interrupted) => {
+                anyhow::Error::new(interrupted).context(self.name.display().to_string())
+            }
+            Err(error) => anyhow::Error::new(error).context(failed.to_owned()),
+        };
         let output = BufWriter::new(Interruptible { file: output, flag: self.interrupt });
         let mut writer = TraceWriter::new(output, self.source()).map_err(failed)?;
         writer.keep_inputs();
@@ -131,6 +136,11 @@ fn input(path: &Path) -> Option<RawInput> {
     RawInput::of(regular(path)?).ok()
 }
 
+/// Why nothing more is written.
+#[derive(Debug, thiserror::Error)]
+#[error("the import was interrupted")]
+struct Interrupted;
+
 /// A file that nothing can be written to once a flag is true.
 pub(crate) struct Interruptible<'f> {
     file: &'f File,
@@ -140,7 +150,7 @@ pub(crate) struct Interruptible<'f> {
 impl Write for Interruptible<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         if self.flag.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Err(std::io::Error::other("interrupted"));
+            return Err(std::io::Error::other(Interrupted));
         }
         self.file.write(bytes)
     }

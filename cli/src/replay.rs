@@ -173,6 +173,16 @@ pub(crate) struct Found<'f> {
 }
 
 impl Arguments {
+    /// Refuses files that only [`execute`] writes; `--resume` is not given without one.
+    pub(crate) fn check_writes_nothing(&self) -> anyhow::Result<()> {
+        for (name, file) in [("output", &self.output), ("html", &self.html)] {
+            if file.is_some() {
+                bail!("`--{name}`: the result is returned, not written to a file");
+            }
+        }
+        Ok(())
+    }
+
     fn named(&self, trace: &BinaryTrace) -> Named {
         let contents = trace.contents();
         let demangled = Demangled::new(contents.kernels.iter().map(|kernel| &kernel.name));
