@@ -16,6 +16,8 @@ const MAX_LINKS: usize = 40;
 pub(crate) struct Target {
     asked: PathBuf,
     place: Place,
+    /// Of the regular file that was there at first: it passes on its mode even if it is removed meanwhile.
+    existing: Option<Metadata>,
 }
 
 enum Place {
@@ -32,9 +34,8 @@ impl Target {
             bail!("{}: is a folder; expected the name of the file to write", path.display());
         }
         let place = follow(path).with_context(|| cannot_be_written(path))?;
-        let target = Self { asked: path.to_owned(), place };
-        target.check()?;
-        Ok(target)
+        let target = Self { asked: path.to_owned(), place, existing: None };
+        Ok(Self { existing: target.check()?, ..target })
     }
 
     /// Writes the whole file.
@@ -166,7 +167,9 @@ impl OutputFile {
         let existing = target.check()?;
         match &target.place {
             Place::File(path) => existing
-                .map_or(Ok(()), |existing| keep_permissions(&file.file, &existing))
+                .as_ref()
+                .or(target.existing.as_ref())
+                .map_or(Ok(()), |existing| keep_permissions(&file.file, existing))
                 .and_then(|()| file.persist(path)),
             Place::Stream => file.file.rewind().and_then(|()| target.write_stream(&file.file)),
         }

@@ -196,6 +196,22 @@ fn modes_are_kept_and_read_only_files_are_refused() {
     }
 }
 
+/// The set that was there is gone before the first part changes.
+#[test]
+fn a_split_keeps_the_modes_of_its_files() {
+    let folder = Folder::new();
+    let split = ["import", "kernelslist.g", "--split", "-o", "parts"];
+    assert_eq!(folder.run(&split, b"").status, 0);
+    let files = ["parts/part-0000.wlt", "parts/trace.set.json"];
+    for file in files {
+        fs::set_permissions(folder.at(file), fs::Permissions::from_mode(0o640)).unwrap();
+    }
+    assert_eq!(folder.run(&split, b"").status, 0);
+    for file in files {
+        assert_eq!(fs::metadata(folder.at(file)).unwrap().mode() & 0o777, 0o640, "{file}");
+    }
+}
+
 /// Only the superuser can change a file's owner, so others skip this.
 #[test]
 fn owners_are_kept() {
