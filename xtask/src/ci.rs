@@ -11,8 +11,8 @@ use crate::metadata::{Metadata, array};
 use crate::step::{cargo, command, timed};
 use crate::{arrow, fuzz, imports, msrv, packages, python};
 
-/// The folders of the packages that are published.
-const PUBLISHED: [&str; 4] = ["encoding", ".", "ptx", "cli"];
+/// The folders of the packages that are workspaces of their own.
+const APART: [&str; 3] = ["arrow", "fuzz", "python"];
 
 /// Files with more lines are warned of.
 const MAX_LINES: usize = 400;
@@ -56,8 +56,10 @@ pub(crate) fn run() -> Result<()> {
     packages::check(&workspace)?;
     timed("imports between modules", || imports::check(&root))?;
     timed(&format!("files of at most {MAX_LINES} lines"), || {
-        for folder in PUBLISHED.iter().chain(&["arrow"]) {
-            warn_of_long_files(&root.join(folder).join("src"), &root)?;
+        let members = workspace.packages().filter_map(|package| package["manifest_path"].as_str());
+        let members = members.filter_map(|manifest| Path::new(manifest).parent());
+        for folder in members.map(Path::to_owned).chain(APART.map(|folder| root.join(folder))) {
+            warn_of_long_files(&folder.join("src"), &root)?;
         }
         Ok(())
     })
