@@ -9,6 +9,7 @@ mod access;
 mod banks;
 mod cells;
 mod code;
+mod compare;
 mod costs;
 mod error;
 mod executor;

@@ -5,10 +5,9 @@
 //! disjoint: lanes are compared by the *unit* that they access, which is a word of 4 bytes or, if that
 //! is larger, the access.
 
+use super::compare::repeats;
 use crate::lane::{LANES, LaneMask};
 use crate::memory::{Addresses, GenericAddress, Width};
-#[cfg(feature = "simd")]
-use crate::simd::level;
 
 /// Bytes of a word: what a bank of shared memory serves at once, and what local memory interleaves.
 const WORD: u64 = 4;
@@ -131,7 +130,7 @@ impl Offsets<'_> {
         // What is before the first key equals none.
         let unused = (0..=u64::MAX).rev().find(|key| !keys[LANES..].contains(key));
         keys[..LANES].fill(unused.unwrap_or_default());
-        let repeats = find_repeats(&keys);
+        let repeats = repeats(&keys);
         let mut first = LaneMask::NONE;
         for (i, lane) in self.lanes.lanes().enumerate() {
             if repeats >> i & 1 == 0 {
@@ -140,46 +139,6 @@ impl Offsets<'_> {
         }
         first
     }
-}
-
-/// Returns the bits of the last 32 keys that equal one of the 31 before them.
-fn find_repeats(keys: &[u64; 2 * LANES]) -> u32 {
-    #[cfg(feature = "simd")]
-    return fearless_simd::dispatch!(level(), simd => repeats_in(simd, keys));
-    #[cfg(not(feature = "simd"))]
-    repeats(keys)
-}
-
-/// Names the vectors, which the compiler does not make of [`repeats`] if it is to make little code.
-#[cfg(feature = "simd")]
-#[inline(always)]
-fn repeats_in<S: fearless_simd::Simd>(simd: S, keys: &[u64; 2 * LANES]) -> u32 {
-    use fearless_simd::prelude::*;
-    use fearless_simd::{mask64x8, u64x8};
-    const WIDE: usize = 8;
-    let mut repeats = 0;
-    for lane in (0..LANES).step_by(WIDE) {
-        let first = LANES + lane;
-        let own = u64x8::from_slice(simd, &keys[first..first + WIDE]);
-        let mut equal = mask64x8::splat(simd, false);
-        for distance in 1..LANES {
-            let before = first - distance;
-            equal |= own.simd_eq(u64x8::from_slice(simd, &keys[before..before + WIDE]));
-        }
-        repeats |= (equal.to_bitmask() as u32) << lane;
-    }
-    repeats
-}
-
-#[cfg(any(not(feature = "simd"), test))]
-fn repeats(keys: &[u64; 2 * LANES]) -> u32 {
-    let mut repeats = 0;
-    for distance in 1..LANES {
-        for lane in 0..LANES {
-            repeats |= u32::from(keys[LANES + lane] == keys[LANES + lane - distance]) << lane;
-        }
-    }
-    repeats
 }
 
 /// Returns the most words that lanes with different units ask of one bank.
@@ -267,14 +226,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn vectors_find_repeats_as_the_portable_loop_does(
-            list in prop_oneof![any::<[[u64; LANES]; 2]>(), prop::array::uniform2(prop::array::uniform32(0..40u64))],
-        ) {
-            let keys: &[u64; 2 * LANES] = list.as_flattened().try_into().unwrap();
-            prop_assert_eq!(find_repeats(keys), repeats(keys));
-        }
-
         /// The rules of docs/traces.md, word by word.
         #[test]
         fn costs_are_those_of_the_rules(

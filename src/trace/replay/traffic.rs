@@ -3,11 +3,10 @@
 use roaring::RoaringTreemap;
 
 use super::cells::TimeSlice;
+use super::compare::nearest_before;
 use crate::impossible::OrImpossible;
 use crate::lane::{LANES, LaneMask};
 use crate::memory::{Addresses, GenericAddress, Width};
-#[cfg(feature = "simd")]
-use crate::simd::level;
 use crate::simd::vectorized;
 
 /// Bytes of a sector, a line and a page of global memory.
@@ -153,7 +152,7 @@ impl TrafficCounter {
             *offset = (address - base) as u32;
         }
         let mut nearest = [u32::MAX; LANES];
-        find_nearest_before(&offsets, &mut nearest);
+        nearest_before(&offsets, &mut nearest);
         let [distinct, sectors, lines] = vectorized!(count_new(&nearest));
         for (nearest, address) in nearest.iter().zip(rounded.iter()) {
             if *nearest >= LINE as u32 {
@@ -260,48 +259,6 @@ const MAX_SPAN: u32 = i32::MAX as u32;
 /// What comes before the first offset: differs from each by more than a line.
 const BEFORE: u32 = !MAX_SPAN;
 
-/// Sets, for each of the last 32 offsets, the least bits in which it differs from one before it: 0
-/// if that is the same, below 32 if it is in the same sector, below 128 if it is in the same line.
-fn find_nearest_before(offsets: &[u32; 2 * LANES], nearest: &mut [u32; LANES]) {
-    #[cfg(feature = "simd")]
-    fearless_simd::dispatch!(level(), simd => nearest_before_in(simd, offsets, nearest));
-    #[cfg(not(feature = "simd"))]
-    nearest_before(offsets, nearest);
-}
-
-/// Names the vectors: what the compiler makes of the loops below depends on how it is to optimize, and
-/// took up to half of a replay.
-#[cfg(feature = "simd")]
-#[inline(always)]
-fn nearest_before_in<S: fearless_simd::Simd>(
-    simd: S,
-    offsets: &[u32; 2 * LANES],
-    nearest: &mut [u32; LANES],
-) {
-    use fearless_simd::prelude::*;
-    use fearless_simd::u32x16;
-    const HALF: usize = LANES / 2;
-    for (first, nearest) in [LANES, LANES + HALF].into_iter().zip(nearest.as_chunks_mut().0) {
-        let own = u32x16::from_slice(simd, &offsets[first..first + HALF]);
-        let mut least = u32x16::splat(simd, u32::MAX);
-        for distance in 1..LANES {
-            let before = first - distance;
-            least = least.min(own ^ u32x16::from_slice(simd, &offsets[before..before + HALF]));
-        }
-        least.store_array(nearest);
-    }
-}
-
-#[cfg(any(not(feature = "simd"), test))]
-fn nearest_before(offsets: &[u32; 2 * LANES], nearest: &mut [u32; LANES]) {
-    for distance in 1..LANES {
-        for lane in 0..LANES {
-            let different = offsets[LANES + lane] ^ offsets[LANES + lane - distance];
-            nearest[lane] = nearest[lane].min(different);
-        }
-    }
-}
-
 /// Returns how many lanes have an address, a sector and a line that no lane before has.
 #[inline(always)]
 fn count_new(nearest: &[u32; LANES]) -> [u32; 3] {
@@ -406,13 +363,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn vectors_compare_as_the_portable_loop_does(list in any::<[[u32; LANES]; 2]>()) {
-            let offsets: &[u32; 2 * LANES] = list.as_flattened().try_into().unwrap();
-            let (mut portable, mut vectors) = ([u32::MAX; LANES], [u32::MAX; LANES]);
-            nearest_before(offsets, &mut portable);
-            find_nearest_before(offsets, &mut vectors);
-            prop_assert_eq!(vectors, portable);
-            prop_assert_eq!(vectorized!(count_new(&vectors)), count_new(&portable));
+        fn what_is_new_is_counted_the_same_by_vectors(nearest: [u32; LANES]) {
+            prop_assert_eq!(vectorized!(count_new(&nearest)), count_new(&nearest));
         }
 
         #[test]
