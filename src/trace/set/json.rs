@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::head;
 use super::{SetPart, TraceSet, VERSION};
 use crate::lines::without_mark;
-use crate::trace::binary::hexadecimal;
-use crate::trace::binary::{Contents, TraceError, operations};
+use crate::trace::binary::{Contents, TraceError, hexadecimal, operations};
 use crate::trace::operation::Operation;
 
 /// What every version of the file has.

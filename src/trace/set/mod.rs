@@ -10,8 +10,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 pub use self::builder::SetBuilder;
-use crate::trace::binary::hexadecimal;
-use crate::trace::binary::{BinaryTrace, Contents, Totals, TraceError};
+use crate::trace::binary::{BinaryTrace, Contents, Totals, TraceError, hexadecimal};
 use crate::trace::import::MAX_KERNELS;
 use crate::trace::replay::Shard;
 

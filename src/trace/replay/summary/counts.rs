@@ -7,8 +7,7 @@ use roaring::RoaringTreemap;
 
 use warpload_encoding::Instruction;
 
-use super::partial::Checksum;
-use super::partial::PartialReuse;
+use super::partial::{Checksum, PartialReuse};
 use super::set::Set;
 use super::{
     ConstantCounts, Counts, Digest, FootprintCounts, Hex, KernelSummary, LdgstsCounts, LocalCounts,

@@ -6,8 +6,7 @@ use std::ops::RangeInclusive;
 use roaring::RoaringTreemap;
 
 use super::check::{check_consistent, is_known};
-use super::partial::Checksum;
-use super::partial::PartialReuse;
+use super::partial::{Checksum, PartialReuse};
 use super::rows::Rows;
 use super::set::Set;
 use super::{Digest, FootprintCounts, KernelSummary, Partial, ReuseCounts, Summary};
@@ -218,6 +217,10 @@ impl Part {
 }
 
 impl KernelPart {
+    fn names(&self) -> (&str, Option<&str>) {
+        (&self.summary.name, self.summary.demangled.as_deref())
+    }
+
     fn add(&mut self, later: Self) {
         let KernelPart { summary, pages, lines, reuse } = later;
         self.summary.counts.add(&summary.counts);
@@ -290,16 +293,13 @@ fn check_kernels(parts: &[Part], is_whole: bool) -> Result<(), MergeError> {
             None => first == 0 || !is_whole,
             Some((start, before)) => {
                 let end = start + before.len();
-                let is_same = |one: &KernelPart, other: &KernelPart| {
-                    let names = |kernel: &KernelPart| {
-                        (kernel.summary.name.clone(), kernel.summary.demangled.clone())
-                    };
-                    names(one) == names(other)
-                };
                 start <= first
                     && first <= end
                     && end <= first + kernels.len()
-                    && before[first - start..].iter().zip(kernels).all(|(a, b)| is_same(a, b))
+                    && before[first - start..]
+                        .iter()
+                        .zip(kernels)
+                        .all(|(a, b)| a.names() == b.names())
             }
         };
         if !follows {

@@ -11,6 +11,7 @@ mod merge;
 mod partial;
 mod rows;
 mod set;
+mod treemap;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

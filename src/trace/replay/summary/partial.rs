@@ -74,12 +74,8 @@ pub(super) struct PartialReuse(pub(super) Touches);
 #[serde(deny_unknown_fields)]
 struct Written {
     loads: u64,
-    #[serde(serialize_with = "write_bytes", deserialize_with = "read_base64")]
+    #[serde(serialize_with = "write_base64", deserialize_with = "read_base64")]
     touches: Vec<u8>,
-}
-
-fn write_bytes<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-    write_base64(bytes, serializer)
 }
 
 impl Serialize for PartialReuse {
