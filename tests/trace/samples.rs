@@ -290,6 +290,20 @@ pub(crate) fn json(summary: &Summary) -> String {
     serde_json::to_string(summary).unwrap()
 }
 
+/// Returns a text of JSON with up to four bytes changed, so that many are still JSON.
+pub(crate) fn changed(json: &str, random: &mut Random) -> Vec<u8> {
+    let mut bytes = json.as_bytes().to_vec();
+    for _ in 0..=random.below(3) {
+        let at = random.below(bytes.len());
+        bytes[at] = if bytes[at].is_ascii_digit() && !random.is_one_in(4) {
+            b'0' + random.below(10) as u8
+        } else {
+            random.one_of(b"0123456789\",:{}[]-.enull/\\ ")
+        };
+    }
+    bytes
+}
+
 /// One random memory instruction; most are of kinds that programs have, some are wild.
 pub(crate) fn random_record(random: &mut Random) -> Record {
     let opcode =

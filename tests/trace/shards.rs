@@ -8,7 +8,7 @@ use warpload::trace::{
 };
 
 use crate::random::Random;
-use crate::samples::{Form, Item, Record, json, open, random_items, summary, write};
+use crate::samples::{Form, Item, Record, changed, json, open, random_items, summary, write};
 
 fn with_threads(trace: &BinaryTrace, threads: usize) -> String {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -113,15 +113,7 @@ fn made_up_summaries_do_no_harm() {
     let text = json(&parts[1]);
     let mut random = Random(18);
     for _ in 0..1000 {
-        let mut bytes = text.clone().into_bytes();
-        for _ in 0..=random.below(3) {
-            let at = random.below(bytes.len());
-            bytes[at] = if bytes[at].is_ascii_digit() && !random.is_one_in(4) {
-                b'0' + random.below(10) as u8
-            } else {
-                random.one_of(b"0123456789\",:{}[]-.enull ")
-            };
-        }
+        let bytes = changed(&text, &mut random);
         if let Ok(changed) = serde_json::from_slice::<Summary>(&bytes) {
             let _ = Summary::merge(vec![parts[0].clone(), rewritten(&changed)]);
         }

@@ -2,13 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod imports;
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde_json::Value;
 
@@ -108,18 +110,50 @@ fn check_replay(trace: &str, options: &[&str], folder: &Path) {
     let after: Vec<_> = tasks.iter().map(|task| identity(output(task))).collect();
     assert_eq!(before, after, "written again");
 
-    // A shard cut off at several places, also by the last byte alone; another shard under its name; another
-    // replay of it; a merge that is of other shards; a whole that is another.
+    let shard = output(&tasks[2]);
+    check_cut(&tasks);
+    check_changes(&tasks);
+    // Another shard under its name; another replay of it; another kernel; the whole.
+    let good = fs::read(shard).unwrap();
+    let other_shard = fs::read(output(&tasks[3])).unwrap();
+    let other_replay =
+        run(&["replay", trace, "--shard", "2/7", "--format", "json", "--space", "global"]);
+    let other_names =
+        String::from_utf8(good.clone()).unwrap().replace("\"name\":\"", "\"name\":\"_");
+    for other in
+        [&other_shard[..], other_replay.as_bytes(), other_names.as_bytes(), whole.as_bytes()]
+    {
+        fs::write(shard, other).unwrap();
+        let mut expected = [true; 10];
+        expected[2] = false;
+        assert_eq!(done(&tasks), expected);
+        assert_eq!(fs::read(shard).unwrap(), good);
+    }
+    // A merge that is of other shards; a whole that is another.
+    fs::copy(output(&tasks[8]), output(&tasks[7])).unwrap();
+    fs::write(result, &other_replay).unwrap();
+    fs::remove_file(output(&tasks[6])).unwrap();
+    let mut expected = [true; 10];
+    (expected[6], expected[7], expected[9]) = (false, false, false);
+    assert_eq!(done(&tasks), expected);
+    check("after all damages");
+}
+
+/// Cuts a shard off at several places, also by the last byte alone.
+fn check_cut(tasks: &[Value]) {
     let shard = output(&tasks[2]);
     let good = fs::read(shard).unwrap();
     for length in [0, 1, good.len() / 2, good.len() - 2, good.len() - 1] {
         fs::write(shard, &good[..length]).unwrap();
         let mut expected = [true; 10];
         expected[2] = false;
-        assert_eq!(done(&tasks), expected, "{length} bytes");
+        assert_eq!(done(tasks), expected, "{length} bytes");
         assert_eq!(fs::read(shard).unwrap(), good);
     }
-    // Changes that no sum contradicts, in a shard and in the merge of several; a merge refuses the shard.
+}
+
+/// Makes changes that no sum contradicts, in a shard and in the merge of several; a merge refuses the shard.
+fn check_changes(tasks: &[Value]) {
     for (number, is_refused) in [(2, true), (7, false)] {
         let path = output(&tasks[number]);
         let good = fs::read_to_string(path).unwrap();
@@ -140,31 +174,10 @@ fn check_replay(trace: &str, options: &[&str], folder: &Path) {
             }
             let mut expected = [true; 10];
             expected[number] = damaged == good;
-            assert_eq!(done(&tasks), expected, "{from}");
+            assert_eq!(done(tasks), expected, "{from}");
             assert_eq!(fs::read_to_string(path).unwrap(), good);
         }
     }
-    let other_shard = fs::read(output(&tasks[3])).unwrap();
-    let other_replay =
-        run(&["replay", trace, "--shard", "2/7", "--format", "json", "--space", "global"]);
-    let other_names =
-        String::from_utf8(good.clone()).unwrap().replace("\"name\":\"", "\"name\":\"_");
-    for other in
-        [&other_shard[..], other_replay.as_bytes(), other_names.as_bytes(), whole.as_bytes()]
-    {
-        fs::write(shard, other).unwrap();
-        let mut expected = [true; 10];
-        expected[2] = false;
-        assert_eq!(done(&tasks), expected);
-        assert_eq!(fs::read(shard).unwrap(), good);
-    }
-    fs::copy(output(&tasks[8]), output(&tasks[7])).unwrap();
-    fs::write(result, &other_replay).unwrap();
-    fs::remove_file(output(&tasks[6])).unwrap();
-    let mut expected = [true; 10];
-    (expected[6], expected[7], expected[9]) = (false, false, false);
-    assert_eq!(done(&tasks), expected);
-    check("after all damages");
 }
 
 #[test]
@@ -387,116 +400,4 @@ fn what_cannot_be_planned_or_resumed() {
         assert!(!ran.stderr.contains("note: "), "{arguments:?}: {}", ran.stderr);
     }
     assert!(!Path::new(out).exists());
-}
-
-/// An import is done if its output is whole, of the same bytes, whenever these were written.
-#[test]
-fn imports_resume() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let texts = ["kernelslist.g", "kernel-1.traceg", "kernel-2.traceg", "other.traceg"];
-    for name in &texts[..3] {
-        fs::copy(common::file("tests/data/cmd").join(name), at(name)).unwrap();
-    }
-    fs::copy(at("kernel-2.traceg"), at("other.traceg")).unwrap();
-    let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-    let write = |name: &str, bytes: &[u8]| {
-        fs::write(at(name), bytes).unwrap();
-        // Older than all outputs.
-        File::options().append(true).open(at(name)).unwrap().set_modified(moment).unwrap();
-    };
-    let import = |input: &str, options: &[&str]| {
-        let arguments = ["import", &at(input), "-o", &at("out.wlt"), "--resume"];
-        run(&[&arguments[..], options].concat()).ends_with(" is done already\n")
-    };
-    for (input, options, files) in [
-        ("kernel-1.traceg", &[][..], &texts[1..2]),
-        ("kernelslist.g", &[][..], &texts[..3]),
-        ("kernelslist.g", &["--only", "1"][..], &[texts[0], texts[2]][..]),
-    ] {
-        let _ = fs::remove_file(at("out.wlt"));
-        assert!(!import(input, options), "not there yet");
-        assert!(import(input, options), "{input} {options:?}");
-        let bytes = fs::read(at("out.wlt")).unwrap();
-        for file in texts {
-            // The same bytes, written again.
-            let text = fs::read(at(file)).unwrap();
-            fs::write(at(file), &text).unwrap();
-            assert!(import(input, options), "{file}");
-            // A copy to device memory or a line of a header more, in an older file.
-            let more =
-                if file == "kernelslist.g" { "MemcpyHtoD,0x1000,64" } else { "-another = 1" };
-            let changed = String::from_utf8(text.clone()).unwrap();
-            write(file, format!("{more}\n{changed}").as_bytes());
-            assert_eq!(import(input, options), !files.contains(&file), "{file} has changed");
-            write(file, &text);
-            assert_eq!(import(input, options), !files.contains(&file), "{file} is as before");
-            assert_eq!(fs::read(at("out.wlt")).unwrap(), bytes);
-        }
-        // Cut off, something else, and with a block that is damaged.
-        let mut damaged = bytes.clone();
-        damaged[70] ^= 1;
-        for part in [&bytes[..bytes.len() - 1], &bytes[..100], b"no trace", &damaged] {
-            fs::write(at("out.wlt"), part).unwrap();
-            assert!(!import(input, options), "{} bytes", part.len());
-            assert_eq!(fs::read(at("out.wlt")).unwrap(), bytes);
-        }
-        assert!(!import("other.traceg", &[]), "of another input");
-    }
-    // Another trace of the list; the list's first trace for the list.
-    assert!(!import("kernelslist.g", &["--only", "0"]));
-    let first = fs::read(at("out.wlt")).unwrap();
-    assert!(!import("kernelslist.g", &["--only", "1"]));
-    assert_ne!(fs::read(at("out.wlt")).unwrap(), first);
-    assert!(!import("kernelslist.g", &[]));
-
-    let split =
-        || run(&["import", &at("kernelslist.g"), "--split", "-o", &at("parts"), "--resume"]);
-    assert!(split().ends_with(" written, 2 parts\n"));
-    let before = ["part-0000.wlt", "part-0001.wlt", "trace.set.json"]
-        .map(|name| identity(&at(&format!("parts/{name}"))));
-    assert!(split().ends_with(" is done already\n"));
-    let after = ["part-0000.wlt", "part-0001.wlt", "trace.set.json"]
-        .map(|name| identity(&at(&format!("parts/{name}"))));
-    assert_eq!(before, after);
-
-    // The same names in another folder, whose files are older than the parts, for one of them.
-    fs::create_dir(at("elsewhere")).unwrap();
-    for (name, from) in [(texts[0], texts[0]), (texts[1], texts[2]), (texts[2], texts[2])] {
-        let text = fs::read(at(from)).unwrap();
-        write(&format!("elsewhere/{name}"), &text);
-    }
-    let [set, part] = ["trace.set.json", "part-0000.wlt"].map(|name| at(&format!("parts/{name}")));
-    let list = at("elsewhere/kernelslist.g");
-    run(&["import", &list, "--split", "-o", &at("parts"), "--resume"]);
-    run(&["import", &list, "--split", "-o", &at("fresh")]);
-    assert_eq!(fs::read(&set).unwrap(), fs::read(at("fresh/trace.set.json")).unwrap());
-    assert_eq!(fs::read(&part).unwrap(), fs::read(at("fresh/part-0000.wlt")).unwrap());
-}
-
-/// What can be read once is imported, and not read for a look at it.
-#[cfg(unix)]
-#[test]
-fn imports_of_pipes_resume() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    succeeded(Command::new("mkfifo").args([at("pipe.traceg"), at("list.g")]));
-    let text = fs::read(common::file("tests/data/cmd/kernel-1.traceg")).unwrap();
-    fs::copy(common::file("tests/data/cmd/kernel-1.traceg"), at("kernel-1.traceg")).unwrap();
-    let import = |pipe: &str, text: &[u8], options: &[&str]| {
-        let (pipe, out) = (at(pipe), at("out.wlt"));
-        let arguments = [&["import", &pipe, "-o", &out, "--resume"][..], options].concat();
-        std::thread::scope(|scope| {
-            scope.spawn(|| fs::write(&pipe, text).unwrap());
-            let said = run(&arguments);
-            (said.ends_with(" is done already\n"), fs::read(&out).unwrap())
-        })
-    };
-    let (is_done, first) = import("pipe.traceg", &text, &[]);
-    assert!(!is_done);
-    assert_eq!(import("pipe.traceg", &text, &[]), (false, first));
-    // A list is read whole before its files, which can be compared.
-    let list = b"kernel-1.traceg\n";
-    assert!(!import("list.g", list, &["--only", "0"]).0);
-    assert!(import("list.g", list, &["--only", "0"]).0);
 }
