@@ -37,7 +37,7 @@ pub fn set_parquet(write: WriteParquet) {
 /// Returns what writes Parquet.
 ///
 /// # Errors
-/// Returns an error that says how to build a command that has it, if this one has not.
+/// Returns an error that says how to build a command that has it, if this one does not.
 pub(crate) fn writer() -> anyhow::Result<WriteParquet> {
     WRITER.get().copied().context(
         "this build of warpload does not write Parquet; `cargo install --path arrow --features command` \

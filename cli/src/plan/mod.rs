@@ -48,7 +48,12 @@ pub(crate) struct Arguments {
     shards: Option<u64>,
 
     /// The most summaries that one task merges
-    #[arg(long, value_name = "N", default_value_t = FAN_IN, value_parser = clap::value_parser!(u64).range(2..=MAX_SHARDS))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = FAN_IN,
+        value_parser = clap::value_parser!(u64).range(2..=MAX_SHARDS)
+    )]
     fan_in: u64,
 
     /// The folder of the outputs

@@ -213,7 +213,8 @@ impl Form {
     }
 }
 
-/// Every form, one row a form: mnemonic, opcode, SMs, layout, modifiers, operands. Forms of one opcode are neighbours: bit 91 and the SM choose among them.
+/// Every form, one row a form: mnemonic, opcode, SMs, layout, modifiers, operands. Forms of one opcode are
+/// neighbours: bit 91 and the SM choose among them.
 #[rustfmt::skip]
 pub(super) static FORMS: [Form; 28] = [
     form("LD", 0x980, ALL, table::LD_IMMEDIATE, LOAD,
