@@ -30,12 +30,16 @@ pub fn open_trace(
     interrupt: &AtomicBool,
 ) -> Result<(BinaryTrace, Option<usize>), Box<Message>> {
     let _inputs = inputs::Scope::new();
-    let open = || {
+    told(|| {
         let input = Input::new(path)?.interrupted_by(interrupt).map()?;
         let parts = input.parts();
-        anyhow::Ok((input.open(super::Progress::Never, trace::threads(threads))?, parts))
-    };
-    open().map_err(|error| Box::new(Message::of_failure(&error)))
+        Ok((input.open(super::Progress::Never, trace::threads(threads))?, parts))
+    })
+}
+
+/// Calls a function, and returns its error as a message.
+fn told<T>(function: impl FnOnce() -> anyhow::Result<T>) -> Result<T, Box<Message>> {
+    function().map_err(|error| Box::new(Message::of_failure(&error)))
 }
 
 /// Returns what `info --format json` prints of a trace, or of a set of that many parts.
@@ -44,8 +48,7 @@ pub fn open_trace(
 /// Returns the command's message if something cannot be written as JSON.
 pub fn contents(trace: &BinaryTrace, parts: Option<usize>) -> Result<Vec<u8>, Box<Message>> {
     let mut output = Output::captured();
-    info::show_trace(trace, "", parts, Format::Json, &mut output)
-        .map_err(|error| Box::new(Message::of_failure(&error)))?;
+    told(|| info::show_trace(trace, "", parts, Format::Json, &mut output))?;
     Ok(output.into_captured())
 }
 
@@ -55,9 +58,7 @@ pub fn contents(trace: &BinaryTrace, parts: Option<usize>) -> Result<Vec<u8>, Bo
 /// Returns the command's message if the image cannot be read.
 pub fn open_image(manifest: &Path) -> Result<Machine, Box<Message>> {
     let _inputs = inputs::Scope::new();
-    image::open(manifest)
-        .map(|(machine, _)| machine)
-        .map_err(|error| Box::new(Message::of_failure(&error)))
+    told(|| image::open(manifest)).map(|(machine, _)| machine)
 }
 
 /// A replay, its options read and its files open.
@@ -111,20 +112,15 @@ impl Replay {
         let start = ["warpload", "replay"].map(OsString::from);
         let parsed = super::Arguments::try_parse_from(start.into_iter().chain(options));
         let parsed = parsed.map_err(|error| Box::new(Message::of_wrong_use(&error)))?;
-        let super::Command::Replay(arguments) = parsed.command else {
-            return Err(
-                Message::of_failure(&anyhow::anyhow!("expected options of `replay`")).into()
-            );
-        };
-        let read = || {
+        told(|| {
+            let super::Command::Replay(arguments) = parsed.command else {
+                anyhow::bail!("expected options of `replay`");
+            };
             arguments.check_writes_nothing()?;
             arguments.options.check_stdin(&arguments.trace)?;
-            arguments.options.read()
-        };
-        match read() {
-            Ok(read) => Ok(Self { arguments: *arguments, read }),
-            Err(error) => Err(Message::of_failure(&error).into()),
-        }
+            let read = arguments.options.read()?;
+            Ok(Self { arguments: *arguments, read })
+        })
     }
 
     /// Returns how many bytes the observer of a replay of the whole trace is told of.
@@ -156,7 +152,7 @@ impl Replay {
                 Ok((output.into_captured(), found.page(), then(found.replayed, &found.summary)))
             })
         });
-        let (output, page, made) = found.map_err(|error| Box::new(Message::of_failure(&error)))?;
+        let (output, page, made) = told(|| found)?;
         Ok((Finished { output, messages, page }, made))
     }
 }

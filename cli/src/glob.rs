@@ -16,7 +16,7 @@ pub(crate) struct Glob {
 }
 
 impl Glob {
-    /// Reads a pattern. The error says why it is none.
+    /// Reads a pattern. The error says what is wrong with it.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let regex = regular(text).and_then(|regex| {
             let regex = RegexBuilder::new(&regex).dot_matches_new_line(true).build();
@@ -56,7 +56,7 @@ fn regular(text: &str) -> Result<String, String> {
                     "unopened alternate group; missing '{' (maybe escape '}' with '[}]'?)",
                 )?;
                 alternatives.push(take(&mut regex));
-                // An alternative without anything is none.
+                // An empty alternative does not count.
                 alternatives.retain(|alternative| !alternative.is_empty());
                 regex = before;
                 if !alternatives.is_empty() {

@@ -70,7 +70,7 @@ pub(crate) fn remember(path: &Path, metadata: &Metadata) {
     opened().files.extend(Identity::new(path, metadata));
 }
 
-/// Notes that files are inputs, be they read or not: other files name them. Those that are missing
+/// Notes that files are inputs, whether they are read or not: other files name them. Those that are missing
 /// cannot be lost.
 pub(crate) fn remember_named<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) {
     for path in paths {

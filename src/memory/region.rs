@@ -232,7 +232,7 @@ impl<'m> Region<'m> {
                 fetch::gather_of_each_lane(self.bytes, access, offset, executing, rows)
             }
             Content::Fill(fill) => {
-                // Without a jump for each lane where all execute.
+                // Without a branch for each lane if all execute.
                 let is_held = |lane| low_bits <= self.last && offset(lane) <= self.last - low_bits;
                 let are_held = match executing {
                     LaneMask::ALL => (0..LANES).fold(true, |held, lane| held & is_held(lane)),

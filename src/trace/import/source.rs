@@ -51,7 +51,7 @@ impl List<'_> {
     }
 }
 
-/// Reads a text to the end, where its reader has mostly arrived.
+/// Reads a text to the end, which its reader has mostly reached.
 fn drain(text: &mut Text<'_>) {
     // What cannot be read is not known as a whole input.
     let _ = io::copy(text, &mut io::sink());

@@ -58,7 +58,7 @@ impl LoadCosts {
     }
 }
 
-/// What an access costs in memory other than global; `None` where no lane has access.
+/// What an access costs in memory other than global; `None` if no lane accesses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SpaceCosts {
     pub(super) shared: Option<Cost>,

@@ -36,7 +36,7 @@ pub struct BinaryTrace {
     inputs: Vec<RawInput>,
 }
 
-/// How much a trace has, be all of it there or not, or what precedes a part of it.
+/// How much a trace has, whether or not all of it is there, or what precedes a part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::trace) struct Totals {
     pub(in crate::trace) records: u64,
