@@ -3,9 +3,11 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
+use serde::de::DeserializeOwned;
 use warpload::lines::skip_mark;
 use warpload::report::comparison_html;
+use warpload::suite::json;
 use warpload::trace::{ComparedRow, Comparison, Summary, percent_change};
 
 use super::diagnostic;
@@ -94,19 +96,18 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 
 /// Reads the summary of a whole replay.
 pub(crate) fn read_summary(path: &Path) -> anyhow::Result<Summary> {
-    read_json(path).and_then(|bytes| {
-        serde_json::from_slice(&bytes)
-            .with_context(|| format!("{}: not a summary of a replay", io::name(path)))
-    })
+    parse(path, "a summary of a replay")
 }
 
-/// Reads a whole file of JSON, which takes less than reading it piece by piece if its strings are long.
-pub(crate) fn read_json(path: &Path) -> anyhow::Result<Vec<u8>> {
+/// Reads the one value of a file of JSON; `what` is what it should be.
+pub(crate) fn parse<T: DeserializeOwned>(path: &Path, what: &str) -> anyhow::Result<T> {
     let name = || io::name(path);
     let mut input = skip_mark(io::open_text(path, Progress::Never)?).with_context(name)?;
+    // The whole file first: that takes less than reading it piece by piece if its strings are long.
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).with_context(|| format!("{}: cannot be read", name()))?;
-    Ok(bytes)
+    json::from_slice(&bytes)
+        .map_err(|error| anyhow!("{}: not {what}: {}", name(), error.with_place()))
 }
 
 fn read(path: &Path) -> anyhow::Result<Summary> {

@@ -1,9 +1,9 @@
 //! `merge`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
-use warpload::trace::{PartialHead, Summary};
+use anyhow::{anyhow, bail};
+use warpload::trace::{MergeError, PartialHead, Summary};
 
 use super::destination::Destination;
 use super::io::{self, Output};
@@ -60,7 +60,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let summaries = paths.iter().map(|path| compare::read_summary(path));
     let summaries = summaries.collect::<anyhow::Result<_>>()?;
     let merged =
-        if partial { Summary::merge_partial(summaries) } else { Summary::merge(summaries) }?;
+        if partial { Summary::merge_partial(summaries) } else { Summary::merge(summaries) };
+    let merged = merged.map_err(|error| anyhow!(named(&error, &paths)))?;
     let status = replay::status(&merged, output);
     if is_resumed && let Some(existing) = to.existing() {
         let mut bytes = Vec::new();
@@ -73,19 +74,22 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     Ok(status)
 }
 
+/// Returns the error with the name of the summary's file.
+fn named(error: &MergeError, paths: &[PathBuf]) -> String {
+    match error.index().and_then(|index| paths.get(index)) {
+        Some(path) => format!("{}: the summary is {}", io::name(path), error.reason()),
+        None => error.to_string(),
+    }
+}
+
 /// Returns whether a partial summary is of the shards that these files are of, and its parts agree.
 fn is_range(done: &Summary, paths: &[PathBuf]) -> anyhow::Result<bool> {
     // What comes from a pipe can be read once.
     if paths.iter().any(|path| !path.is_file()) {
         return Ok(false);
     }
-    let heads = paths.iter().map(|path| read_head(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let heads = paths.iter().map(|path| compare::parse(path, "the summary of a shard"));
+    let heads = heads.collect::<anyhow::Result<Vec<PartialHead>>>()?;
     let is_same = PartialHead::join(heads).is_some_and(|head| Some(head) == PartialHead::of(done));
     Ok(is_same && resume::is_consistent(done))
-}
-
-fn read_head(path: &Path) -> anyhow::Result<PartialHead> {
-    let bytes = compare::read_json(path)?;
-    serde_json::from_slice(&bytes)
-        .with_context(|| format!("{}: not the summary of a shard", io::name(path)))
 }

@@ -28,6 +28,15 @@ impl JsonError {
     pub fn at(key: impl Into<String>, message: impl ToString) -> Self {
         Self { key: Some(key.into()), position: None, message: message.to_string() }
     }
+
+    /// Returns the error after its place: `line 2, column 7: parts[0].file: missing key`.
+    #[must_use]
+    pub fn with_place(&self) -> String {
+        match self.position {
+            Some((line, column)) => format!("line {line}, column {column}: {self}"),
+            None => self.to_string(),
+        }
+    }
 }
 
 /// Reads a value out of a whole JSON text.
@@ -35,21 +44,32 @@ impl JsonError {
 /// # Errors
 /// Returns [`JsonError`] with the key and the place if the text is not JSON or not such a value.
 pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let key = error.path().to_string();
+    from_slice(text.as_bytes())
+}
+
+/// Reads a value out of a whole JSON text in UTF-8.
+///
+/// # Errors
+/// As [`from_str`].
+pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsonError> {
+    // Keeping track of the path takes time, and only an error needs it.
+    serde_json::from_slice(bytes).map_err(|error| {
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        let Err(at) = serde_path_to_error::deserialize::<_, T>(&mut json) else {
+            return of_serde(&error);
+        };
+        let key = at.path().to_string();
         // `.` is the whole text, `?` a key that the text ended in.
-        JsonError { key: (![".", "?"].contains(&&*key)).then_some(key), ..of_serde(error.inner()) }
-    })?;
-    json.end().map_err(|error| of_serde(&error))?;
-    Ok(value)
+        let key = (![".", "?"].contains(&&*key)).then(|| shortened(key));
+        JsonError { key, ..of_serde(at.inner()) }
+    })
 }
 
 fn of_serde(error: &serde_json::Error) -> JsonError {
     let whole = error.to_string();
     // serde_json appends the position, which this error carries apart.
     let tail = format!(" at line {} column {}", error.line(), error.column());
-    let message = plain_words(whole.strip_suffix(&tail).unwrap_or(&whole));
+    let message = shortened(plain_words(whole.strip_suffix(&tail).unwrap_or(&whole)));
     // serde_json names the column before the first byte 0.
     JsonError { key: None, position: Some((error.line(), error.column().max(1))), message }
 }
@@ -77,7 +97,26 @@ fn plain_words(message: &str) -> String {
         .iter()
         .find_map(|(theirs, ours)| Some(format!("{ours}{}", message.strip_prefix(theirs)?)))
         .unwrap_or_else(|| message.to_owned());
+    if let Some((wrong, _)) = begun.split_once(", expected struct ") {
+        return format!("{wrong}, expected an object");
+    }
     ENDS.iter()
         .find_map(|(theirs, ours)| Some(format!("{}{ours}", begun.strip_suffix(theirs)?)))
         .unwrap_or(begun)
+}
+
+/// The most characters that an error quotes of a text, or of a key.
+const MAX_QUOTED: usize = 400;
+
+/// Returns a text without its middle if it is long: texts and keys of a file are quoted in errors.
+fn shortened(text: String) -> String {
+    let half = |mut chars: Box<dyn Iterator<Item = (usize, char)> + '_>| chars.nth(MAX_QUOTED / 2);
+    let start = half(Box::new(text.char_indices()));
+    let end = half(Box::new(text.char_indices().rev()));
+    match (start, end) {
+        (Some((start, _)), Some((end, _))) if start < end => {
+            format!("{} … {}", &text[..start], &text[end..])
+        }
+        _ => text,
+    }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::head;
 use super::{SetPart, TraceSet, VERSION};
 use crate::lines::without_mark;
+use crate::suite::json::{self, JsonError};
 use crate::trace::binary::{Contents, TraceError, hexadecimal, operations};
 use crate::trace::operation::Operation;
 
@@ -70,14 +71,14 @@ impl TraceSet {
     /// Returns [`TraceError::Set`] if they are not a valid trace set.
     pub fn from_json(bytes: &[u8]) -> Result<Self, TraceError> {
         let wrong = |message: String| TraceError::Set { message };
-        let invalid = |error: serde_json::Error| wrong(error.to_string());
+        let invalid = |error: JsonError| wrong(error.with_place());
         let bytes = without_mark(bytes);
         let AnyVersion { set: VersionOnly { version } } =
-            serde_json::from_slice(bytes).map_err(invalid)?;
+            json::from_slice(bytes).map_err(invalid)?;
         if version != VERSION {
             return Err(wrong(format!("version {version}; expected version {VERSION}")));
         }
-        let raw: RawSet = serde_json::from_slice(bytes).map_err(invalid)?;
+        let raw: RawSet = json::from_slice(bytes).map_err(invalid)?;
         let RawSet { set, source, tools, notes, complete, operations, allocations, parts } = raw;
         if operations.len() > MAX_OPERATIONS {
             return Err(wrong(format!("it has more than {MAX_OPERATIONS} operations")));

@@ -21,7 +21,7 @@ pub enum MergeError {
     #[error("no summaries")]
     Nothing,
     /// A summary that is not a shard's.
-    #[error("summary {index} is not that of a shard; expected the key `partial`")]
+    #[error("summary {index} is {}", self.reason())]
     NotPartial {
         /// The summary's index.
         index: usize,
@@ -45,9 +45,7 @@ pub enum MergeError {
         of: u64,
     },
     /// Summaries of different traces.
-    #[error(
-        "summary {index} is of another trace, or of another replay of it: {given}; expected {expected}"
-    )]
+    #[error("summary {index} is {}", self.reason())]
     OfAnotherTrace {
         /// The summary's index.
         index: usize,
@@ -57,13 +55,43 @@ pub enum MergeError {
         expected: String,
     },
     /// A summary whose parts contradict each other.
-    #[error("summary {index} is inconsistent: {message}")]
+    #[error("summary {index} is {}", self.reason())]
     Inconsistent {
         /// The summary's index.
         index: usize,
         /// What is wrong.
         message: &'static str,
     },
+}
+
+impl MergeError {
+    /// Returns the index of the summary at fault, among those that were to be merged; `None` if none is at
+    /// fault alone.
+    #[must_use]
+    pub fn index(&self) -> Option<usize> {
+        match self {
+            Self::NotPartial { index }
+            | Self::OfAnotherTrace { index, .. }
+            | Self::Inconsistent { index, .. } => Some(*index),
+            Self::Nothing | Self::Incomplete { .. } | Self::NotNeighbours { .. } => None,
+        }
+    }
+
+    /// Returns what the summary at fault is, without its index: `inconsistent: …`; the whole error if none
+    /// is at fault alone.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::NotPartial { .. } => "not of a shard; expected the key `partial`".to_owned(),
+            Self::OfAnotherTrace { given, expected, .. } => format!(
+                "of another trace, or of another replay of it: {given}; expected {expected}"
+            ),
+            Self::Inconsistent { message, .. } => format!("inconsistent: {message}"),
+            Self::Nothing | Self::Incomplete { .. } | Self::NotNeighbours { .. } => {
+                self.to_string()
+            }
+        }
+    }
 }
 
 /// Returns the numbers of shards as a list, several neighbours with a dash.
@@ -142,7 +170,7 @@ impl Part {
         let inconsistent = |message| MergeError::Inconsistent { index, message };
         if !summary.is_as_written(&partial) {
             return Err(inconsistent(
-                "its checksum is another: it has changed since it was written",
+                "it was changed after it was written, since its checksum does not match",
             ));
         }
         partial.checksum = Checksum::default();
