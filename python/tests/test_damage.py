@@ -125,3 +125,24 @@ def test_a_damaged_summary(traces: Path) -> None:
         except wl.Error:
             continue
         assert isinstance(found.loads, int) and len(found.per_pc) > 0 and repr(found)
+
+
+def test_a_damaged_partial_result(traces: Path, tmp_path: Path, command) -> None:
+    plan = ["plan", traces / "generic.wlt", "--shards=3", "-o", tmp_path]
+    tasks = [json.loads(line) for line in command(*plan, "--format=json").stdout.splitlines()]
+
+    def run(task) -> int:
+        return command(*task["argv"][1:]).returncode
+
+    assert [run(task) for task in tasks] == [0] * 4
+    merged = Path(tasks[-1]["output"])
+    known = merged.read_bytes()
+    path = Path(tasks[1]["output"])
+    whole = path.read_bytes()
+    for content in damaged(whole):
+        path.write_bytes(content)
+        merged.unlink()
+        # What is damaged is not merged; done again, it is what it was.
+        assert run(tasks[-1]) == 2 and not merged.exists()
+        assert run(tasks[1]) == 0 and path.read_bytes() == whole
+        assert run(tasks[-1]) == 0 and merged.read_bytes() == known

@@ -3,6 +3,7 @@ The module. Everything in it is exported by `warpload`, where its documentation 
 """
 
 from _typeshed import SupportsGetItem
+from collections.abc import Mapping
 from numpy import uint32
 from numpy.typing import NDArray
 from os import PathLike
@@ -206,7 +207,7 @@ class Memory:
         """
         How many bytes there are in all.
         """
-    def __new__(cls, /, allocations: "Mapping[int, Any] | None" = None, *, shared: Any | None = None, local_low: Any | None = None, local_high: Any | None = None, constant: "Mapping[int, Any] | None" = None, address_bits: SupportsIndex = 40, shared_window: tuple[SupportsIndex, SupportsIndex] = ..., local_window: tuple[SupportsIndex, SupportsIndex] = ...) -> Memory: ...
+    def __new__(cls, /, allocations: Mapping | None = None, *, shared: Any | None = None, local_low: Any | None = None, local_high: Any | None = None, constant: Mapping | None = None, address_bits: SupportsIndex = 40, shared_window: tuple[SupportsIndex, SupportsIndex] = ..., local_window: tuple[SupportsIndex, SupportsIndex] = ...) -> Memory: ...
     def __repr__(self, /) -> str: ...
     @property
     def allocations(self, /) -> list[tuple[int, int]]:
