@@ -1,15 +1,19 @@
 //! Messages on standard error, drawn as rustc draws them.
 
 use std::cell::RefCell;
+use std::error::Error;
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 
 use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level as Title, Report, Snippet};
 use warpload::encoding::{Alias, ParseError, Sm};
-use warpload::trace::ImportError;
+use warpload::suite::image::ImageError;
+use warpload::trace::{ImportError, TraceError};
 use warpload_ptx::syntax::{Lines, Span};
 
+use super::io::Name;
 use super::name;
 
 /// Where a text comes from.
@@ -48,6 +52,8 @@ pub struct Message {
     pub help: Option<String>,
     /// What it is about.
     pub place: Option<Place>,
+    /// The file that it is about, if it has no place in one.
+    pub file: Option<String>,
     /// Whether a file is missing.
     pub is_missing_file: bool,
     /// The whole message as it is drawn, without colours.
@@ -78,6 +84,7 @@ impl Message {
             rule: None,
             help: None,
             place: None,
+            file: None,
             is_missing_file: false,
             drawing: String::new(),
         }
@@ -129,15 +136,51 @@ impl Message {
     /// Returns the message for an error with its causes.
     pub(crate) fn of_failure(error: &anyhow::Error) -> Self {
         let mut message = Self::new(Level::Error, format_args!("{error:#}"));
+        message.file = error.downcast_ref::<Name>().cloned().map(String::from);
         for cause in error.chain() {
             let io = cause.downcast_ref::<std::io::Error>();
             message.is_missing_file |= io.is_some_and(|io| io.kind() == ErrorKind::NotFound);
-            if let Some(ImportError::Line { file, line, column, .. }) = cause.downcast_ref() {
-                let (file, column) = (file.display().to_string(), *column as u64);
-                message.place = Some(Place { file, line: *line, column, span: None });
+            // A file that names another one comes first.
+            if let Some((file, position)) = file_of(cause) {
+                let file = file.display().to_string();
+                message.place = position.map(|(line, column)| Place {
+                    file: file.clone(),
+                    line,
+                    column: column as u64,
+                    span: None,
+                });
+                message.file = Some(file);
             }
         }
         message
+    }
+}
+
+/// Returns the file that an error of the library names, and the line and column if it names those.
+fn file_of<'e>(error: &'e (dyn Error + 'static)) -> Option<(&'e Path, Option<(u64, usize)>)> {
+    if let Some(error) = error.downcast_ref() {
+        return match error {
+            TraceError::Read { path: file, .. } | TraceError::Part { file, .. } => {
+                Some((file, None))
+            }
+            _ => None,
+        };
+    }
+    if let Some(error) = error.downcast_ref() {
+        return match error {
+            ImageError::Io { path, .. } => Some((path, None)),
+            ImageError::Manifest { path, source } => {
+                Some((path, source.position.map(|(line, column)| (line as u64, column))))
+            }
+            _ => None,
+        };
+    }
+    match error.downcast_ref()? {
+        ImportError::Line { file, line, column, .. } => Some((file, Some((*line, *column)))),
+        ImportError::File { file, .. }
+        | ImportError::NotAList { file }
+        | ImportError::Read { file, .. } => Some((file, None)),
+        _ => None,
     }
 }
 

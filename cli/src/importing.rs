@@ -29,7 +29,7 @@ impl<'f> Importing<'f> {
     pub(crate) fn new(path: &Path, progress: Progress) -> Self {
         let bytes = std::fs::metadata(path).map(|m| m.len()).unwrap_or(0);
         let bar = io::progress_bar(progress, bytes, path);
-        Self { name: io::name(path).into(), bar, interrupt: None }
+        Self { name: PathBuf::from(&*io::name(path)), bar, interrupt: None }
     }
 
     /// Lets a flag stop the import.

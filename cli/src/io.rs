@@ -1,9 +1,10 @@
 //! Files and standard streams of the command.
 
 use std::cell::RefCell;
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
+use std::ops::Deref;
 use std::path::Path;
 
 use anyhow::Context;
@@ -224,7 +225,7 @@ pub(crate) fn open_text(path: &Path, progress: Progress) -> anyhow::Result<Box<d
 pub(crate) fn expect_text<R: BufRead>(path: &Path, mut input: R) -> anyhow::Result<R> {
     let failed = || name(path);
     match FileKind::detect(input.fill_buf().context("cannot be read").with_context(failed)?) {
-        Some(kind) => anyhow::bail!("{}: {kind}", name(path)),
+        Some(kind) => Err(anyhow::anyhow!("{kind}").context(name(path))),
         None => Ok(input),
     }
 }
@@ -259,8 +260,38 @@ pub(crate) fn utf8(path: &Path) -> anyhow::Result<&str> {
 }
 
 /// Returns the name of a path in messages.
-pub(crate) fn name(path: &Path) -> String {
-    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
+pub(crate) fn name(path: &Path) -> Name {
+    Name(if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() })
+}
+
+/// The name of a file. As the context of an error it also tells which file the error is about.
+#[derive(Clone, Debug)]
+pub(crate) struct Name(String);
+
+impl Display for Name {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Deref for Name {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Name {
+    fn from(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> Self {
+        name.0
+    }
 }
 
 /// Returns a progress bar over `bytes`, hidden if it is not wanted or standard error is not a terminal.

@@ -18,7 +18,7 @@ pub(crate) fn read(path: &Path, bytes: &mut (dyn Read + Send)) -> anyhow::Result
     let name = || io::name(path);
     let mut text = Vec::new();
     let read = bytes.take(MAX_BYTES + 1).read_to_end(&mut text);
-    read.with_context(|| format!("{}: cannot be read", name()))?;
+    read.context("cannot be read").with_context(name)?;
     if text.len() as u64 > MAX_BYTES {
         bail!("{}: a trace set of more than {MAX_BYTES} bytes", name());
     }

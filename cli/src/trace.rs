@@ -41,19 +41,20 @@ pub(crate) struct Input<'p> {
 impl<'p> Input<'p> {
     /// Opens a file, or standard input for `-`. Errors name it.
     pub(crate) fn new(path: &'p Path) -> anyhow::Result<Self> {
-        let failed = || format!("{}: cannot be read", io::name(path));
         let mut file = None;
         let mut bytes: Box<dyn Read + Send> = if is_stdin(path) {
             io::stdin()
         } else {
             let (opened, metadata) = io::open_file(path).with_context(|| io::name(path))?;
             if metadata.is_file() {
-                file = Some(opened.try_clone().with_context(failed)?);
+                let cloned = opened.try_clone().context("cannot be read");
+                file = Some(cloned.with_context(|| io::name(path))?);
             }
             Box::new(opened)
         };
         let mut start = Vec::new();
-        bytes.by_ref().take(START_BYTES).read_to_end(&mut start).with_context(failed)?;
+        let read = bytes.by_ref().take(START_BYTES).read_to_end(&mut start);
+        read.context("cannot be read").with_context(|| io::name(path))?;
         let bytes = Box::new(Cursor::new(start.clone()).chain(bytes));
         Ok(Self {
             path,
@@ -122,7 +123,7 @@ impl<'p> Input<'p> {
     /// comes from a pipe or has only the name of an open file (`/dev/stdin`).
     pub(crate) fn manifest(self) -> anyhow::Result<Manifest> {
         let (name, folder) = (io::name(self.path), self.folder());
-        Ok(Manifest::read(self.bytes, Path::new(&name), folder)?)
+        Ok(Manifest::read(self.bytes, Path::new(&*name), folder)?)
     }
 
     /// Returns the folder of the files that the input names.
@@ -224,8 +225,8 @@ impl<'p> Input<'p> {
 /// Maps the binary trace that a file holds. Errors name it.
 pub(crate) fn map(path: &Path, file: &File) -> anyhow::Result<BinaryTrace> {
     let name = io::name(path);
-    let bytes = mapped::map(Path::new(&name), file);
-    let bytes = bytes.with_context(|| format!("{name}: cannot be read"))?;
+    let bytes = mapped::map(Path::new(&*name), file);
+    let bytes = bytes.context("cannot be read").with_context(|| name.clone())?;
     BinaryTrace::new(bytes).context(name)
 }
 

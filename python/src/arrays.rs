@@ -1,7 +1,11 @@
 //! NumPy arrays in and out.
 
+use std::convert::Infallible;
+
 use numpy::ndarray::ArrayView2;
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+#[cfg(feature = "stubs")]
+use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use warpload::lane::{LANES, LaneValues};
@@ -21,29 +25,42 @@ fn converted<'py>(values: &Bound<'py, PyAny>, dimensions: u8) -> PyResult<Bound<
     FUNCTION.import(values.py(), "warpload._arrays", "words")?.call1((values, dimensions))
 }
 
-/// Returns a copy of rows that cannot be written: writing it would not change what it is a copy of.
-pub(crate) fn copy_of_rows<'py>(
-    py: Python<'py>,
-    rows: &[LaneValues],
-) -> PyResult<Bound<'py, PyArray2<u32>>> {
+/// An array of 32-bit words that cannot be written: writing it would not change what it is a copy of.
+pub(crate) struct Words<'py>(Bound<'py, PyAny>);
+
+impl<'py> Words<'py> {
+    fn new<T>(array: Bound<'py, T>) -> PyResult<Self> {
+        let array = array.into_any();
+        array.call_method1("setflags", (false,))?;
+        Ok(Self(array))
+    }
+}
+
+impl<'py> IntoPyObject<'py> for Words<'py> {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = Infallible;
+
+    #[cfg(feature = "stubs")]
+    const OUTPUT_TYPE: PyStaticExpr = pyo3::type_hint_subscript!(
+        pyo3::type_hint_identifier!("numpy.typing", "NDArray"),
+        pyo3::type_hint_identifier!("numpy", "uint32")
+    );
+
+    fn into_pyobject(self, _: Python<'py>) -> Result<Self::Output, Infallible> {
+        Ok(self.0)
+    }
+}
+
+/// Returns a copy of rows.
+pub(crate) fn copy_of_rows<'py>(py: Python<'py>, rows: &[LaneValues]) -> PyResult<Words<'py>> {
     let flat = rows.as_flattened();
     let view = ArrayView2::from_shape((rows.len(), LANES), flat);
     let view = view.map_err(|error| crate::error::error(py, error))?;
-    let array = PyArray2::from_array(py, &view);
-    frozen(&array)?;
-    Ok(array)
+    Words::new(PyArray2::from_array(py, &view))
 }
 
-/// Returns a copy of numbers that cannot be written.
-pub(crate) fn copy_of<'py, T: Element + Copy>(
-    py: Python<'py>,
-    numbers: &[T],
-) -> PyResult<Bound<'py, PyArray1<T>>> {
-    let array = PyArray1::from_slice(py, numbers);
-    frozen(&array)?;
-    Ok(array)
-}
-
-fn frozen(array: &Bound<'_, PyAny>) -> PyResult<()> {
-    array.call_method1("setflags", (false,)).map(drop)
+/// Returns a copy of numbers.
+pub(crate) fn copy_of<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Words<'py>> {
+    Words::new(PyArray1::from_slice(py, numbers))
 }

@@ -34,28 +34,23 @@ fn named(arguments: Vec<OsString>) -> impl Iterator<Item = OsString> {
     std::iter::once(OsString::from("warpload")).chain(arguments)
 }
 
-/// What the command wrote, and how it ended.
+/// What the command wrote.
 #[pyclass(frozen, module = "warpload._native")]
 pub(crate) struct Answer(warpload_cli::Answer);
 
 #[pymethods]
 impl Answer {
-    /// The exit status.
-    #[getter]
-    fn status(&self) -> u8 {
-        self.0.status
-    }
-
     /// What goes to standard output.
     #[getter]
     fn output<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.output)
     }
 
-    /// What is drawn on standard error.
+    /// The messages as they are drawn on standard error.
     #[getter]
-    fn messages(&self) -> Vec<Message> {
-        self.0.messages.iter().cloned().map(Message).collect()
+    fn drawing(&self) -> String {
+        let drawings: Vec<&str> = self.0.messages.iter().map(|one| &*one.drawing).collect();
+        drawings.join("\n")
     }
 
     /// Raises the first error, if there is one.
@@ -64,47 +59,5 @@ impl Answer {
             Some(message) => Err(of_message(py, message)),
             None => Ok(()),
         }
-    }
-
-    fn __repr__(&self) -> String {
-        let warpload_cli::Answer { status, output, messages, .. } = &self.0;
-        format!("Answer(status={status}, {} bytes, {} messages)", output.len(), messages.len())
-    }
-}
-
-/// A message of the command.
-#[pyclass(frozen, module = "warpload._native")]
-pub(crate) struct Message(warpload_cli::Message);
-
-#[pymethods]
-impl Message {
-    /// `error`, `warning` or `note`.
-    #[getter]
-    fn level(&self) -> &'static str {
-        match self.0.level {
-            Level::Error => "error",
-            Level::Warning => "warning",
-            _ => "note",
-        }
-    }
-
-    /// What it says.
-    #[getter]
-    fn title(&self) -> &str {
-        &self.0.title
-    }
-
-    /// The message as it is drawn.
-    #[getter]
-    fn drawing(&self) -> &str {
-        &self.0.drawing
-    }
-
-    fn __str__(&self) -> &str {
-        &self.0.title
-    }
-
-    fn __repr__(&self) -> String {
-        format!("Message({}: {})", self.level(), self.0.title)
     }
 }

@@ -25,17 +25,14 @@ pub(crate) fn of_error(py: Python<'_>, failed: &dyn Error) -> PyErr {
 }
 
 /// Returns the exception for a message: `FileNotFoundError` if a file is missing, else a
-/// `warpload.Error` with the message's place.
+/// `warpload.Error` with the message's file and place.
 pub(crate) fn of_message(py: Python<'_>, message: &Message) -> PyErr {
-    if message.is_missing_file {
-        let missing = PyFileNotFoundError::new_err(message.title.clone());
-        // The text stays the command's without a `strerror`.
-        return match missing.value(py).setattr("errno", NO_ENTRY) {
-            Ok(()) => missing,
-            Err(failed) => failed,
-        };
+    match &message.file {
+        Some(file) if message.is_missing_file => {
+            PyFileNotFoundError::new_err((NO_ENTRY, "No such file or directory", file.clone()))
+        }
+        _ => make(py, &message.title, Some(message)).unwrap_or_else(|failed| failed),
     }
-    make(py, &message.title, Some(message)).unwrap_or_else(|failed| failed)
 }
 
 /// `errno.ENOENT`.
@@ -45,7 +42,8 @@ fn make(py: Python<'_>, title: &str, message: Option<&Message>) -> PyResult<PyEr
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.import(py, "warpload._errors", "Error")?;
     let details = PyDict::new(py);
-    if let Some(Message { place, rule, help, drawing, .. }) = message {
+    if let Some(Message { place, file, rule, help, drawing, .. }) = message {
+        details.set_item("file", file)?;
         if let Some(place) = place {
             details.set_item("file", &place.file)?;
             details.set_item("line", place.line)?;

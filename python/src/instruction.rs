@@ -1,9 +1,12 @@
 //! Words and texts of single loads.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
 
 use pyo3::exceptions::PyTypeError;
+#[cfg(feature = "stubs")]
+use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyString, PyType};
@@ -20,14 +23,14 @@ use crate::error::{error, of_message};
 /// >>> warpload.decode(0x80d0000000070404)
 /// Instruction('LD.E.128 R4, [R4], P0', sm='50')
 #[pyfunction]
-#[pyo3(signature = (word: "int", sm: "str | int" = SmArgument::default()) -> "Instruction | None")]
+#[pyo3(signature = (word: "SupportsIndex", sm: "str | SupportsIndex" = SmArgument::default()) -> "Instruction | None")]
 pub(crate) fn decode(
     py: Python<'_>,
-    word: &Bound<'_, PyInt>,
+    word: &Bound<'_, PyAny>,
     sm: SmArgument,
 ) -> PyResult<Option<Instruction>> {
     let sm = sm.0;
-    let word = machine_word(word, sm)?;
+    let word = machine_word(&integer(word)?, sm)?;
     match Load::decode(word, sm) {
         Decoded::Load(load) => Ok(Some(Instruction { load, sm })),
         Decoded::Other => Ok(None),
@@ -42,7 +45,7 @@ pub(crate) fn decode(
 /// >>> hex(warpload.encode("LD.E.128 R4, [R4], P0"))
 /// '0x80d0000000070404'
 #[pyfunction]
-#[pyo3(signature = (text, sm: "str | int" = SmArgument::default()))]
+#[pyo3(signature = (text, sm: "str | SupportsIndex" = SmArgument::default()))]
 pub(crate) fn encode(py: Python<'_>, text: &str, sm: SmArgument) -> PyResult<u128> {
     parse(py, text, sm.0).map(|load| load.word().bits())
 }
@@ -74,16 +77,28 @@ impl<'py> FromPyObject<'_, 'py> for SmArgument {
     type Error = PyErr;
 
     fn extract(argument: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if !argument.is_instance_of::<PyString>() && !argument.is_instance_of::<PyInt>() {
-            return Err(PyTypeError::new_err(
-                "sm: expected a str or an int, such as \"90a\" or 90",
-            ));
-        }
-        let name = argument.str()?.to_string();
+        let name = if argument.is_instance_of::<PyString>() {
+            argument.to_string()
+        } else {
+            let number = integer(&argument).map_err(|_| {
+                PyTypeError::new_err("sm: expected a str or an int, such as \"90a\" or 90")
+            })?;
+            number.to_string()
+        };
         name.parse()
             .map(Self)
             .map_err(|unknown| error(argument.py(), format_args!("sm: {unknown}")))
     }
+}
+
+/// Returns an integer, or what `__index__` of another object returns.
+fn integer<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyInt>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    if let Ok(integer) = value.cast::<PyInt>() {
+        return Ok(integer.clone());
+    }
+    let integer = FUNCTION.import(value.py(), "operator", "index")?.call1((value,))?;
+    Ok(integer.cast_into::<PyInt>()?)
 }
 
 /// Returns a word of the width that the SM has.
@@ -106,6 +121,22 @@ fn machine_word(word: &Bound<'_, PyInt>, sm: Sm) -> PyResult<MachineWord> {
             ),
         ))
     })
+}
+
+/// A `warpload.Address`.
+struct Address<'py>(Bound<'py, PyAny>);
+
+impl<'py> IntoPyObject<'py> for Address<'py> {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = Infallible;
+
+    #[cfg(feature = "stubs")]
+    const OUTPUT_TYPE: PyStaticExpr = pyo3::type_hint_identifier!("warpload._types", "Address");
+
+    fn into_pyobject(self, _: Python<'py>) -> Result<Self::Output, Infallible> {
+        Ok(self.0)
+    }
 }
 
 /// A load instruction.
@@ -197,7 +228,7 @@ impl Instruction {
 
     /// The base register, `None` if there is none, and the offset in bytes.
     #[getter]
-    fn address<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn address<'py>(&self, py: Python<'py>) -> PyResult<Address<'py>> {
         static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         let address = self.load.parts().address;
         let uniform = address.uniform.map(|uniform| uniform.register.to_string());
@@ -207,7 +238,8 @@ impl Instruction {
             true => i64::from(address.offset.signed()),
             false => i64::from(address.offset.without_base()),
         };
-        CLASS.import(py, "warpload._types", "Address")?.call1((base.or(uniform), offset))
+        let class = CLASS.import(py, "warpload._types", "Address")?;
+        class.call1((base.or(uniform), offset)).map(Address)
     }
 
     /// The uniform register that is added to the address; `None` if there is none.

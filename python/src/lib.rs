@@ -17,7 +17,7 @@ mod warp;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::command::{Answer, Message, call, run};
+    use crate::command::{Answer, call, run};
     #[pymodule_export]
     use crate::instruction::{Instruction, decode, encode};
     #[pymodule_export]
@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use crate::outcome::{LaneFault, Outcome, WarpFault};
     #[pymodule_export]
-    use crate::table::{Loads, Table, per_pc};
+    use crate::table::{Table, per_pc};
     #[pymodule_export]
     use crate::trace::{Replayed, Trace};
     #[pymodule_export]

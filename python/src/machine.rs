@@ -8,10 +8,11 @@ use pyo3::prelude::*;
 use warpload::encoding::Sm;
 use warpload::load::Executor;
 use warpload::machine::{Machine as State, Misaligned, RegisterLimit};
+use warpload::memory::Memory as Bytes;
 
 use crate::error::{error, of_message};
 use crate::instruction::{Instruction, parse};
-use crate::memory::{Memory, Shared};
+use crate::memory::Memory;
 use crate::outcome::Outcome;
 use crate::warp::Warp;
 
@@ -19,7 +20,7 @@ use crate::warp::Warp;
 /// `force` rounds them down, `report` rounds them down and reports a fault.
 #[pyclass(frozen, module = "warpload")]
 pub(crate) struct Machine {
-    state: State<Shared>,
+    state: State<Arc<Bytes>>,
     memory: Py<Memory>,
 }
 
@@ -98,7 +99,7 @@ impl Machine {
 impl Machine {
     fn of(register_limit: RegisterLimit, misaligned: Misaligned, memory: Py<Memory>) -> Self {
         let bytes = Arc::clone(&memory.get().bytes);
-        Self { state: State { register_limit, misaligned, memory: Shared(bytes) }, memory }
+        Self { state: State { register_limit, misaligned, memory: bytes }, memory }
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 use warpload::memory::{
-    AddressMap, AddressSpace, Allocation, Arena, ConstantBank, GenericAddress, LoadMemory,
-    LocalPart, Memory as Bytes, MemoryBuilder, OutsideWindow, Region, Regions, Space, Window,
+    AddressMap, Allocation, Arena, ConstantBank, LocalPart, Memory as Bytes, MemoryBuilder,
+    Regions, Window,
 };
 
 use crate::borrowed::Source;
@@ -24,38 +24,6 @@ use crate::error::error;
 pub(crate) struct Memory {
     pub(crate) bytes: Arc<Bytes>,
     is_borrowed: bool,
-}
-
-/// A memory that several machines share.
-#[derive(Clone)]
-pub(crate) struct Shared(pub(crate) Arc<Bytes>);
-
-impl LoadMemory for Shared {
-    #[inline]
-    fn map(&self) -> &AddressMap {
-        self.0.map()
-    }
-
-    #[inline]
-    fn region(
-        &self,
-        space: AddressSpace,
-        address: GenericAddress,
-        plg: bool,
-    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
-        self.0.region(space, address, plg)
-    }
-
-    fn bytes(
-        &self,
-        space: AddressSpace,
-        found: Space,
-        address: GenericAddress,
-        lane: usize,
-        bytes: u32,
-    ) -> Option<Vec<u8>> {
-        LoadMemory::bytes(&*self.0, space, found, address, lane, bytes)
-    }
 }
 
 /// Which memory bytes are of.

@@ -4,7 +4,8 @@ use pyo3::prelude::*;
 use warpload::load::{self, UniformPath};
 
 /// What executing a load did, apart from the values, which are in the warp.
-#[pyclass(frozen, module = "warpload")]
+#[pyclass(frozen, eq, module = "warpload")]
+#[derive(PartialEq)]
 pub(crate) struct Outcome(load::Outcome);
 
 impl Outcome {
@@ -72,7 +73,8 @@ impl Outcome {
 }
 
 /// A fault of a whole warp, before any lane reads memory.
-#[pyclass(frozen, module = "warpload")]
+#[pyclass(frozen, eq, hash, module = "warpload")]
+#[derive(PartialEq, Hash)]
 pub(crate) struct WarpFault(load::WarpFault);
 
 #[pymethods]
@@ -101,7 +103,8 @@ impl WarpFault {
 }
 
 /// A fault of one lane.
-#[pyclass(frozen, module = "warpload")]
+#[pyclass(frozen, eq, hash, module = "warpload")]
+#[derive(PartialEq, Hash)]
 pub(crate) struct LaneFault(load::LaneFault);
 
 #[pymethods]

@@ -15,7 +15,7 @@ use warpload_cli::{Finished, Replay, Run, open_trace};
 
 use crate::error::{error, of_message};
 use crate::memory::Memory;
-use crate::table::{Loads, Table};
+use crate::table::Table;
 use crate::waiting::{Shared, wait};
 
 /// A trace that is open. `warpload.Trace` is what it is used through.
@@ -57,7 +57,7 @@ impl Trace {
         shared_window: Option<(u64, u64)>,
         local_window: Option<(u64, u64)>,
         threads: NonZero<usize>,
-    ) -> PyResult<Loads> {
+    ) -> PyResult<Table> {
         let data = match fill {
             None => Data::Absent,
             Some("address") => Data::Fill(Fill::Address),
@@ -70,7 +70,7 @@ impl Trace {
             .shared_window(shared_window.map(window))
             .local_window(local_window.map(window));
         let options = LoadOptions::new(options).values(values).threads(threads);
-        Loads::new(py, Arc::clone(&self.trace), options)
+        Table::of_loads(py, Arc::clone(&self.trace), options)
     }
 
     /// The contents as JSON.
@@ -103,7 +103,9 @@ impl Trace {
             replay.run(trace, &run, |replayed, summary| per_pc(summary, Some(replayed.options())))
         };
         match wait(py, &shared, progress.map(|callback| (callback, total)), work)? {
-            Ok((finished, per_pc)) => Ok(Replayed { finished, per_pc: Table::of(py, per_pc)? }),
+            Ok((finished, per_pc)) => {
+                Ok(Replayed { finished, per_pc: Table::of_batch(py, per_pc)? })
+            }
             Err(message) => Err(of_message(py, &message)),
         }
     }

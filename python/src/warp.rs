@@ -1,13 +1,15 @@
 //! [`Warp`]: the registers of 32 lanes.
 
-use numpy::{PyArray1, PyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use numpy::PyUntypedArrayMethods;
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
+#[cfg(feature = "stubs")]
+use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use warpload::encoding::{Pred, Reg, UniformReg};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::warp::{REGISTERS, Warp as State};
 
-use crate::arrays::{copy_of, copy_of_rows, numbers, rows};
+use crate::arrays::{Words, copy_of, copy_of_rows, numbers, rows};
 
 /// The state of a warp: 255 registers of 32 lanes, predicates, uniform registers and the active lanes.
 ///
@@ -52,7 +54,7 @@ impl Warp {
 
     /// All registers, `(255, 32)` of `uint32`: a copy. Assigning `(n, 32)` sets R0 to Rn-1.
     #[getter]
-    fn registers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
+    fn registers<'py>(&self, py: Python<'py>) -> PyResult<Words<'py>> {
         let rows: Vec<LaneValues> = general().map(|register| *self.0.register(register)).collect();
         copy_of_rows(py, &rows)
     }
@@ -75,7 +77,7 @@ impl Warp {
 
     /// The predicates P0 to P6 as masks, `(7,)` of `uint32`: a copy.
     #[getter]
-    fn predicates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    fn predicates<'py>(&self, py: Python<'py>) -> PyResult<Words<'py>> {
         let masks = predicates().map(|predicate| self.0.predicate(predicate).bits());
         copy_of(py, &masks)
     }
@@ -92,7 +94,7 @@ impl Warp {
 
     /// The uniform registers UR0 to UR254, `(255,)` of `uint32`: a copy.
     #[getter]
-    fn uniform_registers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    fn uniform_registers<'py>(&self, py: Python<'py>) -> PyResult<Words<'py>> {
         let values: Vec<u32> =
             (0..=254).map(|number| self.0.uniform_register(UniformReg::new(number))).collect();
         copy_of(py, &values)
@@ -135,17 +137,12 @@ impl Warp {
     }
 
     /// Returns the 32 values of a register: a copy.
-    fn __getitem__<'py>(
-        &self,
-        py: Python<'py>,
-        register: u8,
-    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        copy_of(py, self.0.register(checked(register)?))
+    fn __getitem__<'py>(&self, py: Python<'py>, register: Register) -> PyResult<Words<'py>> {
+        copy_of(py, self.0.register(register.0))
     }
 
     /// Sets a register, in all lanes to the same value or to 32 values.
-    fn __setitem__(&mut self, register: u8, values: &Bound<'_, PyAny>) -> PyResult<()> {
-        let register = checked(register)?;
+    fn __setitem__(&mut self, register: Register, values: &Bound<'_, PyAny>) -> PyResult<()> {
         let row = match values.extract::<u32>() {
             Ok(value) => [value; LANES],
             Err(_) => {
@@ -157,7 +154,7 @@ impl Warp {
                 })?
             }
         };
-        self.0.set_register(register, row);
+        self.0.set_register(register.0, row);
         Ok(())
     }
 
@@ -187,11 +184,22 @@ fn predicates() -> [Pred; 7] {
     [Pred::P0, Pred::P1, Pred::P2, Pred::P3, Pred::P4, Pred::P5, Pred::P6]
 }
 
-fn checked(register: u8) -> PyResult<Reg> {
-    if usize::from(register) < REGISTERS {
-        return Ok(Reg::new(register));
+/// A register by its number.
+struct Register(Reg);
+
+impl<'py> FromPyObject<'_, 'py> for Register {
+    type Error = PyErr;
+
+    #[cfg(feature = "stubs")]
+    const INPUT_TYPE: PyStaticExpr = u8::INPUT_TYPE;
+
+    fn extract(number: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match number.extract::<u8>() {
+            Ok(known) if usize::from(known) < REGISTERS => Ok(Self(Reg::new(known))),
+            Err(failed) if !failed.is_instance_of::<PyOverflowError>(number.py()) => Err(failed),
+            _ => Err(PyIndexError::new_err("expected the number of a register, 0 to 254")),
+        }
     }
-    Err(PyIndexError::new_err("expected the number of a register, 0 to 254"))
 }
 
 fn at_most<'v>(values: &'v [u32], most: usize, what: &str) -> PyResult<&'v [u32]> {

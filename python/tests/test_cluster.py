@@ -157,6 +157,44 @@ def test_what_a_task_refuses(client, trace_set):
         wl.cluster.replay(str(trace_set), client, shards=SHARDS, fill="nothing")
 
 
+def test_what_is_refused_is_not_tried_again(client, trace_set, tmp_path):
+    tried = tmp_path / "tried"
+
+    def write_down(path):
+        from warpload.cluster import _tasks
+
+        def command(argv, directory, run=_tasks.command):
+            with open(path, "a") as file:
+                file.write(argv[-1] + "\n")
+            return run(argv, directory)
+
+        _tasks.command = command
+
+    def undo():
+        import importlib
+
+        from warpload.cluster import _tasks
+
+        importlib.reload(_tasks)
+
+    part = next(path for path in outputs(trace_set.parent) if path.suffix == ".wlt")
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+    client.run(write_down, str(tried))
+    try:
+        with pytest.raises(wl.Error, match="checksum"):
+            wl.cluster.replay(str(trace_set), client, shards=1, **OPTIONS)
+        assert len(tried.read_text().splitlines()) == 1
+        tried.unlink()
+        part.unlink()
+        with pytest.raises(wl.Error, match="os error"):
+            wl.cluster.replay(str(trace_set), client, shards=1, retries=2, **OPTIONS)
+        assert len(tried.read_text().splitlines()) == 3
+    finally:
+        client.run(undo)
+
+
 def test_what_is_planned_is_what_is_asked_for(client, kernels_list, trace_set):
     with pytest.raises(wl.Error, match="expected a trace set"):
         wl.cluster.replay(str(kernels_list), client, shards=2)

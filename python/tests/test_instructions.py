@@ -7,10 +7,12 @@ import json
 import pickle
 import sys
 
+import numpy as np
 import pytest
 import warpload as wl
 from hypothesis import example, given
 from hypothesis import strategies as st
+from warpload import _native
 
 WORD = 0x80D0000000070404
 TEXT = "LD.E.128 R4, [R4], P0"
@@ -58,6 +60,17 @@ def test_what_is_no_word_is_an_error(word: int, sm: str, message: str) -> None:
     with pytest.raises(wl.Error, match=message) as raised:
         wl.decode(word, sm)
     assert isinstance(raised.value, ValueError)
+
+
+def test_numbers_of_other_types_are_words() -> None:
+    known = wl.decode(WORD)
+    assert wl.decode(np.uint64(WORD)) == wl.decode(np.uint64(WORD), np.int64(50)) == known
+    assert wl.explain(np.uint64(WORD)) == wl.explain(WORD)
+    for word in (1.0, "1", None):
+        with pytest.raises(TypeError):
+            wl.decode(word)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="sm: expected"):
+        wl.decode(WORD, 5.0)  # type: ignore[arg-type]
 
 
 def test_an_illegal_word_is_the_commands_error(command) -> None:
@@ -190,11 +203,36 @@ def test_a_missing_file_is_not_found(tmp_path, traces) -> None:
     for use in (wl.loads, wl.Trace, wl.Machine.open, wl.ptx.check):
         with pytest.raises(FileNotFoundError) as raised:
             use(missing)
-        assert raised.value.errno == 2 and str(missing) in str(raised.value)
-    with pytest.raises(FileNotFoundError):
-        wl.Trace(traces / "generic.wlt").replay(image=missing)
-    with pytest.raises(wl.Error, match="is a folder"):
+        assert (raised.value.errno, raised.value.filename) == (2, str(missing))
+        assert str(raised.value) == f"[Errno 2] No such file or directory: {str(missing)!r}"
+    for options in ({"image": missing}, {"cubin": missing}):
+        with pytest.raises(FileNotFoundError) as raised:
+            wl.Trace(traces / "generic.wlt").replay(**options)
+        assert raised.value.filename == str(missing)
+    # A file that a line names is an error of that line.
+    listed = tmp_path / "kernelslist.g"
+    listed.write_text("kernel-1.traceg\n")
+    with pytest.raises(wl.Error, match="kernel-1.traceg") as line:
+        wl.Trace(listed)
+    assert (line.value.file, line.value.line) == (str(listed), 1)
+    with pytest.raises(wl.Error, match="is a folder") as folder:
         wl.loads(tmp_path)
+    assert folder.value.file == str(tmp_path)
+
+
+def test_loads_are_values(traces) -> None:
+    found, again = wl.loads(traces / "gather.sm_50.cubin"), wl.loads(traces / "gather.sm_50.cubin")
+    assert found == again and len({*found, *again}) == len(found) > 1
+
+
+def test_drawings_are_made_when_they_are_used(monkeypatch) -> None:
+    calls = []
+    call = _native.call
+    monkeypatch.setattr(_native, "call", lambda *given: calls.append(given) or call(*given))
+    explained, drawn = wl.explain(WORD), wl.tmem.map("16x256b", 4)
+    assert len(calls) == 2
+    assert str(explained) == str(explained) and str(drawn) == str(drawn) and len(calls) == 4
+    assert drawn._repr_svg_().startswith("<svg") and len(calls) == 5
 
 
 def test_a_listing_without_words_has_instructions(data) -> None:

@@ -68,8 +68,15 @@ def test_numbers_that_do_not_fit_are_refused() -> None:
             wl.Warp([[value] * 32])
     with pytest.raises(TypeError):
         wl.Warp(np.zeros((1, 32)))
-    with pytest.raises(IndexError):
-        wl.Warp()[255]
+    for register in (-1, 255, 256, 300, 1 << 70):
+        with pytest.raises(IndexError, match="0 to 254"):
+            wl.Warp()[register]
+        with pytest.raises(IndexError):
+            wl.Warp()[register] = 0
+    for register in (1.0, "R1", None):
+        with pytest.raises(TypeError):
+            wl.Warp()[register]  # type: ignore[index]
+    assert not wl.Warp()[np.uint8(254)].any()
     with pytest.raises(ValueError, match="32 values"):
         wl.Warp()[0] = [1, 2]
 
@@ -104,6 +111,24 @@ def test_faults_are_objects() -> None:
     whole = wl.execute("LD.128 R1, [R2]", machine(), warp)
     assert whole.warp_fault is not None
     assert (whole.warp_fault.kind, whole.warp_fault.register) == ("misaligned_register", "R1")
+
+
+def test_faults_and_outcomes_are_values() -> None:
+    def execute(address: int, text: str = "LD R0, [R2]") -> wl.Outcome:
+        warp = wl.Warp()
+        warp[2] = address + 4 * LANES
+        return wl.execute(text, machine(), warp)
+
+    first, again, other = execute(0x10F0), execute(0x10F0), execute(0x10F4)
+    assert first == again and first is not again and first != other and first != 1
+    assert first.lane_faults == again.lane_faults != other.lane_faults
+    assert len({*first.lane_faults, *again.lane_faults}) == len(first.lane_faults)
+    whole, same = execute(0x1000, "LD.128 R1, [R2]"), execute(0x1010, "LD.128 R1, [R2]")
+    assert whole.warp_fault == same.warp_fault is not None
+    assert hash(whole.warp_fault) == hash(same.warp_fault)
+    # A warp can change.
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(wl.Warp())
 
 
 def test_both_executors_agree() -> None:

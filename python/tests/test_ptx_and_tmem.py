@@ -61,6 +61,17 @@ def test_run_is_the_commands(command, data) -> None:
         ptx.run(path, registers={"%nothing": 1})
 
 
+def test_what_is_given_is_no_option(data) -> None:
+    for shape, repeat in (("--help", None), ("16x256b", "--help"), ("--svg=-", 4)):
+        with pytest.raises(wl.Error, match="expected"):
+            tmem.map(shape, repeat)
+    with pytest.raises(wl.Error, match="tcgen05.ld"):
+        tmem.run("--help")
+    for active in (-1, 1 << 32):
+        with pytest.raises(wl.Error, match="--active.*expected a mask of 32 bits"):
+            ptx.run(data / "ptx" / "run.ptx", active=active)
+
+
 def test_map_is_the_commands(command) -> None:
     one = tmem.map("16x256b", 4)
     assert str(one) + "\n" == command("tmem", "map", "16x256b", "x4").stdout.decode()
@@ -78,6 +89,7 @@ def test_run_loads_from_tensor_memory(command) -> None:
     assert (found.loads, found.reduced) == (0xFFFF_FFFF, None)
     known = command("tmem", "run", text, "--warp=0", "--taddr=0").stdout.decode()
     assert str(found) + "\n" == known
+    assert found == tmem.run(text) != tmem.run(text, taddr=1) and hash(found) == hash(tmem.run(text))
     reduced = tmem.run(
         "tcgen05.ld.red.sync.aligned.16x32bx2.x2.max.f32 {a, b}, m, [t], 16;",
         warp=5,

@@ -149,7 +149,7 @@ def test_errors_are_the_commands(command, tmp_path, traces) -> None:
 def test_a_damaged_block_fails_in_the_stream(tmp_path, traces) -> None:
     import pyarrow as pa
     damaged = bytearray((traces / "generic.wlt").read_bytes())
-    # In the last block, behind what is read at once.
+    # In the last block, after what is read at once.
     at = len(damaged) // 4
     damaged[at] ^= 0xFF
     path = tmp_path / "damaged.wlt"
@@ -361,8 +361,6 @@ def test_control_c_stops_a_replay(traces) -> None:
     child.send_signal(signal.SIGINT)
     output, _ = child.communicate(timeout=120)
     assert output == "interrupted 10408 10408\n" and child.returncode == 0
-
-
 
 
 def test_a_trace_set_is_the_one_trace_of_its_parts(traces: Path, command, tmp_path: Path) -> None:

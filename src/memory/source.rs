@@ -1,5 +1,7 @@
 //! [`LoadMemory`]: what a load reads from, and how a [`Memory`] implements it.
 
+use std::sync::Arc;
+
 use super::address::GenericAddress;
 use super::fetch::Access;
 use super::region::Region;
@@ -125,6 +127,35 @@ pub(crate) fn bytes_by_region<M: LoadMemory + ?Sized>(
         Some(region.fetch(BYTE, address, lane)?[0] as u8)
     };
     (0..bytes).map(byte).collect()
+}
+
+/// A memory that several owners share.
+impl<M: LoadMemory + ?Sized> LoadMemory for Arc<M> {
+    #[inline]
+    fn map(&self) -> &AddressMap {
+        (**self).map()
+    }
+
+    #[inline]
+    fn region(
+        &self,
+        space: AddressSpace,
+        address: GenericAddress,
+        plg: bool,
+    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
+        (**self).region(space, address, plg)
+    }
+
+    fn bytes(
+        &self,
+        space: AddressSpace,
+        found: Space,
+        address: GenericAddress,
+        lane: usize,
+        bytes: u32,
+    ) -> Option<Vec<u8>> {
+        (**self).bytes(space, found, address, lane, bytes)
+    }
 }
 
 impl LoadMemory for Memory {

@@ -37,15 +37,23 @@ fn a_file_and_standard_output_have_the_same_bytes() {
 fn a_damaged_trace_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let [damaged, out] = ["damaged.wlt", "out.parquet"].map(|name| folder.path().join(name));
-    let mut bytes = fs::read(file("traces/generic.wlt")).unwrap();
-    bytes[100] ^= 1;
-    fs::write(&damaged, bytes).unwrap();
-    let ran = export(&[damaged.to_str().unwrap(), "-o", out.to_str().unwrap()]);
-    assert_eq!(ran.status.code(), Some(2));
-    let message = String::from_utf8(ran.stderr).unwrap();
-    assert!(message.contains("damaged.wlt"), "{message}");
-    assert!(!out.exists());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let whole = fs::read(file("traces/generic.wlt")).unwrap();
+    let mut contents = vec![(Vec::new(), "empty"), (whole[..whole.len() / 2].to_vec(), "cut off")];
+    // In a block, and in what follows the blocks.
+    for (place, message) in [(100, "checksum"), (whole.len() - 100, "checksum")] {
+        let mut changed = whole.clone();
+        changed[place] ^= 1;
+        contents.push((changed, message));
+    }
+    for (content, expected) in contents {
+        fs::write(&damaged, content).unwrap();
+        let ran = export(&[damaged.to_str().unwrap(), "-o", out.to_str().unwrap()]);
+        assert_eq!(ran.status.code(), Some(2));
+        let message = String::from_utf8(ran.stderr).unwrap();
+        assert!(message.contains("damaged.wlt") && message.contains(expected), "{message}");
+        assert!(ran.stdout.is_empty() && !out.exists());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -107,7 +107,8 @@ impl Chosen<'_> {
 
     /// Returns what comes before the loads of one of several cubins.
     fn heading(&self, number: u64, image: &Image<'_>, read: &Read<'_>) -> String {
-        let file = if self.names_files { io::name(self.path) + ", " } else { String::new() };
+        let file =
+            if self.names_files { format!("{}, ", io::name(self.path)) } else { String::new() };
         let sm = read.sm.map_or("unknown".to_owned(), |sm| sm.to_string());
         let names = [image.member, image.name].into_iter().flatten().map(text);
         let names: String = names.map(|name| format!(", {}", visible(&name))).collect();

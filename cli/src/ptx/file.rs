@@ -75,7 +75,7 @@ fn with_file(
         let (name, read) = match image {
             Ok(image) if image.kind != ImageKind::Ptx => continue,
             Ok(image) => (format!("{name}#{number}"), image.read()),
-            Err(error) => (name.clone(), Err(error)),
+            Err(error) => (name.to_string(), Err(error)),
         };
         is_empty = false;
         let source = read.map_err(anyhow::Error::from).and_then(|read| text_of(&read.bytes));

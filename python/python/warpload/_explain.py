@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from html import escape
+from typing import SupportsIndex
 
 from . import _native
 from ._native import Instruction
@@ -31,6 +33,7 @@ class Explanation:
     """
 
     word: int
+    sm: str
     text: str
     """The instruction."""
     fields: tuple[Field, ...]
@@ -38,8 +41,11 @@ class Explanation:
     remarks: tuple[str, ...]
     effect: str
     """What executing the instruction does."""
-    drawing: str = field(repr=False)
-    """What the command prints."""
+
+    @cached_property
+    def drawing(self) -> str:
+        """What the command prints."""
+        return _explained(hex(self.word), self.sm, "text").rstrip("\n")
 
     def __str__(self) -> str:
         return self.drawing
@@ -64,26 +70,26 @@ class Explanation:
         )
 
 
-def explain(instruction: int | str | Instruction, sm: str | int = "50") -> Explanation:
+def explain(
+    instruction: SupportsIndex | str | Instruction, sm: str | SupportsIndex = "50"
+) -> Explanation:
     """Explains a word, a text or an :class:`Instruction`, which has its own SM.
 
     >>> print(warpload.explain(0x80d0000000070404).effect)  # doctest: +SKIP
     """
     if isinstance(instruction, Instruction):
-        instruction, sm = instruction.word, instruction.sm
-    # A word that is a text is one of the command's; a number is checked first.
-    given = instruction if isinstance(instruction, str) else hex(_checked(instruction, sm))
-    # The default is that of the command, whose messages then name no SM.
-    options = [] if str(sm) == "50" else ["--sm", str(sm)]
-    answers = {}
-    # To the command, the text `-` is standard input, which then has it.
-    for form in ("json", "text"):
-        answer = _native.call(["explain", *options, "--format", form, "--", given], given.encode())
-        answer.check()
-        answers[form] = answer.output.decode()
-    known = json.loads(answers["json"])
+        sm = instruction.sm
+        instruction = instruction.word
+    if isinstance(instruction, str):
+        given = instruction
+    else:
+        # The word has to be one of the SM; it need not be a load.
+        _native.decode(instruction, sm)
+        given = hex(instruction)
+    known = json.loads(_explained(given, str(sm), "json"))
     return Explanation(
         word=int(known["word"], 16),
+        sm=str(sm),
         text=known["text"],
         fields=tuple(
             Field(one["bits"], one["name"], int(one["raw"], 16), one["meaning"], one["purpose"])
@@ -91,11 +97,15 @@ def explain(instruction: int | str | Instruction, sm: str | int = "50") -> Expla
         ),
         remarks=tuple(known["remarks"]),
         effect=known["effect"],
-        drawing=answers["text"].rstrip("\n"),
     )
 
 
-def _checked(word: int, sm: str | int) -> int:
-    """Returns the word if it is one of the SM; it need not be a load."""
-    _native.decode(word, sm)
-    return word
+def _explained(instruction: str, sm: str, form: str) -> str:
+    """Returns what the command prints."""
+    # The default is that of the command, whose messages then name no SM.
+    options = [] if sm == "50" else [f"--sm={sm}"]
+    # To the command, the text `-` is standard input, which then has it.
+    arguments = ["explain", *options, f"--format={form}", "--", instruction]
+    answer = _native.call(arguments, instruction.encode())
+    answer.check()
+    return answer.output.decode()

@@ -63,8 +63,8 @@ def loads(path: str | os.PathLike[str], *, sm: str | int | None = None) -> list[
     ``sm`` chooses the cubins of that SM, or says whose code it is if the file does not.
     """
     name = os.fspath(path)
-    options = [] if sm is None else ["--sm", str(sm)]
-    answer = _native.call(["decode", "--format", "json", *options, "--", name])
+    options = [] if sm is None else [f"--sm={sm}"]
+    answer = _native.call(["decode", "--format=json", *options, "--", name])
     answer.check()
     lines = map(json.loads, answer.output.splitlines())
     return [_load(line) for line in lines if not line.get("error")]

@@ -2,40 +2,37 @@
 The module. Everything in it is exported by `warpload`, where its documentation is read.
 """
 
-from _typeshed import Incomplete, SupportsGetItem
+from _typeshed import SupportsGetItem
 from collections.abc import Mapping
+from numpy import uint32
+from numpy.typing import NDArray
 from os import PathLike
 from types import CapsuleType
 from typing import Any, Final, SupportsIndex, final
+from warpload._types import Address
 
-__all__ = ["__version__", "Answer", "Instruction", "LaneFault", "Loads", "Machine", "Memory", "Message", "Outcome", "Replayed", "Table", "Trace", "Warp", "WarpFault", "call", "decode", "encode", "execute", "per_pc", "run"]
+__all__ = ["__version__", "Answer", "Instruction", "LaneFault", "Machine", "Memory", "Outcome", "Replayed", "Table", "Trace", "Warp", "WarpFault", "call", "decode", "encode", "execute", "per_pc", "run"]
 
 __version__: Final[str]
 
 @final
 class Answer:
     """
-    What the command wrote, and how it ended.
+    What the command wrote.
     """
-    def __repr__(self, /) -> str: ...
     def check(self, /) -> None:
         """
         Raises the first error, if there is one.
         """
     @property
-    def messages(self, /) -> list[Message]:
+    def drawing(self, /) -> str:
         """
-        What is drawn on standard error.
+        The messages as they are drawn on standard error.
         """
     @property
     def output(self, /) -> bytes:
         """
         What goes to standard output.
-        """
-    @property
-    def status(self, /) -> int:
-        """
-        The exit status.
         """
 
 @final
@@ -50,7 +47,7 @@ class Instruction:
     def __repr__(self, /) -> str: ...
     def __str__(self, /) -> str: ...
     @property
-    def address(self, /) -> Any:
+    def address(self, /) -> Address:
         """
         The base register, `None` if there is none, and the offset in bytes.
         """
@@ -122,6 +119,9 @@ class LaneFault:
     """
     A fault of one lane.
     """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
     def __repr__(self, /) -> str: ...
     @property
     def address(self, /) -> int:
@@ -157,28 +157,6 @@ class LaneFault:
     def space(self, /) -> str | None:
         """
         The memory that the rounded address is in; `None` if the lane cannot access it.
-        """
-
-@final
-class Loads:
-    """
-    The loads of a trace as a table, one row a load. Batches are made when they are asked for, so that it
-    takes no memory; an error in the trace is found then.
-    """
-    def __arrow_c_schema__(self, /) -> CapsuleType:
-        """
-        Returns the columns as a schema of the Arrow C data interface.
-        """
-    def __arrow_c_stream__(self, /, requested_schema: "object | None" = None) -> CapsuleType:
-        """
-        Returns the table as a stream of the Arrow C data interface: a new one each time.
-        """
-    def __len__(self, /) -> int: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def columns(self, /) -> list[str]:
-        """
-        The names of the columns.
         """
 
 @final
@@ -243,33 +221,12 @@ class Memory:
         """
 
 @final
-class Message:
-    """
-    A message of the command.
-    """
-    def __repr__(self, /) -> str: ...
-    def __str__(self, /) -> str: ...
-    @property
-    def drawing(self, /) -> str:
-        """
-        The message as it is drawn.
-        """
-    @property
-    def level(self, /) -> str:
-        """
-        `error`, `warning` or `note`.
-        """
-    @property
-    def title(self, /) -> str:
-        """
-        What it says.
-        """
-
-@final
 class Outcome:
     """
     What executing a load did, apart from the values, which are in the warp.
     """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __ne__(self, value: object, /) -> bool: ...
     def __repr__(self, /) -> str: ...
     @property
     def destination(self, /) -> tuple[int, int] | None:
@@ -332,8 +289,10 @@ class Replayed:
 @final
 class Table:
     """
-    A table of what was counted, as the dataframe libraries read it: `polars.DataFrame(table)`,
-    `pyarrow.table(table)`.
+    A table, as the dataframe libraries read it: `polars.DataFrame(table)`, `pyarrow.table(table)`.
+
+    Batches of a trace's loads are made when they are asked for, so that they take no memory; an error in
+    the trace is found then.
     """
     def __arrow_c_schema__(self, /) -> CapsuleType:
         """
@@ -341,7 +300,7 @@ class Table:
         """
     def __arrow_c_stream__(self, /, requested_schema: "object | None" = None) -> CapsuleType:
         """
-        Returns the table as a stream of the Arrow C data interface.
+        Returns the table as a stream of the Arrow C data interface: a new one each time.
         """
     def __len__(self, /) -> int: ...
     def __repr__(self, /) -> str: ...
@@ -368,7 +327,7 @@ class Trace:
         """
         The contents as JSON.
         """
-    def loads(self, /, *, values: bool = False, fill: str | None = None, address_bits: SupportsIndex | None = None, shared_window: tuple[SupportsIndex, SupportsIndex] | None = None, local_window: tuple[SupportsIndex, SupportsIndex] | None = None, threads: SupportsIndex = ...) -> Loads:
+    def loads(self, /, *, values: bool = False, fill: str | None = None, address_bits: SupportsIndex | None = None, shared_window: tuple[SupportsIndex, SupportsIndex] | None = None, local_window: tuple[SupportsIndex, SupportsIndex] | None = None, threads: SupportsIndex = ...) -> Table:
         """
         Returns the loads as a table, whose batches are made when they are asked for.
         """
@@ -386,7 +345,7 @@ class Warp:
     on, bit n for lane n.
     """
     def __eq__(self, other: object, /) -> bool: ...
-    def __getitem__(self, register: SupportsIndex, /) -> Incomplete:
+    def __getitem__(self, register: SupportsIndex, /) -> NDArray[uint32]:
         """
         Returns the 32 values of a register: a copy.
         """
@@ -408,14 +367,14 @@ class Warp:
         Returns a copy.
         """
     @property
-    def predicates(self, /) -> Incomplete:
+    def predicates(self, /) -> NDArray[uint32]:
         """
         The predicates P0 to P6 as masks, `(7,)` of `uint32`: a copy.
         """
     @predicates.setter
     def predicates(self, /, masks: Any) -> None: ...
     @property
-    def registers(self, /) -> Incomplete:
+    def registers(self, /) -> NDArray[uint32]:
         """
         All registers, `(255, 32)` of `uint32`: a copy. Assigning `(n, 32)` sets R0 to Rn-1.
         """
@@ -429,7 +388,7 @@ class Warp:
     @uniform_predicates.setter
     def uniform_predicates(self, /, bits: SupportsIndex) -> None: ...
     @property
-    def uniform_registers(self, /) -> Incomplete:
+    def uniform_registers(self, /) -> NDArray[uint32]:
         """
         The uniform registers UR0 to UR254, `(255,)` of `uint32`: a copy.
         """
@@ -441,6 +400,9 @@ class WarpFault:
     """
     A fault of a whole warp, before any lane reads memory.
     """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
     def __repr__(self, /) -> str: ...
     @property
     def error(self, /) -> str:
@@ -463,7 +425,7 @@ def call(arguments: SupportsGetItem[int, str], input: bytes | None = None) -> An
     Runs the command with `input` as standard input, and returns what it writes.
     """
 
-def decode(word: "int", sm: "str | int" = ...) -> "Instruction | None":
+def decode(word: "SupportsIndex", sm: "str | SupportsIndex" = ...) -> "Instruction | None":
     """
     Returns the load that a word is; `None` if it is another instruction.
 
@@ -473,7 +435,7 @@ def decode(word: "int", sm: "str | int" = ...) -> "Instruction | None":
     Instruction('LD.E.128 R4, [R4], P0', sm='50')
     """
 
-def encode(text: str, sm: "str | int" = ...) -> int:
+def encode(text: str, sm: "str | SupportsIndex" = ...) -> int:
     """
     Returns the word of the load that a text is.
 

@@ -6,10 +6,16 @@ import functools
 import json
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._summary import Counts, Kernel, Summary, of_json
+
+if TYPE_CHECKING:
+    # What type checkers have to know of `Replay.__getattr__`.
+    _Attributes = Summary
+else:
+    _Attributes = object
 
 Window = tuple[int, int]
 """The first address and the size."""
@@ -65,8 +71,12 @@ class Trace:
         shared_window: Window | None = None,
         local_window: Window | None = None,
         threads: int = 1,
-    ) -> _native.Loads:
-        """Returns the loads as a table, one row a load; ``fill`` says what memory holds."""
+    ) -> _native.Table:
+        """Returns the loads as a table, one row a load; ``fill`` says what memory holds.
+
+        ``threads`` make batches ahead. They are those of this process: a stream that was made before a
+        fork raises an error in the child, which makes its own.
+        """
         return self._trace.loads(
             values=self.values if values is None else values,
             fill=fill,
@@ -109,13 +119,18 @@ class Trace:
         ``progress`` is called with the bytes that were replayed and those that there are; what it raises,
         and Ctrl-C, stop the replay.
         """
-        memory = image.memory if isinstance(image, _native.Machine) else image
-        is_memory = isinstance(memory, _native.Memory)
-        if is_memory and (fill, address_bits, shared_window, local_window) != (None,) * 4:
+        manifest, memory = None, None
+        if isinstance(image, _native.Machine):
+            memory = image.memory
+        elif isinstance(image, _native.Memory):
+            memory = image
+        else:
+            manifest = image
+        if memory is not None and (fill, address_bits, shared_window, local_window) != (None,) * 4:
             raise TypeError("an image says what memory holds, its windows and its address bits")
         options = replay_arguments(
             fill=fill,
-            image=None if is_memory else memory,
+            image=manifest,
             threads=threads,
             address_bits=address_bits,
             shared_window=shared_window,
@@ -133,7 +148,7 @@ class Trace:
         options.append("--format=json")
         found = self._trace.replay(
             [*options, "--", self.path],
-            image=memory if is_memory else None,
+            image=memory,
             page=html,
             progress=progress,
         )
@@ -185,7 +200,7 @@ def replay_arguments(
     return arguments
 
 
-class Replay:
+class Replay(_Attributes):
     """What a replay found. The counts of its :attr:`summary` are attributes of it too."""
 
     def __init__(
@@ -232,10 +247,12 @@ class Replay:
         """Returns what ``warpload replay --format json`` prints, byte for byte."""
         return self._json
 
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and name in Summary.__dataclass_fields__:
-            return getattr(self.summary, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_") and name in Summary.__dataclass_fields__:
+                return getattr(self.summary, name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *Summary.__dataclass_fields__})

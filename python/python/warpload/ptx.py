@@ -9,9 +9,10 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from . import _native
+from ._errors import Error
 from ._native import Instruction
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ __all__ = [
     "lower",
     "run",
 ]
-
-_T = TypeVar("_T", "Check", "Lowered", "Ran")
-
 
 @dataclass(frozen=True)
 class Violation:
@@ -181,8 +179,7 @@ def check(module: str | os.PathLike[str], *, compile_only: bool = False) -> Chec
         )
         for load in known["loads"]
     )
-    drawing = "\n".join(message.drawing for message in answer.messages)
-    return Check(known["file"], known["accept"], loads, drawing)
+    return Check(known["file"], known["accept"], loads, answer.drawing)
 
 
 def lower(module: str | os.PathLike[str], *, level: int = 3) -> Lowered:
@@ -220,7 +217,7 @@ def run(
     in it, such as ``"0x1000+16*lane"``. ``parameters`` are those of the function, ``places`` the addresses
     of variables, ``image`` the manifest of a memory image. The others are options of ``warpload ptx run``.
     """
-    options: list[str] = ["--active", hex(active)]
+    options = [f"--active={active:#x}"]
     for name, value in (
         ("--function", function),
         ("--image", image),
@@ -266,15 +263,9 @@ def _call(
     if len(lines) != 1:
         answer.check()
         if not lines:
-            raise _native_error(f"{name}: no module of PTX")
-        raise _native_error(f"{name}: {len(lines)} modules; expected one")
+            raise Error(f"{name}: no module of PTX", file=name)
+        raise Error(f"{name}: {len(lines)} modules; expected one", file=name)
     return answer, json.loads(lines[0])
-
-
-def _native_error(message: str) -> Exception:
-    from ._errors import Error
-
-    return Error(message)
 
 
 def _instruction(sass: dict[str, str]) -> Instruction:

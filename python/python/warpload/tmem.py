@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _native
@@ -37,9 +38,18 @@ class Map:
 
     cells: tuple[Cell, ...] = field(repr=False)
     title: str
-    drawing: str = field(repr=False)
-    svg: str = field(repr=False)
-    """The picture."""
+    arguments: tuple[str, ...] = field(repr=False)
+    """Those of the command that draws it."""
+
+    @cached_property
+    def drawing(self) -> str:
+        """What the command prints."""
+        return _output("map", "--format=text", *self.arguments).rstrip("\n")
+
+    @cached_property
+    def svg(self) -> str:
+        """The picture."""
+        return _output("map", "--svg=-", *self.arguments)
 
     def __iter__(self) -> Iterator[Cell]:
         return iter(self.cells)
@@ -54,7 +64,7 @@ class Map:
         return self.svg
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Loaded:
     """The registers of the 32 threads after a load."""
 
@@ -70,6 +80,17 @@ class Loaded:
     def __str__(self) -> str:
         return self.drawing
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Loaded) and self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+    def _values(self) -> tuple[object, ...]:
+        """Returns what makes two of them equal; arrays compare element by element."""
+        reduced = None if self.reduced is None else self.reduced.tobytes()
+        return self.instruction, self.loads, self.registers.tobytes(), reduced
+
 
 def map(  # noqa: A001 - the command's name
     shape: str,
@@ -82,20 +103,17 @@ def map(  # noqa: A001 - the command's name
 
     ``shape`` is ``16x256b`` or alike with its ``repeat`` or, with ``sm``, the word or text of an ``LDTM``.
     """
-    arguments = ["tmem", "map", shape]
-    if repeat is not None:
-        arguments.append(str(repeat))
-    if pack:
-        arguments.append("--pack")
+    options = ["--pack"] if pack else []
     if sm is not None:
-        arguments.append(f"--sm={sm}")
+        options.append(f"--sm={sm}")
+    named = [shape] if repeat is None else [shape, str(repeat)]
+    arguments = (*options, "--", *named)
+    lines = _output("map", "--format=json", *arguments).splitlines()
     cells = tuple(
         Cell(one["thread"], one["register"], one["half"], one["lane"], tuple(one["columns"]))
-        for one in (json.loads(line) for line in _output(arguments, "--format=json").splitlines())
+        for one in (json.loads(line) for line in lines)
     )
-    title = " ".join(arguments[2:])
-    drawing = _output(arguments, "--format=text").rstrip("\n")
-    return Map(cells, title, drawing, _output(arguments, "--svg=-"))
+    return Map(cells, " ".join([*named, *options]), arguments)
 
 
 def run(
@@ -115,15 +133,15 @@ def run(
     """
     import numpy
 
-    arguments = ["tmem", "run", instruction, f"--warp={warp}", f"--taddr={taddr}"]
-    arguments.append(f"--memory={os.fspath(memory)}")
+    arguments = [f"--warp={warp}", f"--taddr={taddr}", f"--memory={os.fspath(memory)}"]
     if sm is not None:
         arguments.append(f"--sm={sm}")
     if lane_mode is not None:
         arguments.append(f"--lane-mode={lane_mode}")
     if hardware_alignment:
         arguments.append("--hardware-alignment")
-    known = json.loads(_output(arguments, "--format=json"))
+    arguments += ["--", instruction]
+    known = json.loads(_output("run", "--format=json", *arguments))
     threads = known["regs"]
     nothing = [0] * known["n"]
     registers = numpy.array([thread or nothing for thread in threads], numpy.uint32).T
@@ -131,11 +149,11 @@ def run(
     if reduced is not None:
         reduced = numpy.array([value or 0 for value in reduced], numpy.uint32)
     loads = sum(1 << number for number, thread in enumerate(threads) if thread is not None)
-    drawing = _output(arguments, "--format=text").rstrip("\n")
+    drawing = _output("run", "--format=text", *arguments).rstrip("\n")
     return Loaded(known["instruction"], numpy.ascontiguousarray(registers), loads, reduced, drawing)
 
 
-def _output(arguments: list[str], form: str) -> str:
-    answer = _native.call([*arguments[:2], form, *arguments[2:]])
+def _output(*arguments: str) -> str:
+    answer = _native.call(["tmem", *arguments])
     answer.check()
     return answer.output.decode()

@@ -17,7 +17,7 @@ use warpload_ptx::{Load, check_as};
 use self::show::Shown;
 use super::file::{File, each_file};
 use crate::diagnostic::Labelled;
-use crate::io::Output;
+use crate::io::{Name, Output};
 use crate::options::{Format, Progress};
 use crate::status::Status;
 use crate::tmem::memory::{Contents, LaneModeName, read_contents};
@@ -125,7 +125,8 @@ pub(crate) fn execute(
 }
 
 fn run_file(arguments: &Arguments, file: &File<'_>, output: &mut Output) -> anyhow::Result<Status> {
-    let function = file.function(arguments.function.as_deref())?;
+    let function = file.function(arguments.function.as_deref());
+    let function = function.with_context(|| Name::from(file.name))?;
     let Some((environment, registers)) = file.set_up(function, arguments, output)? else {
         return Ok(Status::Failed);
     };
@@ -138,7 +139,7 @@ fn run_file(arguments: &Arguments, file: &File<'_>, output: &mut Output) -> anyh
 impl<'f> File<'f> {
     /// The function that is asked for, or the only one.
     fn function(&self, name: Option<&str>) -> anyhow::Result<&'f Function> {
-        let Self { name: file, module, .. } = self;
+        let Self { module, .. } = self;
         let bodies = module.functions().iter().filter(|function| function.body.is_some());
         let bodies: Vec<&Function> = bodies.collect();
         let names = || {
@@ -148,11 +149,11 @@ impl<'f> File<'f> {
         match (name, &bodies[..]) {
             (Some(name), _) => {
                 let found = module.function(name).filter(|function| function.body.is_some());
-                found.with_context(|| format!("{file}: no function {name}; it has {}", names()))
+                found.with_context(|| format!("no function {name}; it has {}", names()))
             }
             (None, [only]) => Ok(only),
-            (None, []) => bail!("{file}: no function with a body"),
-            _ => bail!("{file}: several functions: `--function` says which one: {}", names()),
+            (None, []) => bail!("no function with a body"),
+            _ => bail!("several functions: `--function` says which one: {}", names()),
         }
     }
 

@@ -14,7 +14,7 @@ use warpload_ptx::tensor::Rules;
 use super::{Arguments, Pair};
 use crate::diagnostic::Labelled;
 use crate::image;
-use crate::io::Output;
+use crate::io::{Name, Output};
 use crate::ptx::file::File;
 
 impl<'f> File<'f> {
@@ -33,8 +33,10 @@ impl<'f> File<'f> {
         let mut environment = match placed {
             Ok(environment) => environment,
             Err(error) => {
-                let Some(span) = error.span() else { bail!("{}: {error}", self.name) };
                 let title = error.to_string();
+                let Some(span) = error.span() else {
+                    return Err(anyhow::Error::msg(title).context(Name::from(self.name)));
+                };
                 self.draw(Labelled { title: &title, rule: None, help: None, span }, output)?;
                 return Ok(None);
             }

@@ -2,12 +2,12 @@
 
 ``warpload plan`` says what is to be done: tasks, each a command with the files that it reads and the
 file that it writes. Here they are submitted to a ``distributed.Client``. Nothing but paths goes
-through the scheduler. A task whose output is whole already does nothing: a run that was cut off goes
-on from there, and a task that runs twice because its machine was lost does no harm.
+through the scheduler. A task whose output is whole already does nothing: an interrupted run continues
+where it stopped, and a task that runs twice because its machine was lost does no harm.
 
 Files are on a file system that all machines share, or anywhere that fsspec reads and writes
 (``s3://bucket/traces/trace.set.json``). What is not local is staged to the worker's own folder for
-the time of a task::
+the duration of a task::
 
     from distributed import Client
     client = Client("tcp://scheduler:8786")
@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._trace import Replay, replay_arguments
-from ._tasks import IMPORT, REPLAY, default_shards, run
+from . import _tasks
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -54,13 +54,13 @@ def replay(
         A path that every worker has, or a URL that fsspec reads.
     ``shards``
         The number of pieces, of about equally many records. If it is not given, one for each thread
-        of the workers. A later run takes up an earlier one's work only with the same number.
+        of the workers. A later run continues an earlier one only if the number is the same.
     ``fan_in``
         How many results one task merges.
     ``folder``
         Where outputs are written. If it is not given, beside the set in ``NAME.replay``.
     ``retries``
-        How often a task that failed is tried again. Tasks of a worker that is lost run elsewhere in
+        How often a task is tried again that failed, unless the command refuses its input. Tasks of a worker that is lost run elsewhere in
         any case (Dask's ``distributed.scheduler.allowed-failures`` says how often).
     ``progress``
         Called with the number of tasks done and of all tasks.
@@ -74,10 +74,9 @@ def replay(
     ``FileNotFoundError`` if there is no such set, and Dask's ``KilledWorker`` if a task loses one
     worker after the other.
     """
-    arguments = [f"--shards={default_shards(client) if shards is None else shards}"]
-    arguments += [f"--fan-in={fan_in}", *replay_arguments(threads=threads, **absolute(options))]
-    place, merged = run(REPLAY, trace_set, folder, arguments, client, retries, progress)
-    return Replay.from_json(place.read(merged))
+    arguments = [f"--fan-in={fan_in}", *replay_arguments(threads=threads, **absolute(options))]
+    merged = _tasks.replay(trace_set, folder, arguments, client, shards, retries, progress)
+    return Replay.from_json(merged)
 
 
 def import_(
@@ -93,7 +92,9 @@ def import_(
     Returns the path or URL of the trace set. Outputs are written beside the list in ``NAME.traces``,
     unless ``folder`` says where. The other parameters, and what is raised, are those of :func:`replay`.
     """
-    place, trace_set = run(IMPORT, kernels_list, folder, [], client, retries, progress)
+    place, trace_set = _tasks.run(
+        _tasks.IMPORT, kernels_list, folder, [], client, retries, progress
+    )
     return place.url(trace_set)
 
 

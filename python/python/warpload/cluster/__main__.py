@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from ._tasks import IMPORT, REPLAY, default_shards, run
+from . import _tasks, import_
 
 #: Options of ``warpload plan`` with a value, those that are paths, and those without a value.
 VALUES = (
@@ -72,25 +72,19 @@ def do(arguments: argparse.Namespace) -> str:
     else:
         client = Client(arguments.scheduler)
     with client:
-        is_replay = arguments.step == "replay"
-        place, output = run(
-            REPLAY if is_replay else IMPORT,
-            arguments.input,
-            arguments.folder,
-            options(arguments, client) if is_replay else [],
-            client,
-            arguments.retries,
-            show_progress if sys.stderr.isatty() else None,
-        )
-        return place.read(output).rstrip("\n") if is_replay else place.url(output)
+        source, folder, retries = arguments.input, arguments.folder, arguments.retries
+        progress = show_progress if sys.stderr.isatty() else None
+        if arguments.step == "import":
+            return import_(source, client, folder=folder, retries=retries, progress=progress)
+        given, shards = options(arguments), arguments.shards
+        merged = _tasks.replay(source, folder, given, client, shards, retries, progress)
+        return merged.rstrip("\n")
 
 
-def options(arguments: argparse.Namespace, client) -> list[str]:
+def options(arguments: argparse.Namespace) -> list[str]:
     """The options of a replay as the command takes them."""
     given = {name: getattr(arguments, name.replace("-", "_")) for name in (*VALUES, *PATHS, *FLAGS)}
-    shards = default_shards(client) if arguments.shards is None else arguments.shards
-    found = [f"--shards={shards}"]
-    found += [f"--{name}={given[name]}" for name in VALUES if given[name] is not None]
+    found = [f"--{name}={given[name]}" for name in VALUES if given[name] is not None]
     found += [f"--{name}={os.path.abspath(file)}" for name in PATHS for file in given[name]]
     return found + [f"--{name}" for name in FLAGS if given[name]]
 

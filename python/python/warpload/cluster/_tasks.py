@@ -67,7 +67,7 @@ def run(
             place.url(path)
     # Dask answers from memory if it still holds a key, so each run has keys of its own.
     name = uuid.uuid4().hex
-    futures: dict[str, Future] = {}
+    futures: dict[str, Future[str | Refused]] = {}
     for number, task in enumerate(tasks):
         futures[task["output"]] = client.submit(
             run_task,
@@ -81,9 +81,25 @@ def run(
     return place, tasks[-1]["output"]
 
 
+def replay(
+    source: str | os.PathLike[str],
+    folder: str | os.PathLike[str] | None,
+    options: list[str],
+    client: Client,
+    shards: int | None,
+    retries: int,
+    progress: Callable[[int, int], object] | None,
+) -> str:
+    """Replays `source` in shards, and returns the merged summary."""
+    shards = default_shards(client) if shards is None else shards
+    options = [f"--shards={shards}", *options]
+    place, merged = run(REPLAY, source, folder, options, client, retries, progress)
+    return place.read(merged)
+
+
 def default_shards(client: Client) -> int:
     """One for each thread of the workers."""
-    threads = sum(client.nthreads().values())
+    threads: int = sum(client.nthreads().values())
     if threads == 0:
         raise Error("the cluster has no workers yet; expected the number of shards")
     return threads
@@ -93,54 +109,73 @@ def plan(place: Place, options: list[str]) -> list[Task]:
     """The tasks for what is in `place`, in an order that works, the final one last."""
     with place.planning() as (source, folder, directory):
         argv = ["warpload", "plan", "-o", folder, "--format=json", *options, "--", source]
-        try:
-            status, output, messages = command(argv, directory)
-            if status != 0:
-                raise Refused(messages)
-            return [json.loads(line) for line in output.splitlines()]
-        except Refused as refused:
-            raise Error(str(refused)) from None
+        status, output, messages = command(argv, directory)
+        if status != 0:
+            raise Error(messages)
+        return [json.loads(line) for line in output.splitlines()]
 
 
-def wait_for(futures: list[Future], progress: Callable[[int, int], object] | None) -> None:
+def wait_for(
+    futures: list[Future[str | Refused]], progress: Callable[[int, int], object] | None
+) -> None:
     """Waits for all, or for the first that fails, which is raised after the others are cancelled."""
     from distributed import as_completed
 
     try:
         for done, future in enumerate(as_completed(futures), 1):
-            future.result()
+            result = future.result()
+            if isinstance(result, Refused):
+                raise Error(result.message)
             if progress is not None:
                 progress(done, len(futures))
-    except BaseException as error:
+    except BaseException:
         futures[0].client.cancel(futures)
-        if isinstance(error, Refused):
-            raise Error(str(error)) from None
         raise
 
 
-def run_task(task: Task, place: Place, before: list[str]) -> str:
+@dataclass(frozen=True)
+class Refused:
+    """Why a task cannot be done: a result, not an exception, because Dask would try again."""
+
+    message: str
+
+
+def run_task(task: Task, place: Place, before: list[str | Refused]) -> str | Refused:
     """Runs `task` on a worker after `before`, whose outputs are there then. Returns its output."""
-    del before
+    for result in before:
+        if isinstance(result, Refused):
+            return result
     if place.local:
-        do(task, None)
-    elif not place.holds(task["output"]):
+        return do(task, None) or task["output"]
+    if not place.holds(task["output"]):
         from distributed import get_worker
 
         with tempfile.TemporaryDirectory(dir=get_worker().local_directory) as scratch:
             for path in task["inputs"]:
                 place.stage(path, scratch)
             Path(scratch, task["output"]).parent.mkdir(exist_ok=True)
-            do(task, scratch)
+            if refused := do(task, scratch):
+                return refused
             place.publish(task["output"], scratch)
     return task["output"]
 
 
-def do(task: Task, directory: str | None) -> None:
-    """Runs the command of `task`, in `directory` if there is one."""
+#: What the command says of the system's errors, which may be gone the next time.
+TRANSIENT = ("(os error ", "became shorter, or could not be read")
+
+
+def do(task: Task, directory: str | None) -> Refused | None:
+    """Runs the command of `task`, in `directory` if there is one.
+
+    Returns why the command refuses its input, if it does; raises what can be tried again.
+    """
     status, _, messages = command(task["argv"], directory)
     # 1 is a result, which has been written, with values that are not the expected ones.
-    if status != 0 and not (status == 1 and Path(directory or "", task["output"]).is_file()):
-        raise Refused(messages or f"{' '.join(task['argv'])}: exit status {status}")
+    if status == 0 or (status == 1 and Path(directory or "", task["output"]).is_file()):
+        return None
+    if status == 2 and not any(sign in messages for sign in TRANSIENT):
+        return Refused(messages)
+    raise Error(messages or f"{' '.join(task['argv'])}: exit status {status}")
 
 
 def command(argv: list[str], directory: str | None) -> tuple[int, str, str]:
@@ -159,7 +194,3 @@ def command(argv: list[str], directory: str | None) -> tuple[int, str, str]:
         errors="replace",
     )
     return done.returncode, done.stdout, done.stderr.strip().removeprefix("error: ")
-
-
-class Refused(Exception):
-    """The command's error message."""

@@ -1,0 +1,148 @@
+"""Damaged files: each is an error that names the file, or read as what it is."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+import warpload as wl
+
+
+def damaged(content: bytes, *, flips: int = 6) -> Iterator[bytes]:
+    """An empty file, one that is cut in half, and some with a byte that has other bits."""
+    yield b""
+    yield content[: len(content) // 2]
+    chance = random.Random(17)
+    for _ in range(flips):
+        at, bits = chance.randrange(len(content)), chance.randrange(1, 256)
+        yield content[:at] + bytes([content[at] ^ bits]) + content[at + 1 :]
+
+
+def outcome(use, path: Path):
+    """What a use of a file returns, or its error, which has to name the file."""
+    try:
+        return use(path)
+    except wl.Error as error:
+        assert error.file is not None and Path(error.file) == path, repr(error)
+        return error
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["generic.wlt", "btree-v5-kernel-1.traceg", "nvbit-mem_trace.json", "rows.kernelslist.g"],
+)
+def test_a_damaged_trace(traces: Path, tmp_path: Path, name: str) -> None:
+    for file in traces.glob("rows-*.traceg"):
+        shutil.copy(file, tmp_path)
+    path = tmp_path / name
+    whole = (traces / name).read_bytes()
+    refused = 0
+    for content in damaged(whole):
+        path.write_bytes(content)
+        found = outcome(wl.Trace, path)
+        if isinstance(found, wl.Error):
+            refused += 1
+            continue
+        replay = outcome(lambda _: found.replay(fill="zero"), path)
+        if isinstance(replay, wl.Error):
+            refused += 1
+            with pytest.raises(Exception, match=r"damaged|malformed"):
+                pl.DataFrame(found)
+        else:
+            assert replay.loads == len(found) == pl.DataFrame(found).height
+    # A binary trace has a checksum for everything but padding.
+    assert refused >= (8 if name.endswith(".wlt") else 2), refused
+
+
+@pytest.mark.parametrize("name", ["trace.set.json", "part"])
+def test_a_damaged_set(traces: Path, tmp_path: Path, command, name: str) -> None:
+    listed = traces / "samples.kernelslist.g"
+    assert command("import", listed, "--split", "-o", tmp_path).returncode == 0
+    trace_set = tmp_path / "trace.set.json"
+    known = wl.Trace(trace_set).replay().to_json()
+    path = trace_set if name == trace_set.name else sorted(tmp_path.glob("*.wlt"))[0]
+    for content in damaged(path.read_bytes()):
+        path.write_bytes(content)
+        try:
+            wl_trace = wl.Trace(trace_set)
+            found = wl_trace.replay().to_json()
+        except wl.Error as error:
+            assert error.file in (str(path), str(trace_set)), repr(error)
+        except FileNotFoundError as missing:
+            # A set that names another part.
+            assert path == trace_set and Path(missing.filename).parent == tmp_path
+        else:
+            # Names are what a set says without a checksum.
+            assert path == trace_set and json.loads(found)["loads"] == json.loads(known)["loads"]
+
+
+def test_damaged_code(traces: Path, data: Path, tmp_path: Path) -> None:
+    for file in (traces / "gather.sm_50.cubin", data / "listings" / "chase.sm_50.nvdisasm.txt"):
+        path = tmp_path / file.name
+        for content in damaged(file.read_bytes()):
+            path.write_bytes(content)
+            found = outcome(wl.loads, path)
+            assert isinstance(found, wl.Error) or all(str(load) for load in found)
+
+
+def test_a_damaged_image(traces: Path, tmp_path: Path) -> None:
+    manifest = tmp_path / "generic.image.json"
+    files = [file.name for file in traces.glob("generic.image*")]
+    assert len(files) > 1
+    trace = wl.Trace(traces / "generic.wlt")
+    for name in files:
+        for file in files:
+            shutil.copy(traces / file, tmp_path)
+        path = tmp_path / name
+        for content in damaged(path.read_bytes()):
+            path.write_bytes(content)
+            found = outcome(lambda _: wl.Machine.open(manifest), manifest)
+            if not isinstance(found, wl.Error):
+                # The bytes of memory are any bytes: values then differ from the expected ones.
+                assert trace.replay(image=found).loads == len(trace)
+            else:
+                assert found.line is None or path == manifest
+
+
+def test_a_damaged_module(data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.ptx"
+    for content in damaged((data / "ptx" / "run.ptx").read_bytes(), flips=20):
+        path.write_bytes(content)
+        for use in (wl.ptx.check, wl.ptx.lower, wl.ptx.run):
+            outcome(use, path)
+
+
+def test_a_damaged_summary(traces: Path) -> None:
+    whole = wl.Trace(traces / "generic.wlt").replay(fill="zero").to_json()
+    for content in damaged(whole, flips=40):
+        try:
+            found = wl.Replay.from_json(content)
+        except wl.Error:
+            continue
+        assert isinstance(found.loads, int) and len(found.per_pc) > 0 and repr(found)
+
+
+def test_a_damaged_partial_result(traces: Path, tmp_path: Path, command) -> None:
+    plan = ["plan", traces / "generic.wlt", "--shards=3", "-o", tmp_path]
+    tasks = [json.loads(line) for line in command(*plan, "--format=json").stdout.splitlines()]
+
+    def run(task) -> int:
+        return command(*task["argv"][1:]).returncode
+
+    assert [run(task) for task in tasks] == [0] * 4
+    merged = Path(tasks[-1]["output"])
+    known = merged.read_bytes()
+    path = Path(tasks[1]["output"])
+    whole = path.read_bytes()
+    for content in damaged(whole):
+        path.write_bytes(content)
+        merged.unlink()
+        # What is damaged is not merged; done again, it is what it was.
+        assert run(tasks[-1]) == 2 and not merged.exists()
+        assert run(tasks[1]) == 0 and path.read_bytes() == whole
+        assert run(tasks[-1]) == 0 and merged.read_bytes() == known
