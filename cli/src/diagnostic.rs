@@ -13,8 +13,8 @@ use warpload::suite::image::ImageError;
 use warpload::trace::{ImportError, TraceError};
 use warpload_ptx::syntax::{Lines, Span};
 
-use super::io::Name;
 use super::name;
+use super::name::Name;
 
 /// Where a text comes from.
 #[derive(Clone, Copy)]

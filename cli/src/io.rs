@@ -1,10 +1,9 @@
 //! Files and standard streams of the command.
 
 use std::cell::RefCell;
-use std::fmt::{self, Display, Formatter};
+use std::fmt::Display;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
-use std::ops::Deref;
 use std::path::Path;
 
 use anyhow::Context;
@@ -13,7 +12,7 @@ use serde::Serialize;
 use warpload::file_kind::FileKind;
 use warpload::lines::{LineError, Lines};
 
-use super::name::visible;
+use super::name::{Name, visible};
 use super::options::Progress;
 use super::status::Status;
 use super::{diagnostic, inputs};
@@ -261,36 +260,10 @@ pub(crate) fn utf8(path: &Path) -> anyhow::Result<&str> {
 
 /// Returns the name of a path in messages.
 pub(crate) fn name(path: &Path) -> Name {
-    Name(if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() })
-}
-
-/// The name of a file. As the context of an error it also tells which file the error is about.
-#[derive(Clone, Debug)]
-pub(crate) struct Name(String);
-
-impl Display for Name {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl Deref for Name {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&str> for Name {
-    fn from(name: &str) -> Self {
-        Self(name.to_owned())
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.0
+    if is_stdin(path) {
+        Name::from("standard input")
+    } else {
+        Name::from(&*path.display().to_string())
     }
 }
 

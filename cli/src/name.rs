@@ -2,7 +2,8 @@
 //! made fit for a terminal; and counts.
 
 use std::borrow::Cow;
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
+use std::ops::Deref;
 
 /// How many characters of a name a table shows.
 const MAX_CELL: usize = 60;
@@ -48,6 +49,36 @@ pub(crate) fn cell(text: &str) -> String {
 /// Returns the count with what is counted: `1 load`, `2 loads`.
 pub(crate) fn plural<N: Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
     format!("{count} {one}{}", if count == N::from(1) { "" } else { "s" })
+}
+
+/// The name of a file. As the context of an error it also tells which file the error is about.
+#[derive(Clone, Debug)]
+pub(crate) struct Name(String);
+
+impl Display for Name {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Deref for Name {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Name {
+    fn from(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> Self {
+        name.0
+    }
 }
 
 #[cfg(test)]

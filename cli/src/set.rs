@@ -18,7 +18,8 @@ use super::{destination, part_names};
 /// given: `replay`, `info` and `export` take it as any trace. With `--shard`, `replay` opens the parts
 /// that the shard needs, and the others need not be there.
 ///
-/// Parts are named relative to the file of the set. They must not change afterwards.
+/// Parts are named relative to the file of the set. They must not change afterwards. Only what each begins
+/// and ends with is read: damage between is found by what reads it, such as `replay`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -170,6 +170,8 @@ fn check_changes(tasks: &[Value]) {
             if is_refused && from.contains("sectors") {
                 let ran = warpload().args(["merge", "--partial", path]).output().unwrap();
                 let error = String::from_utf8(ran.stderr).unwrap();
+                let file = format!("{path}: the summary is inconsistent: ");
+                assert!(error.contains(&file), "{error}");
                 assert!(error.contains("it has changed since it was written"), "{error}");
             }
             let mut expected = [true; 10];

@@ -287,7 +287,7 @@ fn what_is_no_list_or_no_part_is_refused() {
         "no/set.json: cannot be written: No such file or directory (os error 2)",
     );
     fs::write(&set, "{\"set\": {\"version\": 1}}").unwrap();
-    refuse(&["info", &set], "not a valid trace set: missing field `records` at line 1 column 22");
+    refuse(&["info", &set], "not a valid trace set: line 1, column 22: set: missing key `records`");
     fs::write(&set, " {\n \"set\": {\"version\": 9}}").unwrap();
     refuse(&["replay", &set], "not a valid trace set: version 9; expected version 1");
     // Cut off, and compressed.

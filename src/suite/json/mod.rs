@@ -120,3 +120,54 @@ fn shortened(text: String) -> String {
         _ => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its errors matter")]
+    struct Rows {
+        rows: Vec<Row>,
+    }
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its errors matter")]
+    struct Row {
+        name: String,
+        count: u32,
+    }
+
+    fn error(text: &str) -> String {
+        from_str::<Rows>(text).unwrap_err().with_place()
+    }
+
+    #[test]
+    fn errors_name_the_key_and_the_place_in_words_of_json() {
+        let whole = "expected a whole number";
+        assert_eq!(
+            error("{\"rows\":[\n {\"name\":\"\",\"count\":-1}]}"),
+            format!("line 2, column 22: rows[0].count: invalid value: integer `-1`, {whole}")
+        );
+        assert_eq!(
+            error(r#"{"rows":[["a"]]}"#),
+            "line 1, column 14: rows[0]: invalid length 1, expected an object"
+        );
+        assert_eq!(error(r#"{"rows":[]} x"#), "line 1, column 13: trailing characters");
+    }
+
+    #[test]
+    fn errors_quote_little_of_a_long_text() {
+        for long in ["k".repeat(100_000), "é\u{1f600}".repeat(50_000)] {
+            for text in [
+                format!(r#"{{"{long}":1}}"#),
+                format!(r#"{{"rows":[{{"name":"","count":"{long}"}}]}}"#),
+                format!(r#"{{"rows":"{long}"}}"#),
+            ] {
+                assert!(error(&text).chars().count() < 3 * MAX_QUOTED, "{}", error(&text));
+            }
+        }
+    }
+}

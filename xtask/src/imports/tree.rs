@@ -9,9 +9,6 @@ use anyhow::{Context, Result};
 use super::Imports;
 use super::source::Source;
 
-/// Longer chains of re-exports are circular.
-const MAX_STEPS: usize = 32;
-
 /// The modules of a crate by path; the root's is empty.
 #[derive(Default)]
 pub(crate) struct Tree {
@@ -19,11 +16,16 @@ pub(crate) struct Tree {
 }
 
 /// What a path leads to.
+#[derive(Clone)]
 enum Found {
     Module(Vec<String>),
     /// Something that this module defines.
     Item(Vec<String>),
 }
+
+/// What paths from modules lead to, as far as they were followed: globs of globs lead to the same ones again
+/// and again.
+type Known = BTreeMap<(Vec<String>, Vec<String>), Option<Found>>;
 
 impl Tree {
     /// Reads the crate whose root is the file `root`.
@@ -67,7 +69,7 @@ impl Tree {
             let uses_of_names = source.imports.iter().filter(|import| !import.is_re_export);
             let names = uses_of_names.map(|import| &import.path).chain(&source.paths);
             let used: BTreeSet<String> = names
-                .filter_map(|path| match self.find(module, path, 0)? {
+                .filter_map(|path| match self.find(module, path, &mut Known::new())? {
                     Found::Item(owner) if owner != *module => Some(owner.join("::")),
                     _ => None,
                 })
@@ -78,10 +80,19 @@ impl Tree {
     }
 
     /// Follows a path from a module; `None` if it leads out of the crate.
-    fn find(&self, from: &[String], path: &[String], steps: usize) -> Option<Found> {
-        if steps > MAX_STEPS {
-            return None;
+    fn find(&self, from: &[String], path: &[String], known: &mut Known) -> Option<Found> {
+        let key = (from.to_vec(), path.to_vec());
+        if let Some(found) = known.get(&key) {
+            return found.clone();
         }
+        // A path that leads back to itself leads nowhere.
+        known.insert(key.clone(), None);
+        let found = self.follow(from, path, known);
+        known.insert(key, found.clone());
+        found
+    }
+
+    fn follow(&self, from: &[String], path: &[String], known: &mut Known) -> Option<Found> {
         let mut module = from.to_vec();
         let mut rest = path;
         while let Some((first, after)) = rest.split_first() {
@@ -97,7 +108,7 @@ impl Tree {
         let source = self.modules.get(&module)?;
         if source.children.contains(name) {
             module.push(name.clone());
-            return self.find_within(&module, after, steps);
+            return self.find_within(&module, after, known);
         }
         if source.items.contains(name) {
             return Some(Found::Item(module));
@@ -108,26 +119,26 @@ impl Tree {
             if import.path.first() == Some(name) {
                 return None;
             }
-            return match self.find(&module, &import.path, steps + 1)? {
-                Found::Module(target) => self.find_within(&target, after, steps),
+            return match self.find(&module, &import.path, known)? {
+                Found::Module(target) => self.find_within(&target, after, known),
                 item => Some(item),
             };
         }
         source.imports.iter().filter(|import| import.name.is_none()).find_map(|import| {
-            match self.find(&module, &import.path, steps + 1)? {
-                Found::Module(target) => self.find(&target, rest, steps + 1),
+            match self.find(&module, &import.path, known)? {
+                Found::Module(target) => self.find(&target, rest, known),
                 // The variants of an enum.
                 Found::Item(_) => None,
             }
         })
     }
 
-    fn find_within(&self, module: &[String], path: &[String], steps: usize) -> Option<Found> {
+    fn find_within(&self, module: &[String], path: &[String], known: &mut Known) -> Option<Found> {
         if path.is_empty() {
             return Some(Found::Module(module.to_vec()));
         }
         // Only names are left: `self` has been removed.
-        self.find(module, path, steps + 1)
+        self.find(module, path, known)
     }
 }
 

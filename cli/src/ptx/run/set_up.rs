@@ -14,7 +14,8 @@ use warpload_ptx::tensor::Rules;
 use super::{Arguments, Pair};
 use crate::diagnostic::Labelled;
 use crate::image;
-use crate::io::{Name, Output};
+use crate::io::Output;
+use crate::name::Name;
 use crate::ptx::file::File;
 
 impl<'f> File<'f> {

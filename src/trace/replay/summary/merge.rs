@@ -170,7 +170,7 @@ impl Part {
         let inconsistent = |message| MergeError::Inconsistent { index, message };
         if !summary.is_as_written(&partial) {
             return Err(inconsistent(
-                "it was changed after it was written, since its checksum does not match",
+                "its checksum does not match: it has changed since it was written",
             ));
         }
         partial.checksum = Checksum::default();
