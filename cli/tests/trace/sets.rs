@@ -291,12 +291,13 @@ fn what_is_no_list_or_no_part_is_refused() {
     fs::write(&set, " {\n \"set\": {\"version\": 9}}").unwrap();
     refuse(&["replay", &set], "not a valid trace set: version 9; expected version 1");
     // Cut off, and compressed.
-    let cut = "not a valid trace set: EOF while parsing ";
+    let cut = ["not a valid trace set: line 1, column ", ": the text ends while reading "];
     for start in ["{\"s", "{\"set", "{ \"set\"", "{\"set\":", "{\"set\":{\"version\":1"] {
         fs::write(&set, start).unwrap();
         for command in ["info", "replay"] {
             let ran = warpload(&[command, &set]);
-            assert!(ran.status == 2 && ran.stderr.contains(cut), "{start}: {}", ran.stderr);
+            let is_cut = cut.iter().all(|part| ran.stderr.contains(part));
+            assert!(ran.status == 2 && is_cut, "{start}: {}", ran.stderr);
         }
     }
     let gz = folder.at("set.json.gz");
