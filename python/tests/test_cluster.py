@@ -242,14 +242,17 @@ def test_relative_names(client, tmp_path, monkeypatch):
     assert result.to_json() == whole.to_json()
 
 
+#: `memory://` is a process's own, so that the worker is a thread; one, because all readers of a file share
+#: its position.
+THREAD = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
+
+
 def test_other_storage(kernels_list, whole):
-    """`memory://` is a process's own, so workers are threads here."""
     fsspec = pytest.importorskip("fsspec")
     storage = fsspec.filesystem("memory")
     for path in outputs(kernels_list.parent):
         storage.pipe_file(f"/bucket/traces/{path.name}", path.read_bytes())
-    threads = {"processes": False, "n_workers": 1, "threads_per_worker": 2}
-    with Client(**threads, dashboard_address=":0") as client:
+    with Client(**THREAD, dashboard_address=":0") as client:
         # The root of a file system is a folder like others.
         storage.pipe_file("/generic.wlt", (TRACES / "generic.wlt").read_bytes())
         wl.cluster.replay("memory://generic.wlt", client, shards=2)
@@ -262,6 +265,27 @@ def test_other_storage(kernels_list, whole):
         wl.cluster.replay(url, client, shards=SHARDS, **OPTIONS)
         assert {path: storage.created(path) for path in storage.find(folder)} == first
         assert not [path for path in storage.find("/bucket") if path.endswith(".temporary")]
+
+
+def test_what_was_fetched_in_part_is_fetched_again(monkeypatch):
+    fsspec = pytest.importorskip("fsspec")
+    storage = fsspec.filesystem("memory")
+    trace = TRACES / "generic.wlt"
+    storage.pipe_file("/cut/generic.wlt", trace.read_bytes())
+    fetch, fetched = type(storage).get_file, []
+
+    def cut(self, path, to, **options):
+        fetch(self, path, to, **options)
+        fetched.append(path)
+        # The first one is for the plan.
+        if len(fetched) == 2:
+            os.truncate(to, 1000)
+
+    monkeypatch.setattr(type(storage), "get_file", cut)
+    with Client(**THREAD, dashboard_address=":0") as client:
+        result = wl.cluster.replay("memory://cut/generic.wlt", client, shards=1, fill="zero")
+    assert len(fetched) > 2
+    assert result.to_json() == wl.Trace(trace).replay(fill="zero").to_json()
 
 
 def test_shell(trace_set, whole):

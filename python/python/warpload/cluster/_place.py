@@ -78,6 +78,9 @@ class Place:
         to = Path(scratch, path)
         to.parent.mkdir(parents=True, exist_ok=True)
         fs.get_file(at, str(to))
+        # Half a file would be refused as damaged, and not be fetched again.
+        if (size := to.stat().st_size) != fs.size(at):
+            raise OSError(f"{self.url(path)}: {size} bytes of {fs.size(at)} were fetched")
 
     def publish(self, path: str, scratch: str) -> None:
         """Writes the file `path` in `scratch` to its place, under a temporary name first."""
