@@ -56,22 +56,24 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsonError> {
     serde_json::from_slice(bytes).map_err(|error| {
         let mut json = serde_json::Deserializer::from_slice(bytes);
         let Err(at) = serde_path_to_error::deserialize::<_, T>(&mut json) else {
-            return of_serde(&error);
+            return JsonError::from(&error);
         };
         let key = at.path().to_string();
         // `.` is the whole text, `?` a key that the text ended in.
         let key = (![".", "?"].contains(&&*key)).then(|| shortened(key));
-        JsonError { key, ..of_serde(at.inner()) }
+        JsonError { key, ..JsonError::from(at.inner()) }
     })
 }
 
-fn of_serde(error: &serde_json::Error) -> JsonError {
-    let whole = error.to_string();
-    // serde_json appends the position, which this error carries apart.
-    let tail = format!(" at line {} column {}", error.line(), error.column());
-    let message = shortened(plain_words(whole.strip_suffix(&tail).unwrap_or(&whole)));
-    // serde_json names the column before the first byte 0.
-    JsonError { key: None, position: Some((error.line(), error.column().max(1))), message }
+impl From<&serde_json::Error> for JsonError {
+    fn from(error: &serde_json::Error) -> Self {
+        let whole = error.to_string();
+        // serde_json appends the position, which this error carries apart.
+        let tail = format!(" at line {} column {}", error.line(), error.column());
+        let message = shortened(plain_words(whole.strip_suffix(&tail).unwrap_or(&whole)));
+        // serde_json names the column before the first byte 0.
+        Self { key: None, position: Some((error.line(), error.column().max(1))), message }
+    }
 }
 
 /// How serde's messages begin and end if they name Rust's types or its own, and what JSON
