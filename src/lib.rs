@@ -126,7 +126,7 @@ pub use warpload_encoding as encoding;
 #[doc(hidden)]
 pub use warpload_encoding::{eight, impossible};
 
-/// The README's example, run as a test.
+/// The book's example, run as a test.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+#[doc = include_str!("../docs/book/rust.md")]
+struct Book;

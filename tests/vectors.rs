@@ -1,4 +1,4 @@
-//! The vectors of `LD`, `LDG`, `LDL`, `LDS` and `LDC`, on both executors.
+//! The vectors of `LD` and of SM 7.0 and later, on both executors.
 
 #![cfg(feature = "json")]
 #![allow(clippy::unwrap_used)]
@@ -33,11 +33,6 @@ fn hold_text(text: &str, expected: usize) {
 #[test]
 fn all_vectors_of_ld_hold_on_both_executors() {
     hold("ld-vectors.jsonl", 1000);
-}
-
-#[test]
-fn all_vectors_of_its_siblings_hold_on_both_executors() {
-    hold("load-family-vectors.jsonl", 544);
 }
 
 /// What an independent model of SM 7.0 to 12.x expects (tests/independent/sm70).

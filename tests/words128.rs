@@ -103,3 +103,20 @@ fn the_fields_of_each_form_cover_the_word() {
         }
     }
 }
+
+/// What 12.8 leaves out is 0, if it appends anything. Before SM 12.0 that is PM alone, which says nothing of
+/// the rest, and without annotations nothing is known (docs/load-sm70.md section 7).
+#[test]
+fn scheduling_that_a_text_does_not_name() {
+    for (sm, annotations, schedule) in
+        [("120", " ?PM2", 0), ("120", " &wr=0x1", 0), ("120", "", 17), ("90", " ?PM2", 17)]
+    {
+        let parsed = parse_line_128(
+            &format!("LDG.E R2, desc[UR4][R4.64]{annotations}"),
+            sm.parse().unwrap(),
+        );
+        let parsed = parsed.unwrap();
+        assert_eq!(parsed.control().schedule().value(), schedule, "{sm}{annotations}");
+        assert_eq!(parsed.pm(), if annotations.contains("PM2") { 2 } else { 0 });
+    }
+}

@@ -26,6 +26,11 @@ impl Destination {
         Ok(Self { file: file.transpose()? })
     }
 
+    /// Whether the result goes to standard output.
+    pub(crate) fn is_standard_output(&self) -> bool {
+        self.file.is_none()
+    }
+
     /// Whether the result would be written over that of another target.
     pub(crate) fn is_same_file(&self, other: &Target) -> bool {
         self.file.as_ref().is_some_and(|(_, target)| target.is_same_file(other))
@@ -51,10 +56,15 @@ impl Destination {
     }
 
     pub(crate) fn text(self, text: &str, output: &mut Output) -> anyhow::Result<()> {
-        self.write(output, |to| to.write_all(text.as_bytes()))
+        self.bytes(text.as_bytes(), output)
     }
 
-    fn write(
+    pub(crate) fn bytes(self, bytes: &[u8], output: &mut Output) -> anyhow::Result<()> {
+        self.write(output, |to| to.write_all(bytes))
+    }
+
+    /// Writes what `write` writes.
+    pub(crate) fn write(
         self,
         output: &mut Output,
         write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,

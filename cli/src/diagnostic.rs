@@ -77,7 +77,7 @@ pub struct Place {
 
 impl Message {
     fn new(level: Level, title: impl Display) -> Self {
-        let title = title.to_string();
+        let title = name::message(&title.to_string());
         Self {
             level,
             title,
@@ -190,7 +190,6 @@ pub(crate) fn wrong_use(error: &clap::Error) {
 }
 
 /// Returns the lines that [`error`] writes, without colours.
-#[cfg(unix)]
 pub(crate) fn plain_error(message: &str) -> String {
     let report = [Group::with_title(Title::ERROR.primary_title(message))];
     format!("{}\n", Renderer::plain().render(&report))
@@ -202,6 +201,15 @@ pub(crate) fn warning(message: impl Display) {
 
 pub(crate) fn note(message: impl Display) {
     alone(Message::new(Level::Note, message));
+}
+
+/// Writes a report of several lines to standard error, or keeps it as a note.
+pub(crate) fn report(text: &str) {
+    if COLLECTED.with_borrow(Option::is_some) {
+        return keep(Message::new(Level::Note, text));
+    }
+    // If standard error is closed, there is no one to tell.
+    let _ = write!(anstream::stderr(), "{text}");
 }
 
 /// A message without a place in a text that could be drawn.
@@ -247,8 +255,9 @@ fn in_line(mut message: Message, origin: Origin<'_>, text: &str, (start, end): (
         span: Some((start, end)),
     };
     message.place.get_or_insert(place);
+    message.help = message.help.as_deref().map(name::message);
     let (shown, from, to) = visible(text, start, end);
-    let snippet = Snippet::source(shown)
+    let snippet = Snippet::source(name::replaced(shown))
         .line_start(origin.line)
         .annotation(AnnotationKind::Primary.span(from..to));
     let mut title = message.level.drawn().primary_title(message.title.clone());

@@ -5,6 +5,8 @@ use std::fs::Metadata;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::system::{self, Identity};
+
 static OPENED: Mutex<Opened> = Mutex::new(Opened { runs: 0, files: BTreeSet::new() });
 
 /// The files that the runs of the command have opened.
@@ -34,33 +36,6 @@ impl Drop for Scope {
     }
 }
 
-/// What two names of one file have in common.
-#[cfg(unix)]
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Identity {
-    device: u64,
-    inode: u64,
-}
-
-#[cfg(not(unix))]
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Identity(std::path::PathBuf);
-
-impl Identity {
-    /// Returns `None` for what cannot be lost by writing to it: a terminal, `/dev/null`.
-    #[cfg(unix)]
-    fn new(_: &Path, metadata: &Metadata) -> Option<Self> {
-        use std::os::unix::fs::{FileTypeExt, MetadataExt};
-        let is_device = metadata.file_type().is_char_device();
-        (!is_device).then(|| Self { device: metadata.dev(), inode: metadata.ino() })
-    }
-
-    #[cfg(not(unix))]
-    fn new(path: &Path, _: &Metadata) -> Option<Self> {
-        path.canonicalize().ok().map(Self)
-    }
-}
-
 fn opened() -> MutexGuard<'static, Opened> {
     OPENED.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -83,8 +58,7 @@ pub(crate) fn remember_named<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>)
 
 /// Notes that standard input is an input: it can be a file too.
 pub(crate) fn remember_stdin() {
-    #[cfg(unix)]
-    if let Ok(metadata) = descriptor_metadata(&std::io::stdin()) {
+    if let Some(metadata) = system::stdin_metadata() {
         remember(Path::new("-"), &metadata);
     }
 }
@@ -92,12 +66,4 @@ pub(crate) fn remember_stdin() {
 /// Whether a file is one of the inputs, under this name or another.
 pub(crate) fn contains(path: &Path, metadata: &Metadata) -> bool {
     Identity::new(path, metadata).is_some_and(|file| opened().files.contains(&file))
-}
-
-/// Returns the metadata of an open file.
-#[cfg(unix)]
-pub(crate) fn descriptor_metadata(
-    descriptor: &impl std::os::fd::AsFd,
-) -> std::io::Result<Metadata> {
-    std::fs::File::from(descriptor.as_fd().try_clone_to_owned()?).metadata()
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use warpload::file_kind::FileKind;
 use warpload::lines::{LineError, Lines};
 
-use super::name::{Name, visible};
+use super::name::{self, Name, visible};
 use super::options::Progress;
 use super::status::Status;
 use super::{diagnostic, inputs};
@@ -130,7 +130,8 @@ pub(crate) fn write_json(mut to: impl Write, object: &impl Serialize) -> io::Res
     writeln!(to)
 }
 
-/// Writes JSON on one line, also for readers that take U+2028 and U+2029 as ends of lines.
+/// Writes JSON on one line, also for readers that take U+2028 and U+2029 as ends of lines, and without
+/// characters that a terminal acts on.
 struct OneLine;
 
 impl serde_json::ser::Formatter for OneLine {
@@ -139,11 +140,11 @@ impl serde_json::ser::Formatter for OneLine {
         output: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        let is_line_end = |character| matches!(character, '\u{2028}' | '\u{2029}');
         let mut rest = fragment;
-        while let Some((at, end)) = rest.char_indices().find(|(_, c)| is_line_end(*c)) {
-            write!(output, "{}\\u{:04x}", &rest[..at], u32::from(end))?;
-            rest = &rest[at + end.len_utf8()..];
+        // None of them is beyond U+FFFF.
+        while let Some((at, found)) = rest.char_indices().find(|(_, c)| name::is_invisible(*c)) {
+            write!(output, "{}\\u{:04x}", &rest[..at], u32::from(found))?;
+            rest = &rest[at + found.len_utf8()..];
         }
         output.write_all(rest.as_bytes())
     }

@@ -6,10 +6,12 @@
 
 #![deny(unsafe_code)]
 
+mod answer;
 mod binary;
 mod call;
 mod choice;
 mod compare;
+mod conform;
 mod cubins;
 mod decode;
 mod demangled;
@@ -19,6 +21,7 @@ mod embedded;
 mod encode;
 mod explain;
 mod export;
+mod families;
 mod glob;
 mod image;
 mod import;
@@ -48,11 +51,13 @@ mod split;
 mod status;
 mod suite;
 mod summary_text;
+mod system;
 mod table;
 mod temporary;
 mod test;
 mod tmem;
 mod trace;
+mod vectors;
 mod word;
 mod word_or_text;
 
@@ -90,7 +95,10 @@ Examples:
   warpload encode 'LD.E R0, [R2 + 0x1234]'      text to word
   warpload explain 0x84e0000000070104           every bit of a word
   warpload test vectors.jsonl                   check test vectors
+  warpload conform --command ./my-emulator vectors/v1
+                                                check an emulator with the conformance suite
   warpload run vector.json                      execute one load, lane by lane
+  warpload vectors generate --instruction LD    fresh test vectors
   warpload replay kernelslist.g --fill address  execute every load of a trace
   warpload compare before.json after.json       what changed between two replays
   warpload ptx check kernel.ptx                 which loads of a PTX module are legal
@@ -105,6 +113,9 @@ enum Command {
     Encode(encode::Arguments),
     Explain(explain::Arguments),
     Test(test::Arguments),
+    Vectors(vectors::Arguments),
+    Conform(conform::Arguments),
+    Answer(answer::Arguments),
     Run(run::Arguments),
     Import(import::Arguments),
     Set(set::Arguments),
@@ -122,10 +133,11 @@ enum Command {
 
 /// Says that the process does nothing but run the command, which then handles signals: a mapped file
 /// that becomes shorter and a file that becomes too large are reported, and a signal that ends the
-/// process removes unfinished files. Without this, [`run`] leaves signals alone.
+/// process removes unfinished files and ends the programs that `conform` started. Without this, [`run`]
+/// leaves signals alone.
 pub fn own_process() {
     process::own();
-    temporary::report_file_size_limit();
+    system::report_file_size_limit();
 }
 
 /// Runs the command with those arguments, of which the first is its name, and returns its exit status:
@@ -176,6 +188,9 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Encode(command) => encode::execute(command, output),
         Command::Explain(command) => explain::execute(command, output),
         Command::Test(command) => test::execute(command, arguments.progress, output),
+        Command::Vectors(command) => vectors::execute(command, output),
+        Command::Conform(command) => conform::execute(command, arguments.progress, output),
+        Command::Answer(command) => answer::execute(&command, output),
         Command::Run(command) => run::execute(command, output),
         Command::Import(command) => import::execute(command, arguments.progress, output),
         Command::Set(command) => set::execute(command, output),

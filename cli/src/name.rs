@@ -8,6 +8,9 @@ use std::ops::Deref;
 /// How many characters of a name a table shows.
 const MAX_CELL: usize = 60;
 
+/// How many characters of a message are shown.
+const MAX_MESSAGE: usize = 4000;
+
 /// Returns `text` with the characters escaped that would do something other than appear: control
 /// characters, line breaks, and marks that turn the direction of writing.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
@@ -25,7 +28,41 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-fn is_invisible(character: char) -> bool {
+/// Returns `text`, its end left out if it has more characters than that.
+pub(crate) fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns `text` with what [`visible`] escapes replaced by characters that take as many bytes, so that
+/// places in it stay. The renderer of messages replaces those of one byte.
+pub(crate) fn replaced(text: &str) -> String {
+    let shown = |character: char| match character.len_utf8() {
+        2 if is_invisible(character) => '¿',
+        3 if is_invisible(character) => char::REPLACEMENT_CHARACTER,
+        _ => character,
+    };
+    text.chars().map(shown).collect()
+}
+
+/// Returns `text` as a part of a message, which can have several lines: visible, and shortened in the
+/// middle if it is too long.
+pub(crate) fn message(text: &str) -> String {
+    let lines = text.split('\n').map(visible).collect::<Vec<_>>();
+    let shown = lines.join("\n");
+    let length = shown.chars().count();
+    if length <= MAX_MESSAGE {
+        return shown;
+    }
+    let side = MAX_MESSAGE / 2;
+    let head = shown.chars().take(side);
+    head.chain(['…']).chain(shown.chars().skip(length - side)).collect()
+}
+
+/// Returns whether a character would do something other than appear.
+pub(crate) fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
@@ -84,6 +121,16 @@ impl From<Name> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_are_visible_and_bounded() {
+        assert_eq!(message("a\nb\u{9b}31m"), "a\nb\\u{9b}31m");
+        let long = message(&"x".repeat(1 << 20));
+        assert_eq!((long.chars().count(), long.contains('…')), (MAX_MESSAGE + 1, true));
+        let text = "a\u{85}\u{2028}b\u{9b}";
+        assert_eq!(replaced(text), "a¿\u{fffd}b¿");
+        assert_eq!(replaced(text).len(), text.len());
+    }
 
     #[test]
     fn nothing_reaches_the_terminal_that_does_not_appear() {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::inputs;
 use super::temporary::Temporary;
+use super::{inputs, system};
 
 /// How many symbolic links lead to a file at most, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -95,15 +95,7 @@ impl Target {
 
     /// Whether what is written goes to standard output.
     pub(crate) fn is_stdout(&self) -> bool {
-        #[cfg(unix)]
-        if let Place::Stream = self.place
-            && let Ok(stdout) = inputs::descriptor_metadata(&io::stdout())
-            && let Ok(target) = fs::metadata(&self.asked)
-        {
-            use std::os::unix::fs::MetadataExt;
-            return (stdout.dev(), stdout.ino()) == (target.dev(), target.ino());
-        }
-        false
+        matches!(self.place, Place::Stream) && system::is_stdout(&self.asked)
     }
 
     /// What its errors begin with.
@@ -124,7 +116,7 @@ impl Target {
         if let Place::Stream = self.place {
             return Ok(None);
         }
-        if is_read_only(&metadata) {
+        if system::is_read_only(&metadata) {
             bail!("{}: is read-only", self.error_context());
         }
         // Only the system knows who else may write it.
@@ -133,14 +125,11 @@ impl Target {
     }
 
     fn write_stream(&self, mut bytes: impl Read) -> io::Result<()> {
-        #[cfg(unix)]
-        if self.is_stdout() {
-            use std::os::fd::AsFd;
-            // Opened again, a file would be written from its beginning.
-            let mut stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-            return io::copy(&mut bytes, &mut stdout).map(drop);
-        }
-        let mut stream = OpenOptions::new().write(true).truncate(true).open(&self.asked)?;
+        let mut stream = if self.is_stdout() {
+            system::unbuffered_stdout()?
+        } else {
+            OpenOptions::new().write(true).truncate(true).open(&self.asked)?
+        };
         io::copy(&mut bytes, &mut stream).map(drop)
     }
 }
@@ -169,7 +158,7 @@ impl OutputFile {
             Place::File(path) => existing
                 .as_ref()
                 .or(target.existing.as_ref())
-                .map_or(Ok(()), |existing| keep_permissions(&file.file, existing))
+                .map_or(Ok(()), |existing| system::keep_permissions(&file.file, existing))
                 .and_then(|()| file.persist(path)),
             Place::Stream => file.file.rewind().and_then(|()| target.write_stream(&file.file)),
         }
@@ -189,44 +178,12 @@ fn follow(path: &Path) -> io::Result<Place> {
             return Ok(Place::File(at));
         }
         let folder = at.parent().unwrap_or(Path::new(""));
-        // What links of /proc lead to is open; it need not have a name at all.
-        let is_open = || folder.canonicalize().is_ok_and(|folder| folder.starts_with("/proc"));
-        if !metadata.is_symlink() || is_open() {
+        if !metadata.is_symlink() || system::is_folder_of_open_files(folder) {
             return Ok(Place::Stream);
         }
         at = folder.join(fs::read_link(&at)?);
     }
     Err(io::Error::other("too many symbolic links"))
-}
-
-/// Whether the owner must not write a file; the superuser can, but was not meant to.
-#[cfg(unix)]
-fn is_read_only(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o200 == 0
-}
-
-#[cfg(not(unix))]
-fn is_read_only(metadata: &Metadata) -> bool {
-    metadata.permissions().readonly()
-}
-
-/// Lets a file have the mode of the one that it replaces, and its owner if the system allows it.
-#[cfg(unix)]
-fn keep_permissions(file: &File, existing: &Metadata) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-    let (owner, group) = (existing.uid(), existing.gid());
-    let new = file.metadata()?;
-    if (new.uid(), new.gid()) != (owner, group) && fchown(file, Some(owner), Some(group)).is_err() {
-        // Only the superuser gives files away; to a group of theirs, others may.
-        let _ = fchown(file, None, Some(group));
-    }
-    file.set_permissions(fs::Permissions::from_mode(existing.permissions().mode() & 0o777))
-}
-
-#[cfg(not(unix))]
-fn keep_permissions(_: &File, _: &Metadata) -> io::Result<()> {
-    Ok(())
 }
 
 /// Returns the folder of a file that need not be there, without symbolic links.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 use warpload::memory::Memory;
 use warpload::report::{self, Page};
@@ -209,7 +209,10 @@ impl Arguments {
         then: impl FnOnce(Found<'_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let threads = trace::threads(self.options.threads);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        // Only its text: its source says the same.
+        let pool =
+            pool.map_err(|error| anyhow!("--threads: {threads} cannot be started: {error}"))?;
         let named = self.named(trace);
         let options = self.options.options(read, with.image, named.selection.as_ref());
         let options = options

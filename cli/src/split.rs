@@ -86,7 +86,8 @@ fn import_all(
         }
     };
     std::thread::scope(|scope| {
-        (1..workers).for_each(|_| drop(scope.spawn(work)));
+        // Fewer threads do the same.
+        (1..workers).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
         work();
     });
     match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {

@@ -46,7 +46,7 @@ impl serde::Serialize for Failure<'_> {
 }
 
 /// Returns what is wrong with a line, and in which column.
-fn with_column(error: &JsonError) -> String {
+pub(super) fn with_column(error: &JsonError) -> String {
     match error.position {
         Some((_, column)) => format!("column {column}: {error}"),
         None => error.to_string(),
@@ -135,18 +135,30 @@ impl<Test: FnMut(&str) -> Result<Option<Tested>, JsonError>> Suite<Test> {
             return output.json(&Failure { kind: &self.kind, file, line, name, differences });
         }
         // A name may be left out or empty.
-        let name = match name {
-            Some("") => format!("a {one} without a name"),
-            Some(name) => visible(name).into_owned(),
-            None => format!("not a {one}"),
+        let title = match name {
+            Some("") => &format!("a {one} without a name"),
+            Some(name) => name,
+            None => &format!("not a {one}"),
         };
-        output.line(format_args!("FAIL {}:{line}: {name}", visible(file)))?;
-        for difference in differences.iter().take(shown) {
-            output.line(format_args!("  {}", visible(difference)))?;
-        }
-        if differences.len() > shown {
-            output.line(format_args!("  and {} more", differences.len() - shown))?;
-        }
-        Ok(())
+        output.bytes(drawn((file, line), title, None, differences, shown).as_bytes())
     }
+}
+
+/// Returns a failure as text: where and what the test is, what else is known of it, and the first
+/// differences.
+pub(super) fn drawn(
+    (file, line): (&str, u64),
+    title: &str,
+    detail: Option<&str>,
+    differences: &[String],
+    shown: usize,
+) -> String {
+    let mut text = format!("FAIL {}:{line}: {}\n", visible(file), visible(title));
+    for detail in detail.into_iter().chain(differences.iter().take(shown).map(String::as_str)) {
+        text += &format!("  {}\n", visible(detail));
+    }
+    if differences.len() > shown {
+        text += &format!("  and {} more\n", differences.len() - shown);
+    }
+    text
 }

@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use tempfile::{Builder, TempPath};
 
-#[cfg(unix)]
-use super::process;
+use super::{process, system};
 
 /// The temporary names that exist now; a signal that ends the process waits for the lock.
 static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -29,8 +28,7 @@ pub(crate) struct Temporary {
 impl Temporary {
     /// Creates a file that can get the name `path`.
     pub(crate) fn beside(path: &Path) -> io::Result<Self> {
-        #[cfg(target_os = "linux")]
-        if let Some(file) = unnamed(folder(path)) {
+        if let Some(file) = system::unnamed(folder(path)) {
             return Ok(Self { file, named: None });
         }
         Self::named(path)
@@ -66,22 +64,16 @@ impl Temporary {
         self.link(path)
     }
 
-    #[cfg(target_os = "linux")]
     fn link(&self, path: &Path) -> io::Result<()> {
-        match link(&self.file, path) {
+        match system::link(&self.file, path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
             result => return result,
         }
         // A link replaces nothing, a renamed one does. Until it is renamed signals wait.
         let _names = names();
         remove_names_on_signals();
-        let linked = builder().make_in(folder(path), |path| link(&self.file, path))?;
+        let linked = builder().make_in(folder(path), |path| system::link(&self.file, path))?;
         linked.into_temp_path().persist(path).map_err(|error| error.error)
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn link(&self, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 }
 
@@ -106,73 +98,19 @@ fn builder() -> Builder<'static, 'static> {
     builder
 }
 
-/// Creates a file without a name, if the file system can and the file can get one later.
-#[cfg(target_os = "linux")]
-fn unnamed(folder: &Path) -> Option<File> {
-    use rustix::fs::{Mode, OFlags, open};
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = File::from(open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
-    descriptor_path(&file).symlink_metadata().is_ok().then_some(file)
-}
-
-#[cfg(target_os = "linux")]
-fn descriptor_path(file: &File) -> PathBuf {
-    use std::os::fd::AsRawFd;
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
-}
-
-#[cfg(target_os = "linux")]
-fn link(file: &File, path: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat};
-    Ok(linkat(CWD, descriptor_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
-}
-
 /// From now on removes the [`NAMES`] before a signal ends the process, if that is the command's.
 fn remove_names_on_signals() {
-    #[cfg(unix)]
+    static ONCE: Once = Once::new();
     if process::is_owned() {
-        static ONCE: std::sync::Once = std::sync::Once::new();
         ONCE.call_once(|| {
-            let Ok(mut signals) = signal_hook::iterator::Signals::new(ending_signals()) else {
-                return;
-            };
-            std::thread::spawn(move || {
-                for signal in signals.forever() {
-                    let names = names();
-                    for path in &*names {
-                        let _ = std::fs::remove_file(path);
-                    }
-                    let _ = signal_hook::low_level::emulate_default_handler(signal);
+            system::before_signals_end(|end| {
+                let names = names();
+                for path in &*names {
+                    let _ = std::fs::remove_file(path);
                 }
+                end();
             });
         });
-    }
-}
-
-/// Returns the signals to handle: those that end the process from outside, except the ones that were
-/// ignored at the start, as by `nohup`. If the system does not tell which, only SIGTERM, which is
-/// not normally ignored.
-#[cfg(unix)]
-fn ending_signals() -> Vec<i32> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let Some(ignored) = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()) else {
-        return vec![SIGTERM];
-    };
-    let mut signals = vec![SIGHUP, SIGINT, SIGQUIT, SIGTERM];
-    signals.retain(|signal| ignored >> (signal - 1) & 1 == 0);
-    signals
-}
-
-/// Lets writing beyond the limit of a file's size fail instead of ending the process.
-pub(crate) fn report_file_size_limit() {
-    #[cfg(unix)]
-    {
-        use std::sync::atomic::AtomicBool;
-        // Any handler does; whether it was called is of no interest.
-        static CALLED: AtomicBool = AtomicBool::new(false);
-        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, &CALLED);
     }
 }
 
@@ -200,7 +138,7 @@ mod tests {
         }
         for (name, signal) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
             // A shell's background job ignores SIGINT, and so do its children.
-            if !ending_signals().contains(&signal) {
+            if !system::ending_signals().contains(&signal) {
                 continue;
             }
             let folder = tempfile::tempdir()?;

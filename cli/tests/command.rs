@@ -13,8 +13,20 @@ fn outputs_are_as_recorded() {
     // A new version is not a change of output.
     let version = env!("CARGO_PKG_VERSION");
     cases.insert_var("[VERSION]", version).expect("a valid name");
+    let command = std::path::Path::new(env!("CARGO_BIN_EXE_warpload"));
+    // `conform` runs programs; the shell is one on systems that have it.
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let folders =
+        command.parent().into_iter().map(Into::into).chain(std::env::split_paths(&folders));
+    let path = std::env::join_paths(folders).expect("folders without the separator");
+    if cfg!(unix) {
+        cases.register_bin("sh", std::path::Path::new("/bin/sh")).case("docs/conformance.md");
+    } else {
+        cases.skip("cli/tests/cmd/conform.trycmd");
+    }
     cases
-        .register_bin("warpload", std::path::Path::new(env!("CARGO_BIN_EXE_warpload")))
+        .register_bin("warpload", command)
+        .env("PATH", path.to_str().expect("UTF-8"))
         // Neither the terminal nor the user's preferences change the recordings.
         .env("COLUMNS", "100")
         .env("NO_COLOR", "1")

@@ -71,3 +71,67 @@ fn line_separators_in_json() {
     assert!(!json.contains(['\u{2028}', '\u{2029}']), "{json}");
     assert_eq!(json.lines().count(), 1);
 }
+
+/// Messages and verdicts quote what they are about.
+#[test]
+fn messages_quote_only_text() {
+    let evil = "\u{1b}[31m\u{7}\u{7f}\u{9b}31m\u{202e}";
+    let module = format!(
+        ".version 8.8\n.target sm_90\n.address_size 64\n.entry k() {{ .reg .u32 r;\nld.global.u32 r{evil}, [g]; }}\n"
+    );
+    let trace = format!("-kernel name = k{evil}\n-grid{evil} dim = (1,1,1)\nwhat{evil}\n");
+    let unknown = format!("{{\"set\":{{\"version\":1,\"{evil}{}\":1}}}}", "x".repeat(1 << 20));
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, text) in [
+        (&["ptx", "check"][..], &module),
+        (&["ptx", "check", "--format", "json"], &module),
+        (&["ptx", "lower"], &module),
+        (&["ptx", "run"], &module),
+        (&["replay"], &trace),
+        (&["info"], &unknown),
+    ] {
+        fs::write(folder.path().join("input"), text).unwrap();
+        let mut command = common::warpload();
+        command.current_dir(folder.path()).args(arguments).arg("input");
+        let ran = common::Ran::from(command.output().unwrap());
+        assert!(matches!(ran.status, 1 | 2), "{arguments:?}: {}", ran.stderr);
+        for shown in [&ran.stdout, &ran.stderr] {
+            let is_raw = |c: char| c != '\n' && c.is_control() || c == '\u{202e}';
+            assert!(!shown.contains(is_raw), "{arguments:?}: {shown:?}");
+            assert!(shown.len() < 1 << 14, "{arguments:?}: {} bytes", shown.len());
+        }
+    }
+}
+
+/// File systems of Windows have no such names.
+#[cfg(unix)]
+#[test]
+fn names_of_files_are_only_text() {
+    let evil = "a\u{1b}[31m\u{7}\n\u{9b}31m\u{202e}";
+    for (arguments, file) in [
+        (&["decode"][..], "tests/data/listings/chase.sm_50.cubin"),
+        (&["decode", "--list"], "tests/data/fatbins/plain.fatbin"),
+        (&["decode", "--stats"], "tests/data/listings/chase.sm_50.cubin"),
+        (&["test"], "tests/data/cmd/several.jsonl"),
+        (&["run"], "tests/data/cmd/several.jsonl"),
+        (&["conform", "--command", "cat"], "vectors/v1/decode/illegal.jsonl"),
+        (&["ptx", "check"], "tests/data/ptx/legal.ptx"),
+        (&["ptx", "lower"], "tests/data/ptx/legal.ptx"),
+        (&["ptx", "run"], "tests/data/ptx/legal.ptx"),
+        (&["tmem", "test"], "tests/data/cmd/tmem-cases.jsonl"),
+        (&["info"], "traces/generic.wlt"),
+        (&["replay"], "traces/rows-kernel-1.traceg"),
+        (&["replay"], "tests/data/ptx/legal.ptx"),
+        (&["merge"], "tests/data/cmd/shard-0.json"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::copy(common::file(file), folder.path().join(evil)).unwrap();
+        let mut command = common::warpload();
+        command.current_dir(folder.path()).args(arguments).arg(evil);
+        let ran = common::Ran::from(command.output().unwrap());
+        for shown in [&ran.stdout, &ran.stderr] {
+            let is_raw = |c: char| !matches!(c, '\n' | '\t') && c.is_control() || c == '\u{202e}';
+            assert!(!shown.contains(is_raw), "{arguments:?}: {shown:?}");
+        }
+    }
+}

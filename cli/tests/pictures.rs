@@ -1,4 +1,4 @@
-//! The pictures of docs/tensor-memory.md, and what `tmem map` draws.
+//! The pictures of docs/tensor-memory.md and of README.md, and what `tmem map` draws.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,6 +6,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read;
 
 use warpload_ptx::tensor::{CellOffset, Shape};
 
@@ -17,6 +18,14 @@ const PICTURES: [(Shape, &str, bool); 6] = [
     (Shape::S16x256b, "x4", false),
     (Shape::S16x32bx2, "x8", false),
     (Shape::S16x64b, "x4", true),
+];
+
+/// What README.md shows of a terminal: the picture, the command, and how many lines of its
+/// output.
+const TERMINALS: [(&str, &[&str], usize); 3] = [
+    ("explain", &["explain", "0x80d0000000070404"], 20),
+    ("check", &["test", "docs/book/data/emulator.jsonl"], 17),
+    ("judge", &["ptx", "check", "docs/book/data/scale.ptx"], 16),
 ];
 
 fn map(arguments: &[&str]) -> String {
@@ -49,6 +58,40 @@ fn pictures_of_the_documentation_are_what_the_command_draws() {
     let files: BTreeSet<_> =
         files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     assert_eq!(files, names);
+}
+
+/// Returns a picture of a terminal in which a command has run.
+fn terminal(arguments: &[&str], lines: usize) -> String {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let mut command = common::warpload();
+    command.args(arguments).env("CLICOLOR_FORCE", "1").env("COLUMNS", "100");
+    command.stdout(writer.try_clone().unwrap()).stderr(writer);
+    let mut child = command.spawn().unwrap();
+    // The pipe ends when its last writer is gone.
+    drop(command);
+    let mut output = String::new();
+    reader.read_to_string(&mut output).unwrap();
+    child.wait().unwrap();
+    let mut text = format!("\x1b[1m$ warpload {}\x1b[0m\n", arguments.join(" "));
+    for line in output.lines().take(lines) {
+        text += &format!("{line}\n");
+    }
+    // Ground, text and blue that are legible on light and on dark pages.
+    let colors = [("#000000", "#16191f"), ("#AAAAAA", "#d8dadf"), ("#5555FF", "#6ea8fe")];
+    let svg = anstyle_svg::Term::new().render_svg(&text);
+    colors.iter().fold(svg, |svg, (from, to)| svg.replace(from, to))
+}
+
+#[test]
+fn pictures_of_terminals_are_what_the_command_prints() {
+    for (name, arguments, lines) in TERMINALS {
+        let path = common::file(&format!("docs/pictures/{name}.svg"));
+        let drawn = terminal(arguments, lines);
+        if std::env::var_os("WARPLOAD_DRAW").is_some() {
+            fs::write(&path, &drawn).unwrap();
+        }
+        assert!(fs::read_to_string(&path).unwrap() == drawn, "{} is out of date", path.display());
+    }
 }
 
 /// The table of shapes in the documentation has the values of the code.

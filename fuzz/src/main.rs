@@ -11,14 +11,15 @@ use std::time::Instant;
 
 use arguments::Arguments;
 use clap::Parser;
+use warpload_fuzz::dictionary;
 use warpload_fuzz::mutate::{Random, mutant};
-use warpload_fuzz::seeds::{Seed, read, seeds};
+use warpload_fuzz::seeds::{Seed, read};
 use warpload_fuzz::targets::{TARGETS, Target};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if arguments.list {
-        TARGETS.iter().for_each(|target| println!("{}", target.name));
+        TARGETS.iter().for_each(|target| println!("{} {}", target.name, target.aim));
         return ExitCode::SUCCESS;
     }
     match run(&arguments) {
@@ -41,10 +42,12 @@ fn run(arguments: &Arguments) -> Result<bool> {
             inputs.extend(read(path)?);
         }
         if arguments.path.is_empty() {
-            inputs = seeds(target)?;
+            inputs = target.seeds()?;
         }
         if let Some(folder) = &arguments.write_seeds {
             write(&folder.join(target.name), &inputs)?;
+            let words = dictionary::text(&dictionary::words(target, &inputs));
+            fs::write(folder.join(target.name).with_extension("dict"), words)?;
             continue;
         }
         let runner = Runner::new(target, &arguments.failures)?;
@@ -120,14 +123,21 @@ impl<'t> Runner<'t> {
 
 #[cfg(test)]
 mod tests {
+    use warpload_fuzz::targets::Language;
+
     use super::*;
 
     fn refuses_zeroes(input: &[u8]) {
         assert!(!input.contains(&0), "a zero");
     }
 
-    const REFUSES_ZEROES: Target =
-        Target { name: "refuses_zeroes", run: refuses_zeroes, seeds: &[] };
+    const REFUSES_ZEROES: Target = Target {
+        name: "refuses_zeroes",
+        run: refuses_zeroes,
+        aim: 0,
+        language: Language::Other,
+        sources: &[],
+    };
 
     fn arguments(mutations: u64) -> Arguments {
         Arguments { mutations, keep: true, ..Arguments::parse_from([""]) }

@@ -1,41 +1,9 @@
 //! Simple mutants of an input: changed bits, bytes and numbers, and parts cut off, repeated or taken
 //! from another input. The same numbers produce the same mutant.
 
-use warpload::memory::mix;
+pub use warpload::suite::random::Random;
 
-use crate::seeds::Seed;
-
-/// Random numbers from a seed: splitmix64.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// Creates the numbers of `seed` and of the further numbers that identify a draw.
-    #[must_use]
-    pub fn new(seed: u64, others: &[u64]) -> Self {
-        let mut random = Self(seed);
-        for other in others {
-            random.0 = random.next() ^ other;
-        }
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    /// Returns a number below `bound`; 0 if `bound` is 0.
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % (bound as u64).max(1)) as usize
-    }
-
-    /// Returns a range of at most `most` places below `length`.
-    fn range(&mut self, length: usize, most: usize) -> std::ops::Range<usize> {
-        let start = self.below(length);
-        start..start + self.below((length - start).min(most) + 1)
-    }
-}
+use super::seeds::Seed;
 
 /// No mutant is longer, unless its seed is.
 pub const MAX_BYTES: usize = 1 << 17;
@@ -43,33 +11,44 @@ pub const MAX_BYTES: usize = 1 << 17;
 /// The longest part that is moved at once.
 const MAX_PART: usize = 1 << 12;
 
+/// Returns a number below `bound`; 0 if `bound` is 0.
+pub fn below(random: &mut Random, bound: usize) -> usize {
+    random.below(bound as u64) as usize
+}
+
+/// Returns a range of at most `most` places below `length`.
+fn range(random: &mut Random, length: usize, most: usize) -> std::ops::Range<usize> {
+    let start = below(random, length);
+    start..start + below(random, (length - start).min(most) + 1)
+}
+
 /// Returns a mutant of `seeds[which]`, with one to four changes.
 pub fn mutant(seeds: &[Seed], which: usize, random: &mut Random) -> Vec<u8> {
     let Some(seed) = seeds.get(which) else { return Vec::new() };
     let mut bytes = seed.bytes.clone();
-    for _ in 0..=random.below(4) {
+    for _ in 0..=below(random, 4) {
         if bytes.is_empty() {
             bytes.push(random.next() as u8);
         }
-        let at = random.below(bytes.len());
-        match random.below(9) {
-            0 => bytes[at] ^= 1 << random.below(8),
+        let at = below(random, bytes.len());
+        match below(random, 9) {
+            0 => bytes[at] ^= 1 << below(random, 8),
             1 => bytes[at] = random.next() as u8,
             2 => bytes.truncate(at),
-            3 => drop(bytes.drain(random.range(bytes.len(), MAX_PART))),
+            3 => drop(bytes.drain(range(random, bytes.len(), MAX_PART))),
             4 => {
-                let part = bytes[random.range(bytes.len(), MAX_PART)].to_vec();
+                let part = bytes[range(random, bytes.len(), MAX_PART)].to_vec();
                 insert(&mut bytes, at, &part);
             }
             5 => {
-                let part = &bytes[random.range(bytes.len(), 64)];
-                let times = (MAX_BYTES / 8 / part.len().max(1)).min(1 << random.below(12));
+                let part = &bytes[range(random, bytes.len(), 64)];
+                let times = (MAX_BYTES / 8 / part.len().max(1)).min(1 << below(random, 12));
                 let part = part.repeat(times);
                 insert(&mut bytes, at, &part);
             }
             6 => {
-                let other = &seeds[random.below(seeds.len())].bytes;
-                let part = &other[random.range(other.len(), MAX_PART)];
+                let other = &seeds[below(random, seeds.len())].bytes;
+                let part = &other[range(random, other.len(), MAX_PART)];
                 insert(&mut bytes, at, part);
             }
             7 => set_number(&mut bytes, at, random),
@@ -85,17 +64,17 @@ fn insert(bytes: &mut Vec<u8>, at: usize, part: &[u8]) {
 }
 
 /// Returns a number at or beside a boundary of an integer type.
-fn boundary(random: &mut Random) -> u64 {
+pub fn boundary(random: &mut Random) -> u64 {
     let power = [0, 3, 4, 5, 7, 8, 12, 15, 16, 20, 24, 31, 32, 33, 40, 48, 63, 64];
-    let power = power[random.below(power.len())];
+    let power = power[below(random, power.len())];
     let number = if power == 64 { 0 } else { 1u64 << power };
-    number.wrapping_add(random.below(3) as u64).wrapping_sub(1)
+    number.wrapping_add(below(random, 3) as u64).wrapping_sub(1)
 }
 
 /// Writes a boundary as a little-endian number.
 fn set_number(bytes: &mut [u8], at: usize, random: &mut Random) {
     let number = boundary(random).to_le_bytes();
-    let width = 1 << random.below(4);
+    let width = 1 << below(random, 4);
     for (byte, new) in bytes[at..].iter_mut().zip(&number[..width]) {
         *byte = *new;
     }
@@ -108,7 +87,7 @@ fn set_written_number(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     let length = bytes[start..].iter().position(|byte| !byte.is_ascii_hexdigit());
     let end = length.map_or(bytes.len(), |length| start + length);
     let number = boundary(random);
-    let written = match random.below(6) {
+    let written = match below(random, 6) {
         0 => format!("0x{number:x}"),
         1 => format!("{number:x}"),
         2 => format!("-{number}"),

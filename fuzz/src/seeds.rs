@@ -1,10 +1,11 @@
-//! The seeds of a target: files of the repository, and those in `fuzz/seeds/`.
+//! Inputs: files of the repository, lines of them, and what they are joined to.
 
 use std::fs;
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
-use crate::targets::Target;
+use warpload::encoding::Sm;
+use warpload::suite::generate;
 
 /// Inputs in the repository. Paths are relative to its root.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,8 @@ pub enum Source {
     Files(&'static str, &'static str),
     /// Lines of a file, each an input: the first one, and every n-th after it.
     Lines(&'static str, usize),
+    /// Vectors of an instruction of SM 5.0 that are drawn, that many.
+    Vectors(&'static str, u64),
     /// The concatenation of files as one input.
     Joined(&'static [&'static str]),
 }
@@ -35,14 +38,13 @@ pub fn repository() -> &'static Path {
     package.parent().unwrap_or(package)
 }
 
-/// Reads all inputs of a target, always in the same order.
+/// Reads the inputs of sources, always in the same order.
 ///
 /// # Errors
 /// Returns those of the system, with the file's name; and an error if a source has no inputs.
-pub fn seeds(target: &Target) -> Result<Vec<Seed>> {
-    let own = repository().join("fuzz/seeds").join(target.name);
-    let mut seeds = if own.is_dir() { read(&own)? } else { Vec::new() };
-    for source in target.seeds {
+pub fn read_sources(sources: &[Source]) -> Result<Vec<Seed>> {
+    let mut seeds = Vec::new();
+    for source in sources {
         let found = match source {
             Source::File(path) => vec![read_file(&repository().join(path))?],
             Source::Files(folder, extension) => {
@@ -51,6 +53,7 @@ pub fn seeds(target: &Target) -> Result<Vec<Seed>> {
                 files.iter().map(|file| read_file(file)).collect::<Result<_>>()?
             }
             Source::Lines(path, every) => lines(&repository().join(path), *every)?,
+            Source::Vectors(instruction, count) => vectors(instruction, *count)?,
             Source::Joined(paths) => {
                 let parts = paths.iter().map(|path| read_file(&repository().join(path)));
                 let parts: Vec<Seed> = parts.collect::<Result<_>>()?;
@@ -63,10 +66,16 @@ pub fn seeds(target: &Target) -> Result<Vec<Seed>> {
         }
         seeds.extend(found);
     }
-    if seeds.is_empty() {
-        return Err(Error::other(format!("{}: no inputs", own.display())));
-    }
     Ok(seeds)
+}
+
+fn vectors(instruction: &str, count: u64) -> Result<Vec<Seed>> {
+    let lines = generate::lines(instruction, Sm::SPA5, 0, count).map_err(Error::other)?;
+    let seed = |(number, line): (u64, std::result::Result<String, _>)| {
+        let bytes = line.map_err(Error::other)?.into_bytes();
+        Ok(Seed { name: format!("{instruction} {number}"), bytes })
+    };
+    (0..).zip(lines).map(seed).collect()
 }
 
 /// Reads a file, or recursively all files of a folder.

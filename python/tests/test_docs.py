@@ -8,13 +8,16 @@ import io
 import re
 from pathlib import Path
 
+import pytest
 
-def test_examples_of_the_documentation(root: Path, monkeypatch) -> None:
+
+@pytest.mark.parametrize(("page", "count"), [("python.md", 40), ("book/python.md", 15)])
+def test_examples_of_the_documentation(root: Path, monkeypatch, page: str, count: int) -> None:
     monkeypatch.chdir(root)
-    text = (root / "docs" / "python.md").read_text()
+    text = (root / "docs" / page).read_text()
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    examples = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "python.md", None, 0)
-    assert len(examples.examples) > 40
+    examples = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page, None, 0)
+    assert len(examples.examples) > count
     report = io.StringIO()
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     failed = runner.run(examples, out=report.write).failed

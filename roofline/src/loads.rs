@@ -10,7 +10,7 @@ use warpload::memory::{AddressMap, AddressSpace, Addresses, Memory, MemoryBuilde
 use warpload::warp::Warp;
 
 use crate::measure::{Bench, Measure, Target, Unit};
-use crate::random;
+use crate::{random, system};
 
 pub(crate) const BASE: u64 = 0x1_0000_0000;
 const MIB: usize = 1 << 20;
@@ -58,7 +58,7 @@ fn far(bench: &Bench) {
         return;
     }
     // The memory is built from a copy, which is freed only afterwards.
-    if available_memory().is_some_and(|bytes| bytes < 3 * GIB as u64) {
+    if system::available_memory().is_some_and(|bytes| bytes < 3 * GIB as u64) {
         return eprintln!("note: random in 1 GiB not measured: under 3 GiB of memory available");
     }
     let memory = memory(GIB);
@@ -88,14 +88,6 @@ fn far(bench: &Bench) {
             || gathers(&memory, &far, ahead),
         );
     }
-}
-
-/// Returns the available memory in bytes, as Linux reports it; `None` on other systems.
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib << 10)
 }
 
 pub(crate) fn memory(bytes: usize) -> Memory {
@@ -214,14 +206,11 @@ fn gathers(memory: &Memory, warps: &[LaneAddresses], ahead: usize) -> u64 {
     };
     let mut row: LaneValues = [0; LANES];
     for (i, warp) in warps.iter().enumerate() {
-        #[cfg(target_arch = "x86_64")]
         if ahead > 0
             && let Some(next) = warps.get(i + ahead)
         {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             for address in list(next) {
-                // SAFETY: a prefetch neither reads nor faults.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(place(address).cast()) }
+                system::prefetch(place(address));
             }
         }
         for (value, address) in row.iter_mut().zip(list(warp)) {

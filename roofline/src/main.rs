@@ -13,6 +13,7 @@ mod measure;
 mod ptx;
 mod random;
 mod replay;
+mod system;
 mod tensor;
 mod text;
 mod wide;

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::system;
+
 /// How long to measure, and what.
 #[derive(Debug)]
 pub(crate) struct Bench {
@@ -108,7 +110,7 @@ impl Bench {
         subject: impl FnMut() -> u64,
         limit: impl FnMut() -> u64,
     ) {
-        self.run_by(cpu_time, measure, subject, limit);
+        self.run_by(system::cpu_time, measure, subject, limit);
     }
 
     /// As [`Self::run`], in the time of `clock`.
@@ -175,21 +177,6 @@ fn per_second(clock: Clock, turn: Duration, batch: &mut dyn FnMut() -> u64) -> f
 
 /// Returns the time since an arbitrary fixed moment.
 pub(crate) type Clock = fn() -> Duration;
-
-/// Returns the processor time of all threads of this process: other processes on the same cores do not
-/// count.
-#[cfg(unix)]
-fn cpu_time() -> Duration {
-    use rustix::time::{ClockId, clock_gettime};
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    // A process's time is never negative, and its nanoseconds are fewer than 10^9.
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
-#[cfg(not(unix))]
-fn cpu_time() -> Duration {
-    wall_time()
-}
 
 /// Returns the time that has passed, for work on several threads.
 pub(crate) fn wall_time() -> Duration {

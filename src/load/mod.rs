@@ -24,6 +24,8 @@ pub use op::{ExecuteError, LoadOp};
 pub use outcome::{Destination, Outcome, UniformPath};
 pub use prepared::{Prepared, execute};
 pub use reference::execute as reference;
+#[cfg(feature = "json")]
+pub(crate) use reference::{LaneLoad, broken_register_rules, find};
 
 use warpload_encoding::LoadInstruction;
 

@@ -4,6 +4,9 @@ use std::fmt;
 #[cfg(any(feature = "json", feature = "mmap"))]
 use std::io;
 
+#[cfg(any(feature = "json", feature = "mmap"))]
+use super::linux;
+
 /// Bytes: owned, shared or mapped from a file.
 pub struct Arena(Backing);
 
@@ -69,7 +72,7 @@ impl Arena {
     pub(crate) fn zeroed(size: u64) -> io::Result<Self> {
         let failed = |message: String| io::Error::new(io::ErrorKind::OutOfMemory, message);
         // A system that promises more than it has would end the process later instead.
-        let available = if size < LARGE as u64 { u64::MAX } else { available() };
+        let available = if size < linux::LARGE as u64 { u64::MAX } else { linux::available() };
         if size > available {
             return Err(failed(format!(
                 "{size} bytes do not fit into memory, of which {available} bytes are available"
@@ -77,8 +80,8 @@ impl Arena {
         }
         let refused = || failed(format!("{size} bytes of memory could not be allocated"));
         let size = usize::try_from(size).map_err(|_| refused())?;
-        #[cfg(all(feature = "mmap", target_os = "linux"))]
-        if let Some(map) = huge_pages(size) {
+        #[cfg(feature = "mmap")]
+        if let Some(map) = linux::huge_pages(size) {
             return Ok(Self(Backing::Private(map)));
         }
         let mut bytes = Vec::new();
@@ -127,40 +130,13 @@ impl From<Vec<u8>> for Arena {
     /// Keeps the bytes, or moves them to huge pages if there are many and the system has such
     /// pages: loads spread over a large arena then miss the TLB less often.
     fn from(bytes: Vec<u8>) -> Self {
-        #[cfg(all(feature = "mmap", target_os = "linux"))]
-        if let Some(mut map) = huge_pages(bytes.len()) {
+        #[cfg(feature = "mmap")]
+        if let Some(mut map) = linux::huge_pages(bytes.len()) {
             map.copy_from_slice(&bytes);
             return Self(Backing::Private(map));
         }
         Self(Backing::Owned(bytes))
     }
-}
-
-/// The size from which an arena is large: worth huge pages, and worth asking whether there is that
-/// much memory.
-#[cfg(any(feature = "json", all(feature = "mmap", target_os = "linux")))]
-const LARGE: usize = 64 << 20;
-
-/// Returns zeroes on huge pages, or `None` if they are few or the system does not have such pages.
-#[cfg(all(feature = "mmap", target_os = "linux"))]
-fn huge_pages(size: usize) -> Option<memmap2::MmapMut> {
-    if size < LARGE {
-        return None;
-    }
-    let map = memmap2::MmapMut::map_anon(size).ok()?;
-    // Before the first write, which takes the pages.
-    map.advise(memmap2::Advice::HugePage).ok()?;
-    Some(map)
-}
-
-/// Returns how much memory can be allocated without swapping; 64 GiB if the system does not tell.
-#[cfg(feature = "json")]
-fn available() -> u64 {
-    let told = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1 << 10)
-    });
-    told.unwrap_or(64 << 30)
 }
 
 impl fmt::Debug for Arena {

@@ -9,6 +9,8 @@ mod error;
 mod fetch;
 mod fill;
 mod filled;
+#[cfg(any(feature = "json", feature = "mmap"))]
+mod linux;
 mod literal;
 mod region;
 mod source;

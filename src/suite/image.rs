@@ -43,6 +43,15 @@ pub enum ImageError {
     },
 }
 
+/// Returns the machine that a manifest describes which holds all bytes itself; one that names files is
+/// refused.
+///
+/// # Errors
+/// Returns [`JsonError`] if the text is not such a manifest.
+pub fn machine_from_json(text: &str) -> Result<Machine, JsonError> {
+    json::from_str::<Initial>(text)?.machine(Files::Refused)
+}
+
 /// Opens the image that a manifest describes: a machine whose memory holds it. The files that
 /// the manifest names are found relative to the manifest, and read. Manifest and files must be regular
 /// files.

@@ -155,8 +155,14 @@ impl Vector {
     /// unknown.
     pub fn check(&self, executor: Executor) -> Result<Vec<Difference>, ExecuteError> {
         let (after, outcome) = self.run(executor)?;
-        let Some(expected) = &self.expected else { return Ok(Vec::new()) };
-        Ok(self.differences(expected, &self.observed(&after, &outcome)))
+        Ok(self.compare(&self.observed(&after, &outcome)))
+    }
+
+    /// Returns how an outcome differs from the expected one; empty if it does not, or if the vector
+    /// expects nothing.
+    #[must_use]
+    pub fn compare(&self, got: &Final) -> Vec<Difference> {
+        self.expected.as_ref().map_or_else(Vec::new, |expected| self.differences(expected, got))
     }
 
     fn differences(&self, expected: &Final, got: &Final) -> Vec<Difference> {
@@ -198,6 +204,19 @@ impl Vector {
             differences.push(Difference::Broadcast { expected, got });
         }
         differences
+    }
+}
+
+impl Final {
+    /// Reads the `final` of a vector from one JSON object.
+    ///
+    /// # Errors
+    /// Returns [`JsonError`] with the key and, if the text is malformed, its position.
+    pub fn from_json(text: &str) -> Result<Self, JsonError> {
+        json::from_str::<FinalJson>(text)?.read().map_err(|error| {
+            let inside = |key: String| key.strip_prefix("final.").map(str::to_owned).unwrap_or(key);
+            JsonError { key: error.key.map(inside), ..error }
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
 use crate::step::{cargo, command, timed};
-use crate::{arrow, fuzz, imports, msrv, packages, python};
+use crate::{arrow, fuzz, imports, msrv, optional, packages, python, suite};
 
 /// The folders of the packages that are workspaces of their own.
 const APART: [&str; 3] = ["arrow", "fuzz", "python"];
@@ -54,6 +54,8 @@ pub(crate) fn run() -> Result<()> {
     arrow::check(&workspace)?;
     python::check(&workspace)?;
     packages::check(&workspace)?;
+    timed("the conformance suite is what is generated", suite::check)?;
+    optional::check(&root)?;
     timed("imports between modules", || imports::check(&root))?;
     timed(&format!("files of at most {MAX_LINES} lines"), || {
         let members = workspace.packages().filter_map(|package| package["manifest_path"].as_str());

@@ -1,4 +1,4 @@
-//! Checks that the links of ARCHITECTURE.md lead to what they name.
+//! Checks that the links of ARCHITECTURE.md, README.md and the book lead to what they name.
 
 use std::path::Path;
 
@@ -85,6 +85,33 @@ mod tests {
                 .count(),
             10
         );
+    }
+
+    #[test]
+    fn the_links_of_the_readme_and_the_book_lead_to_files() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for page in ["README.md", "SECURITY.md", "docs/SUMMARY.md"].map(|page| root.join(page)) {
+            follow(page.parent().unwrap(), &std::fs::read_to_string(&page).unwrap()).unwrap();
+        }
+        let summary = std::fs::read_to_string(root.join("docs/SUMMARY.md")).unwrap();
+        for (folder, up) in [("docs", "../"), ("docs/book", "../../")] {
+            let folder = root.join(folder);
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.extension() != Some("md".as_ref()) || path.ends_with("SUMMARY.md") {
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).unwrap();
+                follow(&folder, &text).unwrap();
+                // The book has nothing from outside of `docs/`.
+                let outside = links(&text).into_iter().find(|link| link.path.starts_with(up));
+                assert_eq!(outside, None, "{}", path.display());
+                // Each page is in the table of contents.
+                let name = path.strip_prefix(root.join("docs")).unwrap();
+                let link = format!("]({})", name.display()).replace('\\', "/");
+                assert!(summary.contains(&link), "{link}");
+            }
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: the targets of `fuzz/` on their seeds and simple mutants, without libFuzzer.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
@@ -36,9 +36,17 @@ fn on_stable(task: &str, workspace: &Metadata) -> Result<Command> {
     Ok(command)
 }
 
-fn targets(workspace: &Metadata, arguments: &[OsString]) -> Result<()> {
+/// Builds the command that runs targets without libFuzzer; returns its path.
+///
+/// # Errors
+/// Returns an error if it cannot be built.
+pub(crate) fn runner(workspace: &Metadata) -> Result<PathBuf> {
     command(&workspace.root()?, on_stable("build --quiet", workspace)?)?;
-    let program = workspace.target()?.join("debug/warpload-fuzz");
+    Ok(workspace.target()?.join("debug/warpload-fuzz"))
+}
+
+fn targets(workspace: &Metadata, arguments: &[OsString]) -> Result<()> {
+    let program = runner(workspace)?;
     let run = |more: &[&str]| {
         let mut runner = Command::new(&program);
         runner.args(more).args(arguments);

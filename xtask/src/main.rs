@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints to the terminal")]
 
 mod arrow;
+mod campaign;
 mod ci;
 #[cfg(test)]
 mod documents;
@@ -12,6 +13,7 @@ mod imports;
 mod metadata;
 mod msrv;
 mod nvdisasm;
+mod optional;
 mod oracle;
 mod packages;
 mod pip;
@@ -20,7 +22,7 @@ mod renewal;
 mod roofline;
 mod samples;
 mod step;
-mod vectors;
+mod suite;
 mod wheels;
 
 use std::process::ExitCode;
@@ -38,6 +40,7 @@ enum Task {
     Oracle(oracle::Arguments),
     /// Runs the fuzz targets on their seeds, without libFuzzer
     Fuzz(PassedOn),
+    Campaign(campaign::Arguments),
     /// Renews the recorded outputs of the command's tests
     Goldens,
     Circles(imports::Arguments),
@@ -49,8 +52,8 @@ enum Task {
     Roofline(PassedOn),
     /// Regenerates the generated samples in `traces/`
     Samples(Renewal),
-    /// Regenerates the generated vectors in `tests/data/`
-    Vectors(Renewal),
+    /// Regenerates the conformance suite in `vectors/`
+    Suite(Renewal),
     /// Compares the GPU code found in public wheels, downloaded once, with cuobjdump's
     Wheels,
 }
@@ -60,13 +63,14 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(),
         Task::Oracle(arguments) => oracle::run(&arguments),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
+        Task::Campaign(arguments) => campaign::run(&arguments),
         Task::Goldens => goldens::run(),
         Task::Circles(arguments) => imports::run(&arguments),
         Task::Packages => packages::run(),
         Task::Python => python::test(),
         Task::Roofline(arguments) => roofline::run(&arguments),
         Task::Samples(arguments) => samples::run(&arguments),
-        Task::Vectors(arguments) => vectors::run(&arguments),
+        Task::Suite(arguments) => suite::run(&arguments),
         Task::Wheels => wheels::run(),
     };
     step::exit_code(done).unwrap_or_else(|error| {

@@ -1,5 +1,6 @@
-//! Fetches nvdisasm and cuobjdump 12.8. We may not distribute NVIDIA's programs, so they are never part
-//! of this repository; the wheel of triton 3.3.1 contains them.
+//! Fetches nvdisasm and cuobjdump 12.8, which are programs for x86-64 Linux. We may not distribute
+//! NVIDIA's programs, so they are never part of this repository; the wheel of triton 3.3.1 contains
+//! them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

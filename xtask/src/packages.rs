@@ -84,3 +84,27 @@ fn semver(root: &Path) -> Result<()> {
     };
     command(root, cargo(&format!("semver-checks --baseline-rev {tag}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packages that are no members of the workspace, and the citation, have a version of their own.
+    #[test]
+    fn versions_are_the_same_everywhere() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let version = |file: &str, key: &str| {
+            let text = fs::read_to_string(root.join(file)).unwrap();
+            let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+            line.trim_matches([' ', '"']).to_owned()
+        };
+        let workspace = version("Cargo.toml", "version = ");
+        for (file, key) in [
+            ("arrow/Cargo.toml", "version = "),
+            ("python/Cargo.toml", "version = "),
+            ("CITATION.cff", "version: "),
+        ] {
+            assert_eq!(version(file, key), workspace, "{file}");
+        }
+    }
+}

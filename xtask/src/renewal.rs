@@ -12,7 +12,7 @@ use crate::step::Failed;
 pub(crate) struct Renewal {
     /// Write nothing; fail if a file differs from what would be written
     #[arg(long)]
-    check: bool,
+    pub(crate) check: bool,
 }
 
 impl Renewal {

@@ -90,6 +90,8 @@ pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<S
     let mut list = List { chosen, listed: 0, status: Status::Done };
     let mut sms = BTreeSet::new();
     let mut images = numbered(chosen.file).peekable();
+    // The system may start no threads.
+    let pool = rayon::ThreadPoolBuilder::new().build().ok();
     if images.peek().is_none() {
         return Err(without_code(chosen.file));
     }
@@ -100,7 +102,10 @@ pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<S
             bytes += next.1.as_ref().map_or(0, |image| image.size);
             batch.push(next);
         }
-        let rows: Vec<Row<'_>> = batch.par_iter().map(|one| list.row(one)).collect();
+        let rows: Vec<Row<'_>> = match &pool {
+            Some(pool) => pool.install(|| batch.par_iter().map(|one| list.row(one)).collect()),
+            None => batch.iter().map(|one| list.row(one)).collect(),
+        };
         for row in rows {
             if row.is_chosen {
                 list.write(&row, output)?;

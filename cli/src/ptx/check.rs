@@ -93,9 +93,8 @@ impl File<'_> {
             let statement = self.statement(verdict.span);
             match arguments.format {
                 Format::Text => {
-                    let Statement { line, column, text } = statement;
-                    let word = if is_legal { "legal" } else { "illegal" };
-                    output.line(format_args!("{name}:{line}:{column}: {word}: {text}"))?;
+                    let what = if is_legal { "legal: " } else { "illegal: " };
+                    output.line(self.line_about(&statement, what))?;
                 }
                 Format::Json => loads.push(self.load(statement, &verdict, arguments.every_rule)),
             }

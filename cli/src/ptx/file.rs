@@ -12,6 +12,7 @@ use warpload_ptx::{Module, Verdict, read};
 use crate::binary::{self, Opened};
 use crate::diagnostic::{self, Labelled};
 use crate::io::{self, Output};
+use crate::name::visible;
 use crate::options::Progress;
 use crate::status::Status;
 
@@ -104,7 +105,8 @@ fn text_of(bytes: &[u8]) -> anyhow::Result<String> {
     Ok(text.replace("\r\n", "\n"))
 }
 
-fn with_source(
+/// Passes on the module that a text is.
+pub(super) fn with_source(
     name: &str,
     source: &str,
     output: &mut Output,
@@ -152,6 +154,12 @@ impl File<'_> {
         output.flush()?;
         diagnostic::in_source(self.name, self.module.source(), self.lines, label);
         Ok(())
+    }
+
+    /// Returns a line about a statement: its place, what is said of it, and its text.
+    pub(super) fn line_about(&self, statement: &Statement, what: &str) -> String {
+        let Statement { line, column, text } = statement;
+        format!("{}:{line}:{column}: {what}{}", visible(self.name), visible(text))
     }
 
     /// Draws the rules that a load breaks.

@@ -109,8 +109,7 @@ impl File<'_> {
             };
             let statement = self.statement(verdict.span);
             if arguments.format == Format::Text {
-                let Statement { line, column, text } = &statement;
-                output.line(format_args!("{}:{line}:{column}: {text}", self.name))?;
+                output.line(self.line_about(&statement, ""))?;
             }
             let verdict = as_spa5(verdict);
             let error = match &lowered {

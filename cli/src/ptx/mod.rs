@@ -1,5 +1,6 @@
 //! `ptx`: what is done with modules of PTX, one file a subcommand.
 
+pub(crate) mod answer;
 mod check;
 mod file;
 mod lower;

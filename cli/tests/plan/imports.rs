@@ -1,10 +1,9 @@
 //! `import --resume`.
 
 use std::fs::{self, File};
-use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use crate::common::{self, succeeded};
+use crate::common;
 use crate::{identity, run};
 
 const TEXTS: [&str; 4] = ["kernelslist.g", "kernel-1.traceg", "kernel-2.traceg", "other.traceg"];
@@ -123,7 +122,7 @@ fn splits_resume() {
 fn imports_of_pipes_resume() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    succeeded(Command::new("mkfifo").args([at("pipe.traceg"), at("list.g")]));
+    common::succeeded(std::process::Command::new("mkfifo").args([at("pipe.traceg"), at("list.g")]));
     let text = fs::read(common::file("tests/data/cmd/kernel-1.traceg")).unwrap();
     fs::copy(common::file("tests/data/cmd/kernel-1.traceg"), at("kernel-1.traceg")).unwrap();
     let import = |pipe: &str, text: &[u8], options: &[&str]| {

@@ -8,7 +8,6 @@ mod imports;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Mutex;
 use std::time::SystemTime;
 
@@ -250,6 +249,16 @@ fn a_plan_of_a_long_list_has_short_commands() {
     assert!(text.lines().all(|line| line.len() < 1000));
 }
 
+/// Returns a shell that finds the command.
+#[cfg(unix)]
+fn shell(script: &str) -> std::process::Command {
+    let bin = Path::new(env!("CARGO_BIN_EXE_warpload")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script]).env("PATH", path);
+    shell
+}
+
 /// As the help says: a line is a command of a shell, whatever the names of files.
 #[cfg(unix)]
 #[test]
@@ -265,14 +274,11 @@ fn commands_of_a_plan_run_in_a_shell() {
         &["--local-window", "0xd0000000,0x1000000", "--address-bits", "48", "--threads", "1"],
     ]
     .concat();
-    let bin = Path::new(env!("CARGO_BIN_EXE_warpload")).parent().unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let mut printed = 0;
     for level in ["0", "1", "2", "3"] {
         let of_level = [&["plan", "--level", level][..], &arguments].concat();
         for line in run(&of_level).lines() {
-            let mut shell = Command::new("sh");
-            succeeded(shell.args(["-c", line]).env("PATH", &path).current_dir(common::ROOT));
+            succeeded(shell(line).current_dir(common::ROOT));
             printed += 1;
         }
     }
@@ -293,13 +299,6 @@ fn commands_of_a_plan_run_in_a_shell() {
 #[test]
 fn a_loop_over_levels_runs_a_plan() {
     let folder = tempfile::tempdir().unwrap();
-    let bin = Path::new(env!("CARGO_BIN_EXE_warpload")).parent().unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let shell = |script: &str| {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", script]).env("PATH", &path).current_dir(folder.path());
-        Ran::from(shell.output().unwrap())
-    };
     fs::copy(common::file(TRACE), folder.path().join("app.wlt")).unwrap();
     succeeded(warpload().args(["set", TRACE, "-o"]).arg(folder.path().join("app.set.json")));
     let help = run(&["plan", "--help"]);
@@ -310,7 +309,7 @@ fn a_loop_over_levels_runs_a_plan() {
     ] {
         let script = &text[text.find("level=0").unwrap()..];
         let script = &script[..script.find(end).unwrap() + end.len()];
-        let ran = shell(script);
+        let ran = Ran::from(shell(script).current_dir(folder.path()).output().unwrap());
         assert_eq!(ran.status, 0, "{}", ran.stderr);
         assert!(ran.stderr.contains("note: no level "), "{}", ran.stderr);
         let trace = folder.path().join(trace);

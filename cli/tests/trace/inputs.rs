@@ -141,6 +141,17 @@ fn an_image_of_several_files_takes_its_memory_once() {
     assert!(stdout.starts_with("memory image: 201326592 bytes"), "{stdout}");
 }
 
+/// An error whose source says the same is printed once.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_cannot_be_started_are_named_once() {
+    let folder = Folder::new();
+    let mut messages = (16..64).map(|mib| limited(&folder, mib, "replay b.wlt").stderr);
+    let message = messages.find(|message| message.contains("unavailable")).unwrap();
+    assert!(message.starts_with("error: --threads: "), "{message}");
+    assert_eq!(message.matches("unavailable").count(), 1, "{message}");
+}
+
 /// Waits until a process has mapped a file.
 #[cfg(target_os = "linux")]
 fn wait_until_mapped(child: &mut Child, name: &str) {

@@ -24,7 +24,6 @@ fn send(signal: &str, child: &Child) {
 }
 
 /// The commands wait for input when the signal arrives.
-#[cfg(unix)]
 #[test]
 fn a_signal_in_the_middle_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();

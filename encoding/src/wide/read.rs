@@ -257,9 +257,10 @@ impl Instruction128 {
     fn scheduled(self, leading: Option<Control>, trailing: Option<Annotations>) -> Self {
         let mut load = self;
         if let Some(annotations) = trailing {
-            if annotations.schedules() {
-                // In the text of 12.x what is 0 is left out.
-                let default = if self.sm().tail() == Tail::All { 0 } else { TRANS1 };
+            // In the text of 12.x what is 0 is left out; before that PM says nothing of the others.
+            let says_all = self.sm().tail() == Tail::All;
+            if says_all || annotations.schedules() {
+                let default = if says_all { 0 } else { TRANS1 };
                 let schedule = annotations.schedule.map_or(default, Schedule::value);
                 let [stall, yields] = [u64::from(schedule) & 15, u64::from(schedule >> 4)];
                 let none = u64::from(crate::control::Barrier::NONE.number().unwrap_or(7));

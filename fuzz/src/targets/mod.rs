@@ -42,7 +42,9 @@ pub use wide_decode::wide_decode_then_encode_is_identity;
 pub use wide_execute::wide_fast_equals_literal;
 pub use wide_parse::wide_parse_does_not_panic;
 
-use crate::seeds::Source;
+use std::io::{Error, Result};
+
+use crate::seeds::{Seed, Source, read, read_sources, repository};
 
 /// A property, and its seeds.
 #[derive(Debug)]
@@ -51,35 +53,81 @@ pub struct Target {
     pub name: &'static str,
     /// Panics if the property does not hold for this input.
     pub run: fn(&[u8]),
+    /// How many inputs a campaign runs, if there is time.
+    pub aim: u64,
+    /// Whose words its text consists of.
+    pub language: Language,
     /// Seeds elsewhere in the repository; those in `fuzz/seeds/NAME/` are not listed.
-    pub seeds: &'static [Source],
+    pub sources: &'static [Source],
 }
 
+impl Target {
+    /// Reads all seeds, always in the same order.
+    ///
+    /// # Errors
+    /// Returns those of the system, with the file's name; and an error if there are no seeds.
+    pub fn seeds(&self) -> Result<Vec<Seed>> {
+        let own = repository().join("fuzz/seeds").join(self.name);
+        let mut seeds = if own.is_dir() { read(&own)? } else { Vec::new() };
+        seeds.extend(read_sources(self.sources)?);
+        if seeds.is_empty() {
+            return Err(Error::other(format!("{}: no inputs", own.display())));
+        }
+        Ok(seeds)
+    }
+}
+
+/// A language whose words the library has tables of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Loads as NVIDIA's disassembler writes them.
+    Sass,
+    /// PTX.
+    Ptx,
+    /// Neither: bytes, numbers, or a text whose words are in its seeds.
+    Other,
+}
+
+/// The aim of a target of words or of a line's text.
+const SHORT: u64 = 10_000_000;
+
+/// The aim of a target of files.
+const FILE: u64 = 1_000_000;
+
+/// The aim of a target that imports, compresses or replays whole traces several times.
+const WHOLE: u64 = 100_000;
+
 macro_rules! targets {
-    ($($name:ident: $seeds:expr),+ $(,)?) => {
-        &[$(Target { name: stringify!($name), run: $name, seeds: &$seeds }),+]
+    ($($name:ident: $aim:ident $language:ident $seeds:expr),+ $(,)?) => {
+        &[$(Target {
+            name: stringify!($name),
+            run: $name,
+            aim: $aim,
+            language: Language::$language,
+            sources: &$seeds,
+        }),+]
     };
 }
 
-use Source::{File, Files, Joined, Lines};
+use Source::{File, Files, Joined, Lines, Vectors};
 
 /// All targets.
 pub const TARGETS: &[Target] = targets! {
-    decode_then_encode_is_identity: [
+    decode_then_encode_is_identity: SHORT Other [
         Files("tests/data/listings", "cubin"),
         File("tests/data/cmd/absolute.bin"),
     ],
-    parse_does_not_panic: [
+    parse_does_not_panic: SHORT Sass [
         Lines("cli/tests/cmd/stdin-encode.stdin", 1),
         Lines("encoding/tests/data/nvdisasm-ld.tsv", 600),
         Lines("encoding/tests/data/nvdisasm-load-family.tsv", 450),
     ],
-    encode_then_decode_is_identity: [
+    encode_then_decode_is_identity: SHORT Sass [
         File("cli/tests/cmd/stdin-encode.stdin"),
         File("tests/data/cmd/no-words.txt"),
     ],
-    fast_equals_literal: [],
-    sass_does_not_panic: [
+    fast_equals_literal: FILE Other [],
+    sass_does_not_panic: FILE Sass [
         Files("tests/data/listings", "cubin"),
         Files("tests/data/cmd", "txt"),
         Files("tests/data/cmd", "cubin"),
@@ -89,25 +137,28 @@ pub const TARGETS: &[Target] = targets! {
         File("tests/data/listings/relocated.sm_61.nvdisasm.txt"),
         File("traces/rows.sm_50.cubin"),
     ],
-    vector_does_not_panic: [
+    vector_does_not_panic: FILE Sass [
         Lines("tests/data/ld-vectors.jsonl", 90),
-        Lines("tests/data/load-family-vectors.jsonl", 40),
+        Vectors("LDG", 4),
+        Vectors("LDL", 4),
+        Vectors("LDS", 3),
+        Vectors("LDC", 3),
         Lines("tests/data/cmd/malformed.jsonl", 1),
         Lines("tests/data/cmd/fail.jsonl", 1),
         File("tests/data/cmd/one.json"),
         File("tests/data/cmd/warp-fault.json"),
     ],
-    tensor_case_does_not_panic: [
+    tensor_case_does_not_panic: FILE Ptx [
         Lines("ptx/tests/tensor_memory/cases.jsonl", 12),
         Lines("tests/data/cmd/tmem-cases.jsonl", 1),
     ],
-    image_does_not_panic: [
+    image_does_not_panic: FILE Other [
         File("traces/generic.image.json"),
         File("tests/data/cmd/image-of-example.json"),
         File("tests/data/ptx/image.json"),
         File("tests/data/report/faulty.json"),
     ],
-    ptx_does_not_panic: [
+    ptx_does_not_panic: FILE Ptx [
         Files("tests/data/ptx", "ptx"),
         Files("ptx/tests/ptx/mutations", "ptx"),
         File("tests/data/listings/gather.ptx"),
@@ -116,11 +167,11 @@ pub const TARGETS: &[Target] = targets! {
         File("ptx/tests/ptx/clang/stencil-O2.ptx"),
         File("ptx/tests/ptx/clang/structures-O2.ptx"),
     ],
-    trace_does_not_panic: [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
-    trace_set_does_not_panic: [
+    trace_does_not_panic: WHOLE Other [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
+    trace_set_does_not_panic: WHOLE Other [
         Joined(&["tests/data/cmd/example.wlt", "tests/data/cmd/example.wlt"]),
     ],
-    accelsim_does_not_panic: [
+    accelsim_does_not_panic: FILE Sass [
         Files("tests/data/cmd", "traceg"),
         Files("tests/data/report", "traceg"),
         Files("tests/independent", "traceg"),
@@ -135,42 +186,42 @@ pub const TARGETS: &[Target] = targets! {
         File("tests/independent/handwritten-export.jsonl"),
         File("traces/nvbit-mem_trace.json"),
     ],
-    kernels_list_does_not_panic: [
+    kernels_list_does_not_panic: FILE Other [
         Files("tests/data/cmd", "g"),
         File("tests/independent/kernelslist.g"),
     ],
-    compressed_is_bounded: [
+    compressed_is_bounded: WHOLE Other [
         Files("tests/independent/traces", "xz"),
         File("traces/vecadd-v3-sm61-head.trace.xz"),
         File("tests/data/cmd/kernel-1.traceg"),
         File("tests/independent/handwritten-memtrace.log"),
     ],
-    container_is_bounded: [
+    container_is_bounded: FILE Other [
         Files("tests/data/fatbins", "fatbin"),
         File("tests/data/fatbins/host.obj"),
         File("tests/data/fatbins/lib.a"),
         File("tests/data/fatbins/kernel.cubin"),
     ],
-    page_is_inert: [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
-    summaries_merge_in_any_order: [
+    page_is_inert: WHOLE Other [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
+    summaries_merge_in_any_order: FILE Other [
         Joined(&["tests/data/cmd/shard-0.json", "tests/data/cmd/shard-1.json"]),
         Joined(&["tests/data/cmd/shard-1.json", "tests/data/cmd/shard-0.json"]),
         File("tests/data/cmd/shard-0.json"),
     ],
-    wide_decode_then_encode_is_identity: [],
-    wide_parse_does_not_panic: [],
-    wide_fast_equals_literal: [],
+    wide_decode_then_encode_is_identity: SHORT Other [],
+    wide_parse_does_not_panic: SHORT Sass [],
+    wide_fast_equals_literal: FILE Other [],
 };
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seeds::repository;
 
     /// cargo-fuzz finds a target by its entry in Cargo.toml; without one it would never run, and no
     /// stable build compiles these files.
     #[test]
-    fn each_target_has_a_binary_of_libfuzzer() -> Result<(), Box<dyn std::error::Error>> {
+    fn each_target_has_a_binary_of_libfuzzer() -> std::result::Result<(), Box<dyn std::error::Error>>
+    {
         let package = repository().join("fuzz");
         let manifest = std::fs::read_to_string(package.join("Cargo.toml"))?;
         for Target { name, .. } in TARGETS {

@@ -8,9 +8,9 @@ use warpload_ptx::{check, read};
 use super::corpus::{Row, rows};
 
 const NARROW_V8: &str = "`.v8` of 8- or 16-bit elements, which documents do not have and on which \
-                         ptxas crashes every other time";
-const WIDE_V8: &str = "`.v8` into registers wider than its elements, on which ptxas crashes every \
-                       other time";
+                         ptxas crashes in some runs";
+const WIDE_V8: &str = "`.v8` into registers wider than its elements, on which ptxas crashes in some \
+                       runs";
 
 /// Rows that are judged otherwise here, each with the reason.
 const DISAGREEMENTS: [(&str, &str); 17] = [

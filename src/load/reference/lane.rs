@@ -22,12 +22,19 @@ pub(super) struct Load {
 }
 
 /// What one executing lane found.
-pub(super) struct LaneLoad {
-    pub(super) rounded: u64,
-    pub(super) space: Option<Space>,
+#[cfg_attr(not(feature = "json"), allow(dead_code, reason = "flags of vectors read all of it"))]
+pub(crate) struct LaneLoad {
+    /// The sum that the address is formed of, before it is reduced to 32 or 64 bits.
+    pub(crate) sum: i128,
+    /// The effective address.
+    pub(crate) address: u64,
+    /// The address rounded down to a multiple of the access size.
+    pub(crate) rounded: u64,
+    /// The memory that the rounded address lies in; `None` if it is outside of a window.
+    pub(crate) space: Option<Space>,
     /// The registers' values; zeroes if the lane is marked outside.
-    pub(super) values: [u32; 8],
-    pub(super) is_outside: bool,
+    pub(crate) values: [u32; 8],
+    pub(crate) is_outside: bool,
 }
 
 /// Returns whether the address has a base: not if Ra is RZ, or at or above the shader's limit
@@ -37,9 +44,14 @@ pub(super) fn has_base<M>(load: &Load, machine: &Machine<M>) -> bool {
     base != Reg::RZ && base.number() < machine.register_limit.get()
 }
 
-/// Returns a lane's effective address: clause 4.3, and docs/load-sm70.md section 10 for scales and
-/// uniform registers.
-fn effective_address<M>(load: &Load, machine: &Machine<M>, warp: &Warp, lane: usize) -> u64 {
+/// Returns the sum that a lane's address is formed of, and the effective address: clause 4.3, and
+/// docs/load-sm70.md section 10 for scales and uniform registers.
+fn effective_address<M>(
+    load: &Load,
+    machine: &Machine<M>,
+    warp: &Warp,
+    lane: usize,
+) -> (i128, u64) {
     let Address { base, extended, offset, scale, uniform } = load.address;
     let is_pair = uniform.is_some_and(|uniform| uniform.extended);
     let has_64_bits = extended || is_pair;
@@ -62,7 +74,7 @@ fn effective_address<M>(load: &Load, machine: &Machine<M>, warp: &Warp, lane: us
         let high = if is_pair { u64::from(warp.uniform_register(next)) } else { 0 };
         sum += i128::from((high << 32) + low);
     }
-    sum.rem_euclid(if has_64_bits { 1 << 64 } else { 1 << 32 }) as u64
+    (sum, sum.rem_euclid(if has_64_bits { 1 << 64 } else { 1 << 32 }) as u64)
 }
 
 pub(super) fn load_lane<M: LoadMemory>(
@@ -73,7 +85,7 @@ pub(super) fn load_lane<M: LoadMemory>(
     faults: &mut LaneFaults,
 ) -> LaneLoad {
     let bytes = load.bytes;
-    let address = effective_address(load, machine, warp, lane);
+    let (sum, address) = effective_address(load, machine, warp, lane);
 
     // Forced alignment: clause 4.4.
     let rounded = address - address % u64::from(bytes);
@@ -89,6 +101,9 @@ pub(super) fn load_lane<M: LoadMemory>(
     };
     let is_reported = rounded != address && machine.misaligned == Misaligned::Report;
 
+    let found =
+        |space, values, is_outside| LaneLoad { sum, address, rounded, space, values, is_outside };
+
     // The memory: clause 4.5.
     let reached = resolve(load.memory, machine, warp, lane, rounded);
     if is_reported {
@@ -99,7 +114,7 @@ pub(super) fn load_lane<M: LoadMemory>(
         Err(outside) => {
             // Zero in every destination register: clause 4.7.
             mark(FaultCause::OutsideWindow(outside), None);
-            return LaneLoad { rounded, space: None, values: [0; 8], is_outside: true };
+            return found(None, [0; 8], true);
         }
     };
 
@@ -109,11 +124,11 @@ pub(super) fn load_lane<M: LoadMemory>(
     let memory = &machine.memory;
     let Some(read) = memory.bytes(address_space, space, rounded_address, lane, bytes) else {
         mark(FaultCause::OutsideAllocation, Some(space));
-        return LaneLoad { rounded, space: Some(space), values: [0; 8], is_outside: true };
+        return found(Some(space), [0; 8], true);
     };
 
     // Little-endian, extended to 32 bits: clause 4.8.
-    LaneLoad { rounded, space: Some(space), values: extend(load, &read), is_outside: false }
+    found(Some(space), extend(load, &read), false)
 }
 
 /// Returns the memory of an address: clause 4.5. Only a generic address can be outside of a window

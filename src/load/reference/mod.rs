@@ -12,7 +12,11 @@ use warpload_encoding::{
     UniformReg,
 };
 
-use self::lane::{LaneLoad, Load, has_base, load_lane};
+#[cfg(feature = "json")]
+pub(crate) use self::lane::LaneLoad;
+#[cfg(not(feature = "json"))]
+use self::lane::LaneLoad;
+use self::lane::{Load, has_base, load_lane};
 use super::fault::{LaneFaults, WarpFault};
 use super::op::ExecuteError;
 use super::outcome::{Destination, Outcome, UniformPath};
@@ -57,34 +61,12 @@ pub fn execute<I: LoadInstruction, M: LoadMemory>(
         return Ok(Outcome::default());
     }
 
-    // The registers that are filled, four of each half of 256 bits.
-    let all = size.registers();
-    let destinations = match parts.destination {
-        LoadDestination::Halves { low, high } => {
-            vec![Destination { first: low, count: 4 }, Destination { first: high, count: 4 }]
-        }
-        LoadDestination::Registers(first) => vec![Destination { first, count: all }],
-        _ => Vec::new(),
-    };
-    let load = Load {
-        memory: parts.space,
-        address: parts.address,
-        bytes: size.bytes(),
-        is_signed: size.of_lane().is_some_and(Size::is_signed),
-        is_uniform: size.of_lane().is_some_and(Size::is_uniform),
-        destinations,
-    };
-    let uniform_destinations = match parts.destination {
-        LoadDestination::Uniform(first) => vec![(first, all)],
-        LoadDestination::UniformHalves { low, high } => vec![(low, 4), (high, 4)],
-        _ => Vec::new(),
-    };
+    let load = Load::new(&parts, size);
+    let uniform_destinations = uniform_destinations(&parts, size);
 
     // The register checks: clause 4.2.
-    let checked = check_registers(&load, machine)
-        .and_then(|()| check_uniform_registers(&parts, &uniform_destinations));
-    if let Err(fault) = checked {
-        return Ok(Outcome::warp_fault(executing, fault));
+    if let Some(fault) = broken_register_rules(&parts, size, machine).first() {
+        return Ok(Outcome::warp_fault(executing, *fault));
     }
     if let LoadSize::Matrices { count, transposed } = size {
         return execute_matrices(&load, count.into(), transposed, machine, warp, executing);
@@ -93,6 +75,52 @@ pub fn execute<I: LoadInstruction, M: LoadMemory>(
         return Ok(execute_once(&load, &uniform_destinations, machine, warp, executing));
     }
     Ok(execute_lanes(&load, machine, warp, executing))
+}
+
+impl Load {
+    fn new(parts: &LoadParts, size: LoadSize) -> Self {
+        // The registers that are filled, four of each half of 256 bits.
+        let count = size.registers();
+        let destinations = match parts.destination {
+            LoadDestination::Halves { low, high } => {
+                vec![Destination { first: low, count: 4 }, Destination { first: high, count: 4 }]
+            }
+            LoadDestination::Registers(first) => vec![Destination { first, count }],
+            _ => Vec::new(),
+        };
+        Self {
+            memory: parts.space,
+            address: parts.address,
+            bytes: size.bytes(),
+            is_signed: size.of_lane().is_some_and(Size::is_signed),
+            is_uniform: size.of_lane().is_some_and(Size::is_uniform),
+            destinations,
+        }
+    }
+}
+
+/// Returns the first uniform register and the number of each group that is filled.
+fn uniform_destinations(parts: &LoadParts, size: LoadSize) -> Vec<(UniformReg, u32)> {
+    match parts.destination {
+        LoadDestination::Uniform(first) => vec![(first, size.registers())],
+        LoadDestination::UniformHalves { low, high } => vec![(low, 4), (high, 4)],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns what each lane of `lanes` finds, as [`execute`] does before it writes a register, lane by
+/// lane: for those who ask what a load is a case of.
+#[cfg(feature = "json")]
+pub(crate) fn find<M: LoadMemory>(
+    parts: &LoadParts,
+    size: LoadSize,
+    machine: &Machine<M>,
+    warp: &Warp,
+    lanes: LaneMask,
+) -> Vec<(usize, LaneLoad)> {
+    let load = Load::new(parts, size);
+    let mut faults = LaneFaults::default();
+    lanes.lanes().map(|lane| (lane, load_lane(&load, machine, warp, lane, &mut faults))).collect()
 }
 
 fn execute_lanes<M: LoadMemory>(
@@ -215,40 +243,45 @@ fn execute_matrices<M: LoadMemory>(
     Ok(outcome(load, executing, faults, &[]))
 }
 
-/// Checks the registers (section 3). The order is Rd alignment, Rd range, of 256 bits the same for the
-/// other half, then with a base and `.E` Ra alignment and the range of Ra+1.
-fn check_registers<M>(load: &Load, machine: &Machine<M>) -> Result<(), WarpFault> {
+/// Returns the faults of the register rules that are broken (section 3), of which the first is raised.
+/// The order is Rd alignment, Rd range, of 256 bits the same for the other half, then with a base and
+/// `.E` Ra alignment and the range of Ra+1, then those of uniform registers.
+pub(crate) fn broken_register_rules<M>(
+    parts: &LoadParts,
+    size: LoadSize,
+    machine: &Machine<M>,
+) -> Vec<WarpFault> {
+    let load = Load::new(parts, size);
     let limit = u32::from(machine.register_limit.get());
+    let mut broken = Vec::new();
     for destination in &load.destinations {
         let first = u32::from(destination.first.number());
         if destination.first != Reg::RZ {
             if first % destination.count != 0 {
-                return Err(WarpFault::MisalignedRegister(destination.first));
+                broken.push(WarpFault::MisalignedRegister(destination.first));
             }
             if first + destination.count > limit {
-                return Err(WarpFault::OutOfRangeRegister(destination.first));
+                broken.push(WarpFault::OutOfRangeRegister(destination.first));
             }
         }
     }
-    if has_base(load, machine) && load.address.extended {
+    if has_base(&load, machine) && load.address.extended {
         let base = u32::from(load.address.base.number());
         if base % 2 != 0 {
-            return Err(WarpFault::MisalignedRegister(load.address.base));
+            broken.push(WarpFault::MisalignedRegister(load.address.base));
         }
         if base + 1 >= limit {
-            return Err(WarpFault::OutOfRangeRegister(load.address.base));
+            broken.push(WarpFault::OutOfRangeRegister(load.address.base));
         }
     }
-    Ok(())
+    check_uniform_registers(parts, size, &mut broken);
+    broken
 }
 
 /// Checks the uniform registers as the others are checked: first those that are written, then the pair
 /// of an address. The shader's limit is none of theirs.
-fn check_uniform_registers(
-    parts: &LoadParts,
-    destinations: &[(UniformReg, u32)],
-) -> Result<(), WarpFault> {
-    let mut groups: Vec<(UniformReg, u32)> = destinations.to_vec();
+fn check_uniform_registers(parts: &LoadParts, size: LoadSize, broken: &mut Vec<WarpFault>) {
+    let mut groups = uniform_destinations(parts, size);
     if let Some(uniform) = parts.address.uniform
         && uniform.extended
     {
@@ -260,13 +293,12 @@ fn check_uniform_registers(
             continue;
         }
         if number % count != 0 {
-            return Err(WarpFault::MisalignedUniform(first));
+            broken.push(WarpFault::MisalignedUniform(first));
         }
         if number + count > u32::from(parts.uniform_registers) {
-            return Err(WarpFault::OutOfRangeUniform(first));
+            broken.push(WarpFault::OutOfRangeUniform(first));
         }
     }
-    Ok(())
 }
 
 /// Returns the path of a `.U.128`: broadcast if the lanes have one rounded address and one memory,

@@ -22,7 +22,7 @@ const WARP_KEYS: [&str; 5] =
     ["active", "registers", "predicates", "uniform_registers", "uniform_predicates"];
 
 /// The address bits of SM 7.0 and later, if nothing says otherwise (docs/load-sm70.md section 10).
-const WIDE_ADDRESS_BITS: u32 = 49;
+pub(crate) const WIDE_ADDRESS_BITS: u32 = 49;
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]

@@ -5,7 +5,7 @@ pub(crate) mod initial;
 pub(crate) mod sources;
 pub(crate) mod values;
 
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 
 pub use self::values::present;
 
@@ -43,7 +43,7 @@ impl JsonError {
 ///
 /// # Errors
 /// Returns [`JsonError`] with the key and the place if the text is not JSON or not such a value.
-pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
+pub fn from_str<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, JsonError> {
     from_slice(text.as_bytes())
 }
 
@@ -51,7 +51,7 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
 ///
 /// # Errors
 /// As [`from_str`].
-pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsonError> {
+pub fn from_slice<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, JsonError> {
     // Keeping track of the path takes time, and only an error needs it.
     serde_json::from_slice(bytes).map_err(|error| {
         let mut json = serde_json::Deserializer::from_slice(bytes);

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::Builder;
 
 use super::error::ImportError;
 use super::event::ImportEvent;
 use super::file_list::FileList;
 use super::sink::Found;
 use super::source::{Source, Trace};
+use super::text::no_thread;
 
 /// How many messages a file's reader may be ahead of the writer. A block is one message.
 const AHEAD: usize = 4;
@@ -42,15 +44,23 @@ pub(super) fn read(
     let (jobs, queue) = sync_channel::<Job>(threads);
     let (queue, stopped) = (Mutex::new(queue), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                // Jobs are taken in order, so that the file being written is always being read.
-                while let Some(job) = next(&queue) {
-                    if !stopped.load(Ordering::Relaxed) {
-                        job.execute(list, each, observe);
-                    }
+        let work = || {
+            // Jobs are taken in order, so that the file being written is always being read.
+            while let Some(job) = next(&queue) {
+                if !stopped.load(Ordering::Relaxed) {
+                    job.execute(list, each, observe);
                 }
-            });
+            }
+        };
+        for number in 0..threads {
+            match (Builder::new().spawn_scoped(scope, work), list.files().next()) {
+                (Err(error), Some((file, _))) if number == 0 => {
+                    return Err(ImportError::unreadable(&file, None, &no_thread(&error)));
+                }
+                // Fewer threads do the same.
+                (Err(_), _) => break,
+                (Ok(_), _) => {}
+            }
         }
         let mut files = list.files();
         let mut begun: VecDeque<(PathBuf, Receiver<Message>)> = VecDeque::new();

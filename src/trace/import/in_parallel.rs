@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 
 /// How many bytes of text may wait, unless it is a single chunk. Only lines that are very long make chunks
 /// of which fewer than two a thread fit.
@@ -108,7 +109,11 @@ pub(super) fn read<C: Chunk, Reader: Default, End, Error>(
         let mut chunks = usize::from(first.is_some());
         first.into_iter().for_each(|first| shared.lock().add(first));
         for _ in 1..threads {
-            scope.spawn(|| help(&shared, &read));
+            // Fewer threads do the same, and if there is no other, this one reads all chunks.
+            let helper = Builder::new().spawn_scoped(scope, || help(&shared, &read));
+            if helper.is_err() {
+                break;
+            }
         }
         let (mut reader, mut spare, mut end) = (Reader::default(), Vec::new(), None);
         loop {

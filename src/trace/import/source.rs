@@ -110,7 +110,8 @@ impl Trace<'_> {
             return self.read_text(threads, emit);
         }
         std::thread::scope(|scope| {
-            let text = text::read_ahead(self.text, scope);
+            let text = text::read_ahead(self.text, scope)
+                .map_err(|error| ImportError::unreadable(self.path, None, &error))?;
             Trace { text, ..self }.read_text(threads - 1, emit)
         })
     }

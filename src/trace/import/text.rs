@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Scope;
+use std::thread::{Builder, Scope};
 
 use super::compressed::{Compression, Decompressed};
 use super::event::ImportEvent;
@@ -61,9 +61,12 @@ pub(super) fn open<'o>(
 const AHEAD: usize = 4;
 
 /// Returns `text`, which a thread of its own reads ahead.
-pub(super) fn read_ahead<'o>(mut text: Text<'o>, scope: &'o Scope<'o, '_>) -> Text<'o> {
+///
+/// # Errors
+/// Returns an error if the system starts no further thread.
+pub(super) fn read_ahead<'o>(mut text: Text<'o>, scope: &'o Scope<'o, '_>) -> io::Result<Text<'o>> {
     let (to, from) = sync_channel(AHEAD);
-    scope.spawn(move || {
+    let reader = Builder::new().spawn_scoped(scope, move || {
         loop {
             let mut buffer = vec![0; BUFFER];
             let read = match text.read(&mut buffer) {
@@ -81,8 +84,14 @@ pub(super) fn read_ahead<'o>(mut text: Text<'o>, scope: &'o Scope<'o, '_>) -> Te
             }
         }
     });
+    reader.map_err(|error| no_thread(&error))?;
     let ahead = Ahead { from, buffer: Cursor::default(), end: None };
-    BufReader::with_capacity(BUFFER, Box::new(ahead))
+    Ok(BufReader::with_capacity(BUFFER, Box::new(ahead)))
+}
+
+/// Returns the error for a thread that could not be started, for want of memory or by a limit.
+pub(super) fn no_thread(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("no thread could be started: {error}"))
 }
 
 /// What another thread reads.

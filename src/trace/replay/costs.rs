@@ -1,10 +1,10 @@
 //! [`LoadCosts`]: what one load costs, in each memory. A replay adds these up.
 
 use super::spaces::{Cost, Offsets};
-use super::traffic::Traffic;
+use super::traffic::{Traffic, TrafficCounter};
 use crate::lane::LaneMask;
 use crate::load::LoadOp;
-use crate::memory::{AddressMap, AddressSpace, Addresses};
+use crate::memory::{AddressMap, AddressSpace, Addresses, Space, Width};
 
 /// What one load costs in each memory. Lanes that are outside cost nothing.
 ///
@@ -25,6 +25,23 @@ pub struct LoadCosts {
 }
 
 impl LoadCosts {
+    /// Returns what an access of the lanes costs, all in one memory. Addresses are rounded down to the
+    /// width; of shared, local and constant memory they are offsets.
+    #[must_use]
+    pub fn of_access(space: Space, width: Width, lanes: LaneMask, addresses: &Addresses) -> Self {
+        let offsets = Offsets { lanes, addresses, base: 0, width };
+        let costs = Self::default();
+        match space {
+            Space::Global => {
+                let traffic = TrafficCounter::default().of_lanes(addresses, lanes, width, None);
+                Self { global: Some(traffic), ..costs }
+            }
+            Space::Shared => Self { shared: Some(offsets.shared()), ..costs },
+            Space::Local => Self { local: Some(offsets.local()), ..costs },
+            Space::Constant => Self { constant: Some(offsets.constant()), ..costs },
+        }
+    }
+
     /// Returns the distinct sectors of global memory, or those of local memory if the opcode is of that
     /// space; `None` if neither applies.
     #[must_use]

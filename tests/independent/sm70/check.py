@@ -11,10 +11,12 @@ import pathlib
 import sys
 
 sys.dont_write_bytecode = True
+sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 
-import corpus  # noqa: E402
-from generate import FILES, generate  # noqa: E402
-from run import read, run, vectors_in  # noqa: E402
+from sm70 import corpus  # noqa: E402
+from sm70.generate import FILES, generate  # noqa: E402
+from sm70.model import run  # noqa: E402
+from warp.vectors import read, vectors_in  # noqa: E402
 
 DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
 

@@ -4,10 +4,12 @@ import collections
 import gzip
 import re
 
-from layout import OPCODES, SCHEDULING, bits
-from sms import sm_named
-from text import text
-from words import Refused, decode, encode, read_mask
+from warp import Refused
+
+from .layout import OPCODES, SCHEDULING, bits
+from .sms import sm_named
+from .text import text
+from .words import decode, encode, read_mask
 
 # The scheduling that nvdisasm 12.8 appends.
 TAIL = re.compile(r"( (&\w+=\S+|\?\S+))+$")

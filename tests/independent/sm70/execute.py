@@ -6,12 +6,13 @@ sentence in `DECISIONS`, and a vector that depends on one is marked with it.
 
 import dataclasses
 
-from machine import LANES
-from words import Refused
+from warp import Refused
+from warp.machine import LANES
 
 DECISIONS = {
-    "base-beyond-limit": "Ra at or above register_limit counts as RZ in every address form; the"
-    " immediate form's offset is then unsigned, as it is with RZ",
+    "base-beyond-limit": "Ra at or above register_limit counts as RZ in every address form; the offset"
+    " is then unsigned in the immediate forms of LD, LDG, LDL and LDS, as with RZ, and signed in all"
+    " others, those of LDSM among them, as the text prints it",
     "uniform-pair": "a uniform pair is checked as a register pair is, after Ra: odd is misaligned,"
     " one that would end in URZ is out of range; URZ is 0 and is never checked",
     "uniform-destination": "URd is checked as Rd is, against 63 or 255 uniform registers",
@@ -141,7 +142,7 @@ def uniform_value(load, machine, number):
 def address_of(load, machine, lane):
     """Returns the effective address of a lane."""
     ra = base_of(load, machine)
-    if ra is None and load.has_base:
+    if ra is None and load.has_base and load.kind != "ldsm":
         load = dataclasses.replace(load, fields=load.fields | {"ra": 255})
     address = load.offset
     if ra is not None:

@@ -11,12 +11,13 @@ import random
 import sys
 
 sys.dont_write_bytecode = True
+sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 
-from machine import Invalid  # noqa: E402
-from plan import Plan  # noqa: E402
-from plan_global import plan_global, plan_matrices, plan_shared  # noqa: E402
-from plan_more import plan_ldc, plan_ldl, plan_uniform  # noqa: E402
-from sms import sm_named  # noqa: E402
+from sm70.plan import Plan  # noqa: E402
+from sm70.plan_global import plan_global, plan_matrices, plan_shared  # noqa: E402
+from sm70.plan_more import plan_ldc, plan_ldl, plan_uniform  # noqa: E402
+from sm70.sms import sm_named  # noqa: E402
+from warp.machine import Invalid  # noqa: E402
 
 
 def ld(plan):

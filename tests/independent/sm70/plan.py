@@ -1,12 +1,13 @@
 """The state before an instruction, planned from a seeded generator of random numbers."""
 
-from execute import DECISIONS, base_of, is_uniform, register_faults, uniform_pair
-from layout import OPCODES, SCHEDULING, bits
-from machine import DEFAULT_ADDRESS_BITS, DEFAULT_WINDOWS, Machine
-from run import run
-from sms import sm_named
-from text import text
-from words import decode, encode, needs_no_read_barrier, offset_width, read_mask
+from warp.machine import DEFAULT_ADDRESS_BITS, DEFAULT_WINDOWS, Machine
+
+from .execute import DECISIONS, base_of, is_uniform, register_faults, uniform_pair
+from .layout import OPCODES, SCHEDULING, bits
+from .model import run
+from .sms import sm_named
+from .text import text
+from .words import decode, encode, needs_no_read_barrier, offset_width, read_mask
 
 EVERY_BIT = (1 << 128) - 1
 

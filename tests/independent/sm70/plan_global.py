@@ -1,6 +1,6 @@
 """Plans of LD, LDG, LDG of 256 bits, LDS and LDSM."""
 
-from plan import low_bits
+from .plan import low_bits
 
 SIZE_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 8, 6: 16, 7: 16}
 ORDERS_VT = [(1, 3)] * 4 + [(0, 3), (2, 0), (2, 2), (2, 3), (3, 3)]

@@ -1,6 +1,6 @@
 """Plans of LDL and of the loads from constant memory."""
 
-from plan_global import SIZE_BYTES, plan_local, plan_registers, solve_32
+from .plan_global import SIZE_BYTES, plan_local, plan_registers, solve_32
 
 
 def plan_ldl(plan):

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
-from layout import OPCODES, SCHEDULING, bits, layout
+from warp import Refused
+
+from .layout import OPCODES, SCHEDULING, bits, layout
 
 
-class Refused(Exception):
-    """A word that no SM of that number has, or a load that must not be executed."""
+class IllegalWord(Refused):
+    """A word with a load's opcode that the disassembler refuses."""
 
 
 @dataclass
@@ -164,13 +166,13 @@ def refusal(sm, opcode, word):
 
 
 def decode(sm, word):
-    """Returns the load of a word, or `None` if it is another instruction; raises `Refused`."""
+    """Returns the load of a word, or `None` if it is another instruction; raises `IllegalWord`."""
     opcode = bits(word, 11, 0)
     if opcode not in OPCODES:
         return None
     reason = refusal(sm, opcode, word)
     if reason:
-        raise Refused(reason)
+        raise IllegalWord(reason)
     fields = {name: field.get(word) for name, field in layout(sm, opcode, word).items()}
     return Load(sm, word, opcode, fields)
 

@@ -155,8 +155,10 @@ class Image:
         elif access.space == "constant":
             parts = [(0, self.constant)]
         else:
-            high = self.high[access.lane]
-            parts = [(0, self.low[access.lane]), (self.local_window[1] - len(high), high)]
+            low, high = self.low[access.lane], self.high[access.lane]
+            start = self.local_window[1] - len(high)
+            # Parts that touch are one.
+            parts = [(0, low + high)] if len(low) == start else [(0, low), (start, high)]
         for base, data in parts:
             start = access.offset - base
             if 0 <= start and start + size <= len(data):

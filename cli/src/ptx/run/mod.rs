@@ -6,7 +6,9 @@ mod show;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use clap::ValueEnum;
 use warpload::lane::LaneMask;
+use warpload::machine::Machine;
 use warpload_ptx::module::Function;
 use warpload_ptx::rules::Unit;
 use warpload_ptx::run::{Environment, Registers, RunErrorKind};
@@ -17,6 +19,7 @@ use warpload_ptx::{Load, check_as};
 use self::show::Shown;
 use super::file::{File, each_file};
 use crate::diagnostic::Labelled;
+use crate::image;
 use crate::io::Output;
 use crate::name::Name;
 use crate::options::{Format, Progress};
@@ -122,13 +125,58 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    each_file(&arguments.files, progress, output, |file, output| run_file(arguments, file, output))
+    each_file(&arguments.files, progress, output, |file, output| {
+        let machine = match &arguments.image {
+            Some(manifest) => image::open(manifest)?.0,
+            None => Machine::default(),
+        };
+        run_file(arguments, machine, file, output)
+    })
 }
 
-fn run_file(arguments: &Arguments, file: &File<'_>, output: &mut Output) -> anyhow::Result<Status> {
+/// What a program that asks gives instead of options.
+pub(super) struct Given<'g> {
+    pub(super) function: Option<String>,
+    pub(super) set: Vec<(String, String)>,
+    pub(super) parameter: Vec<(String, String)>,
+    pub(super) place: Vec<(String, String)>,
+    pub(super) active: Option<&'g str>,
+    pub(super) pattern: Option<&'g str>,
+    pub(super) warp: u32,
+    pub(super) lane_mode: Option<&'g str>,
+}
+
+/// Returns the options for what is given; `Err` is the name of what is wrong, and why.
+pub(super) fn arguments(given: Given<'_>) -> Result<Arguments, (&'static str, String)> {
+    let pairs = |values: Vec<(String, String)>| {
+        values.into_iter().map(|(name, value)| Pair { name, value }).collect()
+    };
+    let lane_mode = given.lane_mode.map(|name| LaneModeName::from_str(name, false)).transpose();
+    let pattern = given.pattern.map(|name| read_contents(&format!("pattern:{name}"))).transpose();
+    Ok(Arguments {
+        files: Vec::new(),
+        function: given.function,
+        image: None,
+        set: pairs(given.set),
+        parameter: pairs(given.parameter),
+        place: pairs(given.place),
+        active: given.active.map_or(Ok(LaneMask::ALL), mask).map_err(|error| ("active", error))?,
+        tensor_memory: pattern.map_err(|error| ("tensor_memory", error))?,
+        warp: given.warp,
+        lane_mode: lane_mode.map_err(|error| ("lane_mode", error))?.unwrap_or_default(),
+        format: Format::Json,
+    })
+}
+
+pub(super) fn run_file(
+    arguments: &Arguments,
+    machine: Machine,
+    file: &File<'_>,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
     let function = file.function(arguments.function.as_deref());
     let function = function.with_context(|| Name::from(file.name))?;
-    let Some((environment, registers)) = file.set_up(function, arguments, output)? else {
+    let Some((environment, registers)) = file.set_up(function, machine, arguments, output)? else {
         return Ok(Status::Failed);
     };
     let mut shown = Shown::new(arguments.format, file);

@@ -13,7 +13,6 @@ use warpload_ptx::tensor::Rules;
 
 use super::{Arguments, Pair};
 use crate::diagnostic::Labelled;
-use crate::image;
 use crate::io::Output;
 use crate::name::Name;
 use crate::ptx::file::File;
@@ -23,13 +22,10 @@ impl<'f> File<'f> {
     pub(super) fn set_up(
         &self,
         function: &'f Function,
+        machine: Machine,
         arguments: &Arguments,
         output: &mut Output,
     ) -> anyhow::Result<Option<(Environment<'f>, Registers)>> {
-        let machine = match &arguments.image {
-            Some(manifest) => image::open(manifest)?.0,
-            None => Machine::default(),
-        };
         let placed = self.environment(machine, function, arguments)?;
         let mut environment = match placed {
             Ok(environment) => environment,

@@ -160,10 +160,10 @@ impl<'s> Shown<'s> {
 
     /// The place and the text of a load, a line apart from the load before it.
     fn heading(&mut self, load: &Load) -> String {
-        let Statement { line, column, text } = self.file.statement(load.span);
         let apart = if self.count > 0 { "\n" } else { "" };
         self.count += 1;
-        format!("{apart}{}:{line}:{column}: {text}", self.file.name)
+        let line = self.file.line_about(&self.file.statement(load.span), "");
+        format!("{apart}{line}")
     }
 
     fn name(&self, register: Register) -> String {

@@ -242,6 +242,12 @@ impl QualifierKind {
         known.copied().unwrap_or(Self::Unknown)
     }
 
+    /// Returns the names of all qualifiers that loads can have, without dots; some occur twice.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let of_tables = LD.iter().chain(&TENSOR_LD).map(|(name, _)| name.trim_start_matches('.'));
+        of_tables.chain(ScalarType::names().map(|(name, _)| name))
+    }
+
     /// Returns the qualifiers of an opcode by their names.
     pub(crate) fn table(opcode: Opcode) -> &'static [(&'static str, Self)] {
         match opcode {

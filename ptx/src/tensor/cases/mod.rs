@@ -47,8 +47,8 @@ pub struct Case {
     pub rules: Rules,
     /// What Tensor Memory holds.
     pub pattern: Pattern,
-    /// The expected outcome.
-    pub expected: Expected,
+    /// The expected outcome; `None` if the case has no `expect`.
+    pub expected: Option<Expected>,
 }
 
 /// What a case expects.
@@ -153,55 +153,147 @@ pub fn digest(registers: &Registers) -> String {
 }
 
 impl Case {
-    /// Executes the load and returns how the outcome differs from what is expected. A reduction
-    /// that does not exist is illegal, whatever the code: cases have no common one for it.
+    /// Executes the load and returns how the outcome differs from what is expected; empty if it does
+    /// not, or if the case expects nothing. A reduction that does not exist is illegal, whatever the
+    /// code: cases have no common one for it.
     pub fn check(&self, memories: &PatternMemories, registers: &mut Registers) -> Vec<Difference> {
-        let is_refused = matches!(self.expected, Expected::Illegal(_));
-        if is_refused && self.load == Err(IllegalLoadError::ReductionKind) {
-            return Vec::new();
+        let outcome = self.run(memories, registers);
+        self.differences(outcome.map(|()| Loaded::Executed(registers)))
+    }
+
+    /// Executes the load and returns the outcome, as a case expects it: registers by their digest.
+    pub fn answer(&self, memories: &PatternMemories, registers: &mut Registers) -> Expected {
+        if let Err(unloaded) = self.run(memories, registers) {
+            return unloaded;
         }
-        let memory = memories.get(self.pattern);
-        let outcome = match &self.load {
-            Err(illegal) => Err(format!("illegal, {}", illegal.code())),
-            Ok(load) => execute(load, self.issue, memory, &self.rules, registers)
-                .map_err(|fault| format!("fault, {}", fault.code())),
+        Expected::Loaded(Box::new(ExpectedRegisters {
+            count: registers.data().len(),
+            sha256: digest(registers),
+            all: None,
+            samples: Vec::new(),
+            reduced: registers.reduced().copied(),
+            reduced_by_lane: None,
+        }))
+    }
+
+    /// Returns how an outcome differs from what is expected, as [`Self::check`] does. Registers are
+    /// compared by their digest, and one by one if the outcome has them.
+    #[must_use]
+    pub fn compare(&self, outcome: &Expected) -> Vec<Difference> {
+        self.differences(match outcome {
+            Expected::Loaded(registers) => Ok(Loaded::Told(registers)),
+            unloaded => Err(unloaded.clone()),
+        })
+    }
+
+    /// Executes the load; `Err` if it loads nothing.
+    fn run(&self, memories: &PatternMemories, registers: &mut Registers) -> Result<(), Expected> {
+        match &self.load {
+            Err(illegal) => Err(Expected::Illegal(illegal.code().to_owned())),
+            Ok(load) => {
+                let memory = memories.get(self.pattern);
+                execute(load, self.issue, memory, &self.rules, registers)
+                    .map_err(|fault| Expected::Fault(fault.code().to_owned()))
+            }
+        }
+    }
+
+    fn differences(&self, outcome: Result<Loaded<'_>, Expected>) -> Vec<Difference> {
+        let expected = match (&self.expected, &outcome) {
+            (None, _) => return Vec::new(),
+            (Some(Expected::Illegal(_)), Err(Expected::Illegal(_)))
+                if self.load == Err(IllegalLoadError::ReductionKind) =>
+            {
+                return Vec::new();
+            }
+            (Some(Expected::Loaded(expected)), Ok(registers)) => {
+                return expected.compare(registers);
+            }
+            (Some(expected), _) => expected.to_string(),
         };
-        let expected = match &self.expected {
-            Expected::Illegal(code) => format!("illegal, {code}"),
-            Expected::Fault(code) => format!("fault, {code}"),
-            Expected::Loaded(expected) if outcome.is_ok() => return expected.compare(registers),
-            Expected::Loaded(_) => "registers".to_owned(),
-        };
-        match outcome {
-            Err(got) if got == expected => Vec::new(),
-            Err(got) => vec![Difference::Outcome { expected, got }],
-            Ok(()) => vec![Difference::Outcome { expected, got: "registers".to_owned() }],
+        let got = outcome.map_or_else(|unloaded| unloaded.to_string(), |_| REGISTERS.to_owned());
+        if got == expected { Vec::new() } else { vec![Difference::Outcome { expected, got }] }
+    }
+}
+
+/// What an outcome with registers is called.
+const REGISTERS: &str = "registers";
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Illegal(code) => write!(f, "illegal, {code}"),
+            Self::Fault(code) => write!(f, "fault, {code}"),
+            Self::Loaded(_) => f.write_str(REGISTERS),
+        }
+    }
+}
+
+/// The registers of an outcome.
+enum Loaded<'r> {
+    /// Those that this executor loaded.
+    Executed(&'r Registers),
+    /// What another one says of its own.
+    Told(&'r ExpectedRegisters),
+}
+
+impl Loaded<'_> {
+    fn count(&self) -> usize {
+        match self {
+            Self::Executed(registers) => registers.data().len(),
+            Self::Told(told) => told.count,
+        }
+    }
+
+    /// Returns whether single registers are known.
+    fn has_registers(&self) -> bool {
+        matches!(self, Self::Executed(_) | Self::Told(ExpectedRegisters { all: Some(_), .. }))
+    }
+
+    fn register(&self, thread: usize, register: usize) -> Option<u32> {
+        match self {
+            Self::Executed(registers) => registers.data().get(register)?.get(thread).copied(),
+            Self::Told(told) => told.all.as_ref()?.get(thread)?.get(register).copied(),
+        }
+    }
+
+    fn digest(&self) -> String {
+        match self {
+            Self::Executed(registers) => digest(registers),
+            Self::Told(told) => told.sha256.clone(),
+        }
+    }
+
+    fn reduced(&self) -> Option<&LaneValues> {
+        match self {
+            Self::Executed(registers) => registers.reduced(),
+            Self::Told(told) => told.reduced.as_ref(),
         }
     }
 }
 
 impl ExpectedRegisters {
-    fn compare(&self, registers: &Registers) -> Vec<Difference> {
-        let data = registers.data();
+    fn compare(&self, loaded: &Loaded<'_>) -> Vec<Difference> {
         let mut differences = Vec::new();
-        let (expected, got) = (self.count, data.len());
+        let (expected, got) = (self.count, loaded.count());
         if expected != got {
             differences.push(Difference::Count { expected, got });
         }
         let all = self.all.iter().flatten().enumerate().flat_map(|(thread, values)| {
             values.iter().enumerate().map(move |(register, value)| (thread, register, *value))
         });
-        for (thread, register, expected) in all.chain(self.samples.iter().copied()) {
-            let got = data.get(register).and_then(|row| row.get(thread)).copied();
+        let known = all.chain(self.samples.iter().copied()).filter(|_| loaded.has_registers());
+        for (thread, register, expected) in known {
+            let got = loaded.register(thread, register);
             if got != Some(expected) {
                 differences.push(Difference::Register { thread, register, expected, got });
             }
         }
-        let got = digest(registers);
+        let got = loaded.digest();
         if got != self.sha256 {
             differences.push(Difference::Digest { expected: self.sha256.clone(), got });
         }
-        self.compare_reduced(registers.reduced(), &mut differences);
+        self.compare_reduced(loaded.reduced(), &mut differences);
         differences
     }
 

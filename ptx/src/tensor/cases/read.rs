@@ -1,6 +1,8 @@
 //! The JSON of a case, and the rules that its keys keep.
 
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 use warpload::only_objects;
 use warpload::suite::json::present;
 
@@ -15,9 +17,12 @@ use warpload::suite::json::{self, JsonError};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 struct CaseJson {
+    #[serde(default)]
     id: String,
-    kind: Kind,
-    conf: Confidence,
+    #[serde(default, deserialize_with = "present")]
+    kind: Option<Kind>,
+    #[serde(default, deserialize_with = "present")]
+    conf: Option<Confidence>,
     #[serde(default)]
     note: Option<String>,
     shape: String,
@@ -43,7 +48,17 @@ struct CaseJson {
     hw_align: bool,
     #[serde(default, deserialize_with = "present")]
     alloc: Option<Vec<(usize, usize)>>,
-    expect: ExpectJson,
+    #[serde(default, deserialize_with = "present")]
+    expect: Option<ExpectJson>,
+    /// What suites say about a case; it changes nothing.
+    #[serde(default, rename = "family")]
+    _family: IgnoredAny,
+    #[serde(default, rename = "flags")]
+    _flags: Vec<String>,
+    #[serde(default, rename = "source")]
+    _source: String,
+    #[serde(default, rename = "decision")]
+    _decision: bool,
 }
 
 #[derive(Deserialize)]
@@ -118,11 +133,11 @@ impl CaseJson {
         };
         Ok(Case {
             load,
-            confidence: self.conf,
+            confidence: self.conf.unwrap_or(Confidence::Documented),
             issue: Issue::new(self.warp, TensorAddress(self.taddr)),
             rules: self.rules()?,
             pattern,
-            expected: self.expect.read(self.kind)?,
+            expected: self.expect.map(|expect| expect.read(self.kind, "expect.")).transpose()?,
             id: self.id,
             note: self.note,
         })
@@ -131,17 +146,19 @@ impl CaseJson {
     /// The reduction, if there is one; `Err` inside for one that no instruction has, which only a
     /// case of kind `illegal` may name.
     fn reduction(&self) -> Result<Result<Option<Reduction>, IllegalLoadError>, JsonError> {
+        // Without a kind, nothing says that it is legal.
+        let may_be_illegal = matches!(self.kind, None | Some(Kind::Illegal));
         let (operation, kind) = match (self.op.as_deref(), self.kind_of_values.as_deref()) {
             (Some(operation), Some(kind)) => (operation, kind),
-            (None, None) if self.kind == Kind::LdRed => {
+            (None, None) if self.kind == Some(Kind::LdRed) => {
                 return Err(JsonError::at("op", "missing key; a reduction has `op` and `type`"));
             }
             (None, None) => return Ok(Ok(None)),
-            _ if self.kind == Kind::Illegal => return Ok(Err(IllegalLoadError::ReductionKind)),
+            _ if may_be_illegal => return Ok(Err(IllegalLoadError::ReductionKind)),
             (Some(_), None) => return Err(JsonError::at("type", "missing key beside `op`")),
             (None, Some(_)) => return Err(JsonError::at("op", "missing key beside `type`")),
         };
-        if self.kind == Kind::Ld {
+        if self.kind == Some(Kind::Ld) {
             return Err(JsonError::at("op", "a case of kind `ld` has no reduction"));
         }
         let (key, message) = match (operation.parse(), kind.parse()) {
@@ -152,9 +169,9 @@ impl CaseJson {
             (Err(_), _) => ("op", format!("no operation {operation:?}; expected min or max")),
             (_, Err(_)) => ("type", format!("no type {kind:?}; expected u32, s32 or f32")),
         };
-        match self.kind {
-            Kind::Illegal => Ok(Err(IllegalLoadError::ReductionKind)),
-            _ => Err(JsonError::at(key, message)),
+        match may_be_illegal {
+            true => Ok(Err(IllegalLoadError::ReductionKind)),
+            false => Err(JsonError::at(key, message)),
         }
     }
 
@@ -175,61 +192,110 @@ impl CaseJson {
     }
 }
 
-impl ExpectJson {
-    fn read(self, kind: Kind) -> Result<Expected, JsonError> {
-        let expected = match (self.error, kind) {
-            (Some(ErrorJson::Assemble), Kind::Illegal) => Expected::Illegal,
-            (Some(ErrorJson::Undefined), Kind::Undefined) => Expected::Fault,
-            (None, Kind::Ld | Kind::LdRed) => {
-                return Ok(Expected::Loaded(Box::new(self.registers(kind)?)));
+impl Expected {
+    /// Reads the `expect` of a case from one JSON object.
+    ///
+    /// # Errors
+    /// Returns [`JsonError`] with the key and, if the text is malformed, its position.
+    pub fn from_json(text: &str) -> Result<Self, JsonError> {
+        json::from_str::<ExpectJson>(text)?.read(None, "")
+    }
+}
+
+/// Serializes as the `expect` of a case.
+impl Serialize for Expected {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Self::Illegal(code) | Self::Fault(code) => {
+                let is_illegal = matches!(self, Self::Illegal(_));
+                map.serialize_entry("error", if is_illegal { "assemble" } else { "undefined" })?;
+                map.serialize_entry("code", code)?;
             }
-            _ => return Err(JsonError::at("expect.error", "does not go with `kind`")),
+            Self::Loaded(registers) => {
+                map.serialize_entry("n", &registers.count)?;
+                map.serialize_entry("sha256", &registers.sha256)?;
+                if let Some(all) = &registers.all {
+                    map.serialize_entry("regs", all)?;
+                }
+                if !registers.samples.is_empty() {
+                    map.serialize_entry("probe", &registers.samples)?;
+                }
+                if let Some(reduced) = &registers.reduced {
+                    map.serialize_entry("redval", reduced)?;
+                }
+                if let Some(reduced) = &registers.reduced_by_lane {
+                    map.serialize_entry("redval_if_lane_scope", reduced)?;
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+impl ExpectJson {
+    /// Returns what is expected of a case of that kind, if it is known. `prefix` is where the keys are.
+    fn read(self, kind: Option<Kind>, prefix: &str) -> Result<Expected, JsonError> {
+        let expected = match (self.error, kind) {
+            (Some(ErrorJson::Assemble), None | Some(Kind::Illegal)) => Expected::Illegal,
+            (Some(ErrorJson::Undefined), None | Some(Kind::Undefined)) => Expected::Fault,
+            (None, None | Some(Kind::Ld | Kind::LdRed)) => {
+                return Ok(Expected::Loaded(Box::new(self.registers(kind, prefix)?)));
+            }
+            _ => return Err(JsonError::at(format!("{prefix}error"), "does not go with `kind`")),
         };
-        let code = self.code.ok_or_else(|| missing("code", "the code of the broken rule"))?;
-        Ok(expected(code))
+        let missing = || missing(prefix, "code", "the code of the broken rule");
+        Ok(expected(self.code.ok_or_else(missing)?))
     }
 
-    fn registers(self, kind: Kind) -> Result<ExpectedRegisters, JsonError> {
-        let count = self.n.ok_or_else(|| missing("n", "the number of data registers"))?;
+    fn registers(self, kind: Option<Kind>, prefix: &str) -> Result<ExpectedRegisters, JsonError> {
+        let at = |key: &str, message: &str| JsonError::at(format!("{prefix}{key}"), message);
+        let count = self.n.ok_or_else(|| missing(prefix, "n", "the number of data registers"))?;
         if !(1..=MAX_REGISTERS).contains(&count) {
-            return Err(JsonError::at("expect.n", "expected 1 to 128"));
+            return Err(at("n", "expected 1 to 128"));
         }
-        let sha256 = self.sha256.ok_or_else(|| missing("sha256", "64 hexadecimal digits"))?;
+        let sha256 =
+            self.sha256.ok_or_else(|| missing(prefix, "sha256", "64 hexadecimal digits"))?;
         let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
         if sha256.len() != 64 || !sha256.bytes().all(is_digit) {
-            let message = "expected 64 hexadecimal digits, small letters among them";
-            return Err(JsonError::at("expect.sha256", message));
+            return Err(at("sha256", "expected 64 hexadecimal digits, small letters among them"));
         }
         if let Some(all) = &self.regs
             && (all.len() != LANES || all.iter().any(|values| values.len() != count))
         {
-            let message = format!("expected {LANES} arrays of `n` values, one a thread");
-            return Err(JsonError::at("expect.regs", message));
+            return Err(at(
+                "regs",
+                &format!("expected {LANES} arrays of `n` values, one a thread"),
+            ));
         }
         let is_outside =
             |(thread, register, _): &(usize, usize, u32)| *thread >= LANES || *register >= count;
         if let Some(i) = self.probe.iter().position(is_outside) {
             let message = "expected [thread, register, value], thread below 32, register below `n`";
-            return Err(JsonError::at(format!("expect.probe[{i}]"), message));
+            return Err(at(&format!("probe[{i}]"), message));
         }
-        let reduced = lanes("redval", self.redval)?;
-        if reduced.is_some() != (kind == Kind::LdRed) {
-            return Err(JsonError::at("expect.redval", "goes with `kind` `ld_red`, and only so"));
+        let reduced = lanes(prefix, "redval", self.redval)?;
+        if kind.is_some_and(|kind| reduced.is_some() != (kind == Kind::LdRed)) {
+            return Err(at("redval", "goes with `kind` `ld_red`, and only so"));
         }
-        let reduced_by_lane = lanes("redval_if_lane_scope", self.redval_if_lane_scope)?;
+        let reduced_by_lane = lanes(prefix, "redval_if_lane_scope", self.redval_if_lane_scope)?;
         let (all, samples) = (self.regs, self.probe);
         Ok(ExpectedRegisters { count, sha256, all, samples, reduced, reduced_by_lane })
     }
 }
 
-fn missing(key: &str, what: &str) -> JsonError {
-    JsonError::at(format!("expect.{key}"), format!("missing key; expected {what}"))
+fn missing(prefix: &str, key: &str, what: &str) -> JsonError {
+    JsonError::at(format!("{prefix}{key}"), format!("missing key; expected {what}"))
 }
 
-fn lanes(key: &str, values: Option<Vec<u32>>) -> Result<Option<LaneValues>, JsonError> {
+fn lanes(
+    prefix: &str,
+    key: &str,
+    values: Option<Vec<u32>>,
+) -> Result<Option<LaneValues>, JsonError> {
     let Some(values) = values else { return Ok(None) };
     let lanes = values.try_into().map_err(|_| {
-        JsonError::at(format!("expect.{key}"), format!("expected {LANES} values, one a thread"))
+        JsonError::at(format!("{prefix}{key}"), format!("expected {LANES} values, one a thread"))
     })?;
     Ok(Some(lanes))
 }

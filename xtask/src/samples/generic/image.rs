@@ -3,8 +3,7 @@
 use anyhow::Result;
 use warpload::lane::LANES;
 use warpload::memory::{AddressMap, Memory, MemoryBuilder, Space};
-
-use super::random::Random;
+use warpload::suite::random::Random;
 
 /// An allocated range of generic addresses.
 #[derive(Clone, Copy)]

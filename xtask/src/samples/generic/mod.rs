@@ -9,7 +9,6 @@
 
 mod image;
 mod plan;
-mod random;
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
@@ -20,11 +19,11 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::{FaultCause, Outcome, UniformPath, reference};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::OutsideWindow;
+use warpload::suite::random::Random;
 use warpload::trace::{self, Addresses, Kernel, NewRecord, Operation, TraceWriter};
 use warpload::warp::Warp;
 
 use plan::{Case, Form, Place, Plan, plans};
-use random::Random;
 
 /// Another seed generates another sample.
 const SEED: u64 = 0x5350_4135;
@@ -60,7 +59,7 @@ pub(crate) struct Counts {
 /// # Errors
 /// Returns an error if the plan does not produce a valid trace.
 pub(crate) fn generate() -> Result<Sample> {
-    let mut random = Random(SEED);
+    let mut random = Random::new(SEED, &[]);
     let image = image::image(BYTES, &mut random)?;
     let machine = Machine { misaligned: Misaligned::Report, ..Machine::new(image.memory) };
     let source = format!("cargo xtask samples, seed {SEED:#x}");
@@ -112,7 +111,7 @@ impl Generator {
         for case in &plan.cases {
             steps.push(Step::Load(*case, self.instruction(case)?));
             for _ in 0..self.random.below(3) {
-                steps.push(self.random.pick(&OTHERS));
+                steps.extend(self.random.pick(&OTHERS));
             }
         }
         for warp in 0..plan.warps {
@@ -157,7 +156,7 @@ impl Generator {
         };
         Ok(Ld {
             plg: Pred::P0,
-            cache: random.pick(&CacheOp::ALL),
+            cache: random.pick(&CacheOp::ALL).unwrap_or(CacheOp::Ca),
             size: case.size,
             extended: case.place.is_far() || random.one_in(2),
             immediate: immediate.context("32 bits")?,

@@ -2,9 +2,9 @@
 
 use warpload::encoding::Size;
 use warpload::lane::{LANES, LaneMask};
+use warpload::suite::random::Random;
 
 use super::image::{ALL, FAR, FIRST, GLOBAL, LOCAL_HIGH, LOCAL_LOW, NEXT, Region, SHARED};
-use super::random::Random;
 
 /// The form in which a record stores its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,8 @@ impl Place {
                 _ => std::array::from_fn(|_| slot(random, region)),
             },
             Self::Regions(regions) => std::array::from_fn(|_| {
-                let region = random.pick(regions);
+                // There is always one.
+                let region = random.pick(regions).unwrap_or(NEXT);
                 slot(random, region)
             }),
             Self::Misaligned(region) => std::array::from_fn(|_| {

@@ -61,7 +61,7 @@ fn read(
     let read = std::thread::scope(|scope| {
         let mut text: Text<'_> = BufReader::with_capacity(BUFFER, Box::new(grouped));
         if threads > 1 {
-            text = read_ahead(text, scope);
+            text = read_ahead(text, scope).map_err(unreadable)?;
         }
         Reader::of_whole(file).read(&mut text, threads, sink)
     });

@@ -1,0 +1,320 @@
+//! `conform`: checks an emulator, any program, against the conformance suite (docs/conformance.md).
+
+mod case;
+mod junit;
+mod outcome;
+#[cfg(unix)]
+mod pipes;
+mod program;
+mod report;
+mod stream;
+mod tally;
+#[cfg(any(not(unix), test))]
+mod threads;
+mod worker;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use clap::builder::PossibleValuesParser;
+
+use super::destination::Destination;
+use super::families::FAMILIES;
+use super::io::{self, Output};
+use super::options::Progress;
+use super::status::Status;
+use outcome::{File, Line, Outcome, Verdict};
+use program::Program;
+use report::{Format, Report};
+use worker::{Choice, Worker};
+
+/// Check an emulator against the conformance suite
+///
+/// Runs your program, asks it the cases of the suite one by one, and says which answers are wrong and
+/// what those cases have in common. The program reads questions from its standard input, one JSON object
+/// a line, and writes the answer to each to its standard output, one line, before it reads the next (flush
+/// after each line). A question is a case without what it expects, `final` or `expect`; the answer is that
+/// `final` or `expect`, or {"skip": "why"} for what the program does not do.
+///
+/// If the program ends or does not answer in time, that case fails, and the program is started again for the
+/// next one. Results are in the order of the cases, whatever `--jobs` is.
+///
+/// Exit status: 0 if no case failed, 1 if one did, 2 if the program cannot be started, has answered none
+/// of the first 10 questions, or a file cannot be read.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload conform --command ./my-emulator vectors/v1
+  warpload conform --command 'python3 adapter.py --model b' --family execute vectors/v1
+  warpload conform --command ./my-emulator --flag misaligned --failures 100 vectors/v1
+  warpload conform --command ./my-emulator --format junit -o report.xml vectors/v1
+  warpload conform --command 'warpload answer' vectors/v1
+
+`warpload answer` is such a program. docs/conformance.md has the questions and answers of each family.")]
+pub(crate) struct Arguments {
+    /// Files of cases, one JSON object a line, or folders: every .jsonl file in them but those in `schema`
+    /// and `files`; `-` is standard input
+    #[arg(required = true)]
+    suite: Vec<PathBuf>,
+
+    /// The program with its arguments, quoted as for a shell. No shell runs it: `sh -c '…'` is one that does
+    #[arg(long, value_name = "COMMAND")]
+    command: String,
+
+    /// How many instances of the program to run at the same time
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS)
+    )]
+    jobs: u16,
+
+    /// How long the program may take for an answer, in seconds; then it is killed with its process group
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
+    timeout: Duration,
+
+    /// Only cases of this family; can be given several times
+    #[arg(long, value_name = "F", value_parser = PossibleValuesParser::new(FAMILIES.map(|family| family.name)))]
+    family: Vec<String>,
+
+    /// Only cases with this flag; if given several times, cases with any of them
+    #[arg(long, value_name = "F")]
+    flag: Vec<String>,
+
+    /// Skip cases that no public source decides
+    #[arg(long)]
+    skip_decisions: bool,
+
+    /// How many failures to show as text
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    failures: usize,
+
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// The file to write the result to, or `-` for standard output, the default
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+const MAX_JOBS: i64 = 1024;
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    // A year, as good as forever.
+    const MOST: f64 = 365.0 * 86_400.0;
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= MOST);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|timeout| !timeout.is_zero())
+        .ok_or_else(|| "expected a number of seconds above 0".to_owned())
+}
+
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let program = Program::new(&arguments.command, arguments.timeout)?;
+    let to = Destination::new(arguments.output.as_deref())?;
+    let choice = Choice {
+        families: arguments.family,
+        flags: arguments.flag,
+        skip_decisions: arguments.skip_decisions,
+    };
+    let workers = (0..arguments.jobs).map(|_| Worker::new(&program, &choice)).collect();
+    let mut run = Run {
+        program: &program,
+        workers,
+        report: Report::new(arguments.format, arguments.failures),
+        lines: Vec::new(),
+        bytes: 0,
+        unanswered: Some(0),
+        is_streaming: to.is_standard_output(),
+    };
+    // A program that cannot be started is not the fault of a case.
+    drop(program.start()?);
+    let mut status = Status::Done;
+    for path in &arguments.suite {
+        let files = match case::files(path) {
+            Ok(files) => files,
+            Err(error) => {
+                status = run.fail_input(&io::name(path), error, output)?;
+                continue;
+            }
+        };
+        for file in files {
+            if let Err(error) = run.file(&file, progress, output) {
+                let Unreadable(error) = error.downcast()?;
+                status = run.fail_input(&io::name(&file), error, output)?;
+            }
+        }
+    }
+    run.flush(true, output)?;
+    let counts = run.report.tally.counts;
+    if counts.all() == 0 {
+        bail!("no case has the family and the flag that are asked for");
+    }
+    let status = status.max(if counts.failed > 0 { Status::Failed } else { Status::Done });
+    output.raise(status);
+    to.bytes(&run.report.finish()?, output)?;
+    Ok(status)
+}
+
+/// A file of cases that is not what it should be.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:#}")]
+struct Unreadable(anyhow::Error);
+
+/// How many lines, and how many bytes of them, are judged together.
+const MAX_LINES: usize = 1024;
+const MAX_BYTES: usize = 8 << 20;
+/// How many cases the program may leave unanswered before it answers the first one.
+const MAX_UNANSWERED: usize = 10;
+
+struct Run<'p> {
+    program: &'p Program,
+    workers: Vec<Worker<'p>>,
+    report: Report,
+    /// Those that are to be judged.
+    lines: Vec<Line>,
+    bytes: usize,
+    /// How many cases the program was asked without an answer; `None` once it has answered one.
+    unanswered: Option<usize>,
+    /// Whether results are written as they come.
+    is_streaming: bool,
+}
+
+impl Run<'_> {
+    fn file(&mut self, path: &Path, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
+        let file = Arc::new(File { name: io::name(path), folder: case::folder_of(path) });
+        let mut is_empty = true;
+        let mut failed = None;
+        let read = io::each_line(path, progress, |number, text| {
+            is_empty = false;
+            let text = text.map(str::to_owned).map_err(|error| error.to_string());
+            self.bytes += text.as_ref().map_or(0, String::len);
+            self.lines.push(Line { file: Arc::clone(&file), number, text });
+            if self.lines.len() == MAX_LINES || self.bytes > MAX_BYTES {
+                self.flush(false, output).map_err(|error| {
+                    failed = Some(error);
+                    anyhow!("stopped")
+                })?;
+            }
+            Ok(())
+        });
+        match (failed, read) {
+            (Some(error), _) => Err(error),
+            (None, Err(error)) => Err(Unreadable(error).into()),
+            (None, Ok(())) if is_empty => {
+                let error = anyhow!("no cases; expected one JSON object a line");
+                Err(Unreadable(error.context(file.name.clone())).into())
+            }
+            (None, Ok(())) => Ok(()),
+        }
+    }
+
+    /// Reports an input that cannot be read, which counts as a failure.
+    fn fail_input(
+        &mut self,
+        name: &str,
+        error: anyhow::Error,
+        output: &mut Output,
+    ) -> anyhow::Result<Status> {
+        self.flush(false, output)?;
+        self.report.add_unreadable(name, &format!("{error:#}"));
+        output.fail_input(error)
+    }
+
+    /// Judges the lines that were read, and reports them.
+    fn flush(&mut self, is_last: bool, output: &mut Output) -> anyhow::Result<()> {
+        let lines = std::mem::take(&mut self.lines);
+        self.bytes = 0;
+        let outcomes = self.judge(&lines, is_last)?;
+        for (line, outcome) in lines.iter().zip(&outcomes) {
+            if let Some(outcome) = outcome {
+                self.report.add(line, outcome)?;
+            }
+        }
+        if self.report.tally.counts.failed > 0 {
+            output.raise(Status::Failed);
+        }
+        if self.is_streaming {
+            output.bytes(&self.report.take())?;
+            output.flush()?;
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, lines: &[Line], is_last: bool) -> anyhow::Result<Vec<Option<Outcome>>> {
+        self.workers.iter_mut().for_each(Worker::forget);
+        let next = AtomicUsize::new(0);
+        let take =
+            || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|place| *place < lines.len());
+        let mut found = Vec::new();
+        if let (Some(mut unanswered), [first, ..]) = (self.unanswered, &mut self.workers[..]) {
+            // One run of the program alone: whether it can answer does not depend on the jobs.
+            let mut is_answered = false;
+            found = first.work(lines, false, |outcome| {
+                match outcome.and_then(|outcome| outcome.answered) {
+                    Some(true) => is_answered = true,
+                    Some(false) => unanswered += 1,
+                    None => {}
+                }
+                if is_answered || unanswered >= MAX_UNANSWERED { None } else { take() }
+            })?;
+            self.unanswered = (!is_answered).then_some(unanswered);
+            if !is_answered && unanswered >= MAX_UNANSWERED {
+                bail!(self.silent(&found));
+            }
+        }
+        let is_stopped = AtomicBool::new(false);
+        let work = |worker: &mut Worker<'_>| {
+            let next = |_: Option<&Outcome>| take().filter(|_| !is_stopped.load(Ordering::Relaxed));
+            let result = worker.work(lines, is_last, next);
+            is_stopped.fetch_or(result.is_err(), Ordering::Relaxed);
+            result
+        };
+        let results: Vec<anyhow::Result<_>> = match &mut self.workers[..] {
+            [only] => vec![work(only)],
+            workers => thread::scope(|scope| {
+                let work = &work;
+                let start =
+                    |worker| thread::Builder::new().spawn_scoped(scope, move || work(worker));
+                let jobs: Vec<_> = workers.iter_mut().map(start).collect();
+                let joined = jobs.into_iter().map(|job| match job {
+                    Ok(job) => job.join().unwrap_or_else(|_| bail!("a job has panicked")),
+                    Err(error) => Err(error).context("--jobs: a thread cannot be started"),
+                });
+                joined.collect()
+            }),
+        };
+        for result in results {
+            found.extend(result?);
+        }
+        let mut outcomes: Vec<Option<Outcome>> = lines.iter().map(|_| None).collect();
+        for (place, outcome) in found {
+            outcomes[place] = Some(outcome);
+        }
+        Ok(outcomes)
+    }
+
+    /// Says that the program does not answer, and how it failed last.
+    fn silent(&self, found: &[(usize, Outcome)]) -> String {
+        let last = found.iter().rev().find_map(|(_, outcome)| match &outcome.verdict {
+            Verdict::Failed(failure) => Some(failure.lines().join("\n")),
+            _ => None,
+        });
+        format!(
+            "{}: has answered none of the first {MAX_UNANSWERED} questions; expected one line for each line of \
+             its standard input, flushed at once: {}",
+            self.program.name(),
+            last.unwrap_or_default()
+        )
+    }
+}

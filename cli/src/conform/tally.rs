@@ -1,0 +1,251 @@
+//! [`Tally`]: what became of the cases, counted by family and flag, and which flags explain the failures.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::outcome::{Outcome, Verdict};
+use crate::families::FAMILIES;
+
+#[derive(Clone, Copy, Default, Serialize)]
+pub(super) struct Counts {
+    pub(super) passed: u64,
+    pub(super) failed: u64,
+    pub(super) skipped: u64,
+}
+
+impl Counts {
+    fn add(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Passed => self.passed += 1,
+            Verdict::Failed(_) => self.failed += 1,
+            Verdict::Skipped(_) => self.skipped += 1,
+            Verdict::Unchosen => {}
+        }
+    }
+
+    pub(super) fn all(&self) -> u64 {
+        self.passed + self.failed + self.skipped
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) counts: Counts,
+    families: BTreeMap<&'static str, Family>,
+    /// Of each reason to skip, how many cases.
+    pub(super) skips: BTreeMap<String, u64>,
+}
+
+#[derive(Default)]
+struct Family {
+    counts: Counts,
+    flags: BTreeMap<String, Counts>,
+}
+
+/// A family, and what became of its cases.
+#[derive(Serialize)]
+pub(super) struct FamilyRow {
+    pub(super) family: &'static str,
+    #[serde(flatten)]
+    pub(super) counts: Counts,
+}
+
+/// A flag, and what became of its cases.
+#[derive(Serialize)]
+pub(super) struct FlagRow {
+    pub(super) family: &'static str,
+    pub(super) flag: String,
+    #[serde(flatten)]
+    pub(super) counts: Counts,
+    /// How well the flag tells the cases that fail from those that pass, 0 to 1.
+    pub(super) explains: f64,
+}
+
+/// How many different reasons are kept, and what the others become.
+const MAX_REASONS: usize = 100;
+const OTHER_REASONS: &str = "other reasons";
+/// Above this, that the failures are of a flag is worth a sentence.
+const TELLING: f64 = 0.5;
+/// How many flags of a family a sentence is about, if they explain its failures as well as each other.
+const MAX_SENTENCES: usize = 3;
+
+/// Returns how well the flag whose cases these are explains `failures` in all: the harmonic mean of the part
+/// of its cases that fail and the part of the failures that are its cases. It is 1 if the cases that fail
+/// are those of the flag; a flag that all cases have and one that a single failure has both get little.
+fn explains(counts: &Counts, failures: u64) -> f64 {
+    let sum = counts.passed + counts.failed + failures;
+    if sum == 0 { 0.0 } else { 2.0 * counts.failed as f64 / sum as f64 }
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, outcome: &Outcome) {
+        let Outcome { family, about, verdict, .. } = outcome;
+        self.counts.add(verdict);
+        if let Verdict::Skipped(reason) = verdict {
+            let is_kept = self.skips.len() < MAX_REASONS || self.skips.contains_key(reason);
+            let reason = if is_kept { reason } else { OTHER_REASONS };
+            *self.skips.entry(reason.to_owned()).or_default() += 1;
+        }
+        let Some(family) = family.filter(|_| !matches!(verdict, Verdict::Unchosen)) else { return };
+        let family = self.families.entry(family).or_default();
+        family.counts.add(verdict);
+        for (i, flag) in about.flags.iter().enumerate() {
+            // A flag that is there twice counts once.
+            if about.flags[..i].contains(flag) {
+                continue;
+            }
+            match family.flags.get_mut(flag) {
+                Some(counts) => counts.add(verdict),
+                None => family.flags.entry(flag.clone()).or_default().add(verdict),
+            }
+        }
+    }
+
+    /// Returns the families in the order of their list.
+    pub(super) fn families(&self) -> Vec<FamilyRow> {
+        let row =
+            |(family, found): (&'static str, &Family)| FamilyRow { family, counts: found.counts };
+        self.in_order().map(row).collect()
+    }
+
+    fn in_order(&self) -> impl Iterator<Item = (&'static str, &Family)> {
+        FAMILIES.iter().filter_map(|family| Some((family.name, self.families.get(family.name)?)))
+    }
+
+    /// Returns the flags, those first that explain the failures of their family best.
+    pub(super) fn flags(&self) -> Vec<FlagRow> {
+        let mut rows: Vec<FlagRow> = self
+            .in_order()
+            .flat_map(|(family, found)| {
+                found.flags.iter().map(move |(flag, counts)| FlagRow {
+                    family,
+                    flag: flag.clone(),
+                    counts: *counts,
+                    explains: explains(counts, found.counts.failed),
+                })
+            })
+            .collect();
+        // Stable: flags that explain nothing stay in the order of families and names.
+        rows.sort_by(|one, other| other.explains.total_cmp(&one.explains));
+        rows
+    }
+
+    /// Returns a sentence for each flag that explains the failures of a family.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let rows = self.flags();
+        let mut sentences = Vec::new();
+        for (family, found) in self.in_order() {
+            let failures = found.counts.failed;
+            if failures > 1 && found.counts.passed == 0 {
+                sentences.push(format!("{family}: all {failures} cases fail"));
+                continue;
+            }
+            let mut of_family = rows.iter().filter(|row| row.family == family).peekable();
+            let best = of_family.peek().map_or(0.0, |row| row.explains);
+            if best < TELLING {
+                continue;
+            }
+            let best = of_family.take_while(|row| row.explains >= best).take(MAX_SENTENCES);
+            sentences.extend(
+                best.map(|row| format!("{family}: {}", sentence(&row.flag, &row.counts, failures))),
+            );
+        }
+        sentences
+    }
+}
+
+/// Says which of the failures are cases of the flag, and which of those fail.
+fn sentence(flag: &str, counts: &Counts, failures: u64) -> String {
+    let (failed, run) = (counts.failed, counts.passed + counts.failed);
+    let failures = match (failed == failures, failures) {
+        (true, 1) => format!("the only failure is a `{flag}` case"),
+        (true, _) => format!("all {failures} failures are `{flag}` cases"),
+        (false, _) => format!("{failed} of {failures} failures are `{flag}` cases"),
+    };
+    let cases = match (failed == run, run) {
+        (true, 1) => "it is the only one".to_owned(),
+        (true, _) => format!("all `{flag}` cases fail"),
+        (false, _) => format!("{failed} of {run} `{flag}` cases fail"),
+    };
+    format!("{failures}; {cases}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conform::case::About;
+    use crate::conform::outcome::{Failure, FailureKind};
+
+    /// Adds cases with these flags, some of which fail.
+    fn add(tally: &mut Tally, flags: &[&str], passed: u64, failed: u64) {
+        for i in 0..passed + failed {
+            let differences = vec!["wrong".to_owned()];
+            let failure =
+                Failure { kind: FailureKind::Difference, differences, stderr: Vec::new() };
+            let verdict = if i < passed { Verdict::Passed } else { Verdict::Failed(failure) };
+            let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+            let about = About { flags, ..About::default() };
+            tally.add(&Outcome { family: Some("execute"), about, verdict, answered: Some(true) });
+        }
+    }
+
+    fn ranked(tally: &Tally) -> Vec<(String, u64)> {
+        let rows = tally.flags().into_iter();
+        rows.map(|row| (row.flag, (100.0 * row.explains).round() as u64)).collect()
+    }
+
+    fn row(flag: &str, percent: u64) -> (String, u64) {
+        (flag.to_owned(), percent)
+    }
+
+    #[test]
+    fn the_flag_of_the_failures_comes_first() {
+        let mut tally = Tally::default();
+        add(&mut tally, &["all", "misaligned"], 0, 8);
+        add(&mut tally, &["all", "misaligned", "rare"], 0, 1);
+        add(&mut tally, &["all", "other"], 90, 0);
+        assert_eq!(
+            ranked(&tally),
+            [row("misaligned", 100), row("rare", 20), row("all", 17), row("other", 0)]
+        );
+        assert_eq!(
+            tally.sentences(),
+            ["execute: all 9 failures are `misaligned` cases; all `misaligned` cases fail"]
+        );
+    }
+
+    #[test]
+    fn sentences_say_how_far_a_flag_explains() {
+        let mut tally = Tally::default();
+        add(&mut tally, &["quad"], 2, 6);
+        add(&mut tally, &["pair"], 20, 2);
+        assert_eq!(
+            tally.sentences(),
+            ["execute: 6 of 8 failures are `quad` cases; 6 of 8 `quad` cases fail"]
+        );
+        let mut tally = Tally::default();
+        add(&mut tally, &["quad"], 0, 1);
+        add(&mut tally, &["pair"], 20, 0);
+        assert_eq!(
+            tally.sentences(),
+            ["execute: the only failure is a `quad` case; it is the only one"]
+        );
+    }
+
+    #[test]
+    fn flags_explain_neither_everything_nor_nothing() {
+        let mut tally = Tally::default();
+        add(&mut tally, &["quad"], 0, 5);
+        add(&mut tally, &["pair"], 0, 5);
+        assert_eq!(tally.sentences(), ["execute: all 10 cases fail"]);
+        let mut tally = Tally::default();
+        for flag in ["a", "b", "c", "d", "e"] {
+            add(&mut tally, &[flag], 3, 1);
+        }
+        assert_eq!(tally.sentences(), [""; 0]);
+        let mut twice = Tally::default();
+        add(&mut twice, &["a", "a"], 1, 0);
+        assert_eq!(twice.flags()[0].counts.passed, 1);
+    }
+}

@@ -1,0 +1,73 @@
+//! `ptx-legality` and `ptx-execute`: which loads of a module are legal, and what they load.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+use warpload::suite::json::{self, JsonError};
+use warpload_ptx::rules::Unit;
+use warpload_ptx::{check_as, read};
+
+use super::family::{Answer, Answerer, Expected, Uncomparable};
+use super::value;
+use crate::ptx::answer::{self, Question};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Verdict {
+    accept: bool,
+}
+
+pub(super) fn compare_legality(
+    expected: &Expected<'_>,
+    answer: &str,
+) -> Result<Vec<String>, Uncomparable> {
+    let expected: Verdict = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
+    let got: Verdict = json::from_str(answer).map_err(Uncomparable::Answer)?;
+    let word = |verdict: &Verdict| if verdict.accept { "accepted" } else { "refused" };
+    Ok(match expected.accept == got.accept {
+        true => Vec::new(),
+        false => vec![format!("expected {}, got {}", word(&expected), word(&got))],
+    })
+}
+
+#[derive(Deserialize)]
+struct ModuleQuestion<'q> {
+    #[serde(borrow)]
+    module: Cow<'q, str>,
+}
+
+pub(super) fn check(question: &str, _: &mut Answerer) -> Result<Answer, JsonError> {
+    let ModuleQuestion { module } = json::from_str(question)?;
+    let accept = read(&module)
+        .is_ok_and(|module| check_as(&module, Unit::Program).all(|verdict| verdict.is_legal()));
+    Ok(Answer::new(&serde_json::json!({ "accept": accept })))
+}
+
+/// Keys of a load that say where it is, as `ptx run --format json` writes them; `line` is enough.
+const PLACES: [&str; 2] = ["column", "text"];
+
+pub(super) fn compare_loads(
+    expected: &Expected<'_>,
+    answer: &str,
+) -> Result<Vec<String>, Uncomparable> {
+    let expected: Value = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
+    let got: Value = json::from_str(answer).map_err(Uncomparable::Answer)?;
+    Ok(value::differences(&expected, &got, |key| PLACES.contains(&key)))
+}
+
+pub(super) fn execute(question: &str, _: &mut Answerer) -> Result<Answer, JsonError> {
+    let question: Question<'_> = json::from_str(question)?;
+    let mut loads = answer::run(question)?;
+    for load in loads.iter_mut().filter_map(Value::as_object_mut) {
+        load.retain(|key, _| !PLACES.contains(&&**key));
+        // The wording of messages is not part of an answer.
+        if let Some(error) = load.get_mut("error") {
+            *error = Value::Bool(true);
+        }
+        if let Some(fault) = load.get_mut("tensor_fault").and_then(Value::as_object_mut) {
+            fault.retain(|key, _| key != "message");
+        }
+    }
+    Ok(Answer::new(&serde_json::json!({ "loads": loads })))
+}

@@ -1,0 +1,92 @@
+//! `traces`: replays of files, or their refusal.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use clap::Parser;
+use serde::Deserialize;
+use serde_json::Value;
+use warpload::suite::json::{self, JsonError};
+
+use super::family::{Answer, Answerer, Expected, Uncomparable};
+use super::value;
+use crate::io::Output;
+use crate::options::Progress;
+use crate::status::Status;
+use crate::{diagnostic, replay};
+
+const REFUSED: &str = "refused";
+
+pub(super) fn compare(expected: &Expected<'_>, answer: &str) -> Result<Vec<String>, Uncomparable> {
+    let expected: Value = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
+    let got: Value = json::from_str(answer).map_err(Uncomparable::Answer)?;
+    let is_refused = |value: &Value| value.get(REFUSED) == Some(&Value::Bool(true));
+    let word = |value: &Value| if is_refused(value) { REFUSED } else { "counts" };
+    if is_refused(&expected) != is_refused(&got) {
+        return Ok(vec![format!("expected {}, got {}", word(&expected), word(&got))]);
+    }
+    Ok(value::differences(&expected, &got, |_| true))
+}
+
+#[derive(Deserialize)]
+struct Question {
+    file: String,
+    #[serde(default)]
+    options: BTreeMap<String, Value>,
+}
+
+/// The options of `replay` that a question can have, with underscores for hyphens.
+const OPTIONS: [&str; 9] = [
+    "address_bits",
+    "fill",
+    "kernel",
+    "local_window",
+    "opcode",
+    "pc",
+    "reuse",
+    "shared_window",
+    "space",
+];
+
+pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<Answer, JsonError> {
+    let Question { file, options } = json::from_str(question)?;
+    let mut arguments: Vec<String> =
+        ["replay", "--format=json", "--threads=1"].map(str::to_owned).into();
+    for (name, value) in options {
+        let key = || format!("options.{name}");
+        if !OPTIONS.contains(&&*name) {
+            let names = OPTIONS.join(", ");
+            return Err(JsonError::at(key(), format!("unknown option; expected one of {names}")));
+        }
+        let flag = name.replace('_', "-");
+        arguments.push(match value {
+            Value::Bool(false) => continue,
+            Value::Bool(true) => format!("--{flag}"),
+            Value::String(text) => format!("--{flag}={text}"),
+            Value::Number(number) => format!("--{flag}={number}"),
+            _ => return Err(JsonError::at(key(), "expected a text, a number, true or false")),
+        });
+    }
+    // A case may expect a refusal, but not of a missing file. `-` would be the input that has the questions.
+    if file == "-" || !Path::new(&file).is_file() {
+        return Err(JsonError::at("file", format!("no file {file:?}; expected its absolute path")));
+    }
+    arguments.extend(["--".to_owned(), file]);
+    let parsed = Replay::try_parse_from(arguments);
+    let Replay { arguments } = parsed.map_err(|error| JsonError::at("options", error))?;
+    let mut output = Output::captured();
+    let replayed = || replay::execute(arguments, Progress::Never, &mut output);
+    let (ran, _) = diagnostic::collect(replayed);
+    if !ran.is_ok_and(|status| status < Status::Unreadable) {
+        return Ok(Answer::new(&serde_json::json!({ REFUSED: true })));
+    }
+    let text = String::from_utf8(output.into_captured()).unwrap_or_default();
+    Ok(Answer::Known(text.trim_end().to_owned()))
+}
+
+/// The options of `replay`.
+#[derive(clap::Parser)]
+struct Replay {
+    #[command(flatten)]
+    arguments: replay::Arguments,
+}

@@ -1,0 +1,22 @@
+//! What differs between operating systems; all else is the same everywhere. `unix/` and `linux.rs` say
+//! what those have, `other.rs` and `not_linux.rs` what is done instead.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+#[path = "not_linux.rs"]
+mod linux;
+#[cfg(not(unix))]
+#[path = "other.rs"]
+mod unix;
+#[cfg(unix)]
+mod unix;
+
+pub(crate) use linux::{is_folder_of_open_files, link, unnamed};
+#[cfg(all(test, unix))]
+pub(crate) use unix::ending_signals;
+pub(crate) use unix::{
+    Identity, before_signals_end, end_group, has_exited, is_named_pipe, is_read_only, is_stdout,
+    keep_permissions, report_file_size_limit, report_lost, start_group, stdin_metadata,
+    unbuffered_stdout,
+};

@@ -1,0 +1,64 @@
+//! `vectors flags`: what each flag means.
+
+use serde::Serialize;
+use warpload::suite::flags::{self, Flag};
+
+use crate::io::Output;
+use crate::options::Format;
+use crate::status::Status;
+use crate::table::{self, Column, Value};
+
+/// List the flags of vectors with what they mean
+///
+/// Flags are computed from a vector and its outcome on the literal executor. Those marked with † are points
+/// on which no public source decides: vectors that have one have `"decision": true`. `7+` marks those that
+/// are such points from SM 7.0 on alone.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  warpload vectors flags --format json")]
+pub(crate) struct Arguments {
+    /// How the list is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct FlagJson {
+    flag: &'static str,
+    note: &'static str,
+    /// Whether no public source decides: of SM 5.x and 6.x, and of later ones.
+    decision: bool,
+    decision_from_sm70: bool,
+}
+
+const COLUMNS: [Column<Flag>; 3] = [
+    Column { key: "flag", heading: "flag", value: |flag| Value::Text(flag.name.into()) },
+    Column { key: "decision", heading: "†", value: decision },
+    Column { key: "note", heading: "note", value: |flag| Value::Whole(flag.note.to_owned()) },
+];
+
+fn decision(flag: &Flag) -> Value<'_> {
+    match [false, true].map(|is_later| flag.is_decision(is_later)) {
+        [true, _] => Value::Shown("†".to_owned()),
+        [false, true] => Value::Shown("† 7+".to_owned()),
+        _ => Value::Shown(String::new()),
+    }
+}
+
+pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    match arguments.format {
+        Format::Text => output.bytes(table::text(&COLUMNS, flags::all()).as_bytes())?,
+        Format::Json => {
+            for flag in flags::all() {
+                output.json(&FlagJson {
+                    flag: flag.name,
+                    note: flag.note,
+                    decision: flag.is_decision(false),
+                    decision_from_sm70: flag.is_decision(true),
+                })?;
+            }
+        }
+    }
+    Ok(Status::Done)
+}

@@ -1,0 +1,34 @@
+//! What Linux has for large arenas: huge pages, and how much memory is left. Other systems have neither
+//! here.
+
+/// The size from which an arena is large: worth huge pages, and worth asking whether there is that
+/// much memory.
+#[cfg(any(feature = "json", all(feature = "mmap", target_os = "linux")))]
+pub(super) const LARGE: usize = 64 << 20;
+
+/// Returns zeroes on huge pages, or `None` if they are few or the system does not have such pages.
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+pub(super) fn huge_pages(size: usize) -> Option<memmap2::MmapMut> {
+    if size < LARGE {
+        return None;
+    }
+    let map = memmap2::MmapMut::map_anon(size).ok()?;
+    // Before the first write, which takes the pages.
+    map.advise(memmap2::Advice::HugePage).ok()?;
+    Some(map)
+}
+
+#[cfg(all(feature = "mmap", not(target_os = "linux")))]
+pub(super) fn huge_pages(_: usize) -> Option<memmap2::MmapMut> {
+    None
+}
+
+/// Returns how much memory can be allocated without swapping; 64 GiB if the system does not tell.
+#[cfg(feature = "json")]
+pub(super) fn available() -> u64 {
+    let told = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1 << 10)
+    });
+    told.unwrap_or(64 << 30)
+}

@@ -1,0 +1,260 @@
+//! [`Family`]: the forms of one instruction that can be executed, with their fields by name.
+
+use std::rc::Rc;
+
+use warpload_encoding::{
+    Decoded, Instruction128, Load, LoadDestination, LoadInstruction, LoadParts, LoadSize,
+    MemorySpace, Offset, Size, Sm, UniformBase, describe,
+};
+
+/// An instruction of one SM, in all forms that can be executed.
+#[derive(Debug)]
+pub(crate) struct Family {
+    pub(crate) mnemonic: &'static str,
+    pub(crate) sm: Sm,
+    pub(crate) forms: Vec<Form>,
+}
+
+/// A form of an instruction with its size and the modifiers that decide what it means. All else is as
+/// in a text that does not name it.
+#[derive(Clone, Debug)]
+pub(crate) struct Form {
+    pub(crate) word: u128,
+    fields: Rc<[FieldPlace]>,
+    pub(crate) parts: LoadParts,
+    pub(crate) size: LoadSize,
+    /// How many bytes the offset's number counts.
+    pub(crate) offset_unit: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FieldPlace {
+    name: &'static str,
+    low: u32,
+    width: u32,
+    is_read: bool,
+}
+
+/// The fields whose values are different forms.
+const STRUCTURAL: [&str; 8] = ["sz", "E", "64", "desc", "U", "count", "shape", "scale"];
+
+impl Family {
+    /// Returns the mnemonics of an SM whose loads can be executed.
+    pub(crate) fn mnemonics(sm: Sm) -> impl Iterator<Item = &'static str> {
+        let narrow = NARROW.iter().map(|(name, _)| *name).filter(move |_| !sm.has_wide_words());
+        let wide = sm.has_wide_words().then(|| Instruction128::mnemonics(sm));
+        narrow.chain(wide.into_iter().flatten().filter(|name| !OF_OTHER_EXECUTORS.contains(name)))
+    }
+
+    /// Returns the instruction of that name; `None` if the SM has none that can be executed.
+    pub(crate) fn new(mnemonic: &str, sm: Sm) -> Option<Self> {
+        let mnemonic = Self::mnemonics(sm).find(|known| known.eq_ignore_ascii_case(mnemonic))?;
+        let mut forms = Vec::new();
+        for (word, fields) in templates(mnemonic, sm) {
+            let structural = STRUCTURAL.map(|name| fields.iter().rposition(|f| f.name == name));
+            let structural: Vec<FieldPlace> =
+                structural.iter().flatten().filter_map(|at| fields.get(*at).copied()).collect();
+            let mut words = vec![word];
+            for field in &structural {
+                let values = 0..1u64 << field.width;
+                words = values.flat_map(|v| words.iter().map(move |w| field.set(*w, v))).collect();
+            }
+            forms.extend(words.into_iter().filter_map(|word| Form::new(word, &fields, sm)));
+        }
+        (!forms.is_empty()).then_some(Self { mnemonic, sm, forms })
+    }
+
+    /// Returns whether the instruction loads registers of the warp, once for all lanes.
+    pub(crate) fn is_uniform(&self) -> bool {
+        self.forms.iter().any(|form| form.fills_uniform())
+    }
+}
+
+/// The loads of SM 5.x and 6.x, each with a text that has its operands.
+const NARROW: [(&str, &str); 5] = [
+    ("LD", "LD R4, [R2]"),
+    ("LDG", "LDG R4, [R2]"),
+    ("LDL", "LDL R4, [R2]"),
+    ("LDS", "LDS R4, [R2]"),
+    ("LDC", "LDC R4, c[0x0][R2]"),
+];
+
+/// What is decoded, but executed otherwise (docs/load-sm70.md section 10, 23).
+const OF_OTHER_EXECUTORS: [&str; 2] = ["LDGSTS", "LDTM"];
+
+/// Returns a word of each form of an instruction, and where its fields are.
+fn templates(mnemonic: &str, sm: Sm) -> Vec<(u128, Rc<[FieldPlace]>)> {
+    if sm.has_wide_words() {
+        let forms = Instruction128::forms(sm).filter(|form| form.mnemonic() == mnemonic);
+        return forms.map(template_of_wide).collect();
+    }
+    let text = NARROW.iter().find(|(name, _)| *name == mnemonic).map(|(_, text)| *text);
+    let load = text.and_then(|text| Load::parse(text, sm).ok()).and_then(|load| load.narrow());
+    let Some(word) = load.map(|load| load.encode()) else { return Vec::new() };
+    let rows = describe(word).into_iter().flatten().map(|reading| reading.row);
+    let fields = rows.filter(|row| row.fixed.is_none()).map(|row| FieldPlace {
+        name: row.name,
+        low: row.field.low().into(),
+        width: row.field.width(),
+        is_read: row.is_read(),
+    });
+    vec![(word.into(), fields.collect())]
+}
+
+fn template_of_wide(form: Instruction128) -> (u128, Rc<[FieldPlace]>) {
+    let readings = form.describe().filter(|reading| reading.fixed().is_none());
+    let fields: Rc<[FieldPlace]> = readings
+        .map(|reading| FieldPlace {
+            name: reading.name(),
+            low: reading.field().low().into(),
+            width: reading.field().width(),
+            is_read: reading.is_read(),
+        })
+        .collect();
+    // Some modifiers are invalid without registers.
+    let mut word = form.encode();
+    for (name, number) in [("Rd", 4), ("R1st", 8), ("Ra", 2), ("UR", 4), ("URd", 8), ("UR1st", 12)]
+    {
+        if let Some(field) = fields.iter().rev().find(|field| field.name == name) {
+            word = field.set(word, number);
+        }
+    }
+    (word, fields)
+}
+
+impl FieldPlace {
+    fn mask(&self) -> u128 {
+        ((1 << self.width) - 1) << self.low
+    }
+
+    fn set(&self, word: u128, value: u64) -> u128 {
+        word & !self.mask() | u128::from(value) << self.low & self.mask()
+    }
+}
+
+/// Returns the load that a word encodes if it can be executed.
+pub(crate) fn executable(word: u128, sm: Sm) -> Option<(Load, LoadParts, LoadSize)> {
+    let word = if sm.has_wide_words() { word.into() } else { (word as u64).into() };
+    let Decoded::Load(load) = Load::decode(word, sm) else { return None };
+    let parts = load.parts();
+    let size = parts.size.ok()?;
+    let is_elsewhere = parts.destination == LoadDestination::SharedMemory
+        || matches!(parts.space, MemorySpace::Tensor | MemorySpace::Undocumented);
+    (!is_elsewhere).then_some((load, parts, size))
+}
+
+impl Form {
+    fn new(word: u128, fields: &Rc<[FieldPlace]>, sm: Sm) -> Option<Self> {
+        let (_, parts, size) = executable(word, sm)?;
+        let mut form = Self { word, fields: Rc::clone(fields), parts, size, offset_unit: 1 };
+        let one = form.set(word, form.offset_name(), 1)?;
+        form.offset_unit = executable(one, sm)?.1.address.offset.signed().into();
+        Some(form)
+    }
+
+    /// Returns the field of that name, the one with the lowest bits if there are two.
+    fn field(&self, name: &str) -> Option<&FieldPlace> {
+        self.fields.iter().rev().find(|field| field.name == name)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.field(name).is_some()
+    }
+
+    /// Returns the width of a field in bits, 0 if there is none.
+    pub(crate) fn width(&self, name: &str) -> u32 {
+        self.field(name).map_or(0, |field| field.width)
+    }
+
+    /// Returns `word` with the lowest bits of `value` in a field; `None` if there is no such field.
+    pub(crate) fn set(&self, word: u128, name: &str, value: u64) -> Option<u128> {
+        Some(self.field(name)?.set(word, value))
+    }
+
+    /// Returns the number in a field; `None` if there is none of that name.
+    pub(crate) fn get(&self, word: u128, name: &str) -> Option<u64> {
+        let field = self.field(name)?;
+        Some(((word & field.mask()) >> field.low) as u64)
+    }
+
+    /// Returns the bits that the disassembler does not read.
+    pub(crate) fn unread_bits(&self) -> u128 {
+        let unread = self.fields.iter().filter(|field| !field.is_read);
+        unread.fold(0, |mask, field| mask | field.mask())
+    }
+
+    pub(crate) fn offset_name(&self) -> &'static str {
+        if self.has("imm") { "imm" } else { "off" }
+    }
+
+    /// Returns the name of the destination's field.
+    pub(crate) fn destination_name(&self) -> &'static str {
+        if self.fills_uniform() { "URd" } else { "Rd" }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.size.bytes().into()
+    }
+
+    pub(crate) fn registers(&self) -> u32 {
+        self.size.registers()
+    }
+
+    /// Returns whether uniform registers are filled: one access for the warp.
+    pub(crate) fn fills_uniform(&self) -> bool {
+        use LoadDestination::{Uniform, UniformHalves};
+        matches!(self.parts.destination, Uniform(_) | UniformHalves { .. })
+    }
+
+    pub(crate) fn uniform(&self) -> Option<UniformBase> {
+        self.parts.address.uniform
+    }
+
+    /// Returns whether addresses have 64 bits.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.parts.address.extended || self.uniform().is_some_and(|uniform| uniform.extended)
+    }
+
+    /// Returns whether addresses are generic: the windows decide where they lie.
+    pub(crate) fn is_generic(&self) -> bool {
+        matches!(self.parts.space, MemorySpace::Generic { .. } | MemorySpace::Windows)
+    }
+
+    pub(crate) fn is_global(&self) -> bool {
+        self.parts.space == MemorySpace::Global
+    }
+
+    pub(crate) fn is_constant(&self) -> bool {
+        matches!(self.parts.space, MemorySpace::Constant { .. })
+    }
+
+    pub(crate) fn is_local(&self) -> bool {
+        self.parts.space == MemorySpace::Local
+    }
+
+    pub(crate) fn is_matrix(&self) -> bool {
+        matches!(self.size, LoadSize::Matrices { .. })
+    }
+
+    /// Returns whether lanes execute one by one: not if uniform registers are filled, nor of matrices,
+    /// for which all lanes must execute.
+    pub(crate) fn is_by_lane(&self) -> bool {
+        !self.fills_uniform() && !self.is_matrix()
+    }
+
+    /// Returns whether the load is a `.U.128` with a broadcast path.
+    pub(crate) fn may_broadcast(&self) -> bool {
+        self.size.of_lane().is_some_and(Size::is_uniform)
+    }
+
+    /// Returns whether values narrower than 32 bits are sign-extended or, if not `signed`,
+    /// zero-extended.
+    pub(crate) fn extends(&self, signed: bool) -> bool {
+        self.size.of_lane().is_some_and(|size| size.bytes() < 4 && size.is_signed() == signed)
+    }
+
+    /// Returns whether the offset without a base is unsigned.
+    pub(crate) fn has_unsigned_offset(&self) -> bool {
+        matches!(self.parts.address.offset, Offset::ByBase { .. })
+    }
+}

@@ -1,0 +1,233 @@
+//! `decode`: words and their texts, those of nvdisasm 12.8.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use warpload::encoding::{Decoded, Load, MachineWord, Sm};
+
+use super::case::{Case, CaseFile, Cases, Family, Head, NVDISASM, quoted, spread};
+use super::flag::{Flag, flag, notes, shown};
+use super::sources::Sources;
+
+pub(crate) const FAMILY: Family = Family { name: "decode", cases, flags: || notes(FLAGS) };
+
+/// Lists of words, each with the SM of those that do not say theirs, and how many cases of an instruction
+/// and an SM are taken.
+const LISTS: [(&str, Option<&str>, usize); 3] = [
+    ("encoding/tests/data/nvdisasm-ld.tsv", Some("50"), 90),
+    ("encoding/tests/data/nvdisasm-load-family.tsv", Some("50"), 60),
+    ("tests/data/nvdisasm-sm70.tsv.xz", None, 9),
+];
+
+/// The loads; lists have words of other instructions as well.
+const LOADS: [&str; 10] =
+    ["LD", "LDC", "LDCU", "LDG", "LDGSTS", "LDL", "LDS", "LDSM", "LDTM", "ULDC"];
+
+/// What nvdisasm lists a word as that it refuses.
+const ILLEGAL: &str = "illegal";
+
+/// A line of a list.
+struct Row {
+    sm: String,
+    word: String,
+    text: String,
+    /// The text with the scheduling that nvdisasm appends from SM 12.0 on, which is not part of the load.
+    listed: String,
+}
+
+/// How scheduling after a text begins.
+const SCHEDULING: [&str; 4] = [" &req=", " &rd=", " &wr=", " ?"];
+
+fn row(sm: &str, word: &str, listed: &str) -> Row {
+    let ends = SCHEDULING.iter().filter_map(|start| listed.find(start));
+    let end = ends.min().unwrap_or(listed.len());
+    let [sm, word, text, listed] = [sm, word, &listed[..end], listed].map(str::to_owned);
+    Row { sm, word, text, listed }
+}
+
+impl Row {
+    fn is_illegal(&self) -> bool {
+        self.text == ILLEGAL
+    }
+
+    /// Returns whether the word is a load, or one that is refused.
+    fn is_load(&self) -> bool {
+        match self.is_illegal() {
+            // Its opcode tells, since it has no text.
+            true => matches!(decoded(self), Some(Decoded::Load(_) | Decoded::Refused(_))),
+            false => LOADS.contains(&self.mnemonic()),
+        }
+    }
+
+    /// The mnemonic with its modifiers, without the guard.
+    fn opcode(&self) -> &str {
+        self.text.split(' ').find(|part| !part.starts_with('@')).unwrap_or_default()
+    }
+
+    fn mnemonic(&self) -> &str {
+        self.opcode().split('.').next().unwrap_or_default()
+    }
+
+    fn has(&self, modifiers: &[&str]) -> bool {
+        self.opcode().split('.').skip(1).any(|part| modifiers.contains(&part))
+    }
+
+    fn operands(&self) -> &str {
+        self.text.split_once(self.opcode()).map_or("", |(_, operands)| operands)
+    }
+}
+
+#[rustfmt::skip]
+const FLAGS: &[Flag<Row>] = &[
+    flag("cache-operator", "A cache operator or an eviction priority other than the default.",
+        |row| row.has(&["CG", "CI", "CV", "CS", "EF", "EL", "LU", "EU", "NA"])),
+    flag("constant-bank", "A constant bank in the address.", |row| row.operands().contains(" c[")),
+    flag("descriptor", "A descriptor in the address.", |row| row.operands().contains("desc[")),
+    flag("discarded", "The destination is RZ or URZ.", |row| {
+        row.operands().split(',').next().is_some_and(|first| matches!(first.trim(), "RZ" | "URZ"))
+    }),
+    flag("guard", "A guard other than PT.", |row| row.text.starts_with('@')),
+    flag("illegal", "The disassembler refuses the word.", Row::is_illegal),
+    flag("invalid-modifier", "A field holds a number that has no meaning.", |row| {
+        row.opcode().contains("INVALID") || row.opcode().contains("???")
+    }),
+    flag("memory-order", "A memory order or its scope.",
+        |row| row.has(&["CONSTANT", "STRONG", "MMIO", "CTA", "SM", "VC", "GPU", "SYS", "PRIVATE"])),
+    flag("multiple", "64 bits or more.",
+        |row| row.has(&["64", "128", "256", "2", "4"])),
+    flag("negated-guard", "A guard that is negated.", |row| row.text.starts_with("@!")),
+    flag("negative-offset", "An offset below zero.", |row| row.operands().contains("-0x")),
+    flag("no-base", "An address without a register, or with RZ.", |row| {
+        row.operands().contains("[0x") || row.operands().contains("[RZ")
+    }),
+    flag("predicate-operand", "A predicate after the address.", |row| {
+        row.operands().rsplit_once("],").is_some_and(|(_, last)| last.contains('P'))
+    }),
+    flag("prefetch", "A prefetch size.", |row| row.opcode().contains(".LTC")),
+    flag("scaled-index", "A register that is multiplied.", |row| row.operands().contains(".X")),
+    flag("sign-extension", "8 or 16 bits, sign-extended.", |row| row.has(&["S8", "S16"])),
+    flag("tensor-memory", "A load from Tensor Memory.", |row| row.mnemonic() == "LDTM"),
+    flag("uniform-hint", "`.U`.", |row| row.has(&["U"])),
+    flag("uniform-register", "A uniform register.", |row| row.operands().contains("UR")),
+    flag("unread-bits", "Bits of the word are set that the disassembler does not read.",
+        |row| matches!(decoded(row), Some(Decoded::Load(load)) if load.unread_bits() & load.word().bits() != 0)),
+    flag("wide-address", "An address of 64 bits, `.E`.", |row| row.has(&["E"])),
+    flag("zero-extension", "8 or 16 bits, zero-extended.", |row| row.has(&["U8", "U16"])),
+];
+
+/// Returns the row of the word that the text is assembled to: that of the row but for the scheduling, if the
+/// text does not say it, and bits that are never read. `None` for a text with a modifier that has no meaning,
+/// which is not assembled, and for one that hides other fields of the word.
+///
+/// # Errors
+/// Returns an error if no word is assembled, or one that has another text.
+fn assembled(row: &Row) -> Result<Option<Row>> {
+    if row.text.contains("INVALID") || row.text.contains("???") {
+        return Ok(None);
+    }
+    let sm: Sm = row.sm.parse()?;
+    let text = if says_scheduling(sm) { &row.listed } else { &row.text };
+    let load = Load::parse(text, sm).map_err(|error| anyhow!("sm_{sm}: {text}: {error}"))?;
+    let (Some(Decoded::Load(of_row)), Some(bits)) = (decoded(row), number(&row.word)) else {
+        bail!("sm_{sm}: {}: not a load", row.word);
+    };
+    let unsaid = if says_scheduling(sm) { 0 } else { SCHEDULING_BITS } | of_row.unread_bits();
+    let word = load.word();
+    if (word.bits() ^ bits) & !unsaid != 0 {
+        let again = load.text().to_string();
+        ensure!(again == row.text, "sm_{sm}: {text}: {word:#}, which is {again}");
+        return Ok(None);
+    }
+    let [sm, text] = [&row.sm, text].map(String::clone);
+    Ok(Some(Row { sm, word: format!("{word:#}"), listed: text.clone(), text }))
+}
+
+/// Stall count, yield flag, barriers, waits and the batch hint, with PM.
+const SCHEDULING_BITS: u128 = 0xf_ffff << 105 | 3 << 102;
+
+/// Returns whether a text says the scheduling. Up to SM 6.x it is not part of the word.
+fn says_scheduling(sm: Sm) -> bool {
+    !sm.has_wide_words() || sm.number() >= 120
+}
+
+fn number(word: &str) -> Option<u128> {
+    u128::from_str_radix(word.trim_start_matches("0x"), 16).ok()
+}
+
+/// Returns what the word is; lists have words of other instructions as well.
+fn decoded(row: &Row) -> Option<Decoded> {
+    let sm: Sm = row.sm.parse().ok()?;
+    let bits = number(&row.word)?;
+    let word: MachineWord =
+        if sm.has_wide_words() { bits.into() } else { u64::try_from(bits).ok()?.into() };
+    Some(Load::decode(word, sm))
+}
+
+fn rows(list: &str, sm: Option<&str>) -> Vec<Row> {
+    let lines = list.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let read = |line: Vec<&str>| match (sm, &line[..]) {
+        (Some(sm), [word, text]) if word.starts_with("0x") => Some(row(sm, word, text)),
+        (None, [sm, word, text]) => Some(row(sm.trim_start_matches("SM"), word, text)),
+        _ => None,
+    };
+    lines.filter_map(read).collect()
+}
+
+fn cases(sources: &Sources) -> Result<Cases> {
+    // By instruction, then by SM.
+    let mut groups = BTreeMap::<String, BTreeMap<u32, (usize, Vec<Row>)>>::new();
+    for (path, sm, count) in LISTS {
+        for row in rows(&sources.text(path)?, sm) {
+            if !row.is_load() {
+                continue;
+            }
+            let name =
+                if row.is_illegal() { ILLEGAL.to_owned() } else { row.mnemonic().to_lowercase() };
+            let digits = row.sm.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            let sm = digits.parse().with_context(|| format!("SM {}", row.sm))?;
+            let group = groups.entry(name).or_default().entry(sm).or_default();
+            group.0 = count;
+            group.1.push(row);
+        }
+    }
+    let mut files = Vec::new();
+    for (instruction, sms) in groups {
+        // More of each SM if only a few have the instruction.
+        let least = 80 / sms.len().max(1);
+        let chosen = sms.values().flat_map(|(count, rows)| spread(rows, least.max(*count)));
+        let mut cases: Vec<Case> = chosen.map(decode).collect();
+        for (count, rows) in sms.values().filter(|_| instruction != ILLEGAL) {
+            let rows = rows.iter().filter_map(|row| assembled(row).transpose());
+            for row in spread(&rows.collect::<Result<Vec<Row>>>()?, *count / 2) {
+                cases.push(encode(row)?);
+            }
+        }
+        files.push(CaseFile { instruction, cases });
+    }
+    Ok(Cases { files, ..Cases::default() })
+}
+
+fn head(family: &'static str, row: &Row) -> Head<'static> {
+    Head { family, flags: shown(FLAGS, row), source: NVDISASM, is_decision: false }
+}
+
+/// Returns the case of a row's word.
+fn decode(row: &Row) -> Case {
+    let Row { sm, word, text, .. } = row;
+    let expected = match row.is_illegal() {
+        true => r#"{"illegal":true}"#.to_owned(),
+        false => format!(r#"{{"text":{}}}"#, quoted(text)),
+    };
+    let rest = format!(r#""sm":"{sm}","word":"{word}","expect":{expected}}}"#);
+    head("decode", row).with(&rest)
+}
+
+/// Returns the case of a row's text. What the scheduling of a word is whose text does not say it is a decision
+/// (docs/load-sm70.md, section 7).
+fn encode(row: &Row) -> Result<Case> {
+    let Row { sm, word, text, .. } = row;
+    let is_decision = !says_scheduling(sm.parse()?);
+    let text = quoted(text);
+    let rest = format!(r#""sm":"{sm}","text":{text},"expect":{{"word":"{word}"}}}}"#);
+    Ok(Head { is_decision, ..head("encode", row) }.with(&rest))
+}

@@ -1,0 +1,112 @@
+//! `MANIFEST.json` and `flags.json`: what the suite consists of, and what its flags mean.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::case::{CaseFile, Family, sha256};
+use super::files::Files;
+
+#[derive(Serialize)]
+struct Manifest<'m> {
+    version: &'static str,
+    cases: usize,
+    files: Vec<Entry<'m>>,
+    /// How many items of the sources are no cases, by family and reason.
+    left_out: &'m LeftOut<'m>,
+    /// Schemas, flags, and what cases name, each with its SHA-256.
+    others: BTreeMap<String, String>,
+}
+
+type LeftOut<'m> = BTreeMap<&'m str, BTreeMap<&'static str, usize>>;
+
+#[derive(Serialize)]
+struct Entry<'m> {
+    file: String,
+    family: &'m str,
+    instruction: &'m str,
+    cases: usize,
+    decisions: usize,
+    sources: BTreeMap<&'m str, usize>,
+    flags: BTreeMap<&'m str, usize>,
+    sha256: String,
+}
+
+/// The version of the suite's form. Cases may be added to it.
+const VERSION: &str = "1";
+
+pub(crate) fn manifest(
+    written: &[(&str, CaseFile)],
+    left_out: &LeftOut<'_>,
+    files: &Files,
+    schemas: &[(String, Vec<u8>)],
+) -> Result<Vec<u8>> {
+    let mut entries = Vec::new();
+    for (family, CaseFile { instruction, cases }) in written {
+        let file = format!("{family}/{instruction}.jsonl");
+        let bytes = files.iter().find(|(name, _)| *name == file).map(|(_, bytes)| bytes);
+        entries.push(Entry {
+            sha256: bytes.map(|bytes| sha256(bytes)).unwrap_or_default(),
+            file,
+            family,
+            instruction,
+            cases: cases.len(),
+            decisions: cases.iter().filter(|case| case.is_decision).count(),
+            sources: counts(cases.iter().map(|case| case.source)),
+            flags: counts(cases.iter().flat_map(|case| case.flags.iter().copied())),
+        });
+    }
+    let is_listed = |name: &str| entries.iter().any(|entry| entry.file == name);
+    let others = files.iter().filter(|(name, _)| !is_listed(name));
+    let others = others.map(|(name, bytes)| (name.clone(), sha256(bytes)));
+    let schemas = schemas.iter().map(|(name, bytes)| (format!("schema/{name}"), sha256(bytes)));
+    let others = others.chain(schemas).collect();
+    let cases = entries.iter().map(|entry| entry.cases).sum();
+    json(&Manifest { version: VERSION, cases, files: entries, left_out, others })
+}
+
+pub(crate) fn flags(families: &[Family]) -> Result<Vec<u8>> {
+    let notes = |family: &Family| (family.flags)().into_iter().collect::<BTreeMap<_, _>>();
+    json(&families.iter().map(|family| (family.name, notes(family))).collect::<BTreeMap<_, _>>())
+}
+
+/// Returns the schema of the flags of each family.
+pub(crate) fn schema_of_flags(families: &[Family]) -> Result<Vec<u8>> {
+    let names = |family: &Family| {
+        let names = (family.flags)().into_iter().map(|(name, _)| name);
+        let names: BTreeSet<&str> = names.collect();
+        serde_json::json!({ "type": "array", "items": { "enum": names }, "uniqueItems": true })
+    };
+    let families = families.iter().map(|family| (family.name, names(family)));
+    json(&serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "flags.schema.json",
+        "title": "The flags of each family",
+        "$defs": families.collect::<BTreeMap<_, _>>(),
+    }))
+}
+
+/// Prints how many cases each family has.
+pub(crate) fn print(written: &[(&str, CaseFile)]) {
+    let cases = written.iter().map(|(family, file)| (*family, file.cases.len()));
+    let mut counts = BTreeMap::<&str, usize>::new();
+    for (family, count) in cases {
+        *counts.entry(family).or_default() += count;
+    }
+    println!("{counts:#?}");
+}
+
+fn json(value: &impl Serialize) -> Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+fn counts<'n>(names: impl Iterator<Item = &'n str>) -> BTreeMap<&'n str, usize> {
+    let mut counts = BTreeMap::new();
+    for name in names {
+        *counts.entry(name).or_default() += 1;
+    }
+    counts
+}

@@ -1,0 +1,291 @@
+//! `ptx-execute`: loads of a function, executed. What they load is the answer of `warpload answer`, which
+//! follows docs/ptx-run.md.
+
+use anyhow::Result;
+
+use super::case::{CaseFile, Cases, DOCUMENT, Family, Head, quoted};
+use super::flag::{Flag, flag, notes, shown};
+use super::sources::Sources;
+
+pub(crate) const FAMILY: Family = Family { name: "ptx-execute", cases, flags: || notes(FLAGS) };
+
+/// A function's loads and what they are executed on.
+struct Program {
+    /// Variables of the module.
+    declarations: String,
+    loads: String,
+    /// Other keys of the question, each with a comma before it.
+    given: String,
+    target: &'static str,
+    /// Whether it depends on a point that docs/ptx-run.md calls a decision.
+    is_decision: bool,
+}
+
+impl Program {
+    fn has(&self, parts: &[&str]) -> bool {
+        parts.iter().any(|part| self.loads.contains(part))
+    }
+
+    fn gives(&self, key: &str) -> bool {
+        self.given.contains(&format!("\"{key}\""))
+    }
+
+    fn module(&self) -> String {
+        let Self { declarations, loads, target, .. } = self;
+        let statements: String = loads.lines().map(|load| format!("  {load}\n")).collect();
+        format!(
+            ".version 9.1\n.target {target}\n.address_size 64\n{declarations}\
+             .visible .entry k(.param .u64 p, .param .align 16 .b8 q[32]) {{\n  .reg .pred %p<2>;\n  \
+             .reg .b16 %h<4>;\n  .reg .b32 %r<9>;\n  .reg .s32 %s<2>;\n  .reg .f32 %f<4>;\n  .reg .b64 %rd<5>;\n  \
+             .reg .f64 %fd<2>;\n  .reg .b128 %q<2>;\n{statements}}}\n"
+        )
+    }
+
+    fn question(&self) -> String {
+        format!(r#""module":{}{}"#, quoted(&self.module()), self.given)
+    }
+}
+
+#[rustfmt::skip]
+const FLAGS: &[Flag<Program>] = &[
+    flag("const", "Constant memory.", |program| program.has(&["ld.const"])),
+    flag("float", "A floating-point type.", |program| program.has(&[".f32", ".f64"])),
+    flag("generic", "A generic address: the windows decide which memory it is in.", |program| {
+        program.has(&["ld.u", "ld.s8", "ld.s16", "ld.f", "ld.b", "ld.v", "ld.relaxed", "ld.mmio"])
+    }),
+    flag("global", "Global memory.", |program| program.has(&["ld.global", ".global."])),
+    flag("guard", "A predicate.", |program| program.has(&["@"])),
+    flag("inactive-lanes", "Some lanes do not execute.", |program| program.gives("active")),
+    flag("index", "An element of a variable.", |program| program.has(&["[tab["])),
+    flag("local", "Local memory.", |program| program.has(&["ld.local"])),
+    flag("misaligned", "An address that is rounded down.", |program| program.has(&["+3]"])),
+    flag("needs-value", "A register without a value: the load is not executed.", |program| program.has(&["%rd4"])),
+    flag("param", "A parameter.", |program| program.has(&["ld.param"])),
+    flag("refused", "A load that is illegal, and not executed.", |program| program.has(&["ld.shared.nc"])),
+    flag("several-loads", "A load whose address another one loads.", |program| program.loads.lines().count() > 1),
+    flag("shared", "Shared memory.", |program| program.has(&["ld.shared"])),
+    flag("sign-extension", "A signed type narrower than its register.", |program| program.has(&[".s8", ".s16"])),
+    flag("sink", "An element that is not written.", |program| program.has(&["_,", "_}"])),
+    flag("tensor-memory", "A load from Tensor Memory.", |program| program.has(&["tcgen05"])),
+    flag("undefined", "A generic load that is not for the memory of its address.", |program| program.has(&["ld.mmio"])),
+    flag("outside", "An address where nothing is allocated, or the end of what is.", |program| program.has(&["+0xff0", "+0x3e]"])),
+    flag("variable", "A variable of the module.", |program| !program.declarations.is_empty()),
+    flag("vector", "A vector.", |program| program.has(&[".v2", ".v4", ".v8"])),
+    flag("wide", "128 bits or more of each lane.", |program| program.has(&[".b128", ".v4.b32", ".v4.f32", ".v2.b64", ".v8", ".v4.b64"])),
+    flag("zero-extension", "An unsigned type narrower than its register.", |program| program.has(&[".u8", ".b8", ".u16"])),
+];
+
+/// Types with their destinations.
+const TYPES: [(&str, &str); 13] = [
+    ("u8", "%r1"),
+    ("s8", "%r1"),
+    ("u16", "%h1"),
+    ("s16", "%s1"),
+    ("b32", "%r1"),
+    ("f32", "%f1"),
+    ("b64", "%rd2"),
+    ("f64", "%fd1"),
+    ("b128", "%q1"),
+    ("v2.u8", "{%r1, %h1}"),
+    ("v2.b32", "{%r1, %r2}"),
+    ("v4.f32", "{%f1, %f2, _, %f3}"),
+    ("v2.b64", "{%rd2, %rd3}"),
+];
+
+/// Spaces as instructions write them; the last one is generic.
+const SPACES: [&str; 5] = ["global.", "shared.", "local.", "const.", ""];
+
+/// Returns 32 values in JSON.
+fn values(of_lane: impl Fn(u64) -> u64) -> String {
+    let values: Vec<String> = (0..32).map(|lane| format!("\"{:#x}\"", of_lane(lane))).collect();
+    format!("[{}]", values.join(","))
+}
+
+fn hex(bytes: impl Iterator<Item = u64>) -> String {
+    bytes.map(|byte| format!("{:02x}", byte & 0xff)).collect()
+}
+
+/// Memory of every kind: 640 bytes of global memory, 64 of shared memory and of each lane's local memory, 64
+/// of constant bank 3.
+fn initial() -> String {
+    let global = hex((0..640).map(|i| 7 * i + i / 256));
+    let shared = hex((0..64).map(|i| 0xff - i));
+    let local = hex((0..32 * 64).map(|i| i / 64 + 4 * (i % 64)));
+    let constant = hex((0..64).map(|i| 3 * i + 0x80));
+    format!(
+        r#""initial":{{"memory":{{"global":[{{"base":"0x10000000","hex":"{global}"}}],"shared":{{"hex":"{shared}"}},"local":{{"bytes_per_lane":64,"hex":"{local}"}},"constant":[{{"bank":3,"hex":"{constant}"}}]}}}}"#
+    )
+}
+
+/// Returns what the address register holds for a space.
+fn addresses(space: &str) -> String {
+    values(|lane| match space {
+        "global." => 0x1000_0000 + 16 * lane,
+        "shared." => 16 * (lane & 3),
+        "local." => 16 * (lane & 1),
+        "const." => 16 * (lane & 1),
+        // The first lanes are in global memory, the others in the shared window.
+        _ if lane < 16 => 0x1000_0000 + 16 * lane,
+        _ => 0xfe00_0000 + 16 * (lane & 3),
+    })
+}
+
+fn program(loads: &str, space: &str, more: &str) -> Program {
+    let registers = format!(r#","registers":{{"%rd1":{}}},{}{more}"#, addresses(space), initial());
+    Program {
+        declarations: String::new(),
+        loads: loads.to_owned(),
+        given: registers,
+        target: "sm_100",
+        is_decision: false,
+    }
+}
+
+fn programs() -> Vec<Program> {
+    [of_each_type(), with_qualifiers(), of_parameters(), of_variables(), of_tensor_memory()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Loads of each space and type, and at addresses beside and beyond what is there.
+fn of_each_type() -> Vec<Program> {
+    let mut programs = Vec::new();
+    for space in SPACES {
+        for (ty, destination) in TYPES {
+            let load = format!("ld.{space}{ty} {destination}, [%rd1];");
+            programs.push(program(&load, space, ""));
+        }
+        let more = [
+            ("[%rd1+3];", r#","active":"0xff""#),
+            ("[%rd1+-16];", ""),
+            ("[%rd1+0x3e];", ""),
+            ("[%rd1+0xff0];", r#","active":"0xf0f0f0f0""#),
+        ];
+        for (address, active) in more {
+            let load = format!("ld.{space}b32 %r1, {address}");
+            programs.push(program(&load, space, active));
+        }
+    }
+    programs
+}
+
+/// Wide, guarded, ordered and illegal loads, and one whose address has no value.
+fn with_qualifiers() -> Vec<Program> {
+    let mut programs = Vec::new();
+    // 256 bits, which SM 5.x has not.
+    for load in [
+        "ld.global.v8.b32 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%rd1];",
+        "ld.global.v4.b64 {%rd2, %rd3, _, %rd4}, [%rd1];",
+    ] {
+        programs.push(Program { is_decision: true, ..program(load, "global.", "") });
+    }
+    let guarded = program("@%p1 ld.global.u8 %r1, [%rd1];", "global.", "");
+    for guard in ["@%p1", "@!%p1"] {
+        let registers = format!(r#"{{"%p1":"0xff00ff","%rd1":{}}}"#, addresses("global."));
+        programs.push(Program {
+            loads: guarded.loads.replace("@%p1", guard),
+            given: format!(r#","registers":{registers},{}"#, initial()),
+            ..program("", "", "")
+        });
+    }
+    programs.push(program("ld.global.u32 %r1, [%rd4];", "global.", ""));
+    programs.push(program("ld.shared.nc.u32 %r1, [%rd1];", "shared.", ""));
+    for qualifier in ["relaxed.gpu.global.", "acquire.sys.shared.", "volatile.global."] {
+        let space = if qualifier.contains("shared") { "shared." } else { "global." };
+        let load = format!("ld.{qualifier}u32 %r1, [%rd1];");
+        programs.push(program(&load, space, ""));
+    }
+    let undefined = program("ld.mmio.relaxed.sys.u32 %r1, [%rd1];", "", "");
+    programs.push(Program { is_decision: true, ..undefined });
+    programs
+}
+
+/// Parameters, and loads that depend on each other.
+fn of_parameters() -> Vec<Program> {
+    let mut programs = Vec::new();
+    let parameters = format!(
+        r#","parameters":{{"p":"0x10000010","q":["0x1","0x80","0xff","0x7f","0x5"]}},{}"#,
+        initial()
+    );
+    for loads in [
+        "ld.param.u64 %rd1, [p];",
+        "ld.param.u64 %rd1, [p];\nld.global.u16 %h1, [%rd1+2];",
+        "ld.param.s8 %r1, [q+1];",
+        "ld.param.v2.b32 {%r1, %r2}, [q];",
+        "ld.param.v4.u8 {%r1, _, %r2, %h1}, [q];",
+    ] {
+        programs.push(Program {
+            given: parameters.clone(),
+            loads: loads.to_owned(),
+            ..program("", "", "")
+        });
+    }
+    programs
+}
+
+/// Variables of the module.
+fn of_variables() -> Vec<Program> {
+    let mut programs = Vec::new();
+    for (declaration, load, is_decision) in [
+        (
+            ".const .align 4 .b8 tab[8] = {1, 2, 3, 4, 250, 251, 252, 253};\n",
+            "ld.const.s8 %r1, [tab+4];",
+            false,
+        ),
+        (".const .u32 tab[4] = {10, 20, 30, 40};\n", "ld.const.u32 %r1, [tab[2]];", false),
+        (".const .u32 tab[4] = {10, 20, 30, 40};\n", "ld.const.u32 %r1, [tab+4];", false),
+        (".global .f32 tab[2] = {1.5, -2.25};\n", "ld.global.f32 %f1, [tab+4];", true),
+        (".shared .u32 tab[4];\n", "ld.shared.u32 %r1, [tab+8];", false),
+    ] {
+        programs.push(Program {
+            declarations: declaration.to_owned(),
+            loads: load.to_owned(),
+            given: String::new(),
+            is_decision,
+            ..program("", "", "")
+        });
+    }
+    programs
+}
+
+/// Tensor Memory.
+fn of_tensor_memory() -> Vec<Program> {
+    let mut programs = Vec::new();
+    for (load, pattern) in [
+        ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [%r8];", "lane*65536+col"),
+        ("tcgen05.ld.sync.aligned.16x64b.x1.b32 {%r1}, [%r8];", "packid"),
+        ("tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r1, %r2, %r3, %r4}, [%r8];", "hash"),
+    ] {
+        programs.push(Program {
+            loads: load.to_owned(),
+            given: format!(r#","registers":{{"%r8":"0x4"}},"tensor_memory":"{pattern}","warp":0"#),
+            target: "sm_100a",
+            ..program("", "", "")
+        });
+    }
+    programs
+}
+
+fn cases(sources: &Sources) -> Result<Cases> {
+    let programs = programs();
+    let questions: Vec<String> = programs
+        .iter()
+        .map(|program| format!(r#"{{"family":"ptx-execute",{}}}"#, program.question()))
+        .collect();
+    let answers = sources.answers.of(&questions)?;
+    let mut ld = CaseFile { instruction: "ld".to_owned(), cases: Vec::new() };
+    let mut tensor = CaseFile { instruction: "tcgen05-ld".to_owned(), cases: Vec::new() };
+    for (program, answer) in programs.iter().zip(answers) {
+        let file = if program.has(&["tcgen05"]) { &mut tensor } else { &mut ld };
+        let head = Head {
+            family: "ptx-execute",
+            flags: shown(FLAGS, program),
+            source: DOCUMENT,
+            is_decision: program.is_decision,
+        };
+        let rest = format!(r#"{},"expect":{answer}}}"#, program.question());
+        file.cases.push(head.with(&rest));
+    }
+    Ok(Cases { files: vec![ld, tensor], ..Cases::default() })
+}

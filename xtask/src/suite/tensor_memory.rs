@@ -1,0 +1,130 @@
+//! `tensor-memory`: the cases of `ptx/tests/tensor_memory/cases.jsonl`.
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use super::case::{Case, CaseFile, Cases, DOCUMENT, Family, Head, MODEL};
+use super::flag::{Flag, flag, notes, shown};
+use super::sources::Sources;
+
+pub(crate) const FAMILY: Family = Family { name: "tensor-memory", cases, flags: || notes(FLAGS) };
+
+const CASES: &str = "ptx/tests/tensor_memory/cases.jsonl";
+
+/// What flags and the source depend on.
+#[derive(Deserialize)]
+struct Row {
+    id: String,
+    kind: String,
+    shape: String,
+    num: i64,
+    pack: bool,
+    split: Option<i64>,
+    conf: String,
+    expect: Outcome,
+    #[serde(default)]
+    op: Option<String>,
+    #[serde(default)]
+    nan: bool,
+    #[serde(default)]
+    abs: bool,
+    #[serde(default)]
+    lane_mode: Option<String>,
+    #[serde(default)]
+    alloc: Option<serde_json::Value>,
+    taddr: i64,
+}
+
+#[derive(Deserialize)]
+struct Outcome {
+    #[serde(default)]
+    error: Option<String>,
+    #[serde(default)]
+    code: Option<String>,
+}
+
+impl Row {
+    fn is_code(&self, code: &str) -> bool {
+        self.expect.code.as_deref() == Some(code)
+    }
+
+    /// Returns whether docs/tensor-memory.md marks what is expected as a conclusion that no source states.
+    fn is_decision(&self) -> bool {
+        let is_missing = self.is_code("column-range") || self.is_code("column-unallocated");
+        self.conf == "inferred" || self.lane_mode.is_some() || is_missing
+    }
+
+    fn is_error(&self, error: &str) -> bool {
+        self.expect.error.as_deref() == Some(error)
+    }
+}
+
+#[rustfmt::skip]
+const FLAGS: &[Flag<Row>] = &[
+    flag("absolute", "A reduction of absolute values, `.abs`.", |row| row.abs),
+    flag("allocation", "Only some columns are allocated.", |row| row.alloc.is_some()),
+    flag("column-align", "A column that is no multiple of what the shape needs.", |row| row.is_code("column-align")),
+    flag("column-range", "Columns beyond the end of the memory.", |row| row.is_code("column-range")),
+    flag("column-unallocated", "Columns that are not allocated.", |row| row.is_code("column-unallocated")),
+    flag("illegal", "The assembler refuses the instruction.", |row| row.is_error("assemble")),
+    flag("lane-align", "A lane that is no multiple of what the shape needs.", |row| row.is_code("lane-align")),
+    flag("lane-slab", "A lane that the warp does not reach.", |row| row.is_code("lane-slab")),
+    flag("lane-wrap", "Lanes that are taken modulo the warp's.", |row| row.lane_mode.is_some()),
+    flag("nan", "A reduction that propagates NaN, `.NaN`.", |row| row.nan),
+    flag("num-illegal", "A repetition that the shape does not have.", |row| row.is_code("num")),
+    flag("num-large", "A repetition of 32 or more.", |row| row.num >= 32),
+    flag("num-one", "No repetition.", |row| row.num == 1),
+    flag("pack", "Two columns of 16 bits in a register, `.pack::16b`.", |row| row.pack),
+    flag("reduction", "A load with a reduction, `tcgen05.ld.red`.", |row| row.op.is_some()),
+    flag("reduction-illegal", "A reduction of a shape or with a modifier that has none.", |row| {
+        row.expect.code.as_deref().is_some_and(|code| code.starts_with("red-"))
+    }),
+    flag("shape-16x128b", "The shape 16x128b.", |row| row.shape == "16x128b"),
+    flag("shape-16x256b", "The shape 16x256b.", |row| row.shape == "16x256b"),
+    flag("shape-16x32bx2", "The shape 16x32bx2.", |row| row.shape == "16x32bx2"),
+    flag("shape-16x64b", "The shape 16x64b.", |row| row.shape == "16x64b"),
+    flag("shape-32x32b", "The shape 32x32b.", |row| row.shape == "32x32b"),
+    flag("shape-illegal", "A shape that does not exist.", |row| row.is_code("shape")),
+    flag("spanning-lanes", "The address has a lane other than the first of a warp's 32.", |row| (row.taddr >> 16) & 31 != 0),
+    flag("split", "A distance between the two halves of the columns.", |row| row.split.is_some()),
+    flag("split-illegal", "The distance is missing, or there where none belongs.", |row| row.is_code("split-operand")),
+    flag("split-range", "The second half is beyond the end of the memory.", |row| row.is_code("split-range")),
+    flag("undefined", "The load faults.", |row| row.is_error("undefined")),
+];
+
+fn cases(sources: &Sources) -> Result<Cases> {
+    let text = sources.text(CASES)?;
+    let mut files = [
+        ("tcgen05-ld", Vec::new()),
+        ("tcgen05-ld-red", Vec::new()),
+        ("undefined", Vec::new()),
+        ("illegal", Vec::new()),
+    ];
+    for line in text.lines() {
+        let row: Row = serde_json::from_str(line)?;
+        let instruction = match &*row.kind {
+            "ld" => 0,
+            "ld_red" => 1,
+            "undefined" => 2,
+            _ => 3,
+        };
+        if let Some((_, cases)) = files.get_mut(instruction) {
+            cases.push(case(&row, line)?);
+        }
+    }
+    let files =
+        files.map(|(instruction, cases)| CaseFile { instruction: instruction.into(), cases });
+    Ok(Cases { files: files.into(), ..Cases::default() })
+}
+
+fn case(row: &Row, line: &str) -> Result<Case> {
+    let rest = line.split_once(',').filter(|(id, _)| id.contains(r#""id""#));
+    let (_, rest) = rest.with_context(|| format!("{}: the id is not the first key", row.id))?;
+    let head = Head {
+        family: "tensor-memory",
+        flags: shown(FLAGS, row),
+        source: if row.conf == "documented" { DOCUMENT } else { MODEL },
+        is_decision: row.is_decision(),
+    };
+    Ok(head.with(rest))
+}
