@@ -23,6 +23,7 @@ use anyhow::{Context, anyhow, bail};
 use clap::builder::PossibleValuesParser;
 
 use super::destination::Destination;
+use super::diagnostic;
 use super::families::FAMILIES;
 use super::io::{self, Output};
 use super::options::Progress;
@@ -176,6 +177,8 @@ const MAX_LINES: usize = 1024;
 const MAX_BYTES: usize = 8 << 20;
 /// How many cases the program may leave unanswered before it answers the first one.
 const MAX_UNANSWERED: usize = 10;
+/// What a program that does not answer is told.
+const EXPECTED: &str = "expected one line for each line of its standard input, flushed at once";
 
 struct Run<'p> {
     program: &'p Program,
@@ -256,23 +259,7 @@ impl Run<'_> {
         let next = AtomicUsize::new(0);
         let take =
             || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|place| *place < lines.len());
-        let mut found = Vec::new();
-        if let (Some(mut unanswered), [first, ..]) = (self.unanswered, &mut self.workers[..]) {
-            // One run of the program alone: whether it can answer does not depend on the jobs.
-            let mut is_answered = false;
-            found = first.work(lines, false, |outcome| {
-                match outcome.and_then(|outcome| outcome.answered) {
-                    Some(true) => is_answered = true,
-                    Some(false) => unanswered += 1,
-                    None => {}
-                }
-                if is_answered || unanswered >= MAX_UNANSWERED { None } else { take() }
-            })?;
-            self.unanswered = (!is_answered).then_some(unanswered);
-            if !is_answered && unanswered >= MAX_UNANSWERED {
-                bail!(self.silent(&found));
-            }
-        }
+        let mut found = self.until_answered(lines, take)?;
         let is_stopped = AtomicBool::new(false);
         let work = |worker: &mut Worker<'_>| {
             let next = |_: Option<&Outcome>| take().filter(|_| !is_stopped.load(Ordering::Relaxed));
@@ -304,6 +291,44 @@ impl Run<'_> {
         Ok(outcomes)
     }
 
+    /// Asks one run of the program alone until it has answered once: whether it can does not depend on the
+    /// jobs.
+    ///
+    /// # Errors
+    /// Returns an error if it has answered none of the first questions.
+    fn until_answered(
+        &mut self,
+        lines: &[Line],
+        take: impl Fn() -> Option<usize>,
+    ) -> anyhow::Result<Vec<(usize, Outcome)>> {
+        let (Some(mut unanswered), [first, ..]) = (self.unanswered, &mut self.workers[..]) else {
+            return Ok(Vec::new());
+        };
+        let mut is_answered = false;
+        let found = first.work(lines, false, |outcome| {
+            match outcome.map(|outcome| (outcome.answered, &outcome.verdict)) {
+                Some((Some(true), _)) => is_answered = true,
+                Some((Some(false), verdict)) => {
+                    unanswered += 1;
+                    if unanswered == 1 && verdict.is_timeout() {
+                        diagnostic::warning(format_args!(
+                            "{}: no answer to the first question within {} s; {EXPECTED}",
+                            self.program.name(),
+                            self.program.timeout.as_secs_f64()
+                        ));
+                    }
+                }
+                _ => {}
+            }
+            if is_answered || unanswered >= MAX_UNANSWERED { None } else { take() }
+        })?;
+        self.unanswered = (!is_answered).then_some(unanswered);
+        if !is_answered && unanswered >= MAX_UNANSWERED {
+            bail!(self.silent(&found));
+        }
+        Ok(found)
+    }
+
     /// Says that the program does not answer, and how it failed last.
     fn silent(&self, found: &[(usize, Outcome)]) -> String {
         let last = found.iter().rev().find_map(|(_, outcome)| match &outcome.verdict {
@@ -311,8 +336,7 @@ impl Run<'_> {
             _ => None,
         });
         format!(
-            "{}: has answered none of the first {MAX_UNANSWERED} questions; expected one line for each line of \
-             its standard input, flushed at once: {}",
+            "{}: has answered none of the first {MAX_UNANSWERED} questions; {EXPECTED}: {}",
             self.program.name(),
             last.unwrap_or_default()
         )

@@ -52,6 +52,12 @@ pub(super) enum Verdict {
     Unchosen,
 }
 
+impl Verdict {
+    pub(super) fn is_timeout(&self) -> bool {
+        matches!(self, Self::Failed(failure) if failure.kind == FailureKind::Timeout)
+    }
+}
+
 /// Why a case failed.
 pub(super) struct Failure {
     pub(super) kind: FailureKind,

@@ -209,6 +209,12 @@ fn a_program_that_cannot_answer_ends_the_run() {
             assert!(ran.stderr.contains(message), "{}", ran.stderr);
         }
     }
+    // What waits for its time is told of before the end of the run.
+    let ran = suite.run("sleep 600", &["--timeout", "0.01"]);
+    let warning =
+        "warning: sleep: no answer to the first question within 0.01 s; expected one line";
+    assert_eq!(ran.stderr.matches(warning).count(), 1, "{}", ran.stderr);
+    assert!(ran.stderr.find(warning) < ran.stderr.find(message), "{}", ran.stderr);
     let unknown = suite.run("./no-such-emulator", &[]);
     assert_eq!((unknown.status, unknown.stdout.as_str()), (2, ""));
     assert!(unknown.stderr.contains("./no-such-emulator: cannot be started"), "{}", unknown.stderr);
