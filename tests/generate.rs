@@ -69,12 +69,12 @@ fn a_seed_makes_the_same_bytes() {
 #[test]
 fn a_case_depends_on_its_seed_and_number_alone() {
     let generator = Generator::new("LDS", Sm::SPA5, 3).unwrap();
-    let line = |number| generator.case(number).unwrap().line;
+    let line = |number| generator.case(number).unwrap().line();
     let few: Vec<String> = lines("lds", Sm::SPA5, 3, 10).unwrap().map(Result::unwrap).collect();
     let more: Vec<String> = lines("LDS", Sm::SPA5, 3, 40).unwrap().map(Result::unwrap).collect();
     assert_eq!(few, more[..10]);
     assert_eq!(line(39), more[39]);
-    assert_ne!(Generator::new("LDS", Sm::SPA5, 4).unwrap().case(39).unwrap().line, more[39]);
+    assert_ne!(Generator::new("LDS", Sm::SPA5, 4).unwrap().case(39).unwrap().line(), more[39]);
     // Numbers without an end.
     assert!(line(u64::MAX).contains("-18446744073709551615"));
 }
@@ -86,7 +86,7 @@ fn check_lines(instruction: &str, sm: Sm, count: u64) {
     let mut ids = BTreeSet::new();
     for number in 0..count {
         let case = generator.case(number).unwrap();
-        let line = &case.line;
+        let line = &case.line();
         let vector = Vector::from_json(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         for executor in [Executor::Reference, Executor::Fast] {
             assert_eq!(vector.check(executor).unwrap(), [], "{line}");

@@ -113,8 +113,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
             match generator.case(number) {
                 Ok(case) => {
                     coverage.add(case.flags);
-                    to.write_all(case.line.as_bytes())?;
-                    to.write_all(b"\n")?;
+                    writeln!(to, "{}", case.line())?;
                 }
                 Err(error) => {
                     let stopped = io::Error::other(error.to_string());

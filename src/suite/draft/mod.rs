@@ -13,7 +13,7 @@ use crate::memory::Space;
 use crate::suite::random::Random;
 
 pub(crate) use family::{Family, Form};
-pub(crate) use state::{Drawn, Object, State, default_address_bits};
+pub(crate) use state::{Drawn, State, default_address_bits};
 pub(crate) use wishes::Layout;
 
 /// One change of a draft. Returns false if the draft cannot have what the change is for.

@@ -15,7 +15,7 @@ use warpload_encoding::Sm;
 
 use self::aims::{Aims, PAIRS};
 
-use super::draft::{Draft, Drawn, Family, Object, State};
+use super::draft::{Draft, Drawn, Family, State};
 use super::flags::{self, Flag, FlagSet, flags_of};
 use super::random::Random;
 use super::vector::Vector;
@@ -38,8 +38,8 @@ const MOST_DRAWS: u64 = 5_000;
 ///
 /// let generator = Generator::new("LDG", Sm::SPA5, 7)?;
 /// let case = generator.case(41)?;
-/// assert!(case.line.starts_with(r#"{"id":"execute-ldg-seed7-0041","#));
-/// assert_eq!(generator.case(41)?.line, case.line);
+/// assert!(case.line().starts_with(r#"{"id":"execute-ldg-seed7-0041","#));
+/// assert_eq!(generator.case(41)?.line(), case.line());
 /// # Ok::<(), warpload::suite::generate::GenerateError>(())
 /// ```
 #[derive(Debug)]
@@ -56,10 +56,33 @@ pub struct Generator {
 /// One vector.
 #[derive(Clone, Debug)]
 pub struct Case {
+    /// What it is called: its instruction, its seed unless that is 0, and its number.
+    pub id: String,
+    /// The text of its instruction.
+    pub name: String,
     /// What it is a case of.
     pub flags: FlagSet,
-    /// The vector as one line of JSON, without its end.
-    pub line: String,
+    /// Whether it depends on a point that no public source decides.
+    pub is_decision: bool,
+    /// The keys `instruction` and `initial` with their values, as JSON without braces.
+    pub question: String,
+    /// The value of `final`, as JSON.
+    pub expected: String,
+}
+
+impl Case {
+    /// Returns the vector as one line of JSON, without its end (docs/vectors.md).
+    #[must_use]
+    pub fn line(&self) -> String {
+        let Self { id, name, flags, is_decision, question, expected } = self;
+        // Neither ids, texts of instructions nor names of flags have characters that JSON escapes.
+        let flags: Vec<String> = flags.iter().map(|flag| format!("\"{}\"", flag.name)).collect();
+        let flags = flags.join(",");
+        let decision = if *is_decision { r#""decision":true,"# } else { "" };
+        format!(
+            r#"{{"id":"{id}","name":"{name}","flags":[{flags}],"source":"document",{decision}{question},"final":{expected}}}"#
+        )
+    }
 }
 
 /// A draw that has been executed. Warps are large, and moved often.
@@ -88,7 +111,7 @@ pub fn lines(
     count: u64,
 ) -> Result<impl Iterator<Item = Result<String, GenerateError>>, GenerateError> {
     let generator = Generator::new(instruction, sm, seed)?;
-    Ok((0..count).map(move |number| Ok(generator.case(number)?.line)))
+    Ok((0..count).map(move |number| Ok(generator.case(number)?.line())))
 }
 
 impl Generator {
@@ -152,7 +175,17 @@ impl Generator {
         if outcome.as_ref() != Ok(&drawn.outcome) || after != drawn.after {
             return Err(GenerateError::ExecutorsDiffer { id });
         }
-        Ok(Case { flags: drawn.flags, line: line(&id, &drawn)? })
+        let observed = serde_json::to_string(&drawn.vector.observed(&drawn.after, &drawn.outcome));
+        let mut question = format!(r#""instruction":"{:#}","initial":"#, instruction.word());
+        drawn.state.write_json(&mut question);
+        Ok(Case {
+            id,
+            name: instruction.text().to_string(),
+            flags: drawn.flags,
+            is_decision: drawn.flags.is_decision(self.family.sm.has_wide_words()),
+            question,
+            expected: observed.map_err(|error| GenerateError::Json(error.to_string()))?,
+        })
     }
 
     fn id(&self, number: u64) -> String {
@@ -235,36 +268,4 @@ fn execute(drawn: Drawn) -> Option<Executed> {
     let outcome = reference(&vector.instruction, &vector.machine, &mut after).ok()?;
     let flags = flags_of(&vector, &outcome);
     Some(Executed { vector, state, after, outcome, flags })
-}
-
-/// Writes a vector (docs/vectors.md).
-fn line(id: &str, executed: &Executed) -> Result<String, GenerateError> {
-    let Executed { vector, state, after, outcome, flags } = executed;
-    let mut line = String::with_capacity(2048);
-    let mut object = Object::open(&mut line);
-    let quoted = |text: &str, to: &mut String| {
-        // Neither ids nor the texts of instructions have characters that JSON escapes.
-        let _ = write!(to, "\"{text}\"");
-    };
-    quoted(id, object.key("id"));
-    quoted(&vector.instruction.text(), object.key("name"));
-    let to = object.key("flags");
-    for (i, flag) in flags.iter().enumerate() {
-        to.push(if i == 0 { '[' } else { ',' });
-        quoted(flag.name, to);
-    }
-    to.push_str(if flags.iter().next().is_none() { "[]" } else { "]" });
-    quoted("document", object.key("source"));
-    if flags.is_decision(state.sm.has_wide_words()) {
-        object.key("decision").push_str("true");
-    }
-    let word = vector.instruction.word();
-    quoted(&format!("{word:#}"), object.key("instruction"));
-    state.write_json(object.key("initial"));
-    let observed = serde_json::to_string(&vector.observed(after, outcome));
-    object
-        .key("final")
-        .push_str(&observed.map_err(|error| GenerateError::Json(error.to_string()))?);
-    object.close();
-    Ok(line)
 }

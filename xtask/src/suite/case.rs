@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use anyhow::{Context, Result, ensure};
-use serde_json::{Map, Value};
+use anyhow::{Result, ensure};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::sources::Sources;
@@ -38,17 +38,17 @@ impl CaseFile {
     ///
     /// # Errors
     /// Returns an error if two cases of an id differ in what they ask or expect.
-    pub(crate) fn identify(&mut self, family: &str) -> Result<()> {
+    pub(crate) fn identify(&mut self) -> Result<()> {
         let mut known = BTreeMap::new();
         for mut case in std::mem::take(&mut self.cases) {
-            let asked = Asked::of(&case.line).with_context(|| case.line.clone())?;
-            let id = asked.id(family, &self.instruction)?;
-            match known.entry(id) {
-                Entry::Occupied(entry) => ensure!(*entry.get() == asked, "{}: twice", entry.key()),
+            case.id = case.asked.id(&self.instruction)?;
+            match known.entry(case.id.clone()) {
+                Entry::Occupied(entry) => {
+                    ensure!(*entry.get() == case.asked, "{}: twice", case.id);
+                }
                 Entry::Vacant(entry) => {
-                    case.line = format!(r#"{{"id":"{}",{}"#, entry.key(), &case.line[1..]);
+                    entry.insert(case.asked.clone());
                     self.cases.push(case);
-                    entry.insert(asked);
                 }
             }
         }
@@ -56,41 +56,62 @@ impl CaseFile {
     }
 
     pub(crate) fn text(&self) -> Vec<u8> {
-        self.cases.iter().flat_map(|case| [case.line.as_bytes(), b"\n"].concat()).collect()
+        self.cases.iter().flat_map(|case| format!("{}\n", case.line()).into_bytes()).collect()
     }
 }
 
-/// A case, and what the manifest counts of it.
+/// A case.
 pub(crate) struct Case {
-    pub(crate) flags: Vec<&'static str>,
-    pub(crate) source: &'static str,
-    pub(crate) is_decision: bool,
-    /// One JSON object, without an id until [`CaseFile::identify`].
-    pub(crate) line: String,
+    /// Empty until [`CaseFile::identify`].
+    id: String,
+    pub(crate) head: Head,
+    asked: Asked,
 }
 
-/// What a case asks: all but what is said about it; and what it expects.
-#[derive(PartialEq)]
+impl Case {
+    /// Returns the case as one line of JSON, without its end.
+    fn line(&self) -> String {
+        let Self { id, head, asked } = self;
+        let Asked { family, question, expected, .. } = asked;
+        // Vectors have a name, what is `final`, and no family (docs/vectors.md).
+        let is_vector = *family == VECTORS;
+        let mut line = format!(r#"{{"id":"{id}""#);
+        if let Some(name) = &head.name {
+            line += &format!(r#","name":{}"#, quoted(name));
+        }
+        if !is_vector {
+            line += &format!(r#","family":"{family}""#);
+        }
+        let flags: Vec<String> = head.flags.iter().map(|flag| quoted(flag)).collect();
+        line += &format!(r#","flags":[{}],"source":"{}""#, flags.join(","), head.source);
+        if head.is_decision {
+            line += r#","decision":true"#;
+        }
+        let expectation = if is_vector { "final" } else { "expect" };
+        line + &format!(r#",{question},"{expectation}":{expected}}}"#)
+    }
+}
+
+/// The family of vectors.
+const VECTORS: &str = "execute";
+
+/// What a case asks, and what it expects.
+#[derive(Clone, PartialEq)]
 struct Asked {
-    question: Map<String, Value>,
-    expected: Option<Value>,
+    family: &'static str,
+    question: String,
+    /// The SHA-256 of the file that it names, if it does.
+    file: Option<String>,
+    expected: String,
 }
 
 impl Asked {
-    fn of(line: &str) -> Result<Self> {
-        let mut question: Map<String, Value> = serde_json::from_str(line)?;
-        let expected = question.remove("expect").or_else(|| question.remove("final"));
-        for key in ["name", "note", "flags", "source", "decision", "conf", "kind"] {
-            question.remove(key);
-        }
-        Ok(Self { question, expected })
-    }
-
-    fn id(&self, family: &str, instruction: &str) -> Result<String> {
-        // The files of `decode` have cases of `encode`, too.
-        let family = self.question.get("family").and_then(Value::as_str).unwrap_or(family);
-        let hash = sha256(&serde_json::to_vec(&self.question)?);
-        Ok(format!("{family}-{instruction}-{}", &hash[..8]))
+    fn id(&self, instruction: &str) -> Result<String> {
+        let Self { family, question, file, .. } = self;
+        // Without the spaces and the order of the keys.
+        let question: Value = serde_json::from_str(&format!("{{{question}}}"))?;
+        let asked = format!("{question}{}", file.as_deref().unwrap_or_default());
+        Ok(format!("{family}-{instruction}-{}", &sha256(asked.as_bytes())[..8]))
     }
 }
 
@@ -99,27 +120,30 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What all cases have but vectors, which are written elsewhere.
-pub(crate) struct Head<'h> {
-    /// `encode` is a family of questions in the files of `decode`.
-    pub(crate) family: &'h str,
+/// What a case says about itself.
+#[derive(Default)]
+pub(crate) struct Head {
+    pub(crate) name: Option<String>,
     pub(crate) flags: Vec<&'static str>,
     pub(crate) source: &'static str,
     pub(crate) is_decision: bool,
 }
 
-impl Head<'_> {
-    /// Returns the case whose other keys, with the last one's brace, are `rest`.
-    pub(crate) fn with(self, rest: &str) -> Case {
-        let Self { family, flags, source, is_decision } = self;
-        let names: Vec<String> = flags.iter().map(|flag| quoted(flag)).collect();
-        let mut line = format!(r#"{{"family":"{family}","flags":[{}],"#, names.join(","));
-        line += &format!(r#""source":"{source}","#);
-        if is_decision {
-            line += r#""decision":true,"#;
-        }
-        line += rest;
-        Case { flags, source, is_decision, line }
+impl Head {
+    /// Returns the case of a family with the keys of its question, as JSON without braces, and the value that it
+    /// expects.
+    pub(crate) fn asking(self, family: &'static str, question: &str, expected: &str) -> Case {
+        let (question, expected) = (question.to_owned(), expected.to_owned());
+        let asked = Asked { family, question, file: None, expected };
+        Case { id: String::new(), head: self, asked }
+    }
+}
+
+impl Case {
+    /// Returns the case with the contents of the file that its question names.
+    pub(crate) fn of_file(mut self, contents: &[u8]) -> Self {
+        self.asked.file = Some(sha256(contents));
+        self
     }
 }
 
@@ -143,29 +167,34 @@ pub(crate) fn spread<T>(items: &[T], count: usize) -> impl Iterator<Item = &T> {
 mod tests {
     use super::*;
 
-    fn ids(lines: &[&str]) -> Result<Vec<String>> {
-        let case = |line: &&str| Case {
-            flags: Vec::new(),
-            source: DOCUMENT,
-            is_decision: false,
-            line: (*line).to_owned(),
-        };
-        let cases = lines.iter().map(case).collect();
+    fn ids(cases: Vec<Case>) -> Result<Vec<String>> {
         let mut file = CaseFile { instruction: "ld".to_owned(), cases };
-        file.identify("execute")?;
-        let id = |case: &Case| case.line.split('"').nth(3).unwrap_or_default().to_owned();
-        Ok(file.cases.iter().map(id).collect())
+        file.identify()?;
+        Ok(file.cases.into_iter().map(|case| case.id).collect())
     }
 
     #[test]
     fn an_id_is_that_of_the_question() {
-        let first = r#"{"family":"encode","flags":[],"text":"LD R4, [R2]","expect":1}"#;
-        let again = r#"{"family":"encode","flags":["guard"],"text":"LD R4, [R2]","expect":1}"#;
-        let other = r#"{"name":"a","initial":{},"final":{}}"#;
-        let all = ids(&[other, first, again]).unwrap();
-        assert_eq!(all, [ids(&[other]).unwrap(), ids(&[again]).unwrap()].concat());
+        let encode = |flags: &[&'static str], expected| {
+            let head = Head { flags: flags.to_vec(), source: DOCUMENT, ..Head::default() };
+            head.asking("encode", r#""text":"LD R4, [R2]""#, expected)
+        };
+        let other = || Head::default().asking("execute", r#""initial":{}"#, "{}");
+        let all = ids(vec![other(), encode(&[], "1"), encode(&["guard"], "1")]).unwrap();
+        assert_eq!(all, ids(vec![other(), encode(&[], "3")]).unwrap());
         assert!(all[0].starts_with("execute-ld-") && all[1].starts_with("encode-ld-"), "{all:?}");
-        let contradiction = first.replace("\"expect\":1", "\"expect\":2");
-        assert!(ids(&[first, &contradiction]).is_err());
+        assert!(ids(vec![encode(&[], "1"), encode(&[], "2")]).is_err());
+        // The same name may be that of another file.
+        let files = [b"1", b"2"].map(|contents| other().of_file(contents));
+        assert_eq!(ids(files.into()).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn vectors_have_no_family() {
+        let case = Head { name: Some("LD".to_owned()), source: DOCUMENT, ..Head::default() };
+        let case = case.asking("execute", r#""initial":{}"#, "{}");
+        let expected =
+            r#"{"id":"","name":"LD","flags":[],"source":"document","initial":{},"final":{}}"#;
+        assert_eq!(case.line(), expected);
     }
 }

@@ -236,12 +236,12 @@ fn cases(sources: &Sources) -> Result<Cases> {
         let answers = sources.answers.of(&questions)?;
         let cases = accesses.iter().zip(answers).map(|(access, answer)| {
             let head = Head {
-                family: "coalescing",
                 flags: shown(FLAGS, access),
                 source: if access.is_textbook() { DOCUMENT } else { MODEL },
                 is_decision: access.is_assumed(),
+                ..Head::default()
             };
-            head.with(&format!(r#"{},"expect":{answer}}}"#, access.question()))
+            head.asking("coalescing", &access.question(), &answer)
         });
         files.push(CaseFile { instruction: space.to_owned(), cases: cases.collect() });
     }

@@ -207,8 +207,8 @@ fn cases(sources: &Sources) -> Result<Cases> {
     Ok(Cases { files, ..Cases::default() })
 }
 
-fn head(family: &'static str, row: &Row) -> Head<'static> {
-    Head { family, flags: shown(FLAGS, row), source: NVDISASM, is_decision: false }
+fn head(row: &Row) -> Head {
+    Head { flags: shown(FLAGS, row), source: NVDISASM, ..Head::default() }
 }
 
 /// Returns the case of a row's word.
@@ -218,8 +218,7 @@ fn decode(row: &Row) -> Case {
         true => r#"{"illegal":true}"#.to_owned(),
         false => format!(r#"{{"text":{}}}"#, quoted(text)),
     };
-    let rest = format!(r#""sm":"{sm}","word":"{word}","expect":{expected}}}"#);
-    head("decode", row).with(&rest)
+    head(row).asking("decode", &format!(r#""sm":"{sm}","word":"{word}""#), &expected)
 }
 
 /// Returns the case of a row's text. What the scheduling of a word is whose text does not say it is a decision
@@ -227,7 +226,7 @@ fn decode(row: &Row) -> Case {
 fn encode(row: &Row) -> Result<Case> {
     let Row { sm, word, text, .. } = row;
     let is_decision = !says_scheduling(sm.parse()?);
-    let text = quoted(text);
-    let rest = format!(r#""sm":"{sm}","text":{text},"expect":{{"word":"{word}"}}}}"#);
-    Ok(Head { is_decision, ..head("encode", row) }.with(&rest))
+    let question = format!(r#""sm":"{sm}","text":{}"#, quoted(text));
+    let head = Head { is_decision, ..head(row) };
+    Ok(head.asking("encode", &question, &format!(r#"{{"word":"{word}"}}"#)))
 }

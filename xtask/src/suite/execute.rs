@@ -1,12 +1,11 @@
 //! `execute`: vectors of every load that is executed.
 
-use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use anyhow::{Result, bail};
 use warpload::encoding::Sm;
 use warpload::suite::flags;
 use warpload::suite::generate::{self, Generator};
 
-use super::case::{Case, CaseFile, Cases, DOCUMENT, Family, MODEL};
+use super::case::{CaseFile, Cases, DOCUMENT, Family, Head, MODEL};
 use super::sources::Sources;
 
 pub(crate) const FAMILY: Family = Family {
@@ -26,12 +25,6 @@ const SMS: [(u32, u64, Option<&str>); 6] = [
     (120, 42, Some("LDCU")),
 ];
 
-/// What is read of a vector: its name is the text of its instruction.
-#[derive(Deserialize)]
-struct Named {
-    name: String,
-}
-
 fn cases(_: &Sources) -> Result<Cases> {
     let mut files = Vec::new();
     for (number, count, only) in SMS {
@@ -42,16 +35,14 @@ fn cases(_: &Sources) -> Result<Cases> {
             let mut cases = Vec::new();
             for number in 0..count {
                 let drawn = generator.case(number)?;
-                let vector: Named = serde_json::from_str(&drawn.line)?;
-                let source = source(&vector.name, sm);
-                let line = drawn.line.replacen(DOCUMENT, source, 1);
-                let (_, line) = line.split_once(',').context("a vector without an id")?;
-                cases.push(Case {
+                let source = source(&drawn.name, sm);
+                let head = Head {
+                    name: Some(drawn.name),
                     flags: drawn.flags.iter().map(|flag| flag.name).collect(),
                     source,
-                    is_decision: drawn.flags.is_decision(sm.has_wide_words()),
-                    line: format!("{{{line}"),
-                });
+                    is_decision: drawn.is_decision,
+                };
+                cases.push(head.asking("execute", &drawn.question, &drawn.expected));
             }
             let sm = if sm.has_wide_words() { format!("-sm{sm}") } else { String::new() };
             let instruction = format!("{}{sm}", instruction.to_ascii_lowercase());

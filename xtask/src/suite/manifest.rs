@@ -52,9 +52,9 @@ pub(crate) fn manifest(
             family,
             instruction,
             cases: cases.len(),
-            decisions: cases.iter().filter(|case| case.is_decision).count(),
-            sources: counts(cases.iter().map(|case| case.source)),
-            flags: counts(cases.iter().flat_map(|case| case.flags.iter().copied())),
+            decisions: cases.iter().filter(|case| case.head.is_decision).count(),
+            sources: counts(cases.iter().map(|case| case.head.source)),
+            flags: counts(cases.iter().flat_map(|case| case.head.flags.iter().copied())),
         });
     }
     let is_listed = |name: &str| entries.iter().any(|entry| entry.file == name);

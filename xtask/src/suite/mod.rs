@@ -58,7 +58,7 @@ pub(crate) fn run(renewal: &Renewal) -> Result<()> {
             files.add(format!("{}/files/{name}", family.name), bytes);
         }
         for mut file in cases.files {
-            file.identify(family.name)?;
+            file.identify()?;
             files.add(format!("{}/{}.jsonl", family.name, file.instruction), file.text());
             written.push((family.name, file));
         }

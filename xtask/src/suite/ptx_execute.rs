@@ -279,13 +279,12 @@ fn cases(sources: &Sources) -> Result<Cases> {
     for (program, answer) in programs.iter().zip(answers) {
         let file = if program.has(&["tcgen05"]) { &mut tensor } else { &mut ld };
         let head = Head {
-            family: "ptx-execute",
             flags: shown(FLAGS, program),
             source: DOCUMENT,
             is_decision: program.is_decision,
+            ..Head::default()
         };
-        let rest = format!(r#"{},"expect":{answer}}}"#, program.question());
-        file.cases.push(head.with(&rest));
+        file.cases.push(head.asking("ptx-execute", &program.question(), &answer));
     }
     Ok(Cases { files: vec![ld, tensor], ..Cases::default() })
 }

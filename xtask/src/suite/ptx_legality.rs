@@ -123,18 +123,17 @@ fn cases(sources: &Sources) -> Result<Cases> {
         let mut cases = Vec::new();
         for row in kinds.values().flat_map(|rows| spread(rows, count)) {
             let head = Head {
-                family: "ptx-legality",
                 flags: shown(FLAGS, row),
                 source: match &*row.ptxas {
                     "12.9" => "ptxas-12.9",
                     "13.5" => "ptxas-13.5",
                     other => bail!("ptxas {other}"),
                 },
-                is_decision: false,
+                ..Head::default()
             };
-            let (module, accept) = (quoted(&row.module), row.accept);
-            cases
-                .push(head.with(&format!(r#""module":{module},"expect":{{"accept":{accept}}}}}"#)));
+            let question = format!(r#""module":{}"#, quoted(&row.module));
+            let expected = format!(r#"{{"accept":{}}}"#, row.accept);
+            cases.push(head.asking("ptx-legality", &question, &expected));
         }
         files.push(CaseFile { instruction: instruction.to_owned(), cases });
     }

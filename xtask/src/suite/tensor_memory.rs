@@ -1,7 +1,8 @@
 //! `tensor-memory`: the cases of `ptx/tests/tensor_memory/cases.jsonl`.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::case::{Case, CaseFile, Cases, DOCUMENT, Family, Head, MODEL};
 use super::flag::{Flag, flag, notes, shown};
@@ -117,14 +118,39 @@ fn cases(sources: &Sources) -> Result<Cases> {
     Ok(Cases { files: files.into(), ..Cases::default() })
 }
 
+/// The keys of a question, in the order in which they are written. The others are about the case; `kind` and
+/// `conf` tell the outcome.
+const QUESTION: [&str; 14] = [
+    "shape",
+    "num",
+    "pack",
+    "split",
+    "op",
+    "type",
+    "abs",
+    "nan",
+    "warp",
+    "taddr",
+    "hw_align",
+    "alloc",
+    "lane_mode",
+    "tmem",
+];
+
 fn case(row: &Row, line: &str) -> Result<Case> {
-    let rest = line.split_once(',').filter(|(id, _)| id.contains(r#""id""#));
-    let (_, rest) = rest.with_context(|| format!("{}: the id is not the first key", row.id))?;
+    let mut values: Map<String, Value> = serde_json::from_str(line)?;
+    for key in ["id", "kind", "conf", "note"] {
+        values.remove(key);
+    }
+    let expected = values.remove("expect").context("nothing is expected")?.to_string();
+    let question = QUESTION.iter().filter_map(|key| Some((key, values.remove(*key)?)));
+    let question: Vec<String> = question.map(|(key, value)| format!("\"{key}\":{value}")).collect();
+    ensure!(values.is_empty(), "{}: unknown keys {:?}", row.id, values.keys());
     let head = Head {
-        family: "tensor-memory",
         flags: shown(FLAGS, row),
         source: if row.conf == "documented" { DOCUMENT } else { MODEL },
         is_decision: row.is_decision(),
+        ..Head::default()
     };
-    Ok(head.with(rest))
+    Ok(head.asking("tensor-memory", &question.join(","), &expected))
 }

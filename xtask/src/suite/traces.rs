@@ -157,7 +157,7 @@ fn cases(sources: &Sources) -> Result<Cases> {
         let mut file = CaseFile { instruction: instruction.to_owned(), cases: Vec::new() };
         for trace in traces {
             let Trace { folder, name, expected } = trace;
-            cases.carried.push(((*name).to_owned(), sources.bytes(&format!("{folder}/{name}"))?));
+            let contents = sources.bytes(&format!("{folder}/{name}"))?;
             let expect = match expected {
                 _ if trace.is_damaged() => r#"{"refused":true}"#.to_owned(),
                 Some(expected) => {
@@ -175,15 +175,13 @@ fn cases(sources: &Sources) -> Result<Cases> {
             };
             let is_modelled = expected.is_some() || trace.is_damaged() && !trace.is(&[".wlt"]);
             let head = Head {
-                family: "traces",
                 flags: shown(FLAGS, trace),
                 source: if is_modelled { MODEL } else { DOCUMENT },
-                is_decision: false,
+                ..Head::default()
             };
-            let rest = format!(
-                r#""file":"files/{name}","options":{{"fill":"address"}},"expect":{expect}}}"#
-            );
-            file.cases.push(head.with(&rest));
+            let question = format!(r#""file":"files/{name}","options":{{"fill":"address"}}"#);
+            file.cases.push(head.asking("traces", &question, &expect).of_file(&contents));
+            cases.carried.push(((*name).to_owned(), contents));
         }
         cases.files.push(file);
     }
