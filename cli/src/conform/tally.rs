@@ -66,12 +66,12 @@ pub(super) struct FlagRow {
 const MAX_REASONS: usize = 100;
 const OTHER_REASONS: &str = "other reasons";
 /// Above this, that the failures are of a flag is worth a sentence.
-const TELLING: f64 = 0.5;
+const MIN_SCORE: f64 = 0.5;
 /// How many flags of a family a sentence is about, if they explain its failures as well as each other.
 const MAX_SENTENCES: usize = 3;
 
-/// Returns how well the flag whose cases these are explains `failures` in all: the harmonic mean of the part
-/// of its cases that fail and the part of the failures that are its cases. It is 1 if the cases that fail
+/// Returns how well the flag whose cases these are explains `failures` in all: the F1 score, the harmonic
+/// mean of the part of its cases that fail and the part of the failures that are its cases. It is 1 if the cases that fail
 /// are those of the flag; a flag that all cases have and one that a single failure has both get little.
 fn explains(counts: &Counts, failures: u64) -> f64 {
     let sum = counts.passed + counts.failed + failures;
@@ -138,12 +138,13 @@ impl Tally {
         for (family, found) in self.in_order() {
             let failures = found.counts.failed;
             if failures > 1 && found.counts.passed == 0 {
-                sentences.push(format!("{family}: all {failures} cases fail"));
+                let answered = if found.counts.skipped > 0 { "answered " } else { "" };
+                sentences.push(format!("{family}: all {failures} {answered}cases fail"));
                 continue;
             }
             let mut of_family = rows.iter().filter(|row| row.family == family).peekable();
             let best = of_family.peek().map_or(0.0, |row| row.explains);
-            if best < TELLING {
+            if best < MIN_SCORE {
                 continue;
             }
             let best = of_family.take_while(|row| row.explains >= best).take(MAX_SENTENCES);

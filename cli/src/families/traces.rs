@@ -7,13 +7,15 @@ use clap::Parser;
 use serde::Deserialize;
 use serde_json::Value;
 use warpload::suite::json::{self, JsonError};
+use warpload::trace::{ImportError, TraceError};
 
 use super::family::{Answer, Answerer, Expected, Uncomparable};
 use super::value;
+use crate::diagnostic::{self, Message};
 use crate::io::Output;
 use crate::options::Progress;
+use crate::replay;
 use crate::status::Status;
-use crate::{diagnostic, replay};
 
 const REFUSED: &str = "refused";
 
@@ -69,16 +71,29 @@ pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<Answer, JsonErr
     }
     // A case may expect a refusal, but not of a missing file. `-` would be the input that has the questions.
     if file == "-" || !Path::new(&file).is_file() {
-        return Err(JsonError::at("file", format!("no file {file:?}; expected its absolute path")));
+        return Err(JsonError::at(
+            "file",
+            format!("no file {file:?}; expected the path of a file"),
+        ));
     }
     arguments.extend(["--".to_owned(), file]);
     let parsed = Replay::try_parse_from(arguments);
-    let Replay { arguments } = parsed.map_err(|error| JsonError::at("options", error))?;
+    let Replay { arguments } =
+        parsed.map_err(|error| JsonError::at("options", Message::of_wrong_use(&error).title))?;
     let mut output = Output::captured();
     let replayed = || replay::execute(arguments, Progress::Never, &mut output);
     let (ran, _) = diagnostic::collect(replayed);
-    if !ran.is_ok_and(|status| status < Status::Unreadable) {
+    let is_refused = match &ran {
+        Ok(status) => *status >= Status::Unreadable,
+        Err(error) => {
+            error.chain().any(|cause| cause.is::<TraceError>() || cause.is::<ImportError>())
+        }
+    };
+    if is_refused {
         return Ok(Answer::new(&serde_json::json!({ REFUSED: true })));
+    }
+    if let Err(error) = ran {
+        return Ok(Answer::Error(format!("{error:#}")));
     }
     let text = String::from_utf8(output.into_captured()).unwrap_or_default();
     Ok(Answer::Known(text.trim_end().to_owned()))

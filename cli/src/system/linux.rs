@@ -27,10 +27,3 @@ fn descriptor_path(file: &File) -> PathBuf {
 pub(crate) fn is_folder_of_open_files(folder: &Path) -> bool {
     folder.canonicalize().is_ok_and(|folder| folder.starts_with("/proc"))
 }
-
-/// Returns the signals that were ignored at the start, that of number 1 as bit 0.
-pub(super) fn ignored_signals() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
-    u64::from_str_radix(ignored.trim(), 16).ok()
-}

@@ -16,8 +16,3 @@ pub(crate) fn link(_: &File, _: &Path) -> io::Result<()> {
 pub(crate) fn is_folder_of_open_files(_: &Path) -> bool {
     false
 }
-
-#[cfg(unix)]
-pub(super) fn ignored_signals() -> Option<u64> {
-    None
-}

@@ -1,7 +1,5 @@
 //! Which files and cases are asked, and how results are written.
 
-use std::path::Path;
-
 use crate::{Suite, case, own, run};
 
 fn last_line(text: &str) -> &str {
@@ -228,7 +226,9 @@ fn a_trace_that_is_not_there_is_an_error() {
         let ran = crate::common::piped(command.arg("answer"), question.as_bytes(), 64);
         assert_eq!(
             ran.stdout,
-            format!("{{\"error\":\"file: no file \\\"{file}\\\"; expected its absolute path\"}}\n")
+            format!(
+                "{{\"error\":\"file: no file \\\"{file}\\\"; expected the path of a file\"}}\n"
+            )
         );
     }
 }
@@ -253,5 +253,4 @@ fn the_order_is_that_of_the_cases() {
     assert_eq!(results[0].status, 1);
     assert_eq!(results[1], results[0]);
     assert_eq!(results[2], results[0]);
-    assert!(Path::new(&many).exists());
 }

@@ -59,35 +59,28 @@ pub(super) fn run(campaign: &Campaign) -> Result<Vec<Faults>> {
     for form in FORMS {
         all.push(accepted(campaign, form)?);
     }
-    let counts = Mutex::new(BTreeMap::<(usize, Outcome), u64>::new());
-    let broken = Mutex::new(BTreeMap::<usize, u64>::new());
+    // By form; `None` is a finding.
+    let counts = Mutex::new(BTreeMap::<(usize, Option<Outcome>), u64>::new());
     campaign.each(CASES, |number| {
         let which = number % FORMS.len();
         let outcome = case(campaign, &FORMS[which], &all[which], number)?;
-        match outcome {
-            Some(outcome) => count(&counts, (which, outcome)),
-            None => count(&broken, which),
+        if let Ok(mut counts) = counts.lock() {
+            *counts.entry((which, outcome)).or_default() += 1;
         }
         Ok(())
     })?;
     let counts = counts.into_inner().unwrap_or_default();
-    let broken = broken.into_inner().unwrap_or_default();
+    let count = |which, outcome| counts.get(&(which, outcome)).copied().unwrap_or_default();
     let faults = FORMS.iter().enumerate().map(|(which, form)| {
         let mut faults = Faults::new(format!("damaged {}", form.name));
         for (outcome, name) in Outcome::ALL {
-            faults.add(name, counts.get(&(which, outcome)).copied().unwrap_or_default());
+            faults.add(name, count(which, Some(outcome)));
         }
-        faults.findings = broken.get(&which).copied().unwrap_or_default();
+        faults.findings = count(which, None);
         faults.runs += faults.findings;
         faults
     });
     Ok(faults.collect())
-}
-
-fn count<K: Ord>(counts: &Mutex<BTreeMap<K, u64>>, key: K) {
-    if let Ok(mut counts) = counts.lock() {
-        *counts.entry(key).or_default() += 1;
-    }
 }
 
 /// Runs the commands of a form on its samples; those that a command refuses undamaged are left out.

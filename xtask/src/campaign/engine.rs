@@ -3,10 +3,10 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::command::{names, wait};
 use super::fuzz::Target;
@@ -173,23 +173,32 @@ fn libfuzzer(
         "-rss_limit_mb=4096".to_owned(),
         "-print_final_stats=1".to_owned(),
     ]);
-    started(fuzzer, &log, time)?;
+    let status = started(fuzzer, &log, time)?;
     let mut ran = statistics(&String::from_utf8_lossy(&fs::read(&log)?));
     for file in names(&failures)?.into_iter().filter(|file| !known.contains(file)) {
         let file = failures.join(file);
         minimize(folder, target, &file, &campaign.folder)?;
         ran.failed.push(file);
     }
+    expect_work(&ran, status, &log)?;
     Ok(ran)
 }
 
-/// Runs a fuzzer with its output in a file; kills it if it does not end in time.
-fn started(mut command: Command, log: &Path, time: Duration) -> Result<()> {
+/// # Errors
+/// Returns an error if a run did nothing: it would be repeated until the end of the campaign.
+fn expect_work(ran: &Ran, status: Option<ExitStatus>, log: &Path) -> Result<()> {
+    let has_worked = ran.executions > 0 || !ran.failed.is_empty();
+    let status = status.map_or("killed after its time".to_owned(), |status| status.to_string());
+    ensure!(has_worked, "nothing was executed ({status}); see {}", log.display());
+    Ok(())
+}
+
+/// Runs a fuzzer with its output in a file. Kills it if it does not end in time, and returns `None`.
+fn started(mut command: Command, log: &Path, time: Duration) -> Result<Option<ExitStatus>> {
     let file = File::create(log)?;
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     let mut child = command.spawn().with_context(|| format!("cannot run {command:?}"))?;
-    wait(&mut child, time + GRACE)?;
-    Ok(())
+    wait(&mut child, time + GRACE)
 }
 
 /// Makes an input that crashes smaller, in place, if that can be done in time.
@@ -246,16 +255,19 @@ fn stable(
         let mut runner = Command::new(program);
         runner.args([&*target.name, "--keep", "--mutations", &mutations.to_string()]);
         runner.args(["--seed", &(seed << 20 | round).to_string()]).arg("--failures").arg(&failures);
-        started(runner, &log, ROUND * 4)?;
+        let status = started(runner, &log, ROUND * 4)?;
         let file = failures.join(&target.name);
         if file.exists() {
-            let kept = failures.join(format!("crash-{seed}-{round}"));
+            // Kept before each input: of a run that is killed, the last one need not be slow.
+            let what = if status.is_some() { "crash" } else { "timeout" };
+            let kept = failures.join(format!("{what}-{seed}-{round}"));
             fs::rename(&file, &kept)?;
             ran.failed.push(kept);
             return Ok(ran);
         }
         let done = inputs(&String::from_utf8_lossy(&fs::read(&log)?));
         (ran.corpus, ran.executions) = (done / (mutations + 1), ran.executions + done);
+        expect_work(&ran, status, &log)?;
         if ran.executions >= runs || start.elapsed() >= time {
             return Ok(ran);
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::Campaign;
 use super::command::{self, Ended, LIMITS, first_line, limited};
@@ -47,6 +47,8 @@ const SHOWN: [&[&str]; 8] = [
 pub(super) fn run(campaign: &Campaign) -> Result<Vec<Faults>> {
     let input = tempfile::tempdir()?;
     let all = work(campaign, input.path())?;
+    let shown = SHOWN.iter().map(|arguments| Shown::new(campaign, arguments));
+    let shown: Vec<Shown> = shown.collect::<Result<_>>()?;
     let each = |name: &str, option: &str, values: &[u32]| -> Result<Faults> {
         let mut faults =
             Faults::new(format!("{name}, {} to {}", values[0], values[values.len() - 1]));
@@ -55,8 +57,8 @@ pub(super) fn run(campaign: &Campaign) -> Result<Vec<Faults>> {
             for work in &all {
                 written(campaign, work, &limits, &mut faults)?;
             }
-            for arguments in SHOWN {
-                shown(campaign, arguments, &limits, &mut faults)?;
+            for command in &shown {
+                command.run(campaign, &limits, &mut faults)?;
             }
         }
         Ok(faults)
@@ -122,8 +124,9 @@ fn ended_well(ended: &Ended, faults: &mut Faults) -> Result<(), String> {
         None if ended.stderr.starts_with("memory allocation of ") => "out of memory",
         _ => "",
     };
-    let has_ended_well = !matches!(kind, "" | "an error" | "a check that fails");
-    match ended.broken().filter(|_| !has_ended_well) {
+    // These two may say so in any way.
+    let is_known = matches!(kind, "not started" | "out of memory");
+    match ended.broken().filter(|_| !is_known) {
         Some(what) => {
             faults.runs += 1;
             Err(what)
@@ -135,17 +138,40 @@ fn ended_well(ended: &Ended, faults: &mut Faults) -> Result<(), String> {
     }
 }
 
-fn shown(campaign: &Campaign, arguments: &[&str], limits: &str, faults: &mut Faults) -> Result<()> {
-    let scratch = tempfile::tempdir()?;
-    let ended = command::run(
-        limited(&campaign.program, &campaign.root, limits, arguments),
-        scratch.path(),
-    )?;
-    if let Err(what) = ended_well(&ended, faults) {
-        faults.findings += 1;
-        campaign.found(format!("`{}` under `{}`: {what}", arguments.join(" "), last(limits)));
+/// A command that writes to standard output alone, and what it does without limits.
+struct Shown {
+    arguments: &'static [&'static str],
+    whole: Ended,
+}
+
+impl Shown {
+    fn new(campaign: &Campaign, arguments: &'static [&'static str]) -> Result<Self> {
+        let whole = Self::ended(campaign, arguments, LIMITS)?;
+        let is_done = matches!(whole.code(), Some(0 | 1));
+        ensure!(is_done, "`{}`: {}", arguments.join(" "), first_line(&whole.stderr));
+        Ok(Self { arguments, whole })
     }
-    Ok(())
+
+    fn ended(campaign: &Campaign, arguments: &[&str], limits: &str) -> Result<Ended> {
+        let scratch = tempfile::tempdir()?;
+        let command = limited(&campaign.program, &campaign.root, limits, arguments);
+        command::run(command, scratch.path())
+    }
+
+    fn run(&self, campaign: &Campaign, limits: &str, faults: &mut Faults) -> Result<()> {
+        let Self { arguments, whole } = self;
+        let ended = Self::ended(campaign, arguments, limits)?;
+        let wrong = ended_well(&ended, faults).err().or_else(|| {
+            let is_done = matches!(ended.code(), Some(0 | 1));
+            let is_same = ended.code() == whole.code() && ended.stdout == whole.stdout;
+            (is_done && !is_same).then(|| "another output than without the limit".to_owned())
+        });
+        if let Some(what) = wrong {
+            faults.findings += 1;
+            campaign.found(format!("`{}` under `{}`: {what}", arguments.join(" "), last(limits)));
+        }
+        Ok(())
+    }
 }
 
 /// Writes results to a device that is full.

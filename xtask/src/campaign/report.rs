@@ -83,9 +83,13 @@ impl Report {
         also: Option<&Path>,
     ) -> Result<()> {
         let text = self.text(campaign, start);
-        fs::write(campaign.folder.join("report.md"), &text)?;
-        if let Some(file) = also {
-            fs::write(file, text).with_context(|| format!("{}", file.display()))?;
+        let report = campaign.folder.join("report.md");
+        for path in [Some(&*report), also].into_iter().flatten() {
+            // The one before stays whole if this is ended.
+            let partial = path.with_extension("partial");
+            fs::write(&partial, &text)
+                .and_then(|()| fs::rename(&partial, path))
+                .with_context(|| format!("{}", path.display()))?;
         }
         Ok(())
     }

@@ -8,8 +8,6 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::system::linux;
-
 /// What to do if a signal is about to end the process; what it is passed ends it.
 type Handler = fn(end: &dyn Fn());
 
@@ -48,16 +46,23 @@ fn end_after(handlers: &[Handler], end: &dyn Fn()) {
     }
 }
 
-/// Returns the signals to handle: those that end the process from outside, except the ones that were
-/// ignored at the start, as by `nohup`. If the system does not tell which, only SIGTERM, which is
-/// not normally ignored.
+/// Returns the signals to handle: those that end the process from outside, except the ones that are
+/// ignored, as by `nohup`.
 pub(crate) fn ending() -> Vec<i32> {
-    let Some(ignored) = linux::ignored_signals() else {
-        return vec![SIGTERM];
-    };
     let mut signals = vec![SIGHUP, SIGINT, SIGQUIT, SIGTERM];
-    signals.retain(|signal| ignored >> (signal - 1) & 1 == 0);
+    signals.retain(|signal| !is_ignored(*signal));
     signals
+}
+
+#[allow(unsafe_code)]
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: an action of zeros is valid. Without a new action the call changes nothing, and it writes
+    // the present one to `action`, which lives as long.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        let result = libc::sigaction(signal, std::ptr::null(), &mut action);
+        result == 0 && action.sa_sigaction == libc::SIG_IGN
+    }
 }
 
 /// Lets writing beyond the limit of a file's size fail instead of ending the process.
