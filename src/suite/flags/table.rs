@@ -41,6 +41,14 @@ pub(super) const TABLE: &[Flag] = &[
             lane.space == Some(Space::Global) && matches!(ends, [Some(one), Some(other)] if one != other)
         }),
         memory::adjacent_allocations),
+    flag("aligned-to-two", Nowhere, Faults,
+        "The first of four registers is even, but not a multiple of 4 (ld.md 3).",
+        |f| match f.outcome.warp_fault {
+            Some(WarpFault::MisalignedRegister(register)) => register.number() % 4 == 2,
+            Some(WarpFault::MisalignedUniform(register)) => register.number() % 4 == 2,
+            _ => false,
+        },
+        registers::aligned_to_two),
     flag("all-lanes", Nowhere, Accesses,
         "All 32 lanes load, and none has a fault.",
         |f| f.is_plain(),
@@ -291,6 +299,16 @@ pub(super) const TABLE: &[Flag] = &[
         "One lane executes (ld.md 4.1).",
         |f| f.outcome.executing.count() == 1,
         warp::single_lane),
+    flag("straddles-limit", Nowhere, Faults,
+        "The first register that is filled is below the limit, and the last one is not (ld.md 3).",
+        |f| {
+            let limit = u32::from(f.vector.machine.register_limit.get());
+            let is_out = matches!(f.outcome.warp_fault, Some(WarpFault::OutOfRangeRegister(_)));
+            is_out && !f.fills_uniform() && f.destinations().iter().any(|(first, count)| {
+                *first != 255 && (*first + 1..first + count).contains(&limit)
+            })
+        },
+        registers::straddles_limit),
     flag("transposed", Nowhere, Any,
         "The matrices are transposed (load-sm70.md 10, 16).",
         |f| matches!(f.size, LoadSize::Matrices { transposed: true, .. }),
@@ -335,6 +353,15 @@ pub(super) const TABLE: &[Flag] = &[
         "An address has 64 bits (ld.md 4.3).",
         |f| f.is_wide(),
         |d| d.keep(|f| f.is_wide())),
+    flag("width-decides", Nowhere, Accesses,
+        "An address is below 2^address_bits and not below the default, or the other way round (ld.md 4, configuration).",
+        |f| {
+            let default = default_address_bits(f.sm().unwrap_or(warpload_encoding::Sm::SPA5));
+            let bits = f.vector.machine.memory.map().address_bits();
+            let is_below = |address: u64, bits: u32| u128::from(address) < 1 << bits;
+            f.any(|lane| is_below(lane.address, bits) != is_below(lane.address, default))
+        },
+        addresses::width_decides),
     flag("window-edge", Nowhere, Accesses,
         "One lane has the last access before an edge of a window, and another the first one after it (ld.md 4.5).",
         |f| f.is_generic() && f.edges().any(|edge| {

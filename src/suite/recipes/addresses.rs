@@ -1,7 +1,8 @@
 //! Offsets and addresses, wherever they lie.
 
 use crate::memory::Space;
-use crate::suite::draft::{Draft, Stage};
+use crate::suite::draft::{Draft, Stage, default_address_bits};
+use crate::suite::recipes::machine;
 
 pub(crate) fn above_address_bits(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.is_wide())
@@ -18,6 +19,20 @@ pub(crate) fn above_address_bits(draft: &mut Draft<'_>) -> bool {
             // The low bits are those of an address that could be loaded from.
             let rest = d.addresses[0] & ((1 << d.state.address_bits) - 1);
             let address = bit | if d.random.one_in(2) { rest } else { 0 };
+            d.claim_at(Space::Global, address)
+        })
+}
+
+pub(crate) fn width_decides(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.is_wide())
+        && machine::own_address_bits(draft)
+        && draft.then(Stage::Lanes, |d| {
+            let (own, default) = (d.state.address_bits, default_address_bits(d.family.sm));
+            let (least, most) = (own.min(default), own.max(default));
+            // Another recipe may have chosen the default.
+            let Some(others) = u64::from(most - least).checked_sub(1) else { return false };
+            let bit = 1 << (u64::from(least) + d.random.below(others + 1));
+            let address = bit | d.addresses[0] & (bit - 1);
             d.claim_at(Space::Global, address)
         })
 }

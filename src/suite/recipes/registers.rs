@@ -40,16 +40,14 @@ pub(crate) fn no_base(draft: &mut Draft<'_>) -> bool {
 }
 
 pub(crate) fn uniform_alone(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.uniform().is_some() && form.has("Ra") && !form.parts.address.extended)
-        && draft.then(Stage::Warp, |d| {
-            d.ra = 255;
-            true
-        })
-        || draft.keep(|form| form.uniform().is_some() && form.has("Ra"))
-            && draft.then(Stage::Warp, |d| {
-                d.ra = 255;
-                true
-            })
+    const WITHOUT_BASE: Step = |d| {
+        d.ra = 255;
+        true
+    };
+    let has_both = |form: &Form| form.uniform().is_some() && form.has("Ra");
+    // Forms with addresses of 32 bits in Ra, if there are any.
+    (draft.keep(|form| has_both(form) && !form.parts.address.extended) || draft.keep(has_both))
+        && draft.then(Stage::Warp, WITHOUT_BASE)
 }
 
 pub(crate) fn offset_unsigned(draft: &mut Draft<'_>) -> bool {
@@ -141,16 +139,31 @@ fn has_pairs(form: &Form) -> bool {
     form.parts.address.extended || form.uniform().is_some_and(|uniform| uniform.extended)
 }
 
+/// Moves the first register that is filled away from the multiples of their number.
+fn misalign(draft: &mut Draft<'_>) {
+    let count = draft.form.registers().clamp(2, 4) as u8;
+    let residue = 1 + draft.random.below(u64::from(count) - 1) as u8;
+    draft.rd = draft.rd / count * count + residue;
+}
+
+pub(crate) fn aligned_to_two(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.registers() >= 4)
+        && draft.then(Stage::Warp, |d| {
+            d.rd = d.rd.min(248) / 4 * 4 + 2;
+            true
+        })
+}
+
 pub(crate) fn misaligned_register(draft: &mut Draft<'_>) -> bool {
     draft.keep(has_groups)
         && draft.then(Stage::Warp, |d| {
             let is_filled = d.form.registers() > 1 && d.rd != 255;
             if is_filled && (!has_pairs(d.form) || d.random.one_in(2)) {
-                d.rd |= 1;
+                misalign(d);
             } else if d.form.parts.address.extended && d.has_base() {
                 d.ra |= 1;
             } else if is_filled {
-                d.rd |= 1;
+                misalign(d);
             } else {
                 d.ur |= 1;
             }
@@ -198,6 +211,16 @@ fn put_limit_within(draft: &mut Draft<'_>, count: u8) {
     }
 }
 
+pub(crate) fn straddles_limit(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.registers() > 1 && !form.fills_uniform())
+        && draft.then(Stage::Warp, |d| {
+            let count = d.form.registers().clamp(2, 4) as u8;
+            put_limit_within(d, count);
+            d.state.register_limit = d.rd + 1 + d.random.below(u64::from(count) - 1) as u8;
+            true
+        })
+}
+
 pub(crate) fn misaligned_or_out_of_range(draft: &mut Draft<'_>) -> bool {
     let mut recipes: [Step; 2] = [misaligned_register, register_limit];
     if !draft.random.one_in(2) {
@@ -216,7 +239,7 @@ pub(crate) fn two_register_faults(draft: &mut Draft<'_>) -> bool {
         if d.form.fills_uniform() {
             d.rd = beyond_uniform(d, count) + 1;
         } else if count > 1 && d.rd != 255 {
-            d.rd |= 1;
+            misalign(d);
             put_limit_within(d, count);
         } else if d.rd != 255 {
             // Rd is out of range, and Ra below the limit is odd.
@@ -239,7 +262,7 @@ pub(crate) fn uniform_fault(draft: &mut Draft<'_>) -> bool {
         let is_misaligned = d.random.one_in(2);
         let count = d.form.registers().clamp(1, 4) as u8;
         match (d.form.fills_uniform(), is_misaligned) {
-            (true, true) => d.rd |= 1,
+            (true, true) => misalign(d),
             (true, false) => d.rd = beyond_uniform(d, count),
             (false, true) => d.ur |= 1,
             (false, false) => d.ur = beyond_uniform(d, 2),

@@ -6,6 +6,7 @@ use std::collections::btree_map::Entry;
 use anyhow::{Result, ensure};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use warpload::suite::random::Random;
 
 use super::sources::Sources;
 
@@ -157,10 +158,15 @@ pub(crate) const DOCUMENT: &str = "document";
 pub(crate) const MODEL: &str = "independent-model";
 pub(crate) const NVDISASM: &str = "nvdisasm-12.8";
 
-/// Returns `count` of the items, or all, at equal distances.
+/// Returns `count` of the items, or all: one of each part of the list, anywhere in it, since lists repeat
+/// themselves at equal distances.
 pub(crate) fn spread<T>(items: &[T], count: usize) -> impl Iterator<Item = &T> {
     let count = count.min(items.len());
-    (0..count).filter_map(move |i| items.get(i * items.len() / count))
+    let mut random = Random::new(0, &[count as u64]);
+    (0..count).filter_map(move |i| {
+        let (first, end) = (i * items.len() / count, (i + 1) * items.len() / count);
+        items.get(first + random.below((end - first) as u64) as usize)
+    })
 }
 
 #[cfg(test)]

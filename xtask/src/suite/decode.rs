@@ -112,6 +112,7 @@ const FLAGS: &[Flag<Row>] = &[
     flag("unread-bits", "Bits of the word are set that the disassembler does not read.",
         |row| matches!(decoded(row), Some(Decoded::Load(load)) if load.unread_bits() & load.word().bits() != 0)),
     flag("wide-address", "An address of 64 bits, `.E`.", |row| row.has(&["E"])),
+    flag("zero-address", "Neither a register nor an offset.", |row| row.operands().contains("[RZ]")),
     flag("zero-extension", "8 or 16 bits, zero-extended.", |row| row.has(&["U8", "U16"])),
 ];
 
