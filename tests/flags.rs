@@ -88,6 +88,7 @@ const ROWS: &[[&str; 3]] = &[
         r#"LD R4, [R2-0x10] | "registers": {"R2": <MINUS>}"#,
     ],
     ["adjacent-allocations", "LD.64 R4, [0x1010]", "LD.64 R4, [0x1018]"],
+    ["aligned-to-two", "LD.128 R6, [0x1000]", "LD.128 R5, [0x1000]"],
     ["all-lanes", "LD R4, [0x1000]", "LD R4, [0x3000]"],
     [
         "all-outside",
@@ -239,6 +240,11 @@ const ROWS: &[[&str; 3]] = &[
         r#"LD R4, [0x1000] | "active": "0x10""#,
         r#"LD R4, [0x1000] | "active": "0x11""#,
     ],
+    [
+        "straddles-limit",
+        r#"LD.64 R6, [0x1000] | "register_limit": 7"#,
+        r#"LD.64 R6, [0x1000] | "register_limit": 6"#,
+    ],
     ["transposed", r#"LDSM.16.MT88 R4, [RZ] | "sm": "80""#, r#"LDSM.16.M88 R4, [RZ] | "sm": "80""#],
     [
         "two-register-faults",
@@ -262,6 +268,11 @@ const ROWS: &[[&str; 3]] = &[
     ["uniform-register", r#"LDS R4, [R2+UR4] | "sm": "80""#, r#"LDS R4, [R2] | "sm": "80""#],
     ["unread-bits", "0xef4ce00000070204", "0xef4c000000070204"],
     ["wide-address", "LDG.E R4, [R2]", "LDG R4, [R2]"],
+    [
+        "width-decides",
+        r#"LD.E R4, [R2] | "address_bits": 32, "registers": {"R3": <1>}"#,
+        r#"LD.E R4, [R2] | "address_bits": 33, "registers": {"R3": <1>}"#,
+    ],
     [
         "window-edge",
         r#"LD R4, [R2] | "registers": {"R2": <EDGE>}"#,

@@ -13,6 +13,7 @@ mod tally;
 mod threads;
 mod worker;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -76,7 +77,13 @@ pub(crate) struct Arguments {
     jobs: u16,
 
     /// How long the program may take for an answer, in seconds; then it is killed with its process group
-    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value = "10",
+        value_parser = seconds,
+        allow_negative_numbers = true
+    )]
     timeout: Duration,
 
     /// Only cases of this family; can be given several times
@@ -108,12 +115,12 @@ const MAX_JOBS: i64 = 1024;
 
 fn seconds(text: &str) -> Result<Duration, String> {
     // A year, as good as forever.
-    const MOST: f64 = 365.0 * 86_400.0;
+    const MOST: f64 = 31_536_000.0;
     let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= MOST);
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .filter(|timeout| !timeout.is_zero())
-        .ok_or_else(|| "expected a number of seconds above 0".to_owned())
+        .ok_or_else(|| format!("expected a number of seconds above 0, at most {MOST}"))
 }
 
 pub(crate) fn execute(
@@ -159,13 +166,38 @@ pub(crate) fn execute(
     run.flush(true, output)?;
     let counts = run.report.tally.counts;
     if counts.all() == 0 {
-        bail!("no case has the family and the flag that are asked for");
+        bail!(nothing_chosen(&choice, &run.report.tally.unchosen));
     }
     let status = status.max(if counts.failed > 0 { Status::Failed } else { Status::Done });
     output.raise(status);
     to.bytes(&run.report.finish()?, output)?;
     Ok(status)
 }
+
+/// Says that no case is one of those that are chosen; the others have these flags.
+fn nothing_chosen(choice: &Choice, known: &BTreeSet<String>) -> String {
+    let any = |names: &[String]| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        names.join(" or ")
+    };
+    let mut message = "no case".to_owned();
+    if !choice.families.is_empty() {
+        message += &format!(" of the family {}", any(&choice.families));
+    }
+    if !choice.flags.is_empty() {
+        message += &format!(" has the flag {}", any(&choice.flags));
+    }
+    for flag in choice.flags.iter().filter(|flag| !known.contains(*flag)) {
+        let near = known.iter().map(|name| (strsim::levenshtein(name, flag), name)).min();
+        if let Some((0..=MAX_TYPOS, name)) = near {
+            message += &format!("; did you mean `{name}`?");
+        }
+    }
+    message
+}
+
+/// A flag with more wrong letters is not taken for another.
+const MAX_TYPOS: usize = 3;
 
 /// A file of cases that is not what it should be.
 #[derive(Debug, thiserror::Error)]

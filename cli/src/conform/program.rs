@@ -45,7 +45,12 @@ impl Program {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let started = system::start_group(&mut command);
         let started = started.and_then(|child| Running::new(child, self.timeout));
-        started.with_context(|| format!("{}: cannot be started", self.name()))
+        started.with_context(|| {
+            format!(
+                "{}: cannot be started (no shell runs it; `sh -c '…'` has variables and pipes)",
+                self.name()
+            )
+        })
     }
 }
 

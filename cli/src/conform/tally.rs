@@ -1,10 +1,10 @@
 //! [`Tally`]: what became of the cases, counted by family and flag, and which flags explain the failures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::outcome::{Outcome, Verdict};
+use super::outcome::{FailureKind, Outcome, Verdict};
 use crate::families::FAMILIES;
 
 #[derive(Clone, Copy, Default, Serialize)]
@@ -35,12 +35,16 @@ pub(super) struct Tally {
     families: BTreeMap<&'static str, Family>,
     /// Of each reason to skip, how many cases.
     pub(super) skips: BTreeMap<String, u64>,
+    /// The flags of cases that were not chosen.
+    pub(super) unchosen: BTreeSet<String>,
 }
 
 #[derive(Default)]
 struct Family {
     counts: Counts,
     flags: BTreeMap<String, Counts>,
+    /// Failures that are no differences: by kind, how many there are and what the first one is.
+    others: BTreeMap<&'static str, (u64, String)>,
 }
 
 /// A family, and what became of its cases.
@@ -87,9 +91,20 @@ impl Tally {
             let reason = if is_kept { reason } else { OTHER_REASONS };
             *self.skips.entry(reason.to_owned()).or_default() += 1;
         }
-        let Some(family) = family.filter(|_| !matches!(verdict, Verdict::Unchosen)) else { return };
+        let Some(family) = family else { return };
+        if matches!(verdict, Verdict::Unchosen) {
+            self.unchosen.extend(about.flags.iter().cloned());
+            return;
+        }
         let family = self.families.entry(family).or_default();
         family.counts.add(verdict);
+        if let Verdict::Failed(failure) = verdict
+            && failure.kind != FailureKind::Difference
+        {
+            let first = || failure.differences.first().cloned().unwrap_or_default();
+            let others = family.others.entry(failure.kind.name());
+            others.or_insert_with(|| (0, first())).0 += 1;
+        }
         for (i, flag) in about.flags.iter().enumerate() {
             // A flag that is there twice counts once.
             if about.flags[..i].contains(flag) {
@@ -137,6 +152,11 @@ impl Tally {
         let mut sentences = Vec::new();
         for (family, found) in self.in_order() {
             let failures = found.counts.failed;
+            for (kind, (count, first)) in found.others.iter().filter(|(_, other)| other.0 > 1) {
+                sentences.push(format!(
+                    "{family}: {count} of {failures} failures are `{kind}`; the first: {first}"
+                ));
+            }
             if failures > 1 && found.counts.passed == 0 {
                 let answered = if found.counts.skipped > 0 { "answered " } else { "" };
                 sentences.push(format!("{family}: all {failures} {answered}cases fail"));

@@ -121,6 +121,12 @@ impl<'p> Worker<'p> {
                 && let Some(line) = running.finish()?
             {
                 let mut failure = too_many();
+                // If the first line is no answer, it is the one too much.
+                if let Verdict::Failed(first) = &outcome.verdict
+                    && first.kind == FailureKind::WrongLine
+                {
+                    failure.differences.extend_from_slice(&first.differences);
+                }
                 failure.differences.push(format!("the next line: {line}"));
                 outcome.verdict = Verdict::Failed(failure);
                 is_found = true;
@@ -239,9 +245,9 @@ fn compared(case: &Case<'_>, answer: &[u8]) -> Result<Verdict, Failure> {
             .map_err(|_| Failure::wrong_line("answer: skip: expected the reason, a text"))?;
         return Ok(Verdict::Skipped(shortened(&reason, MAX_CHARACTERS)));
     }
-    if let Some(message) = object.only("error")
-        && let Ok(message) = serde_json::from_str::<String>(message)
-    {
+    if let Some(message) = object.only("error") {
+        let message: String = serde_json::from_str(message)
+            .map_err(|_| Failure::wrong_line("answer: error: expected the message, a text"))?;
         let message = format!("the program cannot read the question: {message}");
         return Err(Failure::new(FailureKind::Error, shortened(&message, 2 * MAX_CHARACTERS)));
     }
@@ -252,7 +258,9 @@ fn compared(case: &Case<'_>, answer: &[u8]) -> Result<Verdict, Failure> {
     let mut differences =
         (case.family.compare)(&case.expected(), answer).map_err(|error| match error {
             Uncomparable::Case(error) => {
-                Failure::new(FailureKind::NotACase, suite::with_column(&error))
+                let message = suite::with_column(&error);
+                let key = case.family.expectation;
+                Failure::new(FailureKind::NotACase, format!("not a case: `{key}`: {message}"))
             }
             Uncomparable::Answer(error) => wrong(&error),
         })?;

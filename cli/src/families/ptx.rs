@@ -22,14 +22,36 @@ pub(super) fn compare_legality(
     expected: &Expected<'_>,
     answer: &str,
 ) -> Result<Vec<String>, Uncomparable> {
-    let expected: Verdict = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
+    let Expected { case, answer: accepted } = *expected;
+    let expected: Verdict = json::from_str(accepted).map_err(Uncomparable::Case)?;
     let got: Verdict = json::from_str(answer).map_err(Uncomparable::Answer)?;
     let word = |verdict: &Verdict| if verdict.accept { "accepted" } else { "refused" };
     Ok(match expected.accept == got.accept {
         true => Vec::new(),
-        false => vec![format!("expected {}, got {}", word(&expected), word(&got))],
+        false => {
+            let difference = format!("expected {}, got {}", word(&expected), word(&got));
+            std::iter::once(difference).chain(judged_loads(case)).collect()
+        }
     })
 }
+
+/// Returns the loads of the module that a case is about, each with the first rule that it breaks.
+fn judged_loads(case: &str) -> Vec<String> {
+    let Ok(ModuleQuestion { module }) = json::from_str(case) else { return Vec::new() };
+    let Ok(module) = read(&module) else { return Vec::new() };
+    let judged = check_as(&module, Unit::Program).map(|verdict| {
+        let words: Vec<&str> = module.text(verdict.span).split_whitespace().collect();
+        let load = words.join(" ");
+        match verdict.violations.first() {
+            Some(violation) => format!("{load}: {violation}"),
+            None => load,
+        }
+    });
+    judged.take(MAX_LOADS).collect()
+}
+
+/// How many loads of a module are shown.
+const MAX_LOADS: usize = 4;
 
 #[derive(Deserialize)]
 struct ModuleQuestion<'q> {

@@ -162,10 +162,17 @@ fn cases_are_chosen_by_family_and_flag() {
     assert_eq!(last(&["--flag", "faulty", "--flag", "some"]), "6 passed, 0 failed, 0 skipped");
     assert_eq!(last(&["--family", "coalescing"]), "12 passed, 0 failed, 0 skipped");
     // A name that is wrong must not look like success.
-    for wrong in [["--flag", "fauly"], ["--family", "decode"]] {
-        let ran = suite.run(&own(), &wrong);
-        assert_eq!(ran.status, 2, "{wrong:?}");
-        assert!(ran.stderr.contains("no case has the family and the flag"), "{}", ran.stderr);
+    for (wrong, message) in [
+        (&["--flag", "fauly"][..], "no case has the flag `fauly`; did you mean `faulty`?\n"),
+        (&["--flag", "overlap"], "no case has the flag `overlap`\n"),
+        (&["--family", "decode"], "no case of the family `decode`\n"),
+        (
+            &["--family", "decode", "--flag", "faulty"],
+            "no case of the family `decode` has the flag `faulty`\n",
+        ),
+    ] {
+        let ran = suite.run(&own(), wrong);
+        assert_eq!((ran.status, ran.stderr), (2, format!("error: {message}")), "{wrong:?}");
     }
     let (decided, _) = case("d", &[], 1);
     suite.add("d.jsonl", &decided.replace("\"source\"", "\"decision\":true,\"source\""));

@@ -37,12 +37,14 @@ fn only_faults_fail(how: &str, kind: &str, difference: &str) {
         assert_eq!(failure["flags"], serde_json::json!(["faulty", "some"]));
     }
     assert_eq!((&summary["passed"], &summary["failed"]), (&9.into(), &3.into()), "{how}");
-    assert_eq!(
-        summary["explanations"],
-        serde_json::json!([
-            "coalescing: all 3 failures are `faulty` cases; all `faulty` cases fail"
-        ])
-    );
+    let mut explanations =
+        vec!["coalescing: all 3 failures are `faulty` cases; all `faulty` cases fail".to_owned()];
+    if kind != "difference" {
+        let first = failures[0]["differences"][0].as_str().unwrap();
+        let sentence = format!("coalescing: 3 of 3 failures are `{kind}`; the first: {first}");
+        explanations.insert(0, sentence);
+    }
+    assert_eq!(summary["explanations"], serde_json::json!(explanations));
     assert_eq!(summary["flags"][0]["flag"], "faulty");
     assert_eq!(summary["flags"][0]["explains"], 1.0);
     assert_eq!(ran.status, 1, "{how}");
@@ -148,7 +150,8 @@ fn lines_that_are_no_answers_are_shown() {
     let banner =
         "sh -c 'echo ready; while read -r line; do echo \"{\\\"skip\\\":\\\"x\\\"}\"; done'";
     let ran = suite.run(banner, &["--failures", "1", "--timeout", "100"]);
-    let expected = "  more than one line; expected one line for each question\n  the next line: {\"skip\":\"x\"}\n";
+    let expected = "  more than one line; expected one line for each question\n  answer: column 1: expected value\n  \
+                    the line: ready\n  the next line: {\"skip\":\"x\"}\n";
     assert!(ran.stdout.contains(expected), "{ran:?}");
     let ran = emulate(&suite, "garbage", &[]);
     let expected = "  answer: column 1: expected value\n  the line: Segmentation fault\n";

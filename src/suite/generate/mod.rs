@@ -248,7 +248,8 @@ impl Generator {
                 return None;
             }
         }
-        let (first, left) = DRAWS[draw as usize % DRAWS.len()];
+        // Later draws are made only if no pair goes with the flags that are wanted.
+        let (first, left) = DRAWS.get(draw as usize).copied().unwrap_or((0, 0));
         let rotated = aims.iter().cycle().skip(first).take(left.min(aims.len()));
         for flag in rotated.flatten().filter_map(|number| flags::all().get(*number)) {
             flag.apply(&mut draft);

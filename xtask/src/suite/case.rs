@@ -70,6 +70,10 @@ pub(crate) struct Case {
 }
 
 impl Case {
+    pub(crate) fn family(&self) -> &'static str {
+        self.asked.family
+    }
+
     /// Returns the case as one line of JSON, without its end.
     fn line(&self) -> String {
         let Self { id, head, asked } = self;

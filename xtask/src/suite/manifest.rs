@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use serde::Serialize;
 
-use super::case::{CaseFile, Family, sha256};
+use super::case::{Case, CaseFile, Family, sha256};
 use super::files::Files;
 
 #[derive(Serialize)]
@@ -28,6 +28,8 @@ struct Entry<'m> {
     instruction: &'m str,
     cases: usize,
     decisions: usize,
+    /// Those of `decode` have cases of `encode`, too.
+    families: BTreeMap<&'m str, usize>,
     sources: BTreeMap<&'m str, usize>,
     flags: BTreeMap<&'m str, usize>,
     sha256: String,
@@ -53,6 +55,7 @@ pub(crate) fn manifest(
             instruction,
             cases: cases.len(),
             decisions: cases.iter().filter(|case| case.head.is_decision).count(),
+            families: counts(cases.iter().map(Case::family)),
             sources: counts(cases.iter().map(|case| case.head.source)),
             flags: counts(cases.iter().flat_map(|case| case.head.flags.iter().copied())),
         });
