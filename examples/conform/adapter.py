@@ -11,6 +11,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "independent"))
 
+import ptx.model  # noqa: E402
 import sm70.model  # noqa: E402
 import spa50.model  # noqa: E402
 from warp import Refused  # noqa: E402
@@ -22,15 +23,14 @@ def answer(question):
     family, initial = question.get("family", "execute"), question.get("initial", {})
     sm = question.get("sm") or initial.get("sm", "50")
     model = sm70.model if int(sm.rstrip("af")) >= 70 else spa50.model
-    answers = {
-        "execute": lambda: model.run(question["instruction"], initial),
-        "decode": lambda: model.listed(sm, question["word"]),
-        "encode": lambda: model.assembled(sm, question["text"]),
-        "coalescing": lambda: cost(question),
-        "traces": lambda: replayed(question),
+    whole = {"ptx-execute": ptx.model.run, "coalescing": cost, "traces": replayed}
+    answers = whole | {
+        "execute": lambda case: model.run(case["instruction"], initial),
+        "decode": lambda case: model.listed(sm, case["word"]),
+        "encode": lambda case: model.assembled(sm, case["text"]),
     }
     try:
-        return answers[family]() if family in answers else {"skip": f"no model of {family}"}
+        return answers[family](question) if family in answers else {"skip": f"no model of {family}"}
     except Refused as reason:
         return {"skip": str(reason)}
 

@@ -1,0 +1,1 @@
+"""A model of the loads of PTX: modules read, loads judged and executed."""
