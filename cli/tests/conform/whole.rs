@@ -73,7 +73,7 @@ const ZSTD: &str = "needs Python 3.14 or the command `zstd`";
 #[test]
 fn independent_models_answer_the_same() {
     let Some(command) = python(ADAPTER) else { return };
-    let folders = ["execute", "decode", "coalescing", "traces"];
+    let folders = ["execute", "decode", "ptx-execute", "coalescing", "traces"];
     let suites = folders.map(|folder| file(&format!("vectors/v1/{folder}")));
     let ran = run(
         &command,
@@ -92,7 +92,7 @@ fn independent_models_answer_the_same() {
         crate::skipped("a trace compressed by zstd, with the models: nothing here decompresses it");
     }
     // What is skipped is what does not claim that the models answer the same.
-    let [execute, decode, _, traces] = &suites;
+    let [execute, decode, _, _, traces] = &suites;
     assert_eq!(skips.remove(SKIPS[0]), Some(count(execute, "document")));
     assert_eq!(skips.remove(SKIPS[1]), Some(count(traces, "document")));
     let texts = std::fs::read_dir(decode).unwrap().map(|entry| entry.unwrap().path());

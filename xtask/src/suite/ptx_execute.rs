@@ -1,9 +1,10 @@
-//! `ptx-execute`: loads of a function, executed. What they load is the answer of `warpload answer`, which
-//! follows docs/ptx-run.md.
+//! `ptx-execute`: loads of a function, executed. What they load is the answer of `warpload answer`, and of the
+//! model in `tests/independent/ptx` (`cli/tests/conform/whole.rs` checks it).
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use serde_json::Value;
 
-use super::case::{CaseFile, Cases, DOCUMENT, Family, Head, quoted};
+use super::case::{CaseFile, Cases, Family, Head, MODEL, quoted};
 use super::flag::{Flag, flag, notes, shown};
 use super::sources::Sources;
 
@@ -26,10 +27,6 @@ impl Program {
         parts.iter().any(|part| self.loads.contains(part))
     }
 
-    fn gives(&self, key: &str) -> bool {
-        self.given.contains(&format!("\"{key}\""))
-    }
-
     fn module(&self) -> String {
         let Self { declarations, loads, target, .. } = self;
         let statements: String = loads.lines().map(|load| format!("  {load}\n")).collect();
@@ -46,33 +43,84 @@ impl Program {
     }
 }
 
+/// A program, and its answer.
+struct Executed {
+    program: Program,
+    answer: String,
+    loads: Vec<Value>,
+}
+
+impl Executed {
+    fn new(program: Program, answer: String) -> Result<Self> {
+        let parsed: Value = serde_json::from_str(&answer)?;
+        let loads = parsed["loads"].as_array().context("no list of loads")?.clone();
+        Ok(Self { program, answer, loads })
+    }
+
+    fn has(&self, parts: &[&str]) -> bool {
+        self.program.has(parts)
+    }
+
+    /// Returns whether a load has one of these qualifiers or types.
+    fn is(&self, words: &[&str]) -> bool {
+        let opcodes = self.program.loads.lines().flat_map(|load| {
+            load.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default().split('.')
+        });
+        opcodes.into_iter().any(|word| words.contains(&word))
+    }
+
+    /// Returns whether a load is not executed, because it is illegal or an address has no value.
+    fn is_error(&self) -> bool {
+        self.loads.iter().any(|load| load["error"] == true)
+    }
+
+    fn needs_value(&self) -> bool {
+        self.has(&["[%rd4]"])
+    }
+
+    fn is_outside(&self) -> bool {
+        self.loads.iter().any(|load| load["lane_faults"].as_object().is_some_and(|f| !f.is_empty()))
+    }
+
+    fn has_inactive_lanes(&self) -> bool {
+        let executing = self.loads.iter().filter_map(|load| load["executing"].as_str());
+        executing.into_iter().any(|lanes| lanes != "0xffffffff")
+    }
+}
+
+/// The memories that a qualifier names.
+const MEMORIES: [&str; 5] = ["global", "shared", "local", "const", "param"];
+
 #[rustfmt::skip]
-const FLAGS: &[Flag<Program>] = &[
-    flag("const", "Constant memory.", |program| program.has(&["ld.const"])),
-    flag("float", "A floating-point type.", |program| program.has(&[".f32", ".f64"])),
-    flag("generic", "A generic address: the windows decide which memory it is in.", |program| {
-        program.has(&["ld.u", "ld.s8", "ld.s16", "ld.f", "ld.b", "ld.v", "ld.relaxed", "ld.mmio"])
+const FLAGS: &[Flag<Executed>] = &[
+    flag("const", "Constant memory.", |case| case.is(&["const"])),
+    flag("float", "A floating-point type.", |case| case.is(&["f32", "f64"])),
+    flag("generic", "A generic address: the windows decide which memory it is in.", |case| {
+        !case.is(&MEMORIES) && !case.is(&["tcgen05"])
     }),
-    flag("global", "Global memory.", |program| program.has(&["ld.global", ".global."])),
-    flag("guard", "A predicate.", |program| program.has(&["@"])),
-    flag("inactive-lanes", "Some lanes do not execute.", |program| program.gives("active")),
-    flag("index", "An element of a variable.", |program| program.has(&["[tab["])),
-    flag("local", "Local memory.", |program| program.has(&["ld.local"])),
-    flag("misaligned", "An address that is rounded down.", |program| program.has(&["+3]"])),
-    flag("needs-value", "A register without a value: the load is not executed.", |program| program.has(&["%rd4"])),
-    flag("param", "A parameter.", |program| program.has(&["ld.param"])),
-    flag("refused", "A load that is illegal, and not executed.", |program| program.has(&["ld.shared.nc"])),
-    flag("several-loads", "A load whose address another one loads.", |program| program.loads.lines().count() > 1),
-    flag("shared", "Shared memory.", |program| program.has(&["ld.shared"])),
-    flag("sign-extension", "A signed type narrower than its register.", |program| program.has(&[".s8", ".s16"])),
-    flag("sink", "An element that is not written.", |program| program.has(&["_,", "_}"])),
-    flag("tensor-memory", "A load from Tensor Memory.", |program| program.has(&["tcgen05"])),
-    flag("undefined", "A generic load that is not for the memory of its address.", |program| program.has(&["ld.mmio"])),
-    flag("outside", "An address where nothing is allocated, or the end of what is.", |program| program.has(&["+0xff0", "+0x3e]"])),
-    flag("variable", "A variable of the module.", |program| !program.declarations.is_empty()),
-    flag("vector", "A vector.", |program| program.has(&[".v2", ".v4", ".v8"])),
-    flag("wide", "128 bits or more of each lane.", |program| program.has(&[".b128", ".v4.b32", ".v4.f32", ".v2.b64", ".v8", ".v4.b64"])),
-    flag("zero-extension", "An unsigned type narrower than its register.", |program| program.has(&[".u8", ".b8", ".u16"])),
+    flag("global", "Global memory.", |case| case.is(&["global"])),
+    flag("guard", "A predicate.", |case| case.has(&["@"])),
+    flag("inactive-lanes", "Some lanes do not execute.", Executed::has_inactive_lanes),
+    flag("index", "An element of a variable.", |case| case.has(&["tab[2]"])),
+    flag("local", "Local memory.", |case| case.is(&["local"])),
+    flag("misaligned", "An address that is rounded down.", |case| case.has(&["+3]"])),
+    flag("needs-value", "A register without a value: the load is not executed.", Executed::needs_value),
+    flag("ordered", "A memory order, a scope, or `.volatile`.", |case| case.is(&["relaxed", "acquire", "volatile"])),
+    flag("outside", "An address where nothing is allocated, or the end of what is.", Executed::is_outside),
+    flag("param", "A parameter.", |case| case.is(&["param"])),
+    flag("refused", "A load that is illegal, and not executed.", |case| case.is_error() && !case.needs_value()),
+    flag("several-loads", "A load whose address another one loads.", |case| case.loads.len() > 1),
+    flag("shared", "Shared memory.", |case| case.is(&["shared"])),
+    flag("sign-extension", "A signed type narrower than its register.", |case| case.is(&["s8", "s16"])),
+    flag("sink", "An element that is not written.", |case| case.has(&["_,", "_}"])),
+    flag("tensor-memory", "A load from Tensor Memory.", |case| case.is(&["tcgen05"])),
+    flag("undefined", "A generic load that is not for the memory of its address.", |case| case.is(&["mmio"])),
+    flag("variable", "A variable of the module.", |case| !case.program.declarations.is_empty()),
+    flag("vector", "A vector.", |case| case.is(&["v2", "v4", "v8"])),
+    flag("wide", "128 bits or more of each lane.", |case| {
+        case.is(&["b128", "v8"]) || case.has(&[".v4.b32", ".v4.f32", ".v2.b64", ".v4.b64"])
+    }),
+    flag("zero-extension", "An unsigned type narrower than its register.", |case| case.is(&["u8", "b8", "u16"])),
 ];
 
 /// Types with their destinations.
@@ -233,7 +281,7 @@ fn of_variables() -> Vec<Program> {
             "ld.const.s8 %r1, [tab+4];",
             false,
         ),
-        (".const .u32 tab[4] = {10, 20, 30, 40};\n", "ld.const.u32 %r1, [tab[2]];", false),
+        (".const .u32 tab[4] = {10, 20, 30, 40};\n", "ld.const.u32 %r1, tab[2];", false),
         (".const .u32 tab[4] = {10, 20, 30, 40};\n", "ld.const.u32 %r1, [tab+4];", false),
         (".global .f32 tab[2] = {1.5, -2.25};\n", "ld.global.f32 %f1, [tab+4];", true),
         (".shared .u32 tab[4];\n", "ld.shared.u32 %r1, [tab+8];", false),
@@ -276,15 +324,16 @@ fn cases(sources: &Sources) -> Result<Cases> {
     let answers = sources.answers.of(&questions)?;
     let mut ld = CaseFile { instruction: "ld".to_owned(), cases: Vec::new() };
     let mut tensor = CaseFile { instruction: "tcgen05-ld".to_owned(), cases: Vec::new() };
-    for (program, answer) in programs.iter().zip(answers) {
-        let file = if program.has(&["tcgen05"]) { &mut tensor } else { &mut ld };
+    for (program, answer) in programs.into_iter().zip(answers) {
+        let case = Executed::new(program, answer)?;
+        let file = if case.is(&["tcgen05"]) { &mut tensor } else { &mut ld };
         let head = Head {
-            flags: shown(FLAGS, program),
-            source: DOCUMENT,
-            is_decision: program.is_decision,
+            flags: shown(FLAGS, &case),
+            source: MODEL,
+            is_decision: case.program.is_decision,
             ..Head::default()
         };
-        file.cases.push(head.asking("ptx-execute", &program.question(), &answer));
+        file.cases.push(head.asking("ptx-execute", &case.program.question(), &case.answer));
     }
     Ok(Cases { files: vec![ld, tensor], ..Cases::default() })
 }
