@@ -76,7 +76,7 @@ pub(crate) struct Arguments {
     )]
     jobs: u16,
 
-    /// How long the program may take for an answer, in seconds; then it is killed with its process group
+    /// How long the program may take for an answer, in seconds; then it is killed, on Unix with its process group
     #[arg(
         long,
         value_name = "S",

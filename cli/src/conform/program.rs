@@ -46,10 +46,9 @@ impl Program {
         let started = system::start_group(&mut command);
         let started = started.and_then(|child| Running::new(child, self.timeout));
         started.with_context(|| {
-            format!(
-                "{}: cannot be started (no shell runs it; `sh -c '…'` has variables and pipes)",
-                self.name()
-            )
+            let is_assignment = self.name().contains('=');
+            let hint = if is_assignment { " (no shell runs it: use `sh -c '…'`)" } else { "" };
+            format!("{}: cannot be started{hint}", self.name())
         })
     }
 }

@@ -33,7 +33,7 @@ impl Choice {
 
 /// How many cases are asked again, each of a run of its own, if a run has written more lines than it was
 /// asked: the line that is too much may be older than the last case.
-const MAX_AGAIN: usize = 64;
+const MAX_REASKED: usize = 64;
 /// How many differences of a case are kept, and how many characters of each.
 const MAX_DIFFERENCES: usize = 64;
 const MAX_DIFFERENCE: usize = 1000;
@@ -115,7 +115,7 @@ impl<'p> Worker<'p> {
         let asked = std::mem::take(&mut self.asked);
         let last = asked.last().copied();
         let mut is_found = false;
-        for place in asked.into_iter().rev().take(MAX_AGAIN) {
+        for place in asked.into_iter().rev().take(MAX_REASKED) {
             let mut outcome = self.judge(&lines[place])?;
             if let Some(running) = self.running.take()
                 && let Some(line) = running.finish()?

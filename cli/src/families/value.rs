@@ -64,7 +64,7 @@ fn is_equal(expected: &Value, got: &Value) -> bool {
     expected == got || number(expected).is_some_and(|expected| Some(expected) == number(got))
 }
 
-/// Returns the number that `0x` and at most 32 hexadecimal digits spell.
+/// Returns the number of at most 128 bits that `0x` and hexadecimal digits spell.
 pub(super) fn hexadecimal(text: &str) -> Option<u128> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
     let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());

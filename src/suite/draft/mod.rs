@@ -48,7 +48,7 @@ pub(crate) enum Ending {
     /// Either of these.
     Executes = 3,
     /// No lane executes.
-    Nobody = 4,
+    NoLane = 4,
     Any = 7,
 }
 

@@ -11,7 +11,7 @@ use crate::suite::draft::{Ending, Step, default_address_bits};
 use crate::suite::recipes::{addresses, machine, memory, registers, warp};
 
 use Decided::{Here, Later, Nowhere};
-use Ending::{Accesses, Any, Executes, Faults, Nobody};
+use Ending::{Accesses, Any, Executes, Faults, NoLane};
 
 const fn flag(
     name: &'static str,
@@ -89,7 +89,7 @@ pub(super) const TABLE: &[Flag] = &[
         })),
         memory::crosses_window),
     flag("descriptor", Nowhere, Any,
-        "The address has a memory descriptor, which is no part of it (load-sm70.md 10, 3).",
+        "The address has a memory descriptor, which is not part of it (load-sm70.md 10, 3).",
         |f| f.field("desc") == Some(1),
         |d| d.keep(|f| f.get(f.word, "desc") == Some(1))),
     flag("discarded", Nowhere, Any,
@@ -141,7 +141,7 @@ pub(super) const TABLE: &[Flag] = &[
         }),
         memory::highest_address),
     flag("hint-128", Here, Any,
-        "The .U.128 of SM 7.x is executed as .128, and is no broadcast (load-sm70.md 10, 19).",
+        "The .U.128 of SM 7.x is executed as .128, and is not a broadcast (load-sm70.md 10, 19).",
         |f| f.is_later() && f.bytes() == 16 && f.vector.instruction.opcode().contains(".U.128"),
         |d| d.keep(|f| f.get(f.word, "sz") == Some(7) && !f.may_broadcast())),
     flag("inactive-lanes", Nowhere, Any,
@@ -165,11 +165,11 @@ pub(super) const TABLE: &[Flag] = &[
         |f| matches!(f.size, LoadSize::Matrices { .. }) && !f.outcome.lane_faults.is_empty(),
         |d| d.keep(|f| f.is_matrix()) && memory::outside_allocation(d)),
     flag("misaligned", Later, Accesses,
-        "A lane's address is no multiple of the access size, and is rounded down (ld.md 4.4; load-sm70.md 10, 20).",
+        "A lane's address is not a multiple of the access size, and is rounded down (ld.md 4.4; load-sm70.md 10, 20).",
         |f| f.any(|lane| lane.address != lane.rounded),
         addresses::misaligned),
     flag("misaligned-register", Nowhere, Faults,
-        "The fault misaligned_register: a register is no multiple of the number of registers (ld.md 3).",
+        "The fault misaligned_register: a register is not a multiple of the number of registers (ld.md 3).",
         |f| matches!(f.outcome.warp_fault, Some(WarpFault::MisalignedRegister(_) | WarpFault::MisalignedUniform(_))),
         registers::misaligned_register),
     flag("misaligned-reported", Later, Accesses,
@@ -196,7 +196,7 @@ pub(super) const TABLE: &[Flag] = &[
         "The address has no register: the offset alone is the address (ld.md 4.3).",
         |f| f.parts.address.base.is_zero() && !f.has_uniform_base(),
         registers::no_base),
-    flag("no-lane", Nowhere, Nobody,
+    flag("no-lane", Nowhere, NoLane,
         "No lane executes, so that nothing happens (ld.md 4.1).",
         |f| f.outcome.executing.is_empty(),
         warp::no_lane),
@@ -317,7 +317,7 @@ pub(super) const TABLE: &[Flag] = &[
         "Several register rules are broken, so that the order of the checks decides the fault (ld.md 3).",
         |f| f.outcome.warp_fault.is_some_and(|first| f.broken.iter().any(|fault| fault.name() != first.name())),
         registers::two_register_faults),
-    flag("unfaulted", Here, Nobody,
+    flag("unfaulted", Here, NoLane,
         "A register rule is broken, but no lane executes, so that there is no fault (ld.md 4.1).",
         |f| f.outcome.executing.is_empty() && !f.broken.is_empty(),
         |d| registers::misaligned_or_out_of_range(d) && warp::no_lane(d)),

@@ -22,7 +22,7 @@ impl Aims {
             let endings = pair.iter().filter_map(|number| flags::all().get(*number));
             let class = match endings.fold(Ending::Any as u8, |both, flag| both & flag.endings()) {
                 both if both == Ending::Faults as u8 => 0,
-                both if both == Ending::Nobody as u8 => 1,
+                both if both == Ending::NoLane as u8 => 1,
                 _ => 2,
             };
             if let Some(class) = classes.get_mut(class) {
@@ -33,7 +33,7 @@ impl Aims {
     }
 
     /// Returns the pairs of a case. As many cases as there are thirds of pairs visit all of them, after which
-    /// they begin anew in other combinations.
+    /// they start again in other combinations.
     pub(super) fn of_case(&self, seed: u64, number: u64) -> Vec<[usize; 2]> {
         let groups = |class: &Vec<[usize; 2]>| class.len().div_ceil(PAIRS) as u64;
         let all: u64 = self.classes.iter().map(groups).sum();

@@ -22,7 +22,7 @@ const LENGTHS: [usize; 3] = [1 << 16, 1 << 18, (1 << 20) - 1];
 const LETTERS: [u8; 3] = *b"A9f";
 
 /// Characters that a terminal acts on, that forge lines, or that turn the direction of writing.
-const EVIL: [&str; 3] = [
+const CONTROL_CHARACTERS: [&str; 3] = [
     "\x1b[31m\x07\x7f\u{9b}31m\u{202e}\u{2066}",
     "a\r\0b\u{85}\u{2028}",
     "\\u001b[2J\\u0007\\u202e\\n",
@@ -61,14 +61,14 @@ pub(super) fn run(campaign: &Campaign) -> Result<Vec<Faults>> {
                     let word = vec![letter; length];
                     changed(campaign, form, seed, field.clone(), &word, number, &mut long)?;
                 }
-                for word in EVIL {
+                for word in CONTROL_CHARACTERS {
                     let place = field.end..field.end;
                     changed(campaign, form, seed, place, word.as_bytes(), number, &mut evil)?;
                 }
             }
         }
         if let Some(seed) = samples.first() {
-            let name = format!("name{}.txt", EVIL[0]);
+            let name = format!("name{}.txt", CONTROL_CHARACTERS[0]);
             case(campaign, form, (&name, &seed.bytes), 0, &mut evil)?;
         }
         every.extend([long, evil]);

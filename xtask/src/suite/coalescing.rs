@@ -72,7 +72,7 @@ impl Access {
         most
     }
 
-    /// Returns whether the first lane's address is no multiple of `unit` bytes.
+    /// Returns whether the first lane's address is not a multiple of `unit` bytes.
     fn begins_inside(&self, unit: u64) -> bool {
         self.rounded().first().is_some_and(|first| first % unit != 0)
     }
@@ -145,7 +145,7 @@ const FLAGS: &[Flag<Access>] = &[
     flag("inside-sector", "The first lane's address is inside a sector of 32 bytes.",
         |access| access.is("global") && access.begins_inside(32)),
     flag("local", "Local memory: the words of the lanes lie side by side (an assumption).", |access| access.is("local")),
-    flag("misaligned", "Addresses that are no multiples of the size, and are rounded down.",
+    flag("misaligned", "Addresses that are not multiples of the size, and are rounded down.",
         |access| access.lanes().any(|(_, address)| address % access.bytes != 0)),
     flag("no-lane", "No lane executes.", |access| access.active == 0),
     flag("one-address", "All lanes have the same address.",

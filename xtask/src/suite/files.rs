@@ -34,7 +34,7 @@ impl Files {
         let folder = root.join(FOLDER);
         let known: BTreeSet<&str> = self.0.iter().map(|(name, _)| &**name).collect();
         let mut others = Vec::new();
-        strangers(&folder, "", &known, &mut others)?;
+        unlisted(&folder, "", &known, &mut others)?;
         for name in &others {
             if renewal.check {
                 println!("{}: not a file of the suite", folder.join(name).display());
@@ -101,7 +101,7 @@ impl Files {
 }
 
 /// Collects the files of a folder that the suite does not consist of, but for the schemas.
-fn strangers(
+fn unlisted(
     folder: &Path,
     prefix: &str,
     known: &BTreeSet<&str>,
@@ -113,7 +113,7 @@ fn strangers(
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
         if entry.file_type()?.is_dir() {
             if name != "schema" {
-                strangers(&entry.path(), &format!("{name}/"), known, others)?;
+                unlisted(&entry.path(), &format!("{name}/"), known, others)?;
             }
         } else if !known.contains(&*name) {
             others.push(name);

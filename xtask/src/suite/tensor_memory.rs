@@ -64,11 +64,11 @@ impl Row {
 const FLAGS: &[Flag<Row>] = &[
     flag("absolute", "A reduction of absolute values, `.abs`.", |row| row.abs),
     flag("allocation", "Only some columns are allocated.", |row| row.alloc.is_some()),
-    flag("column-align", "A column that is no multiple of what the shape needs.", |row| row.is_code("column-align")),
+    flag("column-align", "A column that is not a multiple of what the shape needs.", |row| row.is_code("column-align")),
     flag("column-range", "Columns beyond the end of the memory.", |row| row.is_code("column-range")),
     flag("column-unallocated", "Columns that are not allocated.", |row| row.is_code("column-unallocated")),
     flag("illegal", "The assembler refuses the instruction.", |row| row.is_error("assemble")),
-    flag("lane-align", "A lane that is no multiple of what the shape needs.", |row| row.is_code("lane-align")),
+    flag("lane-align", "A lane that is not a multiple of what the shape needs.", |row| row.is_code("lane-align")),
     flag("lane-slab", "A lane that the warp does not reach.", |row| row.is_code("lane-slab")),
     flag("lane-wrap", "Lanes that are taken modulo the warp's.", |row| row.lane_mode.is_some()),
     flag("nan", "A reduction that propagates NaN, `.NaN`.", |row| row.nan),
