@@ -7,6 +7,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
+use std::process::Command;
 
 use warpload_ptx::tensor::{CellOffset, Shape};
 
@@ -20,13 +21,26 @@ const PICTURES: [(Shape, &str, bool); 6] = [
     (Shape::S16x64b, "x4", true),
 ];
 
-/// What README.md shows of a terminal: the picture, the command, and how many lines of its
-/// output.
-const TERMINALS: [(&str, &[&str], usize); 3] = [
-    ("explain", &["explain", "0x80d0000000070404"], 20),
-    ("check", &["test", "docs/book/data/emulator.jsonl"], 17),
-    ("judge", &["ptx", "check", "docs/book/data/scale.ptx"], 16),
+/// What README.md shows of a terminal: the picture, the command, and how many lines of the beginning and of
+/// the end of its output.
+const TERMINALS: [(&str, &[&str], [usize; 2]); 3] = [
+    ("explain", &["explain", "0x80d0000000070404"], [22, 0]),
+    ("check", CHECK, [14, 3]),
+    ("judge", &["ptx", "check", "docs/book/data/scale.ptx"], [16, 0]),
 ];
+
+/// An emulator with a mistake, in Python.
+const CHECK: &[&str] = &[
+    "conform",
+    "--command",
+    "python3 examples/conform/wrong.py unsigned",
+    "--failures",
+    "1",
+    "vectors/v1/execute/ld.jsonl",
+];
+
+/// How many characters of a line without colours are shown.
+const WIDTH: usize = 110;
 
 fn map(arguments: &[&str]) -> String {
     common::succeeded(common::warpload().args(["tmem", "map"]).args(arguments))
@@ -61,7 +75,7 @@ fn pictures_of_the_documentation_are_what_the_command_draws() {
 }
 
 /// Returns a picture of a terminal in which a command has run.
-fn terminal(arguments: &[&str], lines: usize) -> String {
+fn terminal(arguments: &[&str], [first, last]: [usize; 2]) -> String {
     let (mut reader, writer) = std::io::pipe().unwrap();
     let mut command = common::warpload();
     command.args(arguments).env("CLICOLOR_FORCE", "1").env("COLUMNS", "100");
@@ -72,9 +86,20 @@ fn terminal(arguments: &[&str], lines: usize) -> String {
     let mut output = String::new();
     reader.read_to_string(&mut output).unwrap();
     child.wait().unwrap();
-    let mut text = format!("\x1b[1m$ warpload {}\x1b[0m\n", arguments.join(" "));
-    for line in output.lines().take(lines) {
-        text += &format!("{line}\n");
+    let quoted =
+        |word: &&str| if word.contains(' ') { format!("'{word}'") } else { (*word).into() };
+    let words: Vec<String> = arguments.iter().map(quoted).collect();
+    let mut text = format!("\x1b[1m$ warpload {}\x1b[0m\n", words.join(" "));
+    let lines: Vec<&str> = output.lines().collect();
+    for (number, line) in lines.iter().enumerate() {
+        if number < first || number + last >= lines.len() {
+            let is_cut = line.chars().count() > WIDTH && !line.contains('\x1b');
+            let shown: String =
+                line.chars().take(if is_cut { WIDTH } else { usize::MAX }).collect();
+            text += &format!("{shown}{}\n", if is_cut { "…" } else { "" });
+        } else if number == first {
+            text += "...\n";
+        }
     }
     // Ground, text and blue that are legible on light and on dark pages.
     let colors = [("#000000", "#16191f"), ("#AAAAAA", "#d8dadf"), ("#5555FF", "#6ea8fe")];
@@ -85,6 +110,11 @@ fn terminal(arguments: &[&str], lines: usize) -> String {
 #[test]
 fn pictures_of_terminals_are_what_the_command_prints() {
     for (name, arguments, lines) in TERMINALS {
+        let needs_python = arguments.iter().any(|argument| argument.starts_with("python3 "));
+        if needs_python && Command::new("python3").arg("--version").output().is_err() {
+            eprintln!("skipped: {name}.svg: no python3");
+            continue;
+        }
         let path = common::file(&format!("docs/pictures/{name}.svg"));
         let drawn = terminal(arguments, lines);
         if std::env::var_os("WARPLOAD_DRAW").is_some() {
