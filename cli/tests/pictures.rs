@@ -6,7 +6,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::Command;
 
 use warpload_ptx::tensor::{CellOffset, Shape};
@@ -112,7 +112,7 @@ fn pictures_of_terminals_are_what_the_command_prints() {
     for (name, arguments, lines) in TERMINALS {
         let needs_python = arguments.iter().any(|argument| argument.starts_with("python3 "));
         if needs_python && Command::new("python3").arg("--version").output().is_err() {
-            eprintln!("skipped: {name}.svg: no python3");
+            let _ = writeln!(std::io::stderr(), "skipped: {name}.svg: no python3");
             continue;
         }
         let path = common::file(&format!("docs/pictures/{name}.svg"));

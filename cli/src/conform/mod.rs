@@ -6,6 +6,7 @@ mod outcome;
 #[cfg(unix)]
 mod pipes;
 mod program;
+mod progress;
 mod report;
 mod stream;
 mod tally;
@@ -31,6 +32,7 @@ use super::options::Progress;
 use super::status::Status;
 use outcome::{File, Line, Outcome, Verdict};
 use program::Program;
+use progress::Asked;
 use report::{Format, Report};
 use worker::{Choice, Worker};
 
@@ -139,6 +141,7 @@ pub(crate) fn execute(
     let mut run = Run {
         program: &program,
         workers,
+        asked: Asked::new(progress),
         report: Report::new(arguments.format, arguments.failures),
         lines: Vec::new(),
         bytes: 0,
@@ -157,7 +160,7 @@ pub(crate) fn execute(
             }
         };
         for file in files {
-            if let Err(error) = run.file(&file, progress, output) {
+            if let Err(error) = run.file(&file, output) {
                 let Unreadable(error) = error.downcast()?;
                 status = run.fail_input(&io::name(&file), error, output)?;
             }
@@ -170,7 +173,8 @@ pub(crate) fn execute(
     }
     let status = status.max(if counts.failed > 0 { Status::Failed } else { Status::Done });
     output.raise(status);
-    to.bytes(&run.report.finish()?, output)?;
+    let report = run.report.finish()?;
+    run.asked.hidden(|| to.bytes(&report, output))?;
     Ok(status)
 }
 
@@ -215,6 +219,7 @@ const EXPECTED: &str = "expected one line for each line of its standard input, f
 struct Run<'p> {
     program: &'p Program,
     workers: Vec<Worker<'p>>,
+    asked: Asked,
     report: Report,
     /// Those that are to be judged.
     lines: Vec<Line>,
@@ -226,11 +231,11 @@ struct Run<'p> {
 }
 
 impl Run<'_> {
-    fn file(&mut self, path: &Path, progress: Progress, output: &mut Output) -> anyhow::Result<()> {
+    fn file(&mut self, path: &Path, output: &mut Output) -> anyhow::Result<()> {
         let file = Arc::new(File { name: io::name(path), folder: case::folder_of(path) });
         let mut is_empty = true;
         let mut failed = None;
-        let read = io::each_line(path, progress, |number, text| {
+        let read = io::each_line(path, Progress::Never, |number, text| {
             is_empty = false;
             let text = text.map(str::to_owned).map_err(|error| error.to_string());
             self.bytes += text.as_ref().map_or(0, String::len);
@@ -263,7 +268,7 @@ impl Run<'_> {
     ) -> anyhow::Result<Status> {
         self.flush(false, output)?;
         self.report.add_unreadable(name, &format!("{error:#}"));
-        output.fail_input(error)
+        self.asked.hidden(|| output.fail_input(error))
     }
 
     /// Judges the lines that were read, and reports them.
@@ -280,8 +285,8 @@ impl Run<'_> {
             output.raise(Status::Failed);
         }
         if self.is_streaming {
-            output.bytes(&self.report.take())?;
-            output.flush()?;
+            let report = self.report.take();
+            self.asked.hidden(|| output.bytes(&report).and_then(|()| output.flush()))?;
         }
         Ok(())
     }
@@ -292,9 +297,12 @@ impl Run<'_> {
         let take =
             || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|place| *place < lines.len());
         let mut found = self.until_answered(lines, take)?;
-        let is_stopped = AtomicBool::new(false);
+        let (is_stopped, asked) = (AtomicBool::new(false), &self.asked);
         let work = |worker: &mut Worker<'_>| {
-            let next = |_: Option<&Outcome>| take().filter(|_| !is_stopped.load(Ordering::Relaxed));
+            let next = |outcome: Option<&Outcome>| {
+                asked.add(outcome);
+                take().filter(|_| !is_stopped.load(Ordering::Relaxed))
+            };
             let result = worker.work(lines, is_last, next);
             is_stopped.fetch_or(result.is_err(), Ordering::Relaxed);
             result
@@ -336,18 +344,20 @@ impl Run<'_> {
         let (Some(mut unanswered), [first, ..]) = (self.unanswered, &mut self.workers[..]) else {
             return Ok(Vec::new());
         };
+        let asked = &self.asked;
         let mut is_answered = false;
         let found = first.work(lines, false, |outcome| {
+            asked.add(outcome);
             match outcome.map(|outcome| (outcome.answered, &outcome.verdict)) {
                 Some((Some(true), _)) => is_answered = true,
                 Some((Some(false), verdict)) => {
                     unanswered += 1;
                     if unanswered == 1 && verdict.is_timeout() {
-                        diagnostic::warning(format_args!(
-                            "{}: no answer to the first question within {} s; {EXPECTED}",
-                            self.program.name(),
-                            self.program.timeout.as_secs_f64()
-                        ));
+                        let name = self.program.name();
+                        let seconds = self.program.timeout.as_secs_f64();
+                        asked.hidden(|| {
+ diagnostic::warning(format_args!("{name}: no answer to the first question within {seconds} s; {EXPECTED}"));
+ });
                     }
                 }
                 _ => {}
