@@ -283,6 +283,12 @@ fn of_variables() -> Vec<Program> {
         ),
         (".const .u32 tab[4] = {10, 20, 30, 40};\n", "ld.const.u32 %r1, tab[2];", false),
         (".const .u32 tab[4] = {10, 20, 30, 40};\n", "ld.const.u32 %r1, [tab+4];", false),
+        // Its alignment moves the second one.
+        (
+            ".const .u8 one = 7;\n.const .align 8 .u32 tab[2] = {10, 20};\n",
+            "ld.const.u32 %r1, [one+8];",
+            true,
+        ),
         (".global .f32 tab[2] = {1.5, -2.25};\n", "ld.global.f32 %f1, [tab+4];", true),
         (".shared .u32 tab[4];\n", "ld.shared.u32 %r1, [tab+8];", false),
     ] {
