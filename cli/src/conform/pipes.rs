@@ -106,6 +106,11 @@ impl Pipes {
         Ok(self.lines.rest())
     }
 
+    /// Returns what there is of a line that has not ended.
+    pub(super) fn unfinished(&mut self) -> Option<&[u8]> {
+        self.lines.rest()
+    }
+
     /// Returns the last lines of the program's standard error since the last question.
     pub(super) fn last_errors(&mut self) -> Vec<String> {
         let _ = self.read_errors();

@@ -108,6 +108,11 @@ impl Running {
         Ok(more.map(shown))
     }
 
+    /// Returns what the program has written of a line that has not ended.
+    pub(super) fn unfinished(&mut self) -> Option<String> {
+        self.pipes.unfinished().map(shown)
+    }
+
     pub(super) fn last_errors(&mut self) -> Vec<String> {
         self.pipes.last_errors()
     }

@@ -109,6 +109,11 @@ impl Pipes {
         Ok(self.lines.rest())
     }
 
+    /// Returns what there is of a line that has not ended.
+    pub(super) fn unfinished(&mut self) -> Option<&[u8]> {
+        self.lines.rest()
+    }
+
     /// Returns the last lines of the program's standard error since the last question.
     pub(super) fn last_errors(&mut self) -> Vec<String> {
         if self.has_ended {
@@ -195,6 +200,10 @@ mod tests {
         // Standard error is read by another thread.
         while pipes.last_errors() != ["why"] && Instant::now() < deadline {}
         assert_eq!(pipes.last_errors(), ["why"]);
+        child.wait()?;
+        let (mut child, mut pipes) = started("printf half")?;
+        let received = pipes.ask(b"question\n", deadline, || Ok(child.try_wait()?.is_some()))?;
+        assert_eq!((received, pipes.unfinished()), (Received::End, Some(&b"half"[..])));
         child.wait()?;
         // One that never stops is not read for as long as it may take.
         let (mut child, mut pipes) = started("yes")?;

@@ -202,6 +202,10 @@ impl<'p> Worker<'p> {
         };
         let mut failure = Failure::new(kind, message);
         if kind != FailureKind::WrongLine {
+            let unfinished = running.unfinished();
+            failure
+                .differences
+                .extend(unfinished.map(|line| format!("a line without its end: {line}")));
             failure.stderr = running.last_errors();
         }
         self.running = None;

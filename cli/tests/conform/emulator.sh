@@ -13,6 +13,7 @@ while IFS= read -r question; do
     crash:*-fault) echo "assertion failed at $id" >&2; exit 3 ;;
     signal:*-fault) kill -SEGV $$ ;;
     hang:*-fault) sleep 600 ;;
+    open:*-fault) printf '%s' "$answer"; sleep 600 ;;
     garbage:*-fault) echo 'Segmentation fault' ;;
     list:*-fault) echo '[1, 2]' ;;
     empty:*-fault) echo ;;

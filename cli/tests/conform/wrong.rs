@@ -141,6 +141,9 @@ fn a_program_that_does_not_answer_in_time() {
         assert!(ran.stdout.ends_with("\n3 passed, 1 failed, 0 skipped\n"), "{}", ran.stdout);
         assert_eq!(ran.status, 1);
     }
+    let ran = emulate(&suite, "open", &["--timeout", "4"]);
+    let expected = "  no answer within 4 s\n  a line without its end: {\"sectors\":";
+    assert!(ran.stdout.contains(expected), "{ran:?}");
 }
 
 /// A program that says something before it is asked, as with a banner, or that never stops.
