@@ -353,11 +353,12 @@ impl Run<'_> {
                 Some((Some(false), verdict)) => {
                     unanswered += 1;
                     if unanswered == 1 && verdict.is_timeout() {
-                        let name = self.program.name();
-                        let seconds = self.program.timeout.as_secs_f64();
-                        asked.hidden(|| {
- diagnostic::warning(format_args!("{name}: no answer to the first question within {seconds} s; {EXPECTED}"));
- });
+                        let message = format!(
+                            "{}: no answer to the first question within {} s; {EXPECTED}",
+                            self.program.name(),
+                            self.program.timeout.as_secs_f64()
+                        );
+                        asked.hidden(|| diagnostic::warning(message));
                     }
                 }
                 _ => {}

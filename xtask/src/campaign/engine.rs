@@ -167,7 +167,7 @@ fn libfuzzer(
     fuzzer.args([
         format!("-runs={runs}"),
         format!("-max_total_time={}", time.as_secs().max(1)),
-        // 0 stands for a random one.
+        // libFuzzer replaces a seed of 0 with a random one.
         format!("-seed={}", seed as u32 | 1),
         format!("-timeout={TIMEOUT}"),
         "-rss_limit_mb=4096".to_owned(),
@@ -184,8 +184,10 @@ fn libfuzzer(
     Ok(ran)
 }
 
+/// Checks that a run did something.
+///
 /// # Errors
-/// Returns an error if a run did nothing: it would be repeated until the end of the campaign.
+/// Returns an error if it did not: it would be repeated until the end of the campaign.
 fn expect_work(ran: &Ran, status: Option<ExitStatus>, log: &Path) -> Result<()> {
     let has_worked = ran.executions > 0 || !ran.failed.is_empty();
     let status = status.map_or("killed after its time".to_owned(), |status| status.to_string());

@@ -74,6 +74,12 @@ impl Case {
         self.asked.family
     }
 
+    /// Returns the case with the contents of the file that its question names.
+    pub(crate) fn of_file(mut self, contents: &[u8]) -> Self {
+        self.asked.file = Some(sha256(contents));
+        self
+    }
+
     /// Returns the case as one line of JSON, without its end.
     fn line(&self) -> String {
         let Self { id, head, asked } = self;
@@ -141,14 +147,6 @@ impl Head {
         let (question, expected) = (question.to_owned(), expected.to_owned());
         let asked = Asked { family, question, file: None, expected };
         Case { id: String::new(), head: self, asked }
-    }
-}
-
-impl Case {
-    /// Returns the case with the contents of the file that its question names.
-    pub(crate) fn of_file(mut self, contents: &[u8]) -> Self {
-        self.asked.file = Some(sha256(contents));
-        self
     }
 }
 
