@@ -99,9 +99,9 @@ def tail(t, version, record, registers):
         decimal(t.next("immediate"), "immediate")
     elif version >= 6:
         decimal(t.next("immediate"), "immediate")
-        if t.peek() not in ("Val", "NoVal"):
+        if t.peek() not in ("Val", "NoVal", None):
             decimal(t.next("second immediate, Val or NoVal"), "second immediate")
-        word = t.next("Val or NoVal")
+        word = "NoVal" if t.peek() is None else t.next("Val or NoVal")
         if word not in ("Val", "NoVal"):
             raise BadInput(f"{word!r}; expected Val or NoVal")
         if word == "Val":

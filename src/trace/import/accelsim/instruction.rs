@@ -108,6 +108,11 @@ impl Body<'_> {
             line.end(expected)?;
             return Ok(false);
         }
+        // Neither word says the same as `NoVal`.
+        if line.first().is_none() {
+            line.end(expected)?;
+            return Ok(false);
+        }
         if !line.has_values()? {
             line.end("the end of the line after `NoVal`")?;
             return Ok(false);
