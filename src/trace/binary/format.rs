@@ -280,6 +280,12 @@ pub const FLAG_VALUED: u8 = 16;
 /// All known flags; records with others are refused.
 pub const ALL_FLAGS: u8 = FLAG_PLG | FLAG_GUARD | FLAG_VALUES | FLAG_WIDTH | FLAG_VALUED;
 
+#[cfg(target_endian = "big")]
+compile_error!(
+    "binary traces are little-endian, and are written and mapped as they are in memory: \
+     the feature `trace` needs a little-endian target"
+);
+
 const _: () = {
     assert!(size_of::<Header>() == 64);
     assert!(size_of::<RawSection>() == 24);
