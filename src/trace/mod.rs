@@ -15,7 +15,9 @@ pub use binary::{
 };
 
 pub use export::{ExportError, export_jsonl};
-pub use import::{ImportError, ImportEvent, MAX_KERNELS, TraceList, import, import_from};
+pub use import::{
+    ImportError, ImportEvent, MAX_KERNELS, TraceList, import, import_from, is_certainly_text_trace,
+};
 pub use operation::{Kind, Operation};
 pub use replay::{
     BankUse, CodeCheck, ComparedRow, Comparison, ConstantCounts, Cost, Counts,

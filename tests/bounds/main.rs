@@ -352,3 +352,105 @@ fn a_long_text_in_a_small_compressed_file() {
         assert!(mib(peak) < 16, "compression {compression}: {} MiB", mib(peak));
     }
 }
+
+/// An export that says of many instructions that they have no line.
+fn export(records: u64, lines: &[u64]) -> String {
+    let skipped = records - lines.len() as u64;
+    let mut text = format!(
+        "{{\"trace\":{{\"version\":1,\"records\":{records}}}}}\n{{\"kernel\":0,\"record\":0,\
+         \"skipped\":{{\"store\":0,\"atomic\":0,\"other\":{skipped}}}}}\n"
+    );
+    for record in lines {
+        text += &format!(
+            "{{\"record\":{record},\"kind\":\"load\",\"pc\":\"0x0\",\"opcode\":\"LDG.E\",\
+             \"space\":\"global\",\"bytes\":4,\"active\":\"0x0\",\"addresses\":[{}]}}\n",
+            ["null"; LANES].join(",")
+        );
+    }
+    text
+}
+
+/// A few bytes that say of many instructions that they have no line are few blocks, in one file and in all
+/// files of a list.
+#[test]
+fn instructions_without_a_line() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let import_of = |list: &str| import_list(folder.path(), list, 2);
+    let expected = ": more than 4294967296 instructions without a line in all files, and 4194304 more \
+                    for each record before";
+    // The most, with a record and without.
+    write("most.trace", &export(1 << 32, &[]));
+    write("more.trace", &export((1 << 32) + (1 << 22), &[0]));
+    for name in ["most.trace", "more.trace"] {
+        let (result, peak) = import_of(&format!("{name}\n"));
+        assert!(mib(peak) < 24, "{name}: {} MiB", mib(peak));
+        let trace = BinaryTrace::new(Arena::from(result.unwrap())).unwrap();
+        assert!(trace.records() >= 1 << 32);
+        let options = ReplayOptions::new(Data::Fill(Fill::Address));
+        let (replayed, peak) = peak::during(|| replay(&trace, &options).unwrap());
+        assert_eq!(replayed.summary().counts.records, trace.records());
+        assert!(mib(peak) < 24, "{name}: {} MiB", mib(peak));
+    }
+    write("too-many.trace", &export((1 << 32) + 1, &[]));
+    write("huge.trace", &export(u64::MAX, &[7, 1 << 40, u64::MAX - 1]));
+    for (name, line) in [("too-many.trace", 2), ("huge.trace", 4)] {
+        let (result, peak) = import_of(&format!("{name}\n"));
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(&format!("{name}:{line}:1{expected}")), "{error}");
+        assert!(mib(peak) < 16, "{name}: {} MiB", mib(peak));
+    }
+    for list in ["most.trace\n".repeat(32), "more.trace\nmost.trace\n".to_owned()] {
+        let (result, peak) = import_of(&list);
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("most.trace:2:1") && error.ends_with(expected), "{error}");
+        assert!(mib(peak) < 24, "{} MiB", mib(peak));
+    }
+    // What is below one block is no more than the lines of records are.
+    let lines: Vec<u64> = (0..100).map(|i| i * 65_000).collect();
+    write("gaps.trace", &export(6_500_000, &lines));
+    assert!(import_of(&"gaps.trace\n".repeat(700)).0.is_ok());
+}
+
+/// A text in a JSON object, and the room before one, are refused before they are held.
+#[test]
+fn long_objects_of_json() {
+    let _alone = alone();
+    let addresses = vec!["256"; LANES].join(",");
+    let object = |opcode: &str| {
+        format!(
+            "{{\"grid_launch_id\": 0, \"instr_opcode\": \"{opcode}\", \"addrs\": [{addresses}]}}"
+        )
+    };
+    let long = "A".repeat(64 << 20);
+    for text in [object(&long), format!("[{},{}", object("LDG.E"), " ".repeat(64 << 20))] {
+        let (result, peak) = import(|out| out.write_all(text.as_bytes()).unwrap());
+        let error = result.unwrap_err().to_string();
+        assert!(
+            error.ends_with("an object of more than 1048576 bytes; expected an access"),
+            "{error}"
+        );
+        assert!(mib(peak) < 16, "{} MiB", mib(peak));
+    }
+}
+
+/// Text that says nothing is read up to a bound, if it is a small file.
+#[test]
+fn a_text_without_instructions_in_a_small_compressed_file() {
+    let _alone = alone();
+    let start = zstd::encode_all((launch(0, "k") + &access(0, "LDG.E")).as_bytes(), 1).unwrap();
+    let line = format!("{}\n", "x".repeat((1 << 18) - 1));
+    let part = zstd::encode_all(line.repeat(256).as_bytes(), 1).unwrap();
+    let import = |parts: usize| {
+        let file = [start.clone(), part.repeat(parts)].concat();
+        let mut writer = TraceWriter::new(Discarded, "a test".to_owned()).unwrap();
+        import_from(&file[..], Path::new("names.zst"), &mut writer, 2, &|_| {}).map_err(|error| {
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            cause.unwrap_or_default()
+        })
+    };
+    assert!(import(4).is_ok());
+    let error = import(1000).unwrap_err();
+    assert!(error.contains(" bytes of text with only 1 instructions (line "), "{error}");
+}

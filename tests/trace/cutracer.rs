@@ -52,6 +52,12 @@ fn without(mut record: Value, key: &str) -> Value {
     record
 }
 
+/// A line in which a key is there twice, the second time at the end.
+fn twice(record: &Value, key: &str) -> String {
+    let line = record.to_string();
+    format!("{},\"{key}\":{}}}", &line[..line.len() - 1], record[key])
+}
+
 fn text(lines: &[Value]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
@@ -136,6 +142,42 @@ fn launches() {
             (6, "LDG.E"),
         ]
     );
+}
+
+/// Each context counts its launches from 0.
+#[test]
+fn contexts_have_launches_of_their_own() {
+    let access = |context| with(access(0), "ctx", context);
+    let first = [metadata("f", &["LDG.E R4, [R2.64] ;"]), access(json!("0x1"))];
+    let second = [metadata("g", &["LDS R4, [R2] ;"]), access(json!("0x2")), access(json!("0x1"))];
+    let trace = read(&[&first[..], &second].concat());
+    assert_eq!(names(&trace), ["f", "g"]);
+    let all = records(&trace);
+    let seen: Vec<_> = all.iter().map(|one| (one.kernel, one.opcode.as_str())).collect();
+    assert_eq!(seen, [(0, "LDG.E"), (0, "LDS"), (1, "LDS")]);
+    // Of another form, or missing, it tells nothing apart.
+    let same = [json!(7), json!("main"), json!(null)].map(access);
+    let same = [&first[..1], &same, &[without(access(json!("0x1")), "ctx")]].concat();
+    assert_eq!(names(&read(&same)), ["f"]);
+    let log = log_record("LDG.E R1, [R2] ;", "  * T00: 0x0000000000000100 \n");
+    let other = log.replace("CTX 0x5a1100", "CTX 0x5a2200");
+    let trace = open(&import_bytes([&*log, &other, &log].concat()).unwrap());
+    assert_eq!(trace.contents().kernels.len(), 2);
+    let kernels: Vec<_> = records(&trace).iter().map(|one| one.kernel).collect();
+    assert_eq!(kernels, [0, 0, 1]);
+}
+
+/// Launches that follow one another stay apart.
+#[test]
+fn the_order_of_launches() {
+    let launch = |id: u64| with(access(0), "grid_launch_id", json!(id));
+    let mut lines = vec![metadata("f", &["LDG.E R4, [R2.64] ;"])];
+    for id in 0..2 {
+        lines.extend(std::iter::repeat_n(launch(id), 5000));
+    }
+    let found = records(&read(&lines));
+    assert_eq!(found.len(), 10_000);
+    assert!(found.iter().map(|one| one.kernel).is_sorted());
 }
 
 /// What has no address is inactive; keys come in any order, with spaces, and types that do not access
@@ -301,6 +343,19 @@ fn wrong_lines() {
         (with(sass.clone(), "grid", json!([1])).to_string(), "expected three numbers"),
         (with(sass.clone(), "instructions", json!({"a": {}})).to_string(), "have numbers"),
         (sass.to_string().replace("\"1\":", "\"0\":"), "instruction 0 twice"),
+        (twice(&good, "addrs"), "the key `addrs` for the second time"),
+        (twice(&good, "cta"), "the key `cta` for the second time"),
+        (twice(&good, "ctx"), "the key `ctx` for the second time"),
+        (twice(&good, "opcode_id"), "the key `opcode_id` for the second time"),
+        (twice(&good, "pc"), "the key `pc` for the second time"),
+        (twice(&good, "type"), "the key `type` for the second time"),
+        (twice(&with(good.clone(), "sass", json!("LDS R1, [R2] ;")), "sass"), "the key `sass`"),
+        (twice(&valued(0, 4, &[1]), "values"), "the key `values` for the second time"),
+        (twice(&valued(0, 4, &[1]), "access_size"), "the key `access_size` for the second time"),
+        (twice(&sass, "grid"), "the key `grid` for the second time"),
+        (twice(&sass, "unmangled_name"), "the key `unmangled_name` for the second time"),
+        (twice(&sass, "mangled_name"), "the key `mangled_name` for the second time"),
+        (twice(&sass, "instructions"), "the key `instructions` for the second time"),
     ] {
         let error = import_bytes(format!("{first}{line}\n")).unwrap_err().to_string();
         let (_, rest) = error.split_once("trace:3:").unwrap_or_else(|| panic!("{line}: {error}"));

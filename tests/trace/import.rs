@@ -5,7 +5,7 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 
 use proptest::prelude::*;
-use warpload::trace::{ImportError, Kernel, LdgstsCounts, TraceWriter, import};
+use warpload::trace::{Contents, ImportError, Kernel, LdgstsCounts, TraceWriter, import};
 
 use crate::samples::{Seen, grouped, loads, open, skipped, summary};
 
@@ -236,10 +236,59 @@ fn lists_of_kernels() {
     }
     let trace = open(&one);
     assert_eq!(trace.contents().kernels.len(), 6);
+    let Contents { complete, notes, .. } = trace.contents();
+    assert_eq!(
+        (complete, &notes[..2]),
+        (
+            &false,
+            &[
+                "whether the list is whole is unknown: a kernelslist.g has no end mark".to_owned(),
+                "rows of the list were passed over: 6 of `MemcpyDtoH`".to_owned(),
+            ][..]
+        )
+    );
     assert_eq!(trace.contents().allocations[..2], [(0x7fc8_4150_0000, 32768), (0x100, 16)]);
     let pcs: Vec<u32> = loads(&trace).iter().step_by(5000).map(|load| load.pc).collect();
     assert_eq!(pcs, [0, 1, 2, 3, 4, 5]);
     assert_eq!(loads(&trace)[25_000].opcode, "LDG.E.2");
+}
+
+/// A name can have commas, and a row that is neither a name nor of a function of CUDA is no row.
+#[test]
+fn rows_with_commas() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kernelslist.g");
+    let import = |list: &str| {
+        fs::write(&path, list).unwrap();
+        import_file(&path, 2)
+    };
+    let text = grouped(5, "", &["0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x100 4 0"]);
+    for name in ["kernel,1.traceg", "MemcpyHtoD-a,1,2.trace", "cudaFree,1.traceg", "a,b,.tracez"] {
+        fs::write(folder.path().join(name), &text).unwrap();
+        assert_eq!(open(&import(&format!("{name}\n")).unwrap()).loads(), 1, "{name}");
+    }
+    fs::write(folder.path().join("k,1.traceg.xz"), xz(text.as_bytes())).unwrap();
+    assert_eq!(open(&import("k,1.traceg.xz\n").unwrap()).loads(), 1);
+    for row in
+        ["rows-kernel-2.trac,eg", "kernel,1", ",", ",kernel-1", "MemcpyHtoD 0x100,16", "x,1,2"]
+    {
+        let error = import(&format!("kernel,1.traceg\n{row}\n")).unwrap_err().to_string();
+        let (_, place) =
+            error.split_once("kernelslist.g:2:1: ").unwrap_or_else(|| panic!("{error}"));
+        assert!(place.starts_with("a row with a comma; expected the name of a trace"), "{error}");
+    }
+    // Rows of any number of names.
+    let rows = |i: usize| format!("cudaFree{i},1\n");
+    let list = "kernel,1.traceg\n".to_owned()
+        + "Memcpyhtod,0x1,2\n"
+        + &(0..100).map(rows).collect::<String>()
+        + &format!("cuda{},1\n", "a".repeat(100_000));
+    let trace = open(&import(&list).unwrap());
+    let notes = &trace.contents().notes;
+    let note = notes.iter().find(|note| note.starts_with("rows of the list ")).unwrap();
+    let start = "rows of the list were passed over: 1 of `Memcpyhtod`, 1 of `cudaFree0`";
+    assert!(note.starts_with(start), "{note}");
+    assert!(note.ends_with(", 86 of `others`"), "{note}");
 }
 
 pub(crate) fn xz(bytes: &[u8]) -> Vec<u8> {

@@ -284,6 +284,17 @@ fn files_of_a_list() {
     fs::write(&itself, "good.traceg\nitself.trace\n").unwrap();
     let error = import_file(&itself, 2).unwrap_err().to_string();
     assert!(error.contains("itself.trace:2:1: ") && error.ends_with("expected a trace"), "{error}");
+    #[cfg(unix)]
+    {
+        // A pipe without a writer, and a device without an end.
+        let mut mkfifo = std::process::Command::new("mkfifo");
+        assert!(mkfifo.arg(folder.path().join("pipe.traceg")).status().unwrap().success());
+        for name in ["pipe.traceg", "/dev/zero", "."] {
+            let error = refused(&format!("good.traceg\n{name}\n"), 2).to_string();
+            assert!(error.contains("kernelslist.g:2:1: "), "{error}");
+            assert!(error.ends_with("expected a regular file"), "{error}");
+        }
+    }
     for row in ["MemcpyHtoD,100,16", "MemcpyHtoD,0x100", "MemcpyHtoD,0x100,many"] {
         let error = refused(&format!("good.traceg\n{row}\n"), 1).to_string();
         let expected = "kernelslist.g:2:1: expected `MemcpyHtoD,0xADDRESS,BYTES`";

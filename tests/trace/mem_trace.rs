@@ -106,7 +106,7 @@ fn messages_on_one_line() {
 #[test]
 fn launches_of_other_forms() {
     let line = |launch| log_line(launch, "LDG.E", 0x100, 32);
-    let start = "MEMTRACE: CTX 0x1 - LAUNCH - Kernel pc 0x2 -";
+    let start = "MEMTRACE: CTX 0x5591d0a0c3f0 - LAUNCH - Kernel pc 0x2 -";
     let text = [
         format!("text {start}\n  Kernel name f(a, b) - c -\n  grid launch id 0 -\n"),
         format!("  grid size 2,3,4 - block size 32,1,1\n{}", line(0)),
@@ -253,5 +253,80 @@ fn wrong_json() {
         assert!(line.parse::<u64>().is_ok_and(|line| line > 0), "{error}");
         assert!(column.parse::<u64>().is_ok_and(|column| column > 0), "{error}");
         assert!(!error.contains(" at line "), "{error}");
+    }
+}
+
+/// Launches that follow one another stay apart, however many blocks each has; those that run at the same time
+/// are in blocks, in the order of their first accesses.
+#[test]
+fn the_order_of_launches() {
+    let log = |launches: &mut dyn Iterator<Item = u32>| {
+        let line = |(i, launch): (u64, u32)| log_line(launch, "LDG.E", 0x1000 + 128 * i, 1);
+        read(&(0..).zip(launches).map(line).collect::<String>())
+    };
+    // The accesses of each launch in a row.
+    let one_after_the_other = [(0, 5000), (1, 9000), (2, 10), (3, 4500), (4, 1)];
+    let all = |(launch, count)| std::iter::repeat_n(launch, count);
+    let trace = log(&mut one_after_the_other.into_iter().flat_map(all));
+    let found = records(&trace);
+    let expected = one_after_the_other.into_iter().flat_map(all);
+    assert!(found.iter().map(|one| one.kernel).eq(expected.map(|launch| launch as usize)));
+    assert!(found.iter().map(|one| one.addresses[0]).is_sorted());
+
+    let trace = log(&mut (0..20_000).map(|i| if i % 100 == 99 { 2 } else { i % 2 }));
+    let firsts: Vec<_> = trace.blocks().iter().map(|block| block.first_record as usize).collect();
+    let found = records(&trace);
+    assert_eq!(found.len(), 20_000);
+    assert!(firsts.iter().map(|first| found[*first].addresses[0]).is_sorted());
+    for launch in 0..3 {
+        let own = found.iter().filter(|one| one.kernel == launch);
+        assert!(own.map(|one| one.addresses[0]).is_sorted());
+    }
+}
+
+/// Each context counts its launches from 0.
+#[test]
+fn contexts_have_launches_of_their_own() {
+    let other = |text: String| text.replace("0x00005591d0a0c3f0", "0x5591d0a0ffff");
+    let text = [
+        launch_line(0, "foo"),
+        other(launch_line(0, "bar")),
+        log_line(0, "LDG.E", 0x100, 32),
+        other(log_line(0, "LDG.E.64", 0x200, 32)),
+        log_line(0, "LDG.E", 0x300, 32),
+        // Without a launch.
+        other(log_line(1, "LDG.E", 0x400, 32)),
+        // The same number, written otherwise.
+        log_line(0, "LDG.E", 0x500, 32).replace("0x00005591d0a0c3f0", "0x5591D0A0C3F0"),
+    ];
+    let trace = read(&text.concat());
+    assert_eq!(names(&trace), ["foo", "bar", "grid launch 1"]);
+    let loads = loads(&trace);
+    let found: Vec<_> = loads.iter().map(|load| (load.kernel, load.addresses[0])).collect();
+    assert_eq!(found, [(0, 0x100), (0, 0x300), (0, 0x500), (1, 0x200), (2, 0x400)]);
+}
+
+/// An access is bounded, with the text before it.
+#[test]
+fn objects_that_are_too_long() {
+    let good = json_access(0, "LDG.E", 0x100).replace('\n', " ");
+    let most = 1 << 20;
+    let room = most - good.len();
+    for text in [
+        format!("{good}{}{good}", " ".repeat(room)),
+        format!("[{good},{}{good}]", "\n".repeat(room - 1)),
+    ] {
+        assert_eq!(read(&text).loads(), 2);
+    }
+    for (text, place) in [
+        (format!("{good}\n{}", good.replace("LDG", &"G".repeat(most))), "2:1048576"),
+        (format!("[{good},{}{good}]", "\n".repeat(room + 1)), "1048"),
+        (format!("[{good}\n{}]", " ".repeat(most)), "2:1048576"),
+        (good.replace("LDG", &"G".repeat(3 * most)), "1:1048577"),
+    ] {
+        let error = import_bytes(&text).unwrap_err().to_string();
+        let (_, rest) = error.split_once("trace:").unwrap();
+        assert!(rest.starts_with(place), "{rest}");
+        assert!(rest.ends_with(": an object of more than 1048576 bytes; expected an access"));
     }
 }

@@ -19,6 +19,15 @@ const FORMATS: &[Format] = &[
 
 /// Returns the reader of a text that begins with `start`; `None` if its format is unknown.
 pub(super) fn reader(start: &[u8]) -> Option<Reader> {
+    likeliest(start).map(|(_, reader)| reader)
+}
+
+/// Returns whether a text that begins with `start` has words of one format only.
+pub(super) fn is_certain(start: &[u8]) -> bool {
+    likeliest(start).is_some_and(|(sign, _)| sign == Sign::Certain)
+}
+
+fn likeliest(start: &[u8]) -> Option<(Sign, Reader)> {
     let mut best: Option<(Sign, Reader)> = None;
     for format in FORMATS {
         if let Some(sign) = (format.recognize)(start)
@@ -27,7 +36,7 @@ pub(super) fn reader(start: &[u8]) -> Option<Reader> {
             best = Some((sign, format.reader));
         }
     }
-    best.map(|(_, reader)| reader)
+    best
 }
 
 /// Returns the names of all formats, for messages.

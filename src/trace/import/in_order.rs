@@ -1,7 +1,6 @@
 //! Reads the files of a list in parallel, and passes on what they hold in the list's order.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +13,7 @@ use super::file_list::FileList;
 use super::sink::Found;
 use super::source::{Source, Trace};
 use super::text::no_thread;
+use crate::regular_file;
 
 /// How many messages a file's reader may be ahead of the writer. A block is one message.
 const AHEAD: usize = 4;
@@ -117,8 +117,8 @@ pub(super) fn open<'o>(
 ) -> Result<Trace<'o>, ImportError> {
     let wrong =
         |what: &dyn std::fmt::Display| list.error(line, format!("{}: {what}", file.display()));
-    let input =
-        File::open(file).map_err(|error| wrong(&format_args!("cannot be read: {error}")))?;
+    let (input, _) = regular_file::open(file)
+        .map_err(|error| wrong(&format_args!("cannot be read: {error}")))?;
     observe(ImportEvent::Opened(file, &input));
     match Source::open(input, file, observe)? {
         Source::Trace(trace) => Ok(trace),

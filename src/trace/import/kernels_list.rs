@@ -17,11 +17,18 @@ const TRACES: [&[u8]; 3] = [b".trace", b".traceg", b".tracez"];
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     let line = first_line(start);
-    let names_a_trace = TRACES.iter().any(|end| line.ends_with(end));
-    let names_a_trace = names_a_trace || Compression::by_name(line).is_some();
-    let is_command =
-        [&b"Memcpy"[..], b"cuda"].iter().any(|name| line.starts_with(name)) && line.contains(&b',');
-    (is_command || names_a_trace).then_some(Sign::Likely)
+    (command(line).is_some() || names_a_trace(line)).then_some(Sign::Likely)
+}
+
+fn names_a_trace(line: &[u8]) -> bool {
+    TRACES.iter().any(|end| line.ends_with(end)) || Compression::by_name(line).is_some()
+}
+
+/// Returns the name of the function of CUDA that a row is of.
+fn command(line: &[u8]) -> Option<&[u8]> {
+    let name = line.get(..memchr::memchr(b',', line)?)?;
+    let is_one = [&b"Memcpy"[..], b"cuda"].iter().any(|start| name.starts_with(start));
+    (is_one && name.iter().all(u8::is_ascii_alphanumeric)).then_some(name)
 }
 
 fn read(input: &mut Text<'_>, path: &Path) -> Result<FileList, ImportError> {
@@ -46,9 +53,20 @@ fn read_line(text: &str, number: u64, list: &mut FileList) -> Result<(), String>
         let wrong = || format!("expected `{name},0xADDRESS,BYTES`");
         return list.allocation(allocation(rest).ok_or_else(wrong)?);
     }
-    // Other rows name no memory that loads read first.
+    // Names of files can have commas.
+    if names_a_trace(text.as_bytes()) {
+        return list.file(text, number);
+    }
+    if command(text.as_bytes()).is_none() {
+        return Err(EXPECTED.to_owned());
+    }
+    // It names no memory that loads read first.
+    list.passed_over(name);
     Ok(())
 }
+
+const EXPECTED: &str = "a row with a comma; expected the name of a trace, such as `kernel-1.traceg`, or \
+    `MemcpyHtoD,0xADDRESS,BYTES`";
 
 /// Reads what follows the name of a row: a base and a size.
 fn allocation(text: &str) -> Option<(u64, u64)> {

@@ -6,12 +6,20 @@ use super::limits::MAX_KERNELS;
 use super::sink::{Refused, Sink};
 use crate::trace::binary::{Kernel, NameError};
 
+/// What tells launches apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct LaunchId {
+    /// The context, in which some tools begin to count anew; `None` if the source does not say.
+    pub(super) context: Option<u64>,
+    pub(super) number: u64,
+}
+
 /// The launches of a file, by their ids. Launches can run at the same time, so that their accesses
 /// alternate; each launch is one kernel.
 #[derive(Default)]
 pub(super) struct Launches {
-    launches: FxHashMap<u64, Launch>,
-    current: Option<(u64, Begun)>,
+    launches: FxHashMap<LaunchId, Launch>,
+    current: Option<(LaunchId, Begun)>,
 }
 
 enum Launch {
@@ -34,14 +42,14 @@ pub(super) struct Begun {
 impl Launches {
     /// Names the kernel of a launch. One with a known id is another launch, for example of another
     /// process.
-    pub(super) fn name(&mut self, launch: u64, kernel: Kernel) -> Result<(), NameError> {
+    pub(super) fn name(&mut self, launch: LaunchId, kernel: Kernel) -> Result<(), NameError> {
         self.check_room(launch)?;
         self.launches.insert(launch, Launch::Named(Box::new(kernel)));
         self.current = None;
         Ok(())
     }
 
-    fn check_room(&self, launch: u64) -> Result<(), NameError> {
+    fn check_room(&self, launch: LaunchId) -> Result<(), NameError> {
         if self.launches.len() >= MAX_KERNELS && !self.launches.contains_key(&launch) {
             return Err(NameError::TooMany);
         }
@@ -49,12 +57,12 @@ impl Launches {
     }
 
     /// Makes the kernel of a launch the current one of `sink`. One that was not named is `kernel`, or
-    /// else has its id as name.
+    /// else has its number as name.
     #[inline]
     pub(super) fn select(
         &mut self,
         sink: &mut Sink<'_>,
-        launch: u64,
+        launch: LaunchId,
         kernel: Option<&Kernel>,
     ) -> Result<Begun, Refused> {
         match self.current {
@@ -66,7 +74,7 @@ impl Launches {
     fn select_other(
         &mut self,
         sink: &mut Sink<'_>,
-        launch: u64,
+        launch: LaunchId,
         unnamed: Option<&Kernel>,
     ) -> Result<Begun, Refused> {
         let kernel = match self.launches.remove(&launch) {
@@ -81,7 +89,7 @@ impl Launches {
                 self.check_room(launch)?;
                 let mut kernel = unnamed.cloned().unwrap_or_default();
                 if kernel.name.is_empty() {
-                    kernel.name = sink.name(&format!("grid launch {launch}"))?;
+                    kernel.name = sink.name(&format!("grid launch {}", launch.number))?;
                 }
                 kernel
             }

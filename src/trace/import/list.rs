@@ -83,7 +83,7 @@ impl TraceList {
             self.list.whole_error(format!("no trace {number}; it names {count}, from 0"))
         })?;
         self.input.into_iter().for_each(|input| writer.input(input));
-        writer.allocations(self.list.allocations().iter().copied());
+        self.list.describe(writer);
         let trace = in_order::open(&self.list, &file, line, observe)?;
         let mut shared = Shared::default();
         let mut import = Import::new(writer, &file, &mut shared);

@@ -36,12 +36,13 @@ use std::sync::Arc;
 pub use self::error::ImportError;
 pub use self::event::ImportEvent;
 pub use self::limits::MAX_KERNELS;
-use self::limits::{MAX_HEADER_LINES, too_many, too_many_operations};
+use self::limits::{MAX_HEADER_LINES, check_unlisted, too_many, too_many_operations};
 pub use self::list::TraceList;
 use self::sink::Found;
 use self::source::Source;
 use super::binary::{Names, TraceError, TraceWriter};
 use crate::impossible::OrImpossible;
+use crate::lines::without_mark;
 
 /// Imports a text trace: Accel-Sim's `.trace`, `.traceg` or `.tracez`, a `kernelslist.g` with all
 /// files that it lists, NVBit's mem_trace as a log or as JSON, or CUTracer's NDJSON or text log; each
@@ -60,6 +61,14 @@ pub fn import<W: Write + Seek>(
     let file =
         File::open(input).map_err(|source| ImportError::Read { file: input.to_owned(), source })?;
     import_from(file, input, writer, threads, observe)
+}
+
+/// Returns whether a text that begins with `start` is a trace or a list of traces for certain: it has words
+/// that only one of their formats has. What is read as a trace when no other kind of file is expected, such as
+/// any other JSON, is not.
+#[must_use]
+pub fn is_certainly_text_trace(start: &[u8]) -> bool {
+    formats::is_certain(without_mark(start).trim_ascii_start())
 }
 
 /// Imports the text of `input`, like [`import`]. Errors call it `name`; the files of a list are
@@ -83,7 +92,8 @@ pub fn import_from<W: Write + Seek>(
         Source::List(list) => {
             let (list, itself) = list.read()?;
             itself.into_iter().for_each(|itself| writer.input(itself));
-            writer.allocations(list.allocations().iter().copied());
+            list.describe(writer);
+            observe(ImportEvent::Listed(list.bytes()));
             in_order::read(&list, threads, observe, |file, found| {
                 let mut import = Import::new(writer, file, &mut shared);
                 for found in found {
@@ -101,6 +111,9 @@ struct Shared {
     /// The different names so far, with the bound of a single file's.
     names: Names,
     header_lines: usize,
+    /// The instructions that have no line of their own in an export, and the records.
+    unlisted: u64,
+    records: u64,
 }
 
 /// Writes what the reader of one file finds, with operations numbered for the whole trace.
@@ -108,6 +121,8 @@ struct Import<'w, W> {
     writer: &'w mut TraceWriter<W>,
     file: &'w Path,
     shared: &'w mut Shared,
+    /// The records of the files before.
+    records_before: u64,
     /// The trace's number of each of the file's kernels.
     kernels: Vec<u32>,
     /// The trace's number of each of the file's operations.
@@ -116,7 +131,8 @@ struct Import<'w, W> {
 
 impl<'w, W: Write + Seek> Import<'w, W> {
     fn new(writer: &'w mut TraceWriter<W>, file: &'w Path, shared: &'w mut Shared) -> Self {
-        Self { writer, file, shared, kernels: Vec::new(), operations: Vec::new() }
+        let records_before = shared.records;
+        Self { writer, file, shared, records_before, kernels: Vec::new(), operations: Vec::new() }
     }
 
     /// Returns the name that the whole trace shares.
@@ -152,7 +168,15 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 self.operations.push(number.ok_or_else(too_many_operations)?);
                 Ok(())
             }
+            Found::Unlisted { count, line, before } => {
+                let unlisted = self.shared.unlisted.saturating_add(count);
+                self.shared.unlisted = unlisted;
+                check_unlisted(unlisted, self.records_before + before).map_err(|message| {
+                    ImportError::Line { file: self.file.to_owned(), line, column: 1, message }
+                })
+            }
             Found::Block(kernel, mut block) => {
+                self.shared.records += block.records.len() as u64;
                 for record in &mut block.records {
                     let number = self.operations.get(usize::from(record.operation)).copied();
                     record.operation = number.or_impossible(0, NUMBERED);

@@ -19,6 +19,11 @@ pub(super) fn hexadecimal(digits: &str) -> Option<u64> {
         .try_fold(0, |number, digit| Some(number << 4 | u64::from(char::from(digit).to_digit(16)?)))
 }
 
+/// Returns the context that a message begins with, `CTX 0x…`.
+pub(super) fn context(message: &str) -> Option<u64> {
+    hexadecimal(message.strip_prefix("CTX 0x")?.split(' ').next()?)
+}
+
 /// Returns three numbers, `x,y,z`.
 pub(super) fn dimensions(text: &str) -> Option<[u32; 3]> {
     let mut numbers = text.split(',').map(|number| decimal(number.trim()));

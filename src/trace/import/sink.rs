@@ -8,12 +8,14 @@ use rustc_hash::FxHashMap;
 
 use super::error::ImportError;
 use super::limits::too_many_operations;
+use super::text::FoundCount;
 use crate::trace::binary::{
-    BlockBuilder, ClosedBlock, Kernel, NameError, Names, NewRecord, Place, RawInput, Segment,
+    BlockBuilder, ClosedBlock, Kernel, MAX_BLOCK_RECORDS, NameError, Names, NewRecord, Place,
+    RawInput, Segment,
 };
 use crate::trace::operation::Operation;
 
-/// The most bytes of the open blocks of kernels other than the current one.
+/// The most bytes of the open blocks of all kernels when another one becomes the current one.
 const OPEN_BYTES: usize = 32 << 20;
 
 /// What a reader finds, in order.
@@ -24,6 +26,9 @@ pub(super) enum Found {
     Operation(Operation),
     /// A block of the kernel with that number.
     Block(u32, ClosedBlock),
+    /// So many instructions without a line of their own, before that line of the file, and how many that
+    /// have one came before.
+    Unlisted { count: u64, line: u64, before: u64 },
     /// The tool that made the file, with its version if known.
     Tool(String),
     /// A note for readers of results.
@@ -63,30 +68,45 @@ pub(super) struct Sink<'s> {
     /// The current kernel's block.
     block: BlockBuilder,
     current: u32,
-    /// The blocks of other kernels, whose launches may continue.
-    open: BTreeMap<u32, BlockBuilder>,
+    /// How many instructions came before those of the current block.
+    before: u64,
+    /// How many instructions were added.
+    count: u64,
+    /// The blocks of other kernels, whose launches may continue, by how many instructions came before them.
+    open: BTreeMap<u64, (u32, BlockBuilder)>,
+    /// The key of each of these kernels in `open`.
+    open_kernels: FxHashMap<u32, u64>,
     open_bytes: usize,
     kernels: u32,
     /// The number of each opcode's operation.
     opcodes: FxHashMap<Arc<str>, u16>,
     /// The number of operations.
     operations: usize,
+    /// How many instructions of the text were found; its reader takes more text for them.
+    found: FoundCount,
     /// Whether the kernel's code is of SM 5.x or 6.x.
     is_spa5: bool,
     emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
 }
 
 impl<'s> Sink<'s> {
-    pub(super) fn new(emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>) -> Self {
+    pub(super) fn new(
+        found: FoundCount,
+        emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
+    ) -> Self {
         Self {
             names: Names::default(),
             block: BlockBuilder::default(),
             current: 0,
+            before: 0,
+            count: 0,
             open: BTreeMap::new(),
+            open_kernels: FxHashMap::default(),
             open_bytes: 0,
             kernels: 0,
             opcodes: FxHashMap::default(),
             operations: 0,
+            found,
             is_spa5: false,
             emit,
         }
@@ -116,28 +136,53 @@ impl<'s> Sink<'s> {
         if kernel == self.current {
             return Ok(());
         }
-        let other = self.open.remove(&kernel).unwrap_or_default();
-        self.open_bytes -= other.bytes();
-        let block = std::mem::replace(&mut self.block, other);
-        if block.bytes() > 0 {
-            self.open_bytes += block.bytes();
-            self.open.insert(self.current, block);
+        self.set_aside();
+        if self.open_bytes > OPEN_BYTES {
+            self.close_before(u64::MAX)?;
         }
+        let known = self.open_kernels.remove(&kernel);
+        let known = known.and_then(|before| Some((before, self.open.remove(&before)?.1)));
+        (self.before, self.block) = known.unwrap_or((self.count, BlockBuilder::default()));
+        self.open_bytes -= self.block.bytes();
         self.current = kernel;
-        if self.open_bytes > OPEN_BYTES { self.close_others() } else { Ok(()) }
+        Ok(())
     }
 
-    fn close_others(&mut self) -> Result<(), ImportError> {
-        self.open_bytes = 0;
-        for (kernel, mut block) in std::mem::take(&mut self.open) {
-            self.emit_block(kernel, block.close())?;
+    /// Puts the current block among the open ones, unless nothing is in it.
+    fn set_aside(&mut self) {
+        let block = std::mem::take(&mut self.block);
+        if block.bytes() > 0 {
+            self.open_bytes += block.bytes();
+            self.open_kernels.insert(self.current, self.before);
+            self.open.insert(self.before, (self.current, block));
+        }
+    }
+
+    /// Closes the blocks of other kernels that began before instruction `limit`, in the order in which they
+    /// began.
+    fn close_before(&mut self, limit: u64) -> Result<(), ImportError> {
+        while let Some(first) = self.open.first_entry().filter(|first| *first.key() < limit) {
+            let (kernel, mut block) = first.remove();
+            self.open_kernels.remove(&kernel);
+            self.open_bytes -= block.bytes();
+            if let Some(block) = block.close() {
+                (self.emit)(Found::Block(kernel, block))?;
+            }
         }
         Ok(())
     }
 
+    /// Passes on a block of the current kernel, if it is full, after those that began before it: blocks are
+    /// in the order of their first instructions, so that launches which follow one another stay apart.
     #[inline]
-    fn emit_block(&mut self, kernel: u32, block: Option<ClosedBlock>) -> Result<(), ImportError> {
-        block.map_or(Ok(()), |block| (self.emit)(Found::Block(kernel, block)))
+    fn emit_block(&mut self, block: Option<ClosedBlock>) -> Result<(), ImportError> {
+        block.map_or(Ok(()), |block| self.emit_full(block))
+    }
+
+    fn emit_full(&mut self, block: ClosedBlock) -> Result<(), ImportError> {
+        self.close_before(self.before)?;
+        self.before = self.count;
+        (self.emit)(Found::Block(self.current, block))
     }
 
     /// Returns whether opcodes are read as those of SM 5.x or 6.x.
@@ -175,11 +220,16 @@ impl<'s> Sink<'s> {
         self.block.place(place);
     }
 
-    /// Counts instructions without a memory operand.
-    pub(super) fn skip(&mut self, mut count: u64) -> Result<(), ImportError> {
+    /// Counts instructions without a memory operand, which have no line before line `line`.
+    pub(super) fn skip(&mut self, mut count: u64, line: u64) -> Result<(), ImportError> {
+        // Fewer take no block of their own.
+        if count >= u64::from(MAX_BLOCK_RECORDS) {
+            (self.emit)(Found::Unlisted { count, line, before: self.found.get() })?;
+        }
         while count > 0 {
             let (skipped, full) = self.block.skip_up_to(count);
-            self.emit_block(self.current, full)?;
+            self.count += skipped;
+            self.emit_block(full)?;
             count -= skipped;
         }
         Ok(())
@@ -188,13 +238,15 @@ impl<'s> Sink<'s> {
     /// Ends the current kernel's block, so that what was added comes before all that follows.
     pub(super) fn close_block(&mut self) -> Result<(), ImportError> {
         let block = self.block.close();
-        self.emit_block(self.current, block)
+        self.emit_block(block)
     }
 
     #[inline]
     pub(super) fn record(&mut self, record: &NewRecord<'_>) -> Result<(), ImportError> {
         let full = self.block.record(record);
-        self.emit_block(self.current, full)
+        self.count += 1;
+        self.found.add(1);
+        self.emit_block(full)
     }
 
     /// Adds instructions, whose operations are indices of `operations`.
@@ -204,10 +256,12 @@ impl<'s> Sink<'s> {
         operations: &[u16],
     ) -> Result<(), ImportError> {
         let mut from = 0;
+        self.found.add(segment.count().into());
         // A segment without instructions can have a place for those that follow it.
         loop {
             let (to, full) = self.block.append(segment, from, operations);
-            self.emit_block(self.current, full)?;
+            self.count += u64::from(to - from);
+            self.emit_block(full)?;
             from = to;
             if from >= segment.count() {
                 return Ok(());
@@ -238,9 +292,8 @@ impl<'s> Sink<'s> {
     }
 
     pub(super) fn finish(&mut self) -> Result<(), ImportError> {
-        let block = std::mem::take(&mut self.block);
-        self.open.insert(self.current, block);
-        self.close_others()
+        self.set_aside();
+        self.close_before(u64::MAX)
     }
 }
 

@@ -10,7 +10,7 @@ use super::file_list::FileList;
 use super::format::{ListReader, Reader, TraceReader};
 use super::formats;
 use super::sink::{Found, Sink};
-use super::text::{self, Opened, Seen, Text};
+use super::text::{self, FoundCount, Opened, Seen, Text};
 use crate::file_kind::FileKind;
 use crate::lines::without_mark;
 use crate::trace::binary::RawInput;
@@ -32,6 +32,7 @@ pub(super) struct Trace<'o> {
     is_compressed: bool,
     path: &'o Path,
     seen: Seen,
+    found: FoundCount,
 }
 
 /// The text of a list of files, and what reads it.
@@ -65,7 +66,7 @@ impl<'o> Source<'o> {
         observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<Self, ImportError> {
         let unreadable = |source| ImportError::Read { file: path.to_owned(), source };
-        let Opened { start, failed, text, compression, seen } =
+        let Opened { start, failed, text, compression, seen, found } =
             text::open(input, observe).map_err(unreadable)?;
         let start = without_mark(&start).trim_ascii_start();
         // JSON, too, but not of a trace.
@@ -73,7 +74,7 @@ impl<'o> Source<'o> {
         match formats::reader(start).filter(|_| !is_set) {
             Some(Reader::Trace(read)) => {
                 let is_compressed = compression.is_some();
-                Ok(Self::Trace(Trace { text, read, is_compressed, path, seen }))
+                Ok(Self::Trace(Trace { text, read, is_compressed, path, seen, found }))
             }
             Some(Reader::List(read)) => Ok(Self::List(List { text, read, path, seen })),
             None => Err(match failed {
@@ -124,7 +125,8 @@ impl Trace<'_> {
         // The text is not to blame for what the import refuses.
         let mut is_refused = false;
         let mut emit = |found| emit(found).inspect_err(|_| is_refused = true);
-        let (text, path, mut sink) = (&mut self.text, self.path, Sink::new(&mut emit));
+        let (text, path) = (&mut self.text, self.path);
+        let mut sink = Sink::new(self.found.clone(), &mut emit);
         match (self.read)(text, path, threads, &mut sink) {
             Ok(()) => {
                 drain(text);

@@ -1,6 +1,7 @@
 //! [`Text`]: the text of a file, decompressed.
 
 use std::io::{self, BufReader, Cursor, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope};
@@ -31,6 +32,66 @@ pub(super) struct Opened<'o> {
     pub(super) compression: Option<&'static Compression>,
     /// What was read of the file.
     pub(super) seen: Seen,
+    /// How many instructions were found in the text.
+    pub(super) found: FoundCount,
+}
+
+/// How many instructions were found in a text so far, from any thread.
+#[derive(Clone, Default)]
+pub(super) struct FoundCount(Arc<AtomicU64>);
+
+impl FoundCount {
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(super) fn add(&self, count: u64) {
+        // One thread alone adds.
+        self.0.store(self.get().wrapping_add(count), Ordering::Relaxed);
+    }
+}
+
+/// How many bytes of a compressed text may be there in any case, for each byte of the file that was read,
+/// and for each instruction that was found. Real traces have a few hundred or thousand for an instruction,
+/// but may be compressed to any degree.
+const ANY_TEXT: u64 = 256 << 20;
+const TEXT_FOR_BYTE: u64 = 1 << 10;
+const TEXT_FOR_INSTRUCTION: u64 = 16 << 10;
+
+/// Checks that a text of so many bytes says something: some kilobytes of a file must not be hours of empty
+/// lines.
+fn check_proportion(text: u64, compressed: u64, found: u64) -> io::Result<()> {
+    let most = ANY_TEXT
+        .saturating_add(compressed.saturating_mul(TEXT_FOR_BYTE))
+        .saturating_add(found.saturating_mul(TEXT_FOR_INSTRUCTION));
+    if text <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "the first {compressed} bytes of the compressed file are {text} bytes of text with only {found} \
+         instructions"
+    );
+    Err(io::Error::new(io::ErrorKind::InvalidData, message))
+}
+
+/// A decompressed text, as long as it is in proportion to what is found in it.
+struct Proportionate<R> {
+    text: R,
+    bytes: u64,
+    seen: Seen,
+    found: FoundCount,
+}
+
+impl<R: Read> Read for Proportionate<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.text.read(buffer)?;
+        self.bytes += read as u64;
+        if self.bytes > ANY_TEXT {
+            check_proportion(self.bytes, self.seen.length(), self.found.get())?;
+        }
+        Ok(read)
+    }
 }
 
 /// Opens the text of `input`, which may be compressed.
@@ -38,12 +99,16 @@ pub(super) fn open<'o>(
     input: impl Read + Send + 'o,
     observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
 ) -> io::Result<Opened<'o>> {
-    let seen = Seen::default();
+    let (seen, found) = (Seen::default(), FoundCount::default());
     let input = Observed { input, observe, seen: seen.clone() };
     let (start, raw) = peek(input, FileKind::DETECT_BYTES);
     let compression = Compression::detect(&start);
     let plain: Box<dyn Read + Send + 'o> = match compression {
-        Some(compression) => Box::new(Decompressed::new(raw, compression)?),
+        Some(compression) => {
+            let text = Decompressed::new(raw, compression)?;
+            let (seen, found) = (seen.clone(), found.clone());
+            Box::new(Proportionate { text, bytes: 0, seen, found })
+        }
         None => Box::new(raw),
     };
     let (start, plain) = peek(plain, START);
@@ -54,6 +119,7 @@ pub(super) fn open<'o>(
         text: BufReader::with_capacity(BUFFER, Box::new(plain)),
         compression,
         seen,
+        found,
     })
 }
 
@@ -150,6 +216,11 @@ impl Seen {
         seen.is_all |= bytes.is_empty();
     }
 
+    /// Returns how many bytes were read.
+    fn length(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).length
+    }
+
     /// Returns the whole input, once its text has been read to the end.
     pub(super) fn input(&self) -> Option<RawInput> {
         let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,5 +263,26 @@ impl<R: Read> Read for Peeked<R> {
             return Ok(read);
         }
         self.failed.take().map_or_else(|| self.input.read(buffer), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is full of instructions may be compressed to any degree, and what is not to the degree of real
+    /// text.
+    #[test]
+    fn a_text_is_in_proportion_to_what_is_in_it() {
+        assert!(check_proportion(ANY_TEXT, 0, 0).is_ok());
+        assert!(check_proportion(ANY_TEXT + 1, 0, 0).is_err());
+        let compressed = 100 << 10;
+        assert!(check_proportion(ANY_TEXT + (100 << 20), compressed, 0).is_ok());
+        assert!(check_proportion(ANY_TEXT + (101 << 20), compressed, 0).is_err());
+        // A gigabyte of the same line of 700 bytes, by `xz -9`.
+        let (text, compressed) = (1 << 30, 160 << 10);
+        assert!(check_proportion(text, compressed, 0).is_err());
+        assert!(check_proportion(text, compressed, text / 700).is_ok());
+        assert!(check_proportion(u64::MAX, u64::MAX, u64::MAX).is_ok());
     }
 }

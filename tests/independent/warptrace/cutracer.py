@@ -20,17 +20,17 @@ def opcode_in(sass):
 
 
 class Launches:
-    """Kernels by launch, in the order of their first records."""
+    """Kernels by context and launch, in the order of their first records."""
 
     def __init__(self):
         self.kernels = {}
 
-    def kernel(self, launch, name):
+    def kernel(self, context, launch, name):
         """Returns the kernel, and whether it is new."""
-        is_new = launch not in self.kernels
+        is_new = (context, launch) not in self.kernels
         if is_new:
-            self.kernels[launch] = Kernel(name or f"grid launch {launch}")
-        return self.kernels[launch], is_new
+            self.kernels[context, launch] = Kernel(name or f"grid launch {launch}")
+        return self.kernels[context, launch], is_new
 
 
 # ---- NDJSON
@@ -41,7 +41,7 @@ def read(name, text):
     for number, line in terminated_lines(name, text):
         try:
             try:
-                row = json.loads(line)
+                row = json.loads(line, object_pairs_hook=once)
             except json.JSONDecodeError as error:
                 raise BadInput(str(error)) from None
             if not isinstance(row, dict):
@@ -54,13 +54,27 @@ def read(name, text):
                 }
             elif kind in ADDRESSES or kind == VALUES:
                 launch = need(row, "grid_launch_id", int)
-                kernel, is_new = launches.kernel(launch, kernel_name)
+                kernel, is_new = launches.kernel(context(row.get("ctx")), launch, kernel_name)
                 record = memory_record(row, kind, kernel, table)
                 if is_new:
                     yield "kernel", kernel
                 yield "record", record
         except (BadInput, KeyError, TypeError, ValueError) as error:
             raise BadInput(f"{name}:{number}: {error}") from None
+
+
+def once(pairs):
+    """Returns an object, whose keys differ."""
+    row = dict(pairs)
+    if len(row) < len(pairs) and row.get("type") in (*ADDRESSES, VALUES, "kernel_metadata"):
+        raise BadInput("a key for the second time")
+    return row
+
+
+def context(text):
+    """Returns the number of a context, or None if it has another form."""
+    match = re.fullmatch(r"0x([0-9a-fA-F]{1,16})", text) if isinstance(text, str) else None
+    return int(match[1], 16) if match else None
 
 
 def need(row, key, kind):
@@ -115,7 +129,7 @@ def memory_record(row, kind, kernel, table):
 # ---- text
 
 ACCESS = re.compile(
-    r"CTX 0x[0-9a-fA-F]+ - kernel_launch_id ([0-9]+) - CTA ([0-9,]+) - warp ([0-9]+)"
+    r"CTX 0x([0-9a-fA-F]+) - kernel_launch_id ([0-9]+) - CTA ([0-9,]+) - warp ([0-9]+)"
     r" - PC ([0-9]+) - (.*):"
 )
 MEMORY = "  Memory Addresses:"
@@ -141,12 +155,12 @@ def read_text(name, text):
                 access = match
                 continue
             elif access is not None and line == MEMORY:
-                triple(access[2], "CTA")
-                kernel, is_new = launches.kernel(int(access[1]), None)
+                triple(access[3], "CTA")
+                kernel, is_new = launches.kernel(int(access[1], 16), int(access[2]), None)
                 if is_new:
                     yield "kernel", kernel
-                pc = decimal(access[4], "PC", 0, 0xFFFFFFFF)
-                record = Record(kernel, pc, opcode_in(access[5]), True, (), {})
+                pc = decimal(access[5], "PC", 0, 0xFFFFFFFF)
+                record = Record(kernel, pc, opcode_in(access[6]), True, (), {})
             elif line.rstrip() == MEMORY or LANE.match(line[4:]):
                 raise BadInput("addresses outside a record")
             access = None

@@ -10,7 +10,10 @@ from .compressed import decode_once
 
 CONFIGURATION = ("-trace_", "-gpgpu_", "-icnt_", "-network_")
 LISTED = re.compile(r"(Memcpy|cuda)[A-Za-z0-9]*,|\S.*\.(trace|traceg|tracez)(\.xz|\.gz|\.zst)?$")
-ROW = re.compile(r"[A-Za-z0-9_]+,")
+NAME = re.compile(r"\S.*\.(trace|traceg|tracez)$|\S.*\.(xz|gz|zst)$")
+ALLOCATION = re.compile(r"(MemcpyHtoD|cudaMalloc),")
+ROW = re.compile(r"(Memcpy|cuda)[A-Za-z0-9]*,")
+BLOCK = 4096
 
 
 def read(path, may_be_list=True):
@@ -46,20 +49,25 @@ def read(path, may_be_list=True):
 
 
 def by_launch(items):
-    """Yields the records launch by launch: they are numbered so if launches run at the same time.
+    """Yields the records block by block: they are numbered so if launches run at the same time.
 
-    (docs/traces.md numbers them by blocks; launches of more than one block may alternate.)"""
-    kernels, records = [], {}
-    for what, item in items:
+    A block has up to 4,096 records of one launch, and blocks are in the order of their first records: a full
+    one ends those that began before it."""
+    blocks, ended = {}, []  # of each launch, with the number of its first record
+    for number, (what, item) in enumerate(items):
         if what == "kernel":
-            kernels.append(item)
-            records[id(item)] = []
-        else:
-            records[id(item.kernel)].append((what, item))
-            yield "opcode", item.opcode  # in the order of the file
-    for kernel in kernels:
-        yield "kernel", kernel
-        yield from records[id(kernel)]
+            yield what, item
+            continue
+        yield "opcode", item.opcode  # in the order of the file
+        first, block = blocks.setdefault(id(item.kernel), (number, []))
+        block.append((what, item))
+        if len(block) == BLOCK:
+            for key in sorted(blocks, key=lambda key: blocks[key][0]):
+                if blocks[key][0] <= first:
+                    ended.append(blocks.pop(key)[1])
+    ended.extend(block for _, block in sorted(blocks.values(), key=lambda pair: pair[0]))
+    for block in ended:
+        yield from block
 
 
 def is_cutracer(first):
@@ -74,8 +82,10 @@ def is_cutracer(first):
 def kernel_list(path, text):
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
-        if not line or ROW.match(line):
+        if not line or ALLOCATION.match(line) or ROW.match(line) and not NAME.match(line):
             continue  # allocations: without an image every address is allocated
+        if "," in line and not NAME.match(line):
+            raise BadInput(f"{os.path.basename(path)}:{number}: {line!r} is neither a name nor a row")
         named = os.path.join(os.path.dirname(path), line)
         try:
             items = read(named, may_be_list=False)

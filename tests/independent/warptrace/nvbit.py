@@ -31,7 +31,7 @@ def messages(name, text):
 
 
 def read_log(name, text):
-    names, kernels = {}, {}  # by launch id, which counts per process
+    names, kernels = {}, {}  # by context and launch id, which counts per process or per context
     for number, message, after, is_interrupted in messages(name, text):
         kind = KIND.match(message)
         if not kind:
@@ -47,9 +47,9 @@ def read_log(name, text):
                 raise BadInput("not a record")
             triple(match[3], "CTA")
             listed = addresses(match[5].split())
-            key = int(match[2])
+            key = int(match[1], 16), int(match[2])
             if key not in kernels:
-                kernels[key] = Kernel(names.get(key, f"grid launch {key}"))
+                kernels[key] = Kernel(names.get(key, f"grid launch {key[1]}"))
                 yield "kernel", kernels[key]
             yield "record", Record(kernels[key], 0, match[4], True, list(listed), listed)
         except BadInput as error:
@@ -65,7 +65,7 @@ def launch(message, after):
                 break
             message = f"{message.strip()} {line.strip()}"
         if match := LAUNCH.match(message):
-            return int(match[3]), match[2]
+            return (int(match[1], 16), int(match[3])), match[2]
     raise BadInput("not a launch: no kernel name and grid launch id")
 
 

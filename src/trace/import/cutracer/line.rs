@@ -2,6 +2,8 @@
 
 use super::json::{Json, Read};
 use crate::lane::LANES;
+use crate::trace::import::launches::LaunchId;
+use crate::trace::import::numbers::hexadecimal;
 
 /// The most words of a value.
 const MAX_WORDS: usize = 4;
@@ -44,7 +46,7 @@ impl Type {
 /// What a record of a memory access says, apart from what [`Fields`] has.
 #[derive(Clone, Copy)]
 pub(super) struct Access {
-    pub(super) launch: u64,
+    pub(super) launch: LaunchId,
     pub(super) cta: [u32; 3],
     /// The warp's number in the grid.
     pub(super) warp: u32,
@@ -90,13 +92,14 @@ struct Keys {
     size: Value<u32>,
     addresses: Value<()>,
     values: Value<()>,
+    context: Value<Option<u64>>,
     launch: Value<u64>,
     cta: Value<[u32; 3]>,
     warp: Value<u32>,
     pc: Value<u32>,
     number: Value<u32>,
     number_at: usize,
-    sass: Option<usize>,
+    sass: Value<usize>,
     memory_space: Value<u64>,
 }
 
@@ -111,26 +114,27 @@ impl Fields {
         }
         let start = json;
         json.object(|json, key| match key {
-            b"type" => value(json, &mut keys.name, |json| Ok(Type::of(&json.text()?))),
-            b"addrs" => value(json, &mut keys.addresses, |json| self.read_addresses(json)),
-            b"access_size" => value(json, &mut keys.size, size),
+            b"type" => value(json, key, &mut keys.name, |json| Ok(Type::of(&json.text()?))),
+            b"addrs" => value(json, key, &mut keys.addresses, |json| self.read_addresses(json)),
+            b"access_size" => value(json, key, &mut keys.size, size),
             b"values" => {
                 let size = keys.size.as_ref().and_then(|size| size.as_ref().ok()).copied();
-                value(json, &mut keys.values, |json| self.read_values(json, size))
+                value(json, key, &mut keys.values, |json| self.read_values(json, size))
             }
-            b"grid_launch_id" => value(json, &mut keys.launch, Json::number),
-            b"cta" => value(json, &mut keys.cta, three),
-            b"warp" => value(json, &mut keys.warp, small),
-            b"pc" => value(json, &mut keys.pc, program_counter),
+            b"grid_launch_id" => value(json, key, &mut keys.launch, Json::number),
+            b"cta" => value(json, key, &mut keys.cta, three),
+            b"warp" => value(json, key, &mut keys.warp, small),
+            b"pc" => value(json, key, &mut keys.pc, program_counter),
             b"opcode_id" => {
                 keys.number_at = json.at;
-                value(json, &mut keys.number, small)
+                value(json, key, &mut keys.number, small)
             }
-            b"sass" => {
-                keys.sass = Some(json.at);
-                json.skip()
-            }
-            b"mem_space" => value(json, &mut keys.memory_space, Json::number),
+            b"sass" => value(json, key, &mut keys.sass, |json| {
+                let at = json.at;
+                json.skip().map(|()| at)
+            }),
+            b"ctx" => value(json, key, &mut keys.context, context),
+            b"mem_space" => value(json, key, &mut keys.memory_space, Json::number),
             _ => json.skip(),
         })?;
         json.end()?;
@@ -162,11 +166,15 @@ impl Fields {
             None
         };
         let number = keys.number.transpose()?.map(|number| Opcode::Number(number, keys.number_at));
-        let Some(opcode) = keys.sass.map(Opcode::Sass).or(number) else {
+        let sass = keys.sass.transpose()?.map(Opcode::Sass);
+        let Some(opcode) = sass.or(number) else {
             return start.wrong("no key `opcode_id` and no `sass`");
         };
         Ok(Access {
-            launch: needed(keys.launch, start, "no key `grid_launch_id`")?,
+            launch: LaunchId {
+                context: keys.context.transpose()?.flatten(),
+                number: needed(keys.launch, start, "no key `grid_launch_id`")?,
+            },
             cta: needed(keys.cta, start, "no key `cta`")?,
             warp: needed(keys.warp, start, "no key `warp`")?,
             pc: needed(keys.pc, start, "no key `pc`")?,
@@ -240,14 +248,19 @@ pub(super) fn words(size: u32) -> usize {
     size.div_ceil(4) as usize
 }
 
-/// Reads a key's value. If it is invalid, passes over it: it may be of no interest.
+/// Reads a key's value. If it is invalid, or the key's second one, passes over it: it may be of no interest.
 #[inline]
 fn value<'t, T>(
     json: &mut Json<'t>,
+    key: &[u8],
     to: &mut Value<T>,
     read: impl FnOnce(&mut Json<'t>) -> Read<T>,
 ) -> Read<()> {
     let from = *json;
+    if to.is_some() {
+        *to = Some(twice(&from, key));
+        return json.skip();
+    }
     let read = read(json);
     if read.is_err() {
         *json = from;
@@ -257,6 +270,21 @@ fn value<'t, T>(
     }
     *to = Some(read);
     Ok(())
+}
+
+/// Returns the error of a key that an object has already.
+#[cold]
+pub(super) fn twice<T>(json: &Json<'_>, key: &[u8]) -> Read<T> {
+    json.wrong(format!("the key `{}` for the second time", String::from_utf8_lossy(key)))
+}
+
+/// Reads a context; `None` if it has another form than CUTracer's.
+fn context(json: &mut Json<'_>) -> Read<Option<u64>> {
+    let from = *json;
+    json.skip()?;
+    let digits =
+        from.until(json).trim().strip_prefix("\"0x").and_then(|text| text.strip_suffix('"'));
+    Ok(digits.and_then(hexadecimal))
 }
 
 fn needed<T>(value: Value<T>, start: Json<'_>, message: &'static str) -> Read<T> {

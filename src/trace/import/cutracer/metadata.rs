@@ -1,13 +1,16 @@
 //! [`Metadata`]: what CUTracer says of a kernel, the texts of its instructions included.
 
 use super::json::{Json, Read};
-use super::line::{keeps_nothing, opcode, three};
+use super::line::{keeps_nothing, opcode, three, twice};
 use crate::trace::binary::{Kernel, NameError};
 use crate::trace::import::sink::Sink;
 
 /// The most keys that are kept of a kernel, and the most bytes of one; CUTracer writes a few short ones.
 const MAX_KEPT: usize = 32;
 const MAX_KEPT_BYTES: usize = 1 << 10;
+
+/// The keys that are read.
+const KEYS: [&[u8]; 5] = [b"unmangled_name", b"mangled_name", b"grid", b"block", b"instructions"];
 
 /// A kernel and its instructions.
 #[derive(Default)]
@@ -55,7 +58,14 @@ impl Metadata {
     pub(super) fn read(mut json: Json<'_>, sink: &mut Sink<'_>) -> Result<Self, Invalid> {
         let mut read = Self::default();
         let (mut name, mut mangled, mut kept) = (None, None, Vec::new());
+        let mut seen = [false; KEYS.len()];
         json.object(|json, key| {
+            let known = KEYS.iter().position(|known| *known == key);
+            if let Some(is_there) = known.and_then(|known| seen.get_mut(known))
+                && std::mem::replace(is_there, true)
+            {
+                return twice(json, key);
+            }
             match key {
                 b"unmangled_name" => name = Some(json.text()?),
                 b"grid" => read.kernel.grid = three(json)?,

@@ -31,8 +31,11 @@ pub(in crate::trace::import) const FORMAT: Format =
 fn recognize(start: &[u8]) -> Option<Sign> {
     let line = first_line(start);
     let has = |key: &str| memmem::find(line, key.as_bytes()).is_some();
+    // Other JSON can have a text that is the same.
+    let mut types = memmem::find_iter(line, "\"type\"").map(|at| line[at..].split_at(6).1);
+    let has_type = types.any(|rest| rest.trim_ascii_start().starts_with(b":"));
     let is_one = line.starts_with(b"{")
-        && (has("\"type\"") || has("\"instructions\":{"))
+        && (has_type || has("\"instructions\":{"))
         && !line.starts_with(b"{\"trace\":")
         && !has("\"instr_opcode\"");
     is_one.then_some(Sign::Certain)

@@ -12,7 +12,7 @@ use crate::lines::Lines;
 use crate::trace::binary::{NewRecord, Place};
 use crate::trace::import::error::ImportError;
 use crate::trace::import::format::{self, Format, Sign, first_line};
-use crate::trace::import::launches::Launches;
+use crate::trace::import::launches::{LaunchId, Launches};
 use crate::trace::import::numbers::{decimal, dimensions, hexadecimal};
 use crate::trace::import::sink::{Refused, Sink};
 use crate::trace::import::text::Text;
@@ -132,7 +132,7 @@ impl Header {
 
 /// What the first line of a record says.
 struct Access<'t> {
-    launch: u64,
+    launch: LaunchId,
     cta: [u32; 3],
     pc: u32,
     opcode: &'t str,
@@ -146,10 +146,10 @@ impl<'t> Access<'t> {
         let (cta, rest) = rest.split_once(" - warp ")?;
         let (warp, rest) = rest.split_once(" - PC ")?;
         let (pc, sass) = rest.split_once(" - ")?;
-        hexadecimal(context)?;
+        let context = Some(hexadecimal(context)?);
         decimal::<u32>(warp)?;
         Some(Self {
-            launch: decimal(launch)?,
+            launch: LaunchId { context, number: decimal(launch)? },
             cta: dimensions(cta)?,
             pc: decimal(pc)?,
             opcode: opcode(sass.strip_suffix(':')?)?,

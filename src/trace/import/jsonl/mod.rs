@@ -18,10 +18,6 @@ use crate::trace::operation::{Kind, Operation};
 pub(super) const FORMAT: Format =
     Format { name: "an export of warpload", recognize, reader: format::Reader::Trace(read) };
 
-/// The most instructions without a memory operand, which have no lines: a few bytes must not be a large
-/// amount of work.
-const MAX_SKIPPED: u64 = 1 << 36;
-
 const LOADS_ONLY: &str = "exported from a binary trace of version 1, which has no records of stores and \
     atomics: they are counted as others";
 
@@ -43,7 +39,10 @@ fn read(
         number = line.number;
         let read = match &mut reader {
             None => Reader::begin(sink, line.text).map(|begun| reader = Some(begun)),
-            Some(reader) => reader.line(sink, line.text),
+            Some(reader) => {
+                reader.number = number;
+                reader.line(sink, line.text)
+            }
         };
         read.map_err(|wrong| wrong.at(file, number))?;
     }
@@ -56,11 +55,11 @@ fn read(
 
 /// Reads the lines after the first.
 struct Reader {
+    /// The number of the line that is read.
+    number: u64,
     /// The instructions of the trace, and those that were read or skipped.
     records: u64,
     next: u64,
-    /// The instructions without a line that were skipped.
-    skipped: u64,
     loads_only: bool,
     /// Each kernel's instructions that are not loads: as its line says, and so far.
     kernels: Vec<(Skipped, Skipped)>,
@@ -93,9 +92,9 @@ impl Reader {
         }
         sink.allocations(allocations.into_iter().map(|(base, bytes)| (base.0, bytes)).collect())?;
         Ok(Self {
+            number: 1,
             records,
             next: 0,
-            skipped: 0,
             loads_only,
             kernels: Vec::new(),
             current: 0,
@@ -135,13 +134,9 @@ impl Reader {
         let Some((_, seen)) = self.kernels.get_mut(self.current) else {
             return Err("instructions before the first kernel".into());
         };
-        self.skipped += count;
-        if self.skipped > MAX_SKIPPED {
-            return Err(format!("more than {MAX_SKIPPED} instructions without a line").into());
-        }
         seen.other += count;
         self.next = to;
-        Ok(sink.skip(count)?)
+        Ok(sink.skip(count, self.number)?)
     }
 
     fn kernel(&mut self, sink: &mut Sink<'_>, line: KernelLine) -> Result<(), Wrong> {

@@ -2,7 +2,8 @@
 
 use super::TOOL;
 use crate::trace::binary::{Kernel, NameError};
-use crate::trace::import::numbers::{decimal, dimensions};
+use crate::trace::import::launches::LaunchId;
+use crate::trace::import::numbers::{context, decimal, dimensions};
 use crate::trace::import::sink::Sink;
 
 /// The most lines of a launch.
@@ -19,7 +20,7 @@ pub(super) const ID: &str = " - grid launch id ";
 
 /// A launch of a kernel.
 pub(super) struct Launch<'t> {
-    pub(super) id: u64,
+    pub(super) id: LaunchId,
     name: &'t str,
     /// Keys and values, separated by ` - `.
     rest: &'t str,
@@ -31,7 +32,8 @@ impl<'t> Launch<'t> {
         let (head, tail) = text.rsplit_once(ID)?;
         let name = head.split_once(" - Kernel name ")?.1;
         let (id, rest) = tail.split_once(" - ").unwrap_or((tail, ""));
-        let launch = Self { id: decimal(id.trim_end_matches([' ', '-']).trim())?, name, rest };
+        let number = decimal(id.trim_end_matches([' ', '-']).trim())?;
+        let launch = Self { id: LaunchId { context: context(text), number }, name, rest };
         let is_shaped = |key| launch.part(key).is_none_or(|value| dimensions(value).is_some());
         (is_shaped("grid size ") && is_shaped("block size ")).then_some(launch)
     }

@@ -11,7 +11,8 @@ use crate::lines::Lines;
 use crate::trace::binary::NO_END_MARK;
 use crate::trace::import::error::ImportError;
 use crate::trace::import::format::{self, Format, Sign};
-use crate::trace::import::numbers::{decimal, dimensions, hexadecimal};
+use crate::trace::import::launches::LaunchId;
+use crate::trace::import::numbers::{context, decimal, dimensions, hexadecimal};
 use crate::trace::import::sink::{Refused, Sink};
 use crate::trace::import::text::Text;
 
@@ -184,7 +185,8 @@ fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Access
     if values.next().is_some() {
         return None;
     }
-    let launch = decimal(field(head, "grid_launch_id ")?)?;
+    let number = decimal(field(head, "grid_launch_id ")?)?;
+    let launch = LaunchId { context: context(head), number };
     // If the opcode is missing, the warp is in its place.
     decimal::<u64>(field(head, " - warp ")?)?;
     let cta = dimensions(field(head, " - CTA ")?)?;

@@ -6,7 +6,7 @@ mod launch;
 mod log;
 
 use super::error::ImportError;
-use super::launches::Launches;
+use super::launches::{LaunchId, Launches};
 use super::sink::{Refused, Sink};
 use super::unmasked::{self, Unmasked};
 use crate::lane::LANES;
@@ -21,7 +21,7 @@ const TOOL: &str = "MEMTRACE: ";
 /// One memory access. The source names its warp too, but by the slot in the multiprocessor that executes
 /// it, which other warps use as well.
 struct Access<'a> {
-    launch: u64,
+    launch: LaunchId,
     cta: Option<[u32; 3]>,
     opcode: &'a str,
     pc: u32,
