@@ -95,6 +95,7 @@ pub(crate) fn execute(
     let failed = file.target().error_context();
     match source {
         Source::Part(list, number) => {
+            list.expect(list.file(number).into_iter());
             list.import_into(number, file.file(), &failed, threads)?;
             list.finish();
         }

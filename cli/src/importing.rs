@@ -6,18 +6,18 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use indicatif::ProgressBar;
 use warpload::trace::binary::RawInput;
 use warpload::trace::{BinaryTrace, ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
 
+use super::io::{self, Bar};
 use super::options::Progress;
-use super::{inputs, io, mapped};
+use super::{inputs, mapped};
 
 /// An import, with its progress.
 pub(crate) struct Importing<'f> {
     /// The name of the input in messages.
     name: PathBuf,
-    bar: ProgressBar,
+    bar: Bar,
     /// Stops the import once it is true.
     interrupt: Option<&'f AtomicBool>,
 }
@@ -27,9 +27,12 @@ type Observe<'o> = &'o (dyn Fn(ImportEvent<'_>) + Sync);
 
 impl<'f> Importing<'f> {
     pub(crate) fn new(path: &Path, progress: Progress) -> Self {
-        let bytes = std::fs::metadata(path).map(|m| m.len()).unwrap_or(0);
-        let bar = io::progress_bar(progress, bytes, path);
-        Self { name: PathBuf::from(&*io::name(path)), bar, interrupt: None }
+        // The length of what is no regular file says nothing.
+        let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file);
+        let bar = Bar::new(progress, metadata.map(|metadata| metadata.len()), path);
+        // A path need not be UTF-8, and the files of a list are found by it.
+        let name = if io::is_stdin(path) { Path::new("standard input") } else { path };
+        Self { name: name.to_owned(), bar, interrupt: None }
     }
 
     /// Lets a flag stop the import.
@@ -48,11 +51,9 @@ impl<'f> Importing<'f> {
                     inputs::remember(path, &metadata);
                 }
             }
-            ImportEvent::Read(bytes) => {
-                self.bar.inc(bytes);
-                // A list of kernels is small; the files that it names are what is read.
-                self.bar.set_length(self.bar.length().unwrap_or(0).max(self.bar.position()));
-            }
+            // A list of kernels is small; the files that it names are what is read.
+            ImportEvent::Listed(bytes) => self.bar.expect(bytes),
+            ImportEvent::Read(bytes) => self.bar.read(bytes),
             _ => {}
         }
     }
@@ -192,6 +193,17 @@ impl List {
         self.list.len()
     }
 
+    /// Shows the progress of importing these traces.
+    pub(crate) fn expect(&self, files: impl Iterator<Item = PathBuf>) {
+        let bytes = files.filter_map(|file| Some(std::fs::metadata(file).ok()?.len()));
+        self.importing.bar.expect(bytes.fold(0, u64::saturating_add));
+    }
+
+    /// Returns the trace of that number, from 0; `None` if there are fewer.
+    pub(crate) fn file(&self, number: usize) -> Option<PathBuf> {
+        self.list.file(number)
+    }
+
     /// Returns the files with the traces, in order.
     pub(crate) fn files(&self) -> impl ExactSizeIterator<Item = PathBuf> {
         self.list.files()
@@ -223,5 +235,48 @@ impl List {
 
     pub(crate) fn finish(self) {
         self.importing.finish();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A large list and standard input have a bar, even though the file of the list is small.
+    #[test]
+    fn what_has_a_bar() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for (name, bytes) in [("large.traceg", 5 << 20), ("small.traceg", 100)] {
+            File::create(at(name)).unwrap().set_len(bytes).unwrap();
+        }
+        let list = at("kernelslist.g");
+        for (text, is_drawn) in [
+            ("small.traceg\n", false),
+            ("large.traceg\n", true),
+            ("small.traceg\nmissing.traceg\nlarge.traceg\n", true),
+        ] {
+            std::fs::write(&list, text).unwrap();
+            let mut writer =
+                TraceWriter::new(std::io::Cursor::new(Vec::new()), "a test".to_owned());
+            for (progress, is_drawn) in [(Progress::Auto, is_drawn), (Progress::Never, false)] {
+                let importing = Importing::new(&list, progress);
+                let observe = |event: ImportEvent<'_>| importing.observe(event);
+                let text = text.as_bytes();
+                let writer = writer.as_mut().unwrap();
+                // The files hold no traces.
+                warpload::trace::import_from(text, &list, writer, 1, &observe).unwrap_err();
+                assert_eq!(importing.bar.is_drawn(), is_drawn);
+                let list = List::new(&list, text, progress).unwrap();
+                list.expect(list.files());
+                assert_eq!(list.importing.bar.is_drawn(), is_drawn);
+            }
+        }
+        assert!(Importing::new(&list, Progress::Always).bar.is_drawn());
+        let stdin = Importing::new(Path::new("-"), Progress::Auto);
+        for is_drawn in [false, true, true] {
+            stdin.observe(ImportEvent::Read(2 << 20));
+            assert_eq!(stdin.bar.is_drawn(), is_drawn);
+        }
     }
 }

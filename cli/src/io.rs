@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -168,11 +169,12 @@ pub(crate) fn is_output_error(error: &anyhow::Error) -> bool {
 /// The caller adds the file's name to errors.
 pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
     if is_stdin(path) {
-        return Ok(Box::new(BufReader::new(stdin())));
+        let input = Observed { input: stdin(), bar: Bar::new(progress, None, path) };
+        return Ok(Box::new(BufReader::new(input)));
     }
-    let (file, metadata) = open_file(path)?;
-    let bar = progress_bar(progress, metadata.len(), path);
-    Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { file, bar })))
+    let (input, metadata) = open_file(path)?;
+    let bar = Bar::new(progress, Some(metadata.len()), path);
+    Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { input, bar })))
 }
 
 thread_local! {
@@ -270,35 +272,92 @@ pub(crate) fn name(path: &Path) -> Name {
 
 /// Returns a progress bar over `bytes`, hidden if it is not wanted or standard error is not a terminal.
 pub(crate) fn progress_bar(progress: Progress, bytes: u64, path: &Path) -> ProgressBar {
-    // A bar that flashes by helps no one.
-    const WORTH_A_BAR: u64 = 4 << 20;
-    let draw = match progress {
-        Progress::Never => false,
-        Progress::Auto => bytes >= WORTH_A_BAR,
-        Progress::Always => true,
-    };
-    if !draw {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
-    let template = "{prefix} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar.with_prefix(visible(&path.display().to_string()).into_owned())
-        .with_finish(indicatif::ProgressFinish::AndLeave)
+    Bar::new(progress, Some(bytes), path).bar
 }
 
-/// A file whose reading moves a progress bar.
-struct Observed {
-    file: File,
+/// A progress bar over bytes whose number may become known later, or never. It is drawn once they are many.
+pub(crate) struct Bar {
     bar: ProgressBar,
+    progress: Progress,
+    is_drawn: AtomicBool,
 }
 
-impl Read for Observed {
+impl Bar {
+    /// Creates a bar over so many bytes; `None` if that is unknown.
+    pub(crate) fn new(progress: Progress, bytes: Option<u64>, path: &Path) -> Self {
+        let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden())
+            .with_prefix(visible(&name(path)).into_owned())
+            .with_finish(indicatif::ProgressFinish::AndLeave);
+        let bar = Self { bar, progress, is_drawn: AtomicBool::new(false) };
+        bar.set_style();
+        bar.draw_if_worth();
+        bar
+    }
+
+    /// Adds bytes that are to be read.
+    pub(crate) fn expect(&self, bytes: u64) {
+        let expected = self.bar.length().unwrap_or_else(|| self.bar.position());
+        self.bar.set_length(expected.saturating_add(bytes));
+        self.set_style();
+        self.draw_if_worth();
+    }
+
+    /// Counts bytes that were read.
+    pub(crate) fn read(&self, bytes: u64) {
+        self.bar.inc(bytes);
+        if let Some(length) = self.bar.length() {
+            self.bar.set_length(length.max(self.bar.position()));
+        }
+        self.draw_if_worth();
+    }
+
+    pub(crate) fn finish(&self) {
+        self.bar.finish();
+    }
+
+    /// Shows how much is left only if it is known.
+    fn set_style(&self) {
+        let template = match self.bar.length() {
+            Some(_) => "{prefix} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+            None => "{prefix} {bytes} {bytes_per_sec}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
+        }
+    }
+
+    fn draw_if_worth(&self) {
+        // A bar that flashes by helps no one.
+        const WORTH_A_BAR: u64 = 4 << 20;
+        let is_wanted = match self.progress {
+            Progress::Never => false,
+            Progress::Auto => {
+                self.bar.length().unwrap_or_else(|| self.bar.position()) >= WORTH_A_BAR
+            }
+            Progress::Always => true,
+        };
+        if is_wanted && !self.is_drawn.swap(true, Ordering::Relaxed) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    /// Whether the bar is drawn, if standard error is a terminal.
+    #[cfg(test)]
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.is_drawn.load(Ordering::Relaxed)
+    }
+}
+
+/// An input whose reading moves a progress bar.
+struct Observed<R> {
+    input: R,
+    bar: Bar,
+}
+
+impl<R: Read> Read for Observed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.bar.inc(read as u64);
+        let read = self.input.read(buffer)?;
+        self.bar.read(read as u64);
         Ok(read)
     }
 }

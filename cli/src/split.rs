@@ -36,6 +36,7 @@ pub(crate) fn split(
         Target::new(part)?;
     }
     let old_set = OldSet(Mutex::new(Some(&target)));
+    list.expect(list.files());
     import_all(&list, &parts, threads, resume, &old_set)?;
     list.finish();
     let set = set::put_together(&parts, &target)?;

@@ -9,7 +9,7 @@ use anyhow::Context;
 use warpload::lines::without_mark;
 use warpload::suite::image::Manifest;
 use warpload::trace::binary::MAGIC;
-use warpload::trace::{BinaryTrace, Shard, TraceSet, import_from};
+use warpload::trace::{BinaryTrace, Shard, TraceSet, import_from, is_certainly_text_trace};
 
 use super::importing::{Importing, List};
 use super::io::{self, is_stdin};
@@ -116,7 +116,7 @@ impl<'p> Input<'p> {
         }
         let start = without_mark(&self.start).trim_ascii_start();
         let has = |key: &[u8]| memchr::memmem::find(start, key).is_some();
-        start.starts_with(b"{") && !start.starts_with(b"{\"trace\":") && !has(b"\"instr_opcode\"")
+        start.starts_with(b"{") && !is_certainly_text_trace(start) && !has(b"\"instr_opcode\"")
     }
 
     /// Reads the manifest of an image. Files are found relative to it, or to the working folder if it

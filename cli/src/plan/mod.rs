@@ -15,6 +15,7 @@ use super::options::Format;
 use super::replaying::Replaying;
 use super::status::Status;
 use super::trace::Input;
+use task::Task;
 use tree::Tree;
 
 /// Print the tasks of a replay on many machines, or of an import
@@ -76,7 +77,7 @@ pub(crate) struct Arguments {
 /// What `--fan-in` is by default.
 const FAN_IN: u64 = 16;
 
-/// So that a plan fits into memory.
+/// A plan holds some bytes for each shard.
 const MAX_SHARDS: u64 = 1 << 20;
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
@@ -93,7 +94,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let Some(shards) = shards else {
             bail!("{}: a trace is replayed in shards; expected --shards N", io::name(&path));
         };
-        Tree::new(input, &path, shards, &options, place)?.tasks(fan_in as usize)?
+        Tasks::Replay(Box::new(Tree::new(input, &path, shards, &options, place)?), fan_in as usize)
     } else {
         let tasks = list::tasks(input, &path, place, options.threads)?;
         let mut of_set = options.names()?;
@@ -106,9 +107,9 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
                 "a list of traces is imported first; `{names}` {are} for the plan of the set"
             ));
         }
-        tasks
+        Tasks::Import(tasks)
     };
-    let levels = tasks.iter().map(|task| task.level + 1).max().unwrap_or(0);
+    let levels = tasks.levels()?;
     if let Some(level) = level.filter(|level| *level >= levels) {
         // Not an error: it ends the loop over all levels.
         diagnostic::note(format!(
@@ -119,11 +120,43 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     }
     fs::create_dir_all(&folder)
         .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
-    for task in tasks.iter().filter(|task| level.is_none_or(|level| task.level == level)) {
+    tasks.each(level, |task| {
         match format {
-            Format::Json => output.json(task)?,
+            Format::Json => output.json(&task)?,
             Format::Text => output.line(task.command()?)?,
         }
-    }
+        Ok(())
+    })?;
     Ok(Status::Done)
+}
+
+/// What is planned.
+enum Tasks<'p> {
+    Import(Vec<Task>),
+    /// A replay, with the most summaries of a merge.
+    Replay(Box<Tree<'p>>, usize),
+}
+
+impl Tasks<'_> {
+    fn levels(&self) -> anyhow::Result<u32> {
+        match self {
+            Self::Import(tasks) => Ok(tasks.iter().map(|task| task.level + 1).max().unwrap_or(0)),
+            Self::Replay(tree, fan_in) => tree.levels(*fan_in),
+        }
+    }
+
+    /// Passes on the tasks, of one level only if it is given. Those of a replay are made one by one.
+    fn each(
+        self,
+        level: Option<u32>,
+        mut each: impl FnMut(Task) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        match self {
+            Self::Import(tasks) => tasks
+                .into_iter()
+                .filter(|task| level.is_none_or(|level| task.level == level))
+                .try_for_each(each),
+            Self::Replay(tree, fan_in) => tree.each_task(fan_in, level, &mut each),
+        }
+    }
 }

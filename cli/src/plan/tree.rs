@@ -27,11 +27,11 @@ pub(super) struct Tree<'p> {
     folder: &'p Path,
 }
 
-/// The summary of the shards from the first to the last, and the level after its task.
+/// The summary of the shards from the first to the last, and the level after its task. Without the name of
+/// its output, so that a plan of a million shards takes little memory.
 struct Node {
     first: u64,
     last: u64,
-    output: String,
     level: u32,
 }
 
@@ -70,34 +70,33 @@ impl<'p> Tree<'p> {
         })
     }
 
-    /// Returns the replay of each shard, then the merges of so many summaries at most.
-    pub(super) fn tasks(&self, fan_in: usize) -> anyhow::Result<Vec<Task>> {
-        let mut tasks = Vec::new();
-        let mut nodes = Vec::new();
-        for index in 0..self.shards {
-            let output = self.output(&format!("shards {index}-{index} of {}", self.shards))?;
-            tasks.push(self.replay(index, output.clone())?);
-            nodes.push(Node { first: index, last: index, output, level: 1 });
-        }
-        while nodes.len() > fan_in {
-            let mut merged = Vec::with_capacity(nodes.len().div_ceil(fan_in));
-            let mut rest = nodes.into_iter().peekable();
-            while rest.peek().is_some() {
-                let mut given: Vec<Node> = rest.by_ref().take(fan_in).collect();
-                let [Node { first, .. }, .., Node { last, .. }] = given[..] else {
-                    // Alone it is its own sum.
-                    merged.append(&mut given);
-                    continue;
-                };
-                let output = self.output(&format!("shards {first}-{last} of {}", self.shards))?;
-                let task = merge(&given, true, output.clone());
-                merged.push(Node { first, last, output, level: task.level + 1 });
-                tasks.push(task);
+    /// Passes on the replay of each shard, then the merges of so many summaries at most: one task after the
+    /// other, of one level only if it is given.
+    pub(super) fn each_task(
+        &self,
+        fan_in: usize,
+        level: Option<u32>,
+        mut each: impl FnMut(Task) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        steps(self.shards, fan_in, |step| {
+            if level.is_some_and(|level| level != step.level()) {
+                return Ok(());
             }
-            nodes = merged;
-        }
-        tasks.push(merge(&nodes, false, self.output("whole")?));
-        Ok(tasks)
+            each(match step {
+                Step::Replay(index) => self.replay(index, self.output_of(index, index)?)?,
+                Step::Merge { given, is_last } => self.merge(given, is_last)?,
+            })
+        })
+    }
+
+    /// Returns the number of levels.
+    pub(super) fn levels(&self, fan_in: usize) -> anyhow::Result<u32> {
+        let mut levels = 0;
+        steps(self.shards, fan_in, |step| {
+            levels = levels.max(step.level() + 1);
+            Ok(())
+        })?;
+        Ok(levels)
     }
 
     fn replay(&self, index: u64, output: String) -> anyhow::Result<Task> {
@@ -116,6 +115,26 @@ impl<'p> Tree<'p> {
         Ok(Task::new("replay", arguments, inputs, output, 0))
     }
 
+    /// Returns the task that merges summaries into that of their range, or of the whole.
+    fn merge(&self, given: &[Node], is_last: bool) -> anyhow::Result<Task> {
+        let inputs = given.iter().map(|node| self.output_of(node.first, node.last));
+        let inputs = inputs.collect::<anyhow::Result<Vec<_>>>()?;
+        let output = match given {
+            [Node { first, .. }, .., Node { last, .. }] if !is_last => {
+                self.output_of(*first, *last)?
+            }
+            _ => self.output("whole")?,
+        };
+        let option = (!is_last).then(|| "--partial".to_owned());
+        let arguments: Vec<_> = option.into_iter().chain(inputs.clone()).collect();
+        Ok(Task::new("merge", arguments, inputs, output, level(given)))
+    }
+
+    /// Returns the name of the summary of shards.
+    fn output_of(&self, first: u64, last: u64) -> anyhow::Result<String> {
+        self.output(&format!("shards {first}-{last} of {}", self.shards))
+    }
+
     /// Returns the name of an output: what it is of decides it, whoever plans it and whenever.
     fn output(&self, what: &str) -> anyhow::Result<String> {
         let hash = Sha256::digest(format!("{}, {what}", self.identity));
@@ -124,10 +143,53 @@ impl<'p> Tree<'p> {
     }
 }
 
-/// Returns the task that merges summaries into that of their range, or of the whole.
-fn merge(given: &[Node], is_partial: bool, output: String) -> Task {
-    let inputs: Vec<String> = given.iter().map(|node| node.output.clone()).collect();
-    let option = is_partial.then(|| "--partial".to_owned());
-    let level = given.iter().map(|node| node.level).max().unwrap_or(0);
-    Task::new("merge", option.into_iter().chain(inputs.clone()), inputs, output, level)
+/// A task before its names are made.
+enum Step<'n> {
+    /// The replay of a shard.
+    Replay(u64),
+    /// The merge of summaries; the last one is that of the whole.
+    Merge { given: &'n [Node], is_last: bool },
+}
+
+impl Step<'_> {
+    fn level(&self) -> u32 {
+        match self {
+            Self::Replay(_) => 0,
+            Self::Merge { given, .. } => level(given),
+        }
+    }
+}
+
+/// Returns the level of the task that merges summaries.
+fn level(given: &[Node]) -> u32 {
+    given.iter().map(|node| node.level).max().unwrap_or(0)
+}
+
+/// Passes on the steps of a replay in shards, in an order that works.
+fn steps(
+    shards: u64,
+    fan_in: usize,
+    mut each: impl FnMut(Step<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    for index in 0..shards {
+        each(Step::Replay(index))?;
+    }
+    let mut nodes: Vec<_> =
+        (0..shards).map(|index| Node { first: index, last: index, level: 1 }).collect();
+    while nodes.len() > fan_in {
+        let mut merged = Vec::with_capacity(nodes.len().div_ceil(fan_in));
+        for given in nodes.chunks(fan_in) {
+            merged.push(match given {
+                [Node { first, .. }, .., Node { last, .. }] => {
+                    each(Step::Merge { given, is_last: false })?;
+                    Node { first: *first, last: *last, level: level(given) + 1 }
+                }
+                // Alone it is its own sum.
+                [Node { first, last, level }] => Node { first: *first, last: *last, level: *level },
+                [] => continue,
+            });
+        }
+        nodes = merged;
+    }
+    each(Step::Merge { given: &nodes, is_last: true })
 }

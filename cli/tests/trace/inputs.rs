@@ -207,3 +207,77 @@ fn cut_off(folder: &Folder, arguments: &[&str], file: &str, input: &[u8]) -> Ran
     drop(stdin);
     child.wait_with_output().unwrap().into()
 }
+
+/// A plan of many shards is written task by task.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_plan_of_a_million_shards() {
+    let folder = Folder::new();
+    let Ran { status, stdout, stderr } =
+        limited(&folder, 256, "plan b.wlt --shards 1000000 --level 5");
+    assert_eq!((status, &*stderr), (0, ""));
+    assert_eq!(stdout.lines().count(), 1);
+    assert!(stdout.starts_with("warpload merge "), "{stdout}");
+    let Ran { status, stderr, .. } = limited(&folder, 256, "plan b.wlt --shards 1000000 --level 6");
+    assert_eq!(status, 1);
+    assert!(stderr.contains("no level 6: the plan has levels 0 to 5"), "{stderr}");
+}
+
+/// A folder can have any name; the files of a list are found in it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_files_of_a_list_in_a_folder_whose_name_is_not_utf_8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = Folder::new();
+    let name = OsStr::from_bytes(b"caf\xe9");
+    fs::create_dir(folder.at("").join(name)).unwrap();
+    let list = Path::new(name).join("kernelslist.g");
+    fs::copy(folder.at("a.traceg"), folder.at("").join(name).join("a.traceg")).unwrap();
+    fs::write(folder.at("").join(&list), "a.traceg\n").unwrap();
+    let run = |arguments: &[&str], list: &Path| {
+        let mut command = folder.command(arguments);
+        Ran::from(command.arg(list).output().unwrap())
+    };
+    for arguments in [
+        &["info"][..],
+        &["replay"],
+        &["import", "-o", "whole.wlt"],
+        &["import", "-o", "part.wlt", "--only", "0"],
+        &["import", "-o", "parts", "--split"],
+    ] {
+        let Ran { status, stderr, .. } = run(arguments, &list);
+        assert_eq!((status, &*stderr), (0, ""), "{arguments:?}");
+    }
+    assert!(run(&["import", "-o", "whole.wlt", "--resume"], &list).stdout.contains("done already"));
+    fs::write(folder.at("").join(&list), "b.traceg\n").unwrap();
+    let Ran { status, stderr, .. } = run(&["info"], &list);
+    assert_eq!(status, 2);
+    assert!(stderr.contains("caf\u{fffd}/kernelslist.g:1:1"), "{stderr}");
+}
+
+/// What is a trace by its first line is no image, even if it is JSON.
+#[test]
+fn lines_of_json_are_traces() {
+    let folder = Folder::new();
+    let access = format!(
+        r#"{{"addrs":{:?},"cta":[0,0,0],"ctx":"0x1","grid_launch_id":0,"pc":"0x10","sass":"LDG.E R1, [R2] ;","type":"mem_addr_trace","warp":0}}"#,
+        vec![256; 32]
+    );
+    let kernel = format!(
+        r#"{{"block":[32,1,1],"grid":[1,1,1],"instructions":{{"0":{{"sass":"{}"}}}},"type":"kernel_metadata"}}"#,
+        "LDG.E R1, [R2] ;".repeat(1000)
+    );
+    for text in [format!("{access}\n"), format!("{kernel}\n{access}\n")] {
+        fs::write(folder.at("a.ndjson"), text).unwrap();
+        let Ran { status, stdout, stderr } = folder.run(&["info", "a.ndjson"], b"");
+        assert_eq!((status, &*stderr), (0, ""));
+        assert!(stdout.contains("loads") && stdout.contains("LDG.E"), "{stdout}");
+    }
+    // An image can name anything.
+    let image = r#"{"memory": {"shared": {"file": "type"}}}"#;
+    fs::write(folder.at("odd.json"), image).unwrap();
+    let Ran { stderr, .. } = folder.run(&["info", "odd.json"], b"");
+    assert!(stderr.contains("no memory image"), "{stderr}");
+}
