@@ -10,8 +10,9 @@ use indicatif::ProgressBar;
 use warpload::trace::binary::RawInput;
 use warpload::trace::{BinaryTrace, ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
 
+use super::mapped::Holding;
 use super::options::Progress;
-use super::{inputs, io, mapped};
+use super::{inputs, io};
 
 /// An import, with its progress.
 pub(crate) struct Importing<'f> {
@@ -114,7 +115,7 @@ impl<'f> Importing<'f> {
     /// was made from.
     fn inputs_of(&self, output: &Path) -> Option<Vec<RawInput>> {
         let file = regular(output)?;
-        let trace = BinaryTrace::new(mapped::map(output, &file).ok()?).ok()?;
+        let trace = BinaryTrace::new(Holding::of_process().bytes(output, &file).ok()?).ok()?;
         let is_whole = trace.contents().source == self.source()
             && trace.blocks().iter().all(|block| trace.block(block).is_ok());
         is_whole.then(|| trace.inputs().to_vec())

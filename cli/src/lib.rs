@@ -22,6 +22,7 @@ mod encode;
 mod explain;
 mod export;
 mod families;
+mod forks;
 mod glob;
 mod image;
 mod import;
@@ -73,6 +74,8 @@ use status::Status;
 pub use call::{Answer, call};
 pub use diagnostic::{Level, Message, Place};
 pub use embedded::{Finished, Replay, Run, contents, open_image, open_trace};
+pub use forks::survive_forks;
+pub use mapped::Holding;
 pub use parquet::{ParquetExport, WriteParquet, set_parquet};
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
