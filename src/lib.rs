@@ -126,6 +126,14 @@ pub use warpload_encoding as encoding;
 #[doc(hidden)]
 pub use warpload_encoding::{eight, impossible};
 
+/// Makes what is otherwise made on first use, by one thread while others wait for it. A process that is forked in
+/// the middle of that has a child that waits forever.
+#[doc(hidden)]
+pub fn initialize() {
+    #[cfg(feature = "simd")]
+    simd::level();
+}
+
 /// The book's example, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/book/rust.md")]

@@ -10,7 +10,7 @@ use warpload::trace::Summary;
 
 use super::io::{self, Output};
 use super::name::visible;
-use super::output_file::Target;
+use super::output_file::{OutputFile, Target};
 use super::status::Status;
 
 /// Where a result goes. A file appears under its name when it is complete.
@@ -24,11 +24,6 @@ impl Destination {
         let path = path.filter(|path| !io::is_stdin(path));
         let file = path.map(|path| anyhow::Ok((path.to_owned(), Target::new(path)?)));
         Ok(Self { file: file.transpose()? })
-    }
-
-    /// Whether the result goes to standard output.
-    pub(crate) fn is_standard_output(&self) -> bool {
-        self.file.is_none()
     }
 
     /// Whether the result would be written over that of another target.
@@ -85,12 +80,52 @@ impl Destination {
         Ok(())
     }
 
+    /// Returns where pieces of the result go.
+    pub(crate) fn pieces(self) -> anyhow::Result<Pieces> {
+        let file = self.file.map(|(path, target)| anyhow::Ok((path, target.create()?)));
+        Ok(Pieces { file: file.transpose()? })
+    }
+
     /// Says that nothing was to be done, which ends as the work would have ended.
     pub(crate) fn say_done(self, status: Status, output: &mut Output) -> anyhow::Result<Status> {
         if let Some((path, _)) = &self.file {
             say_done(path, output)?;
         }
         Ok(status)
+    }
+}
+
+/// A result that is written piece by piece. Those of standard output are written at once; a file appears under its name
+/// when it is complete.
+pub(crate) struct Pieces {
+    file: Option<(PathBuf, OutputFile)>,
+}
+
+impl Pieces {
+    pub(crate) fn add(&mut self, piece: &[u8], output: &mut Output) -> anyhow::Result<()> {
+        match &self.file {
+            Some((_, file)) => {
+                let written = file.file().write_all(piece);
+                written.with_context(|| file.target().error_context())
+            }
+            None => Ok(output.bytes(piece).and_then(|()| output.flush())?),
+        }
+    }
+
+    /// Refuses to go on if the file has turned out to be one of the inputs.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.file.as_ref().map_or(Ok(()), |(_, file)| file.target().check().map(drop))
+    }
+
+    /// Ends the result, which is complete.
+    pub(crate) fn finish(self, output: &mut Output) -> anyhow::Result<()> {
+        let Some((path, file)) = self.file else { return Ok(()) };
+        let is_stdout = file.target().is_stdout();
+        file.persist()?;
+        if !is_stdout {
+            say_written(&path, "", output)?;
+        }
+        Ok(())
     }
 }
 

@@ -13,6 +13,7 @@ use warpload::trace::{BinaryTrace, Replayed, Summary};
 use super::destination::Destination;
 use super::diagnostic::{self, Message};
 use super::io::Output;
+use super::mapped::Holding;
 use super::options::Format;
 use super::replay::{Arguments, With, block_bytes};
 use super::replaying::Read;
@@ -20,18 +21,20 @@ use super::trace::{self, Input};
 use super::{image, info, inputs};
 
 /// Opens a trace of any kind, and returns the number of its parts too if it is a trace set. A text trace is
-/// imported into a temporary file without a name, which `interrupt` stops once it is true.
+/// imported into a temporary file without a name, which `interrupt` stops once it is true; `holding` is for binary
+/// ones.
 ///
 /// # Errors
 /// Returns the command's message if the trace cannot be read.
 pub fn open_trace(
     path: &Path,
     threads: Option<usize>,
+    holding: Holding,
     interrupt: &AtomicBool,
 ) -> Result<(BinaryTrace, Option<usize>), Box<Message>> {
     let _inputs = inputs::Scope::new();
     told(|| {
-        let input = Input::new(path)?.interrupted_by(interrupt).map()?;
+        let input = Input::new(path)?.held(holding).interrupted_by(interrupt).map()?;
         let parts = input.parts();
         Ok((input.open(super::Progress::Never, trace::threads(threads))?, parts))
     })
@@ -52,13 +55,13 @@ pub fn contents(trace: &BinaryTrace, parts: Option<usize>) -> Result<Vec<u8>, Bo
     Ok(output.into_captured())
 }
 
-/// Opens the memory image that a manifest describes.
+/// Opens the memory image that a manifest describes; `holding` is for bytes that are all in one file.
 ///
 /// # Errors
 /// Returns the command's message if the image cannot be read.
-pub fn open_image(manifest: &Path) -> Result<Machine, Box<Message>> {
+pub fn open_image(manifest: &Path, holding: Holding) -> Result<Machine, Box<Message>> {
     let _inputs = inputs::Scope::new();
-    told(|| image::open(manifest)).map(|(machine, _)| machine)
+    told(|| image::open_held(manifest, holding)).map(|(machine, _)| machine)
 }
 
 /// A replay, its options read and its files open.

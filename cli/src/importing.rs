@@ -10,8 +10,9 @@ use warpload::trace::binary::RawInput;
 use warpload::trace::{BinaryTrace, ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
 
 use super::io::{self, Bar};
+use super::mapped::Holding;
 use super::options::Progress;
-use super::{inputs, mapped};
+use super::inputs;
 
 /// An import, with its progress.
 pub(crate) struct Importing<'f> {
@@ -115,7 +116,7 @@ impl<'f> Importing<'f> {
     /// was made from.
     fn inputs_of(&self, output: &Path) -> Option<Vec<RawInput>> {
         let file = regular(output)?;
-        let trace = BinaryTrace::new(mapped::map(output, &file).ok()?).ok()?;
+        let trace = BinaryTrace::new(Holding::of_process().bytes(output, &file).ok()?).ok()?;
         let is_whole = trace.contents().source == self.source()
             && trace.blocks().iter().all(|block| trace.block(block).is_ok());
         is_whole.then(|| trace.inputs().to_vec())

@@ -7,13 +7,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::system::{self, Identity};
 
-static OPENED: Mutex<Opened> = Mutex::new(Opened { runs: 0, files: BTreeSet::new() });
+static OPENED: Mutex<Opened> = Mutex::new(Opened::NONE);
 
 /// The files that the runs of the command have opened.
 struct Opened {
     /// How many there are at present.
     runs: usize,
     files: BTreeSet<Identity>,
+}
+
+impl Opened {
+    const NONE: Self = Self { runs: 0, files: BTreeSet::new() };
 }
 
 /// A run of the command. Its inputs are forgotten at the end, unless another run goes on.
@@ -29,7 +33,8 @@ impl Scope {
 impl Drop for Scope {
     fn drop(&mut self) {
         let mut opened = opened();
-        opened.runs -= 1;
+        // A fork forgets them.
+        opened.runs = opened.runs.saturating_sub(1);
         if opened.runs == 0 {
             opened.files.clear();
         }
@@ -38,6 +43,20 @@ impl Drop for Scope {
 
 fn opened() -> MutexGuard<'static, Opened> {
     OPENED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The inputs, which no other thread has until this is dropped.
+pub(crate) struct Held(MutexGuard<'static, Opened>);
+
+pub(crate) fn hold() -> Held {
+    Held(opened())
+}
+
+impl Held {
+    /// Forgets all runs and their files: they are another process's.
+    pub(crate) fn forget(mut self) {
+        *self.0 = Opened::NONE;
+    }
 }
 
 /// Notes that a file is an input.

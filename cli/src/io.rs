@@ -16,7 +16,7 @@ use warpload::lines::{LineError, Lines};
 use super::name::{self, Name, visible};
 use super::options::Progress;
 use super::status::Status;
-use super::{diagnostic, inputs};
+use super::{diagnostic, inputs, system};
 
 /// Standard output, buffered; every write can fail because its reader has closed it.
 pub(crate) struct Output {
@@ -27,21 +27,35 @@ pub(crate) struct Output {
 /// Where output goes.
 enum Sink {
     Stdout(StdoutLock<'static>),
-    Captured(Vec<u8>),
+    /// The bytes, and the most that there may be.
+    Captured(Vec<u8>, usize),
 }
+
+/// The most bytes of an output that is kept: a small input can make a large one, such as a long name in each of many
+/// rows.
+const MOST_CAPTURED: usize = 1 << 30;
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Stdout(stdout) => stdout.write(bytes),
-            Self::Captured(captured) => captured.write(bytes),
+            Self::Stdout(stdout) => {
+                system::check_stdout()?;
+                stdout.write(bytes)
+            }
+            Self::Captured(captured, most) => {
+                if bytes.len() > most.saturating_sub(captured.len()) {
+                    let message = format!("the result has more than {most} bytes");
+                    return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+                }
+                captured.write(bytes)
+            }
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stdout(stdout) => stdout.flush(),
-            Self::Captured(_) => Ok(()),
+            Self::Captured(..) => Ok(()),
         }
     }
 }
@@ -53,7 +67,7 @@ impl Output {
 
     /// Creates an output that is kept.
     pub(crate) fn captured() -> Self {
-        Self::to(Sink::Captured(Vec::new()))
+        Self::to(Sink::Captured(Vec::new(), MOST_CAPTURED))
     }
 
     fn to(sink: Sink) -> Self {
@@ -63,7 +77,7 @@ impl Output {
     /// Returns what was written to an output that is kept.
     pub(crate) fn into_captured(self) -> Vec<u8> {
         match self.stdout.into_inner() {
-            Ok(Sink::Captured(captured)) => captured,
+            Ok(Sink::Captured(captured, _)) => captured,
             _ => Vec::new(),
         }
     }
@@ -359,5 +373,20 @@ impl<R: Read> Read for Observed<R> {
         let read = self.input.read(buffer)?;
         self.bar.read(read as u64);
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_that_is_kept_is_bounded() {
+        let mut output = Output::to(Sink::Captured(Vec::new(), 100_000));
+        let row = "x".repeat(1000);
+        let failed = (0..1000).find_map(|_| output.line(&row).and_then(|()| output.flush()).err());
+        let expected = "standard output cannot be written: the result has more than 100000 bytes";
+        assert_eq!(failed.map(|error| error.to_string()).as_deref(), Some(expected));
+        assert!(output.into_captured().len() <= 100_000);
     }
 }

@@ -22,6 +22,7 @@ mod encode;
 mod explain;
 mod export;
 mod families;
+mod forks;
 mod glob;
 mod image;
 mod import;
@@ -73,6 +74,8 @@ use status::Status;
 pub use call::{Answer, call};
 pub use diagnostic::{Level, Message, Place};
 pub use embedded::{Finished, Replay, Run, contents, open_image, open_trace};
+pub use forks::survive_forks;
+pub use mapped::Holding;
 pub use parquet::{ParquetExport, WriteParquet, set_parquet};
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
@@ -140,6 +143,12 @@ pub fn own_process() {
     system::report_file_size_limit();
 }
 
+/// Says that nothing can be written to standard output: it was closed before the process began. The command sees that
+/// itself unless another file has taken its place.
+pub fn stdout_is_closed() {
+    system::stdout_is_closed();
+}
+
 /// Runs the command with those arguments, of which the first is its name, and returns its exit status:
 /// 0 done, 1 the input or the check failed, 2 wrong use or an unreadable file.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
@@ -171,7 +180,13 @@ fn execute(arguments: Arguments, output: &mut Output) -> Status {
 
 /// Writes what is wrong with the arguments, or the help that they ask for.
 fn usage(error: &clap::Error) -> Status {
-    let written = error.print().and_then(|()| std::io::stdout().flush()).map_err(io::output_error);
+    let print = || {
+        if !error.use_stderr() {
+            system::check_stdout()?;
+        }
+        error.print().and_then(|()| std::io::stdout().flush())
+    };
+    let written = print().map_err(io::output_error);
     match written.map_err(anyhow::Error::from) {
         Err(failed) if !error.use_stderr() && !is_closed_pipe(&failed) => {
             diagnostic::failure(&failed);

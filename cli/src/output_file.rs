@@ -104,7 +104,7 @@ impl Target {
     }
 
     /// Refuses what must not be written; returns the metadata of a regular file that exists.
-    fn check(&self) -> anyhow::Result<Option<Metadata>> {
+    pub(crate) fn check(&self) -> anyhow::Result<Option<Metadata>> {
         let path = self.path();
         let metadata = match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

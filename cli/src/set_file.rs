@@ -8,7 +8,8 @@ use anyhow::{Context, bail};
 use warpload::memory::Arena;
 use warpload::trace::TraceSet;
 
-use super::{inputs, io, mapped};
+use super::mapped::Holding;
+use super::{inputs, io};
 
 /// The most bytes of a set's file: room for as many parts as there can be kernels.
 const MAX_BYTES: u64 = 512 << 20;
@@ -28,8 +29,8 @@ pub(crate) fn read(path: &Path, bytes: &mut (dyn Read + Send)) -> anyhow::Result
 /// Parts of fewer bytes are read: a process can map 65,530 files on Linux, and sets can have more parts.
 const WORTH_MAPPING: u64 = 64 << 10;
 
-/// Maps a part of a set, or reads a small one.
-pub(crate) fn open_part(path: &Path) -> std::io::Result<Arena> {
+/// Opens a part of a set; a small one is read, not mapped.
+pub(crate) fn open_part(path: &Path, holding: Holding) -> std::io::Result<Arena> {
     // Opening a pipe would wait for a writer.
     if !fs::metadata(path)?.is_file() {
         return Err(std::io::Error::other("not a regular file; expected a binary trace"));
@@ -37,11 +38,6 @@ pub(crate) fn open_part(path: &Path) -> std::io::Result<Arena> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     inputs::remember(path, &metadata);
-    if metadata.len() >= WORTH_MAPPING {
-        return mapped::map(path, &file);
-    }
-    let mut bytes = Vec::with_capacity(metadata.len() as usize);
-    // A file that has become longer is not the part, and says so.
-    file.take(WORTH_MAPPING).read_to_end(&mut bytes)?;
-    Ok(Arena::from(bytes))
+    let is_small = metadata.len() < WORTH_MAPPING;
+    if is_small { Holding::Read } else { holding }.bytes(path, &file)
 }

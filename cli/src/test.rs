@@ -1,7 +1,9 @@
 //! `test`: checks test vectors.
 
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::ValueEnum;
 use serde_json::value::RawValue;
 use warpload::load::{ExecuteError, Executor};
@@ -87,22 +89,28 @@ pub(crate) fn execute(
         anyhow::bail!("vectors are written when all of them passed; expected a file, not `-`");
     }
     // What would be lost at the end is refused at once.
-    let filled = Target::new(&filled)?;
-    let mut lines = String::new();
+    let filled = Target::new(&filled)?.create()?;
+    let mut to = BufWriter::with_capacity(1 << 16, filled.file());
+    let mut failed = None;
     let status = suite::test_files(kind, &file, format, progress, output, |line| {
         let vector = Vector::from_json(line)?;
         let differences = match fill_in(line, &vector) {
             Ok(line) => {
-                lines += &line;
-                lines += "\n";
+                // After an error the file is not kept.
+                if failed.is_none() {
+                    failed = writeln!(to, "{line}").err();
+                }
                 Vec::new()
             }
             Err(difference) => vec![difference],
         };
         Ok(Some(Tested { name: vector.name, differences }))
     })?;
+    let written = failed.map_or_else(|| to.flush(), Err);
+    written.with_context(|| filled.target().error_context())?;
+    drop(to);
     if status == Status::Done {
-        filled.write(lines.as_bytes())?;
+        filled.persist()?;
     }
     Ok(status)
 }

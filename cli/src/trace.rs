@@ -13,6 +13,7 @@ use warpload::trace::{BinaryTrace, Shard, TraceSet, import_from, is_certainly_te
 
 use super::importing::{Importing, List};
 use super::io::{self, is_stdin};
+use super::mapped::Holding;
 use super::options::Progress;
 use super::{inputs, mapped, set_file};
 
@@ -36,6 +37,8 @@ pub(crate) struct Input<'p> {
     parts: Option<usize>,
     /// Stops an import once it is true.
     interrupt: Option<&'p AtomicBool>,
+    /// How the bytes of a binary trace are held.
+    holding: Holding,
 }
 
 impl<'p> Input<'p> {
@@ -65,12 +68,18 @@ impl<'p> Input<'p> {
             trace: None,
             parts: None,
             interrupt: None,
+            holding: Holding::of_process(),
         })
     }
 
     /// Lets a flag stop the import.
     pub(crate) fn interrupted_by(self, flag: &'p AtomicBool) -> Self {
         Self { interrupt: Some(flag), ..self }
+    }
+
+    /// Sets how the bytes of a binary trace are held.
+    pub(crate) fn held(self, holding: Holding) -> Self {
+        Self { holding, ..self }
     }
 
     /// Whether this is a binary trace, or the first bytes of one.
@@ -138,19 +147,20 @@ impl<'p> Input<'p> {
         Ok((set_file::read(self.path, &mut self.bytes)?, folder))
     }
 
-    /// Maps a file that is a binary trace, and the parts of a set; what else it is takes longer to
+    /// Maps or reads a file that is a binary trace, and the parts of a set; what else it is takes longer to
     /// open.
     pub(crate) fn map(mut self) -> anyhow::Result<Self> {
         if self.is_set() && self.trace.is_none() {
             let folder = self.folder();
             let set = set_file::read(self.path, &mut self.bytes)?;
             inputs::remember_named(set.parts().iter().map(|part| folder.join(&part.file)));
-            let trace = set.open(self.shard, folder, set_file::open_part);
+            let open = |part: &Path| set_file::open_part(part, self.holding);
+            let trace = set.open(self.shard, folder, open);
             self.parts = Some(set.parts().len());
             self.trace = Some(trace.with_context(|| io::name(self.path))?);
         }
         if let Some(file) = self.file.take_if(|_| self.start.starts_with(&MAGIC)) {
-            self.trace = Some(map(self.path, &file)?);
+            self.trace = Some(binary(self.path, &file, self.holding)?);
         }
         Ok(self)
     }
@@ -169,7 +179,7 @@ impl<'p> Input<'p> {
         if input.is_binary() {
             let path = input.path;
             input.copy_into(&file, &failed)?;
-            return map(path, &file);
+            return binary(path, &file, Holding::Mapped);
         }
         input.import_into(&file, &failed, progress, threads)?;
         let bytes = mapped::map(Path::new("the import"), &file);
@@ -222,10 +232,10 @@ impl<'p> Input<'p> {
     }
 }
 
-/// Maps the binary trace that a file holds. Errors name it.
-pub(crate) fn map(path: &Path, file: &File) -> anyhow::Result<BinaryTrace> {
+/// Opens the binary trace that a file holds. Errors name it.
+pub(crate) fn binary(path: &Path, file: &File, holding: Holding) -> anyhow::Result<BinaryTrace> {
     let name = io::name(path);
-    let bytes = mapped::map(Path::new(&*name), file);
+    let bytes = holding.bytes(Path::new(&*name), file);
     let bytes = bytes.context("cannot be read").with_context(|| name.clone())?;
     BinaryTrace::new(bytes).context(name)
 }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use warpload_cli::{Message, Replay, call, open_trace};
+use warpload_cli::{Holding, Message, Replay, call, open_trace};
 
 const TEXT: &str = "tests/data/cmd/kernelslist.g";
 
@@ -44,7 +44,7 @@ fn a_replay_writes_no_file_and_reads_standard_input_once() {
 #[test]
 fn an_import_that_is_stopped_says_so() {
     let path = common::file(TEXT);
-    let open = |stops| open_trace(&path, None, &AtomicBool::new(stops));
+    let open = |stops| open_trace(&path, None, Holding::Read, &AtomicBool::new(stops));
     assert_eq!(refused(open(true)), format!("{}: the import was interrupted", path.display()));
     assert!(open(false).is_ok());
 }

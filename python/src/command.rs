@@ -9,11 +9,20 @@ use warpload_cli::Level;
 use crate::error::of_message;
 
 /// Runs the command in this process, with its streams, and returns the exit status. `own_process` says
-/// that the process does nothing else, so that signals are the command's.
+/// that the process does nothing else, so that signals are the command's; `stdout_is_closed`, that its standard
+/// output was closed, and is something else by now.
 #[pyfunction]
-#[pyo3(signature = (arguments, *, own_process = false))]
-pub(crate) fn run(py: Python<'_>, arguments: Vec<OsString>, own_process: bool) -> u8 {
+#[pyo3(signature = (arguments, *, own_process = false, stdout_is_closed = false))]
+pub(crate) fn run(
+    py: Python<'_>,
+    arguments: Vec<OsString>,
+    own_process: bool,
+    stdout_is_closed: bool,
+) -> u8 {
     py.detach(|| {
+        if stdout_is_closed {
+            warpload_cli::stdout_is_closed();
+        }
         if own_process {
             warpload_cli::own_process();
         }
@@ -27,6 +36,14 @@ pub(crate) fn run(py: Python<'_>, arguments: Vec<OsString>, own_process: bool) -
 pub(crate) fn call(py: Python<'_>, arguments: Vec<OsString>, input: Option<&[u8]>) -> Answer {
     let input = input.unwrap_or_default().to_vec();
     Answer(py.detach(|| warpload_cli::call(named(arguments), input)))
+}
+
+/// Lets a child of this process use all of this, whatever other threads were doing when it was forked.
+#[pyfunction]
+pub(crate) fn survive_forks() -> PyResult<()> {
+    // Made on first use otherwise, by one thread while others wait for it: what threads share work by.
+    let _ = crossbeam_epoch::default_collector();
+    Ok(warpload_cli::survive_forks()?)
 }
 
 /// The name of the command comes first.
@@ -51,6 +68,13 @@ impl Answer {
     fn drawing(&self) -> String {
         let drawings: Vec<&str> = self.0.messages.iter().map(|one| &*one.drawing).collect();
         drawings.join("\n")
+    }
+
+    /// What each of the errors says.
+    #[getter]
+    fn errors(&self) -> Vec<String> {
+        let errors = self.0.messages.iter().filter(|message| message.level == Level::Error);
+        errors.map(|message| message.title.clone()).collect()
     }
 
     /// Raises the first error, if there is one.

@@ -8,6 +8,7 @@ mod instruction;
 mod machine;
 mod memory;
 mod outcome;
+mod stream;
 mod table;
 mod trace;
 mod waiting;
@@ -17,7 +18,7 @@ mod warp;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::command::{Answer, call, run};
+    use crate::command::{Answer, call, run, survive_forks};
     #[pymodule_export]
     use crate::instruction::{Instruction, decode, encode};
     #[pymodule_export]

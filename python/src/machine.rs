@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use warpload::encoding::Sm;
+use warpload::encoding::{MachineWord, Sm};
 use warpload::load::Executor;
 use warpload::machine::{Machine as State, Misaligned, RegisterLimit};
 use warpload::memory::Memory as Bytes;
@@ -14,6 +14,7 @@ use crate::error::{error, of_message};
 use crate::instruction::{Instruction, parse};
 use crate::memory::Memory;
 use crate::outcome::Outcome;
+use crate::trace::holding;
 use crate::warp::Warp;
 
 /// What a warp executes on: a memory, how many registers there are, and what misaligned addresses do:
@@ -21,6 +22,8 @@ use crate::warp::Warp;
 #[pyclass(frozen, module = "warpload")]
 pub(crate) struct Machine {
     state: State<Arc<Bytes>>,
+    /// The same for instructions of SM 7.0 and later, if that differs.
+    wide: Option<State<Arc<Bytes>>>,
     memory: Py<Memory>,
 }
 
@@ -45,9 +48,13 @@ impl Machine {
     }
 
     /// Returns the machine that the manifest of a memory image describes.
+    ///
+    /// If one file holds all bytes, `mmap` maps it instead of reading it. It must not change while the machine's
+    /// memory is there: if it becomes shorter, a signal ends the process.
     #[staticmethod]
-    fn open(py: Python<'_>, manifest: PathBuf) -> PyResult<Self> {
-        let opened = py.detach(|| warpload_cli::open_image(&manifest));
+    #[pyo3(signature = (manifest, *, mmap = false))]
+    fn open(py: Python<'_>, manifest: PathBuf, mmap: bool) -> PyResult<Self> {
+        let opened = py.detach(|| warpload_cli::open_image(&manifest, holding(mmap)));
         let State { register_limit, misaligned, memory } =
             opened.map_err(|message| of_message(py, &message))?;
         Ok(Self::of(register_limit, misaligned, Py::new(py, Memory::of_image(memory))?))
@@ -98,8 +105,11 @@ impl Machine {
 
 impl Machine {
     fn of(register_limit: RegisterLimit, misaligned: Misaligned, memory: Py<Memory>) -> Self {
-        let bytes = Arc::clone(&memory.get().bytes);
-        Self { state: State { register_limit, misaligned, memory: bytes }, memory }
+        let state =
+            |bytes: &Arc<Bytes>| State { register_limit, misaligned, memory: Arc::clone(bytes) };
+        let known = memory.get();
+        let (narrow, wide) = (state(&known.bytes), known.wide.as_ref().map(state));
+        Self { state: narrow, wide, memory }
     }
 }
 
@@ -119,6 +129,8 @@ pub(crate) fn execute(
         Err(_) => parse(py, instruction.extract()?, Sm::SPA5)?,
     };
     let executor = if reference { Executor::Reference } else { Executor::Fast };
-    let outcome = executor.execute(&load, &machine.state, &mut warp.0);
+    let is_wide = matches!(load.word(), MachineWord::Bits128(_));
+    let state = machine.wide.as_ref().filter(|_| is_wide).unwrap_or(&machine.state);
+    let outcome = executor.execute(&load, state, &mut warp.0);
     outcome.map(Outcome::new).map_err(|failed| error(py, failed))
 }

@@ -16,15 +16,24 @@ use crate::error::error;
 /// All memory of a machine. It does not change.
 ///
 /// `allocations` are those of global memory: bytes by their first address. Local memory is given as the
-/// bytes of all 32 lanes, lane 0's first.
+/// bytes of all 32 lanes, lane 0's first. Addresses have 40 bits, and 49 for instructions of SM 7.0 and later, unless
+/// `address_bits` says how many.
 ///
 /// Bytes of one read-only object, `bytes` or a read-only `mmap.mmap` or views of it, are borrowed; all other
 /// bytes are copied.
 #[pyclass(frozen, module = "warpload")]
 pub(crate) struct Memory {
     pub(crate) bytes: Arc<Bytes>,
+    /// The same for instructions of SM 7.0 and later, if their addresses have more bits.
+    pub(crate) wide: Option<Arc<Bytes>>,
+    /// How many bits addresses have; `None` if the instruction's SM decides.
+    address_bits: Option<u32>,
     is_borrowed: bool,
 }
+
+/// How many bits addresses have, as the command has them: by default, and from SM 7.0 on.
+const ADDRESS_BITS: u32 = 40;
+const WIDE_ADDRESS_BITS: u32 = 49;
 
 /// Which memory bytes are of.
 #[derive(Clone, Copy)]
@@ -46,7 +55,7 @@ impl Memory {
         local_low = None,
         local_high = None,
         constant = None,
-        address_bits = 40,
+        address_bits = None,
         shared_window = (0xfe00_0000, 0x100_0000),
         local_window = (0xff00_0000, 0x100_0000),
     ))]
@@ -58,13 +67,15 @@ impl Memory {
         local_low: Option<&Bound<'_, PyAny>>,
         local_high: Option<&Bound<'_, PyAny>>,
         constant: Option<&Bound<'_, PyMapping>>,
-        address_bits: u32,
+        address_bits: Option<u32>,
         shared_window: (u64, u64),
         local_window: (u64, u64),
     ) -> PyResult<Self> {
         let window = |(base, size)| Window { base, size };
-        let map = AddressMap::new(address_bits, window(shared_window), window(local_window));
-        let map = map.map_err(|failed| error(py, failed))?;
+        let map = |bits| {
+            let map = AddressMap::new(bits, window(shared_window), window(local_window));
+            map.map_err(|failed| error(py, failed))
+        };
         let mut sources = Vec::new();
         for (base, bytes) in entries(allocations)? {
             sources.push((Place::Global(base.extract()?), Source::new(&bytes)?));
@@ -79,17 +90,36 @@ impl Memory {
                 sources.push((place, Source::new(bytes)?));
             }
         }
-        let (bytes, is_borrowed) = match borrowed(py, map, &sources)? {
-            Some(bytes) => (bytes, true),
-            None => (copied(py, map, &sources)?, false),
+        let made = |bits| match borrowed(py, map(bits)?, &sources)? {
+            Some(bytes) => Ok::<_, PyErr>((Arc::new(bytes), true)),
+            None => Ok((Arc::new(copied(py, map(bits)?, &sources)?), false)),
         };
-        Ok(Self { bytes: Arc::new(bytes), is_borrowed })
+        let (bytes, is_borrowed) = match address_bits {
+            Some(bits) => made(bits)?,
+            // Allocations may lie beyond the addresses of SM 5.x.
+            None => made(ADDRESS_BITS).or_else(|_| made(WIDE_ADDRESS_BITS))?,
+        };
+        let is_narrow = address_bits.is_none() && bytes.map().address_bits() == ADDRESS_BITS;
+        let wide = if is_narrow {
+            let wide = bytes.with_map(map(WIDE_ADDRESS_BITS)?);
+            Some(Arc::new(wide.map_err(|failed| error(py, failed))?))
+        } else {
+            None
+        };
+        Ok(Self { bytes, wide, address_bits, is_borrowed })
     }
 
     /// The first address and the size of each global allocation, ascending.
     #[getter]
     fn allocations(&self) -> Vec<(u64, u64)> {
         self.bytes.allocations().iter().map(|known| (known.base, known.size)).collect()
+    }
+
+    /// How many bits addresses have; ``None`` if the SM of the instruction that is executed decides: 40, or 49 from
+    /// SM 7.0 on.
+    #[getter]
+    fn address_bits(&self) -> Option<u32> {
+        self.address_bits
     }
 
     /// Whether the bytes are those of an object that was given, instead of copies.
@@ -120,7 +150,8 @@ impl Memory {
 impl Memory {
     /// Creates the memory of an image.
     pub(crate) fn of_image(bytes: Bytes) -> Self {
-        Self { bytes: Arc::new(bytes), is_borrowed: true }
+        let address_bits = Some(bytes.map().address_bits());
+        Self { bytes: Arc::new(bytes), wide: None, address_bits, is_borrowed: true }
     }
 }
 

@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use rayon::ThreadPool;
 use warpload::trace::{BinaryTrace, Summary};
-use warpload_arrow::arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use warpload_arrow::arrow_array::{
     RecordBatch, RecordBatchIterator, RecordBatchReader, ffi::FFI_ArrowSchema,
 };
@@ -14,6 +13,7 @@ use warpload_arrow::arrow_schema::{ArrowError, SchemaRef};
 use warpload_arrow::{LoadBatches, LoadOptions, load_schema};
 
 use crate::error::{error, of_error};
+use crate::stream::export;
 
 /// A table, as the dataframe libraries read it: `polars.DataFrame(table)`, `pyarrow.table(table)`.
 ///
@@ -94,7 +94,7 @@ impl Table {
             }
         };
         // The capsule releases the stream unless a consumer takes it out.
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(batches), c"arrow_array_stream")
+        PyCapsule::new_with_value(py, export(batches), c"arrow_array_stream")
     }
 
     /// Returns the columns as a schema of the Arrow C data interface.
@@ -117,15 +117,13 @@ impl Table {
 struct InParallel {
     batches: LoadBatches<'static>,
     pool: ThreadPool,
-    /// The process that has the threads.
-    process: u32,
 }
 
 impl InParallel {
     fn new(py: Python<'_>, batches: LoadBatches<'static>, threads: usize) -> PyResult<Self> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|failed| error(py, failed))?;
-        Ok(Self { batches, pool, process: std::process::id() })
+        Ok(Self { batches, pool })
     }
 }
 
@@ -133,11 +131,6 @@ impl Iterator for InParallel {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // A child does not have its parent's threads, and would wait for them forever.
-        if std::process::id() != self.process {
-            let message = "the stream was made before the process was forked; make it in the child";
-            return Some(Err(ArrowError::CDataInterface(message.to_owned())));
-        }
         let batches = &mut self.batches;
         self.pool.install(|| batches.next())
     }

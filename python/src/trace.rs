@@ -1,17 +1,18 @@
 //! [`Trace`] and its replay.
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use warpload::memory::{Fill, Window};
 use warpload::trace::{BinaryTrace, DEFAULT_ADDRESS_BITS, Data, ReplayOptions};
 use warpload_arrow::{LoadOptions, per_pc};
-use warpload_cli::{Finished, Replay, Run, open_trace};
+use warpload_cli::{Finished, Holding, Replay, Run, open_trace};
 
 use crate::error::{error, of_message};
 use crate::memory::Memory;
@@ -30,10 +31,18 @@ pub(crate) struct Trace {
 impl Trace {
     /// Opens a trace; a text trace is imported.
     #[new]
-    #[pyo3(signature = (path, *, threads = None))]
-    fn new(py: Python<'_>, path: PathBuf, threads: Option<NonZero<usize>>) -> PyResult<Self> {
-        let shared = Shared::default();
-        let open = || open_trace(&path, threads.map(NonZero::get), &shared.interrupt);
+    #[pyo3(signature = (path, *, threads = None, mmap = false))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        threads: Option<NonZero<usize>>,
+        mmap: bool,
+    ) -> PyResult<Self> {
+        let shared = Arc::<Shared>::default();
+        let interrupts = Arc::clone(&shared);
+        let open = move || {
+            open_trace(&path, threads.map(NonZero::get), holding(mmap), &interrupts.interrupt)
+        };
         match wait(py, &shared, None, open)? {
             Ok((trace, parts)) => Ok(Self { trace: Arc::new(trace), parts }),
             Err(message) => Err(of_message(py, &message)),
@@ -58,6 +67,7 @@ impl Trace {
         local_window: Option<(u64, u64)>,
         threads: NonZero<usize>,
     ) -> PyResult<Table> {
+        let threads = at_once(py, threads)?;
         let data = match fill {
             None => Data::Absent,
             Some("address") => Data::Fill(Fill::Address),
@@ -89,18 +99,22 @@ impl Trace {
         page: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Replayed> {
-        let trace = &*self.trace;
-        let shared = Shared::default();
+        let trace = Arc::clone(&self.trace);
+        let shared = Arc::<Shared>::default();
+        let observed = Arc::clone(&shared);
+        // Another thread can drop the trace and the image meanwhile. The last of these counts goes with the
+        // interpreter's lock, which an image of Python's bytes needs.
         let image = image.map(|image| Arc::clone(&image.get().bytes));
-        let total = Replay::bytes(trace);
-        let work = || {
+        let total = Replay::bytes(&trace);
+        let read = image.clone();
+        let work = move || {
             let replay = Replay::new(options)?;
             let observe = |bytes| {
-                shared.done.fetch_add(bytes, Ordering::Relaxed);
+                observed.done.fetch_add(bytes, Ordering::Relaxed);
             };
-            let mut run = Run::new(&observe, &shared.interrupt);
-            (run.image, run.page) = (image.as_deref(), page);
-            replay.run(trace, &run, |replayed, summary| per_pc(summary, Some(replayed.options())))
+            let mut run = Run::new(&observe, &observed.interrupt);
+            (run.image, run.page) = (read.as_deref(), page);
+            replay.run(&trace, &run, |replayed, summary| per_pc(summary, Some(replayed.options())))
         };
         match wait(py, &shared, progress.map(|callback| (callback, total)), work)? {
             Ok((finished, per_pc)) => {
@@ -109,6 +123,23 @@ impl Trace {
             Err(message) => Err(of_message(py, &message)),
         }
     }
+}
+
+/// Returns a number of threads that can run at once, and says so if it is not the one that was asked for: each has
+/// batches of its own.
+fn at_once(py: Python<'_>, asked: NonZero<usize>) -> PyResult<NonZero<usize>> {
+    let most = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    if asked > most {
+        let message = format!("threads={asked}: {most} are used, as many as can run at once");
+        let category = py.get_type::<PyUserWarning>();
+        PyErr::warn(py, &category, &CString::new(message).unwrap_or_default(), 1)?;
+    }
+    Ok(asked.min(most))
+}
+
+/// Returns how files are held.
+pub(crate) fn holding(mmap: bool) -> Holding {
+    if mmap { Holding::Mapped } else { Holding::Read }
 }
 
 /// What a replay wrote.

@@ -1,7 +1,7 @@
 //! Long work without the interpreter's lock, which Ctrl-C and a progress callback can stop.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -23,51 +23,59 @@ pub(crate) struct Shared {
 /// Does `work` on a thread of its own; meanwhile handles signals and reports progress.
 ///
 /// # Errors
-/// Returns what a signal's handler or `progress` raises. The work has ended then too.
-pub(crate) fn wait<T: Send>(
+/// Returns what a signal's handler or `progress` raises; the work has ended then too. If one of them forks the
+/// process and returns in the child, that has no such thread, which is an error there.
+pub(crate) fn wait<T: Send + 'static>(
     py: Python<'_>,
-    shared: &Shared,
+    shared: &Arc<Shared>,
     progress: Option<(&Bound<'_, PyAny>, u64)>,
-    work: impl FnOnce() -> T + Send,
+    work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
+    // Dropped with the interpreter's lock: without it, PyO3 takes another one, which a child could find taken.
     let progress = progress.map(|(callback, total)| (callback.clone().unbind(), total));
+    let progress = progress.as_ref();
+    let process = std::process::id();
+    let (sender, finished) = mpsc::channel();
+    // Not a scoped thread: a child would wait for it at the end of the scope.
+    let worker = thread::Builder::new().spawn(move || {
+        let result = work();
+        // The receiver is there until the thread is joined.
+        let _ = sender.send(());
+        result
+    })?;
     py.detach(|| {
-        thread::scope(|scope| {
-            let (sender, finished) = mpsc::channel();
-            let worker = scope.spawn(move || {
-                let result = work();
-                // The receiver is there until the thread is joined.
-                let _ = sender.send(());
-                result
-            });
-            let mut last = None;
-            let mut raised = Ok(());
-            loop {
-                let waits = finished.recv_timeout(PERIOD) == Err(mpsc::RecvTimeoutError::Timeout);
-                let done = shared.done.load(Ordering::Relaxed);
-                if raised.is_ok() {
-                    raised = Python::attach(|py| {
-                        py.check_signals()?;
-                        match &progress {
-                            Some((callback, total)) if last.replace(done) != Some(done) => {
-                                callback.call1(py, (done, *total)).map(drop)
-                            }
-                            _ => Ok(()),
+        let mut last = None;
+        let mut raised = Ok(());
+        loop {
+            let waits = finished.recv_timeout(PERIOD) == Err(mpsc::RecvTimeoutError::Timeout);
+            let done = shared.done.load(Ordering::Relaxed);
+            if raised.is_ok() {
+                raised = Python::attach(|py| {
+                    py.check_signals()?;
+                    match progress {
+                        Some((callback, total)) if last.replace(done) != Some(done) => {
+                            callback.call1(py, (done, *total)).map(drop)
                         }
-                    });
-                    if raised.is_err() {
-                        shared.interrupt.store(true, Ordering::Relaxed);
+                        _ => Ok(()),
                     }
+                });
+                if std::process::id() != process {
+                    // Both have locks that the thread may have held.
+                    std::mem::forget((worker, finished));
+                    raised?;
+                    let message = "the process was forked while it waited for work of its parent's";
+                    return Err(PyRuntimeError::new_err(message));
                 }
-                if !waits {
-                    break;
+                if raised.is_err() {
+                    shared.interrupt.store(true, Ordering::Relaxed);
                 }
             }
-            let result = worker.join();
-            raised?;
-            result.map_err(|_| {
-                PyRuntimeError::new_err("the work panicked: this is a bug of warpload")
-            })
-        })
+            if !waits {
+                break;
+            }
+        }
+        let result = worker.join();
+        raised?;
+        result.map_err(|_| PyRuntimeError::new_err("the work panicked: this is a bug of warpload"))
     })
 }

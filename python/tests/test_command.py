@@ -126,3 +126,16 @@ def test_the_stubs_name_what_the_module_has() -> None:
             assert members == ours, node.name
         elif isinstance(node, ast.FunctionDef):
             assert callable(getattr(_native, node.name))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes standard output")
+@pytest.mark.parametrize("closed", [">&-", "<&- >&-"])
+def test_standard_output_that_is_closed_is_an_error(traces, tmp_path, closed: str) -> None:
+    # A file that is opened does not get the place of standard output.
+    path = tmp_path / "out.jsonl"
+    for arguments in (["info", traces / "generic.wlt"], ["export", traces / "generic.wlt", "-o", path]):
+        line = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "warpload"]
+        done = subprocess.run([*line, *map(str, arguments)], stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: standard output cannot be written: ")
+    assert all(line.startswith("{") for line in path.read_text().splitlines())

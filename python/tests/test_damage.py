@@ -90,6 +90,28 @@ def test_damaged_code(traces: Path, data: Path, tmp_path: Path) -> None:
             assert isinstance(found, wl.Error) or all(str(load) for load in found)
 
 
+def test_one_damaged_image_hides_no_other(data: Path, tmp_path: Path) -> None:
+    path = data / "fatbins" / "lib.a"
+    whole = wl.loads(path)
+    content = bytearray(path.read_bytes())
+    # The offset of a section's name, in the first image.
+    content[366] ^= 0xFF
+    damaged = tmp_path / "lib.a"
+    damaged.write_bytes(content)
+    with pytest.warns(UserWarning) as warned:
+        found = wl.loads(damaged)
+    assert found == [load for load in whole if load.image != 1] != whole
+    (message,) = [str(one.message) for one in warned]
+    assert message.startswith(f"{damaged}: image 1: section ")
+    assert warned[0].filename == __file__
+    # If there is no other, nothing is left.
+    single = tmp_path / "one.cubin"
+    single.write_bytes((data / "listings" / "chase.sm_50.cubin").read_bytes()[:200])
+    for path, sm in ((damaged, "90"), (single, None)):
+        with pytest.raises(wl.Error):
+            wl.loads(path, sm=sm)
+
+
 def test_a_damaged_image(traces: Path, tmp_path: Path) -> None:
     manifest = tmp_path / "generic.image.json"
     files = [file.name for file in traces.glob("generic.image*")]

@@ -53,6 +53,39 @@ def test_what_comes_out_is_a_copy() -> None:
     assert registers[0, 0] == 0 and (warp[0] == 7).all()
 
 
+def test_addresses_have_as_many_bits_as_the_sm_has() -> None:
+    beyond = 1 << 45
+    memory = wl.Memory({0x1000: bytes(256)})
+    assert memory.address_bits is None
+    assert wl.Memory({0x1000: bytes(256)}, address_bits=44).address_bits == 44
+    warp = wl.Warp()
+    warp[2], warp[3] = [beyond & 0xFFFF_FFFF] * 32, [beyond >> 32] * 32
+
+    def fault(memory: wl.Memory, sm: str, text: str) -> str:
+        load = wl.decode(wl.encode(text, sm), sm)
+        assert load is not None
+        for reference in (False, True):
+            outcome = wl.execute(load, wl.Machine(memory), warp.copy(), reference=reference)
+            kinds = {fault.kind for fault in outcome.lane_faults}
+            assert len(kinds) == 1
+        return kinds.pop()
+
+    narrow, new = ("50", "LD.E R0, [R2], PT"), ("80", "LD.E R0, [R2.64]")
+    assert fault(memory, *narrow) == "outside_window"
+    assert fault(memory, *new) == "outside_allocation"
+    for bits, expected in ((40, "outside_window"), (49, "outside_allocation")):
+        given = wl.Memory({0x1000: bytes(256)}, address_bits=bits)
+        assert fault(given, *narrow) == fault(given, *new) == expected
+    # What only newer SMs can address.
+    far = wl.Memory({beyond: bytes(range(256))}, shared=bytes(16))
+    outcome = wl.execute(wl.decode(wl.encode(new[1], "80"), "80"), wl.Machine(far), warp)
+    assert not outcome.lane_faults and (warp[0] == 0x03020100).all()
+    with pytest.raises(wl.Error, match="reaches beyond 2\\^40"):
+        wl.Memory({beyond: bytes(256)}, address_bits=40)
+    with pytest.raises(wl.Error, match="reaches beyond 2\\^49"):
+        wl.Memory({1 << 49: bytes(256)})
+
+
 @pytest.mark.parametrize(
     "registers",
     [np.zeros((3, 31), np.uint32), np.zeros((256, 32), np.uint32), np.zeros(32, np.uint32)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,9 +24,19 @@ def test_check_is_the_commands(command, data) -> None:
         assert found.drawing + "\n" * bool(found.drawing) == answer.stderr.decode()
 
 
-def test_a_module_may_be_a_text(data) -> None:
+def test_a_module_may_be_a_text(data, tmp_path) -> None:
     path = data / "ptx" / "legal.ptx"
     assert ptx.check(path.read_text()).loads == ptx.check(path).loads
+    line = ".version 8.0 .target sm_80 .address_size 64 .visible .entry k() { ret; }"
+    assert ptx.check(line) and ptx.check(line) == ptx.check(line + "\n")
+    with pytest.raises(FileNotFoundError):
+        ptx.check("no such file.ptx")
+    with pytest.raises(FileNotFoundError):
+        ptx.check(Path(line))
+    # A file comes first.
+    odd = tmp_path / "a;b.ptx"
+    odd.write_text(line)
+    assert ptx.check(str(odd)).file == str(odd)
     with pytest.raises(wl.Error) as raised:
         ptx.check(".version 8.8\n.target sm_90\n.entry k(\n")
     assert raised.value.line is not None and raised.value.span is not None
@@ -59,6 +70,28 @@ def test_run_is_the_commands(command, data) -> None:
             assert load.array(name).tolist() == [value or 0 for value in values]
     with pytest.raises(wl.Error):
         ptx.run(path, registers={"%nothing": 1})
+
+
+@pytest.mark.parametrize(
+    ("given", "executing"),
+    [
+        (True, 0xFFFF_FFFF),
+        (False, 0),
+        (np.True_, 0xFFFF_FFFF),
+        ([lane % 4 == 0 for lane in range(32)], 0x1111_1111),
+        (np.arange(32) < 8, 0xFF),
+        (0xFFFF_0000, 0xFFFF_0000),
+        (1, 1),
+    ],
+)
+def test_predicates_are_truth_values_or_a_mask(data, given, executing) -> None:
+    found = ptx.run(
+        data / "ptx" / "run.ptx",
+        image=data / "ptx" / "image.json",
+        registers={"%p1": given, "%rd3": 0x8000_0008},
+        parameters={"in": "0x80000000", "n": True},
+    )
+    assert [load.executing for load in found if load.text.startswith("@%p1")] == [executing]
 
 
 def test_what_is_given_is_no_option(data) -> None:

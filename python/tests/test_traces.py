@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
 import pytest
 import warpload as wl
 
@@ -233,7 +234,7 @@ def test_duckdb_reads_a_trace(traces) -> None:
 
 def test_a_stream_that_is_not_read_is_released(traces) -> None:
     path = traces / "generic.wlt"
-    trace = wl.Trace(path)
+    trace = wl.Trace(path, mmap=True)
     loads = trace.loads()
     capsules = [loads.__arrow_c_stream__() for _ in range(8)]
     assert mapped(path)
@@ -243,6 +244,99 @@ def test_a_stream_that_is_not_read_is_released(traces) -> None:
     capsules.clear()
     gc.collect()
     assert not mapped(path)
+
+
+def test_threads_may_read_one_stream(traces, tmp_path) -> None:
+    # A process of its own, which a memory error ends.
+    program = f"""if True:
+        import threading
+        import pyarrow as pa, warpload as wl
+        trace = wl.Trace({str(tmp_path / "many.g")!r})
+        for threads in (1, 2) * 5:
+            reader = pa.RecordBatchReader.from_stream(trace.loads(threads=threads))
+            rows = []
+            def read():
+                while True:
+                    try:
+                        rows.append(reader.read_next_batch().num_rows)
+                    except StopIteration:
+                        return
+            readers = [threading.Thread(target=read) for _ in range(8)]
+            for thread in readers:
+                thread.start()
+            for thread in readers:
+                thread.join()
+            assert sum(rows) == len(trace), (sum(rows), len(trace))
+    """
+    name = traces / "btree-v5-kernel-1.traceg"
+    (tmp_path / "many.g").write_text(f"{name}\n" * 20)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_threads_may_find_one_error(traces, tmp_path) -> None:
+    content = bytearray((traces / "generic.wlt").read_bytes())
+    # A byte of a block, whose checksum is found wrong when it is read.
+    content[len(content) // 3] ^= 1
+    path = tmp_path / "damaged.wlt"
+    path.write_bytes(content)
+    reader = pa.RecordBatchReader.from_stream(wl.Trace(path).loads())
+    found: list[str] = []
+
+    def read() -> None:
+        for _ in range(100):
+            try:
+                reader.read_next_batch()
+            except (OSError, ValueError) as error:
+                found.append(str(error))
+
+    readers = [threading.Thread(target=read) for _ in range(8)]
+    for thread in readers:
+        thread.start()
+    for thread in readers:
+        thread.join()
+    assert len(found) == 800 and len(set(found)) == 1 and "damaged" in found[0]
+
+
+def test_a_file_that_becomes_shorter_ends_no_process(traces, tmp_path) -> None:
+    for name in ("generic.wlt", "generic.image.json", "generic.image.bin"):
+        shutil.copy(traces / name, tmp_path)
+    program = f"""if True:
+        import os, warpload as wl
+        folder = {str(tmp_path)!r}
+        trace = wl.Trace(folder + "/generic.wlt")
+        machine = wl.Machine.open(folder + "/generic.image.json")
+        known = trace.replay(image=machine)
+        for name in ("generic.wlt", "generic.image.bin"):
+            os.truncate(folder + "/" + name, 0)
+        assert trace.replay(image=machine) == known
+        try:
+            wl.Trace(folder + "/generic.wlt")
+        except wl.Error as error:
+            print(error.file == folder + "/generic.wlt")
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+
+
+def test_a_trace_is_mapped_if_asked_for(traces) -> None:
+    path, image = traces / "generic.wlt", traces / "generic.image.json"
+    trace = wl.Trace(path)
+    assert not mapped(path)
+    again = wl.Trace(path, mmap=True)
+    assert mapped(path) and again.replay() == trace.replay()
+    machine = wl.Machine.open(image)
+    assert not mapped(traces / "generic.image.bin")
+    same = wl.Machine.open(image, mmap=True)
+    assert mapped(traces / "generic.image.bin")
+    assert trace.replay(image=same) == trace.replay(image=machine)
+
+
+def test_threads_are_as_many_as_can_run(traces) -> None:
+    trace = wl.Trace(traces / "btree-v5-kernel-1.traceg")
+    with pytest.warns(UserWarning, match=r"threads=10000: \d+ are used, as many as can run at once"):
+        loads = trace.loads(threads=10_000)
+    assert pa.table(loads).num_rows == len(trace)
 
 
 def mapped(path) -> bool:

@@ -90,6 +90,26 @@ impl Arena {
         Ok(Self(Backing::Owned(bytes)))
     }
 
+    /// Reads a whole file, from its beginning.
+    ///
+    /// # Errors
+    /// Returns [`io::ErrorKind::OutOfMemory`] if it does not fit into memory, or the error of the system.
+    #[cfg(feature = "json")]
+    pub fn read(mut file: &std::fs::File) -> io::Result<Self> {
+        use std::io::{Read, Seek};
+        let mut arena = Self::zeroed(file.metadata()?.len())?;
+        file.rewind()?;
+        file.read_exact(arena.bytes_mut().unwrap_or_default()).map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::UnexpectedEof => {
+                    io::Error::new(error.kind(), "became shorter while it was read")
+                }
+                _ => error,
+            }
+        })?;
+        Ok(arena)
+    }
+
     /// Maps a whole file read-only, so that its pages are read when they are used and shared
     /// with other processes.
     ///

@@ -1,6 +1,8 @@
 //! [`MemoryBuilder`], and the checks that every layout of a [`Memory`] passes (docs/ld.md
 //! section 4, configuration).
 
+use std::sync::Arc;
+
 use super::address::Window;
 use super::error::ConfigError;
 use super::space::Space;
@@ -49,6 +51,22 @@ impl Memory {
     pub fn new(map: AddressMap, arena: Arena, regions: Regions) -> Result<Self, ConfigError> {
         let regions = regions.checked(&map, arena.bytes().len() as u64)?;
         Ok(Self { map, arena, regions })
+    }
+
+    /// Returns a memory of the same bytes, which it shares, with another address map.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_map(self: &Arc<Self>, map: AddressMap) -> Result<Self, ConfigError> {
+        struct Of(Arc<Memory>);
+
+        impl AsRef<[u8]> for Of {
+            fn as_ref(&self) -> &[u8] {
+                self.0.arena().bytes()
+            }
+        }
+
+        Self::new(map, Arena::shared(Of(Arc::clone(self))), self.regions.clone())
     }
 
     /// Returns a builder for a memory with the default address map.

@@ -54,15 +54,21 @@ impl<'t> Case<'t> {
         Expected { case: self.text, answer: self.expected }
     }
 
+    /// Returns the file that the case names, relative to `folder`.
+    pub(super) fn file(&self, folder: &Path) -> Option<PathBuf> {
+        let name = self.object.get(self.family.file?)?;
+        Some(folder.join(&*serde_json::from_str::<Cow<'_, str>>(name).ok()?))
+    }
+
     /// Returns the question, a line with its end: the case without what it expects. A file that it names is
     /// relative to `folder`.
     pub(super) fn question(&self, folder: &Path) -> String {
         let Family { expectation, file, .. } = self.family;
         let mut question = self.object.with(|key, value| {
             if Some(key) == *file
-                && let Ok(name) = serde_json::from_str::<Cow<'_, str>>(value)
+                && let Some(file) = self.file(folder)
             {
-                return Some(quoted(&folder.join(&*name).to_string_lossy()).into());
+                return Some(quoted(&file.to_string_lossy()).into());
             }
             (key != *expectation).then_some(value.into())
         });

@@ -1,21 +1,36 @@
 //! [`Junit`]: results as JUnit XML, as Jenkins, GitLab and GitHub's actions read it: a test suite for each
 //! file of cases, without times, so that the same results are the same file.
 
-use std::fmt::Write;
+use std::io::{BufWriter, IntoInnerError, Read, Seek, Write};
 use std::sync::Arc;
+
+use anyhow::Context;
+use tempfile::SpooledTempFile;
 
 use super::outcome::{File, Line, Outcome, Verdict};
 use crate::name::{Name, visible};
 
-#[derive(Default)]
 pub(super) struct Junit {
-    /// The suites that are complete.
-    suites: String,
+    /// The suites that are complete; their cases are in the spool.
+    suites: Vec<Suite>,
     total: Counts,
     /// The file whose cases these are.
     file: Option<Arc<File>>,
-    cases: String,
     counts: Counts,
+    /// How many bytes the cases of that file are.
+    bytes: u64,
+    /// The cases, which come after counts that are known at the end. Many are in a temporary file without a name.
+    spool: BufWriter<SpooledTempFile>,
+}
+
+/// How many bytes of cases are held in memory, and how many are copied at once.
+const IN_MEMORY: usize = 1 << 20;
+const PIECE: u64 = 1 << 16;
+
+struct Suite {
+    file: Arc<File>,
+    counts: Counts,
+    bytes: u64,
 }
 
 #[derive(Default)]
@@ -33,9 +48,20 @@ impl Counts {
 }
 
 impl Junit {
-    pub(super) fn add(&mut self, line: &Line, outcome: &Outcome) {
+    pub(super) fn new() -> Self {
+        Self {
+            suites: Vec::new(),
+            total: Counts::default(),
+            file: None,
+            counts: Counts::default(),
+            bytes: 0,
+            spool: BufWriter::new(tempfile::spooled_tempfile(IN_MEMORY)),
+        }
+    }
+
+    pub(super) fn add(&mut self, line: &Line, outcome: &Outcome) -> anyhow::Result<()> {
         if matches!(outcome.verdict, Verdict::Unchosen) {
-            return;
+            return Ok(());
         }
         if !self.file.as_ref().is_some_and(|file| Arc::ptr_eq(file, &line.file)) {
             self.end_suite();
@@ -64,15 +90,19 @@ impl Junit {
         let (file, number) = (escaped(&line.file.name), line.number);
         let case =
             format!(r#"<testcase classname="{class}" name="{name}" file="{file}" line="{number}""#);
-        // Writing to a text cannot fail.
-        let _ = match inside.is_empty() {
-            true => writeln!(self.cases, "    {case}/>"),
-            false => writeln!(self.cases, "    {case}>{inside}</testcase>"),
-        };
+        self.spool(&match inside.is_empty() {
+            true => format!("    {case}/>\n"),
+            false => format!("    {case}>{inside}</testcase>\n"),
+        })
+    }
+
+    fn spool(&mut self, case: &str) -> anyhow::Result<()> {
+        self.bytes += case.len() as u64;
+        self.spool.write_all(case.as_bytes()).context(NO_SPOOL)
     }
 
     /// Adds a file that could not be read, a suite with one failure.
-    pub(super) fn add_unreadable(&mut self, name: &str, error: &str) {
+    pub(super) fn add_unreadable(&mut self, name: &str, error: &str) -> anyhow::Result<()> {
         self.end_suite();
         self.file = Some(Arc::new(File { name: Name::from(name), folder: Default::default() }));
         self.counts = Counts { tests: 1, failures: 1, skipped: 0 };
@@ -81,30 +111,55 @@ impl Junit {
             format!(r#"<failure type="unreadable" message="{message}">{message}</failure>"#);
         let case =
             format!(r#"<testcase classname="-" name="{file}" file="{file}">{failure}</testcase>"#);
-        let _ = writeln!(self.cases, "    {case}");
+        self.spool(&format!("    {case}\n"))?;
         self.end_suite();
+        Ok(())
     }
 
-    pub(super) fn finish(&mut self) -> String {
+    /// Writes all, in pieces.
+    pub(super) fn finish(
+        mut self,
+        mut write: impl FnMut(&[u8]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         self.end_suite();
-        let (counts, suites) = (self.total.attributes(), std::mem::take(&mut self.suites));
-        format!(
+        let counts = self.total.attributes();
+        let head = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-             <testsuites name=\"warpload conform\" {counts}>\n{suites}</testsuites>\n"
-        )
+             <testsuites name=\"warpload conform\" {counts}>\n"
+        );
+        write(head.as_bytes())?;
+        let spool = self.spool.into_inner().map_err(IntoInnerError::into_error);
+        let mut spool = spool.context(NO_SPOOL)?;
+        spool.rewind().context(NO_SPOOL)?;
+        let mut piece = Vec::new();
+        for Suite { file, counts, bytes } in &self.suites {
+            let (name, counts) = (escaped(&file.name), counts.attributes());
+            write(format!("  <testsuite name=\"{name}\" {counts}>\n").as_bytes())?;
+            let mut cases = (&mut spool).take(*bytes);
+            loop {
+                piece.clear();
+                let read = cases.by_ref().take(PIECE).read_to_end(&mut piece);
+                if read.context(NO_SPOOL)? == 0 {
+                    break;
+                }
+                write(&piece)?;
+            }
+            write(b"  </testsuite>\n")?;
+        }
+        write(b"</testsuites>\n")
     }
 
     fn end_suite(&mut self) {
-        let (counts, cases) = (std::mem::take(&mut self.counts), std::mem::take(&mut self.cases));
+        let (counts, bytes) = (std::mem::take(&mut self.counts), std::mem::take(&mut self.bytes));
         let Some(file) = self.file.take() else { return };
         self.total.tests += counts.tests;
         self.total.failures += counts.failures;
         self.total.skipped += counts.skipped;
-        let (name, counts) = (escaped(&file.name), counts.attributes());
-        let _ =
-            write!(self.suites, "  <testsuite name=\"{name}\" {counts}>\n{cases}  </testsuite>\n");
+        self.suites.push(Suite { file, counts, bytes });
     }
 }
+
+const NO_SPOOL: &str = "a temporary file for the report";
 
 /// Returns a text as the content of an element or an attribute. Characters that XML cannot hold are
 /// written as `\u{…}`, as are those that would not appear.

@@ -24,12 +24,12 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use clap::builder::PossibleValuesParser;
 
-use super::destination::Destination;
-use super::diagnostic;
+use super::destination::{Destination, Pieces};
 use super::families::FAMILIES;
 use super::io::{self, Output};
 use super::options::Progress;
 use super::status::Status;
+use super::{diagnostic, inputs};
 use outcome::{File, Line, Outcome, Verdict};
 use program::Program;
 use progress::Asked;
@@ -47,7 +47,7 @@ use worker::{Choice, Worker};
 /// If the program ends or does not answer in time, that case fails, and the program is started again for the
 /// next one. Results are in the order of the cases, whatever `--jobs` is.
 ///
-/// Exit status: 0 if no case failed, 1 if one did, 2 if the program cannot be started, has answered none
+/// Exit status: 0 if no case failed, 1 if one did or all were skipped, 2 if the program cannot be started, has answered none
 /// of the first 10 questions, or a file cannot be read.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -131,6 +131,7 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let program = Program::new(&arguments.command, arguments.timeout)?;
+    inputs::remember_named(program.files());
     let to = Destination::new(arguments.output.as_deref())?;
     let choice = Choice {
         families: arguments.family,
@@ -140,13 +141,13 @@ pub(crate) fn execute(
     let workers = (0..arguments.jobs).map(|_| Worker::new(&program, &choice)).collect();
     let mut run = Run {
         program: &program,
+        to: to.pieces()?,
         workers,
         asked: Asked::new(progress),
         report: Report::new(arguments.format, arguments.failures),
         lines: Vec::new(),
         bytes: 0,
         unanswered: Some(0),
-        is_streaming: to.is_standard_output(),
     };
     // A program that cannot be started is not the fault of a case.
     drop(program.start()?);
@@ -171,10 +172,10 @@ pub(crate) fn execute(
     if counts.all() == 0 {
         bail!(nothing_chosen(&choice, &run.report.tally.unchosen));
     }
-    let status = status.max(if counts.failed > 0 { Status::Failed } else { Status::Done });
+    let has_checked = counts.failed == 0 && counts.passed > 0;
+    let status = status.max(if has_checked { Status::Done } else { Status::Failed });
     output.raise(status);
-    let report = run.report.finish()?;
-    run.asked.hidden(|| to.bytes(&report, output))?;
+    run.finish(output)?;
     Ok(status)
 }
 
@@ -226,8 +227,8 @@ struct Run<'p> {
     bytes: usize,
     /// How many cases the program was asked without an answer; `None` once it has answered one.
     unanswered: Option<usize>,
-    /// Whether results are written as they come.
-    is_streaming: bool,
+    /// Where results are written as they come.
+    to: Pieces,
 }
 
 impl Run<'_> {
@@ -267,7 +268,7 @@ impl Run<'_> {
         output: &mut Output,
     ) -> anyhow::Result<Status> {
         self.flush(false, output)?;
-        self.report.add_unreadable(name, &format!("{error:#}"));
+        self.report.add_unreadable(name, &format!("{error:#}"))?;
         self.asked.hidden(|| output.fail_input(error))
     }
 
@@ -284,11 +285,19 @@ impl Run<'_> {
         if self.report.tally.counts.failed > 0 {
             output.raise(Status::Failed);
         }
-        if self.is_streaming {
-            let report = self.report.take();
-            self.asked.hidden(|| output.bytes(&report).and_then(|()| output.flush()))?;
-        }
-        Ok(())
+        // What a case names is known by now.
+        self.to.check()?;
+        let report = self.report.take();
+        self.asked.hidden(|| self.to.add(&report, output))
+    }
+
+    /// Writes what comes at the end.
+    fn finish(self, output: &mut Output) -> anyhow::Result<()> {
+        let Self { asked, report, mut to, .. } = self;
+        asked.hidden(|| {
+            report.finish(|piece| to.add(piece, output))?;
+            to.finish(output)
+        })
     }
 
     fn judge(&mut self, lines: &[Line], is_last: bool) -> anyhow::Result<Vec<Option<Outcome>>> {

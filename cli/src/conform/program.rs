@@ -1,6 +1,8 @@
 //! [`Program`]: the emulator under test; [`Running`], one run of it.
 
+use std::ffi::OsString;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,6 +38,18 @@ impl Program {
     /// Returns the program's name.
     pub(super) fn name(&self) -> &str {
         &self.words[0]
+    }
+
+    /// Returns the files that the command names, if they are there: the program, and what it may be told to read.
+    pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let (program, arguments) = self.words.split_first().unzip();
+        let program = Path::new(program.map_or("", String::as_str));
+        // A name alone is looked for in these folders only.
+        let is_name = program.components().count() == 1 && !program.has_root();
+        let folders = if is_name { std::env::var_os("PATH") } else { Some(OsString::new()) };
+        let folders: Vec<PathBuf> = std::env::split_paths(&folders.unwrap_or_default()).collect();
+        let arguments = arguments.into_iter().flatten().map(PathBuf::from);
+        folders.into_iter().map(move |folder| folder.join(program)).chain(arguments)
     }
 
     /// Starts the program.

@@ -68,7 +68,7 @@ struct SkipJson {
 
 impl Report {
     pub(super) fn new(format: Format, most: usize) -> Self {
-        let (tally, junit) = (Tally::default(), Junit::default());
+        let (tally, junit) = (Tally::default(), Junit::new());
         Self { format, most, tally, text: Vec::new(), junit }
     }
 
@@ -76,7 +76,7 @@ impl Report {
     pub(super) fn add(&mut self, line: &Line, outcome: &Outcome) -> anyhow::Result<()> {
         self.tally.add(outcome);
         match (self.format, &outcome.verdict) {
-            (Format::Junit, _) => self.junit.add(line, outcome),
+            (Format::Junit, _) => self.junit.add(line, outcome)?,
             (Format::Json, Verdict::Failed(failure)) => {
                 self.failure_json(line, outcome, failure)?
             }
@@ -91,9 +91,9 @@ impl Report {
     }
 
     /// Adds a file that could not be read, a failure.
-    pub(super) fn add_unreadable(&mut self, name: &str, error: &str) {
+    pub(super) fn add_unreadable(&mut self, name: &str, error: &str) -> anyhow::Result<()> {
         self.tally.counts.failed += 1;
-        self.junit.add_unreadable(name, error);
+        self.junit.add_unreadable(name, error)
     }
 
     /// Returns what can be written before the end.
@@ -101,17 +101,20 @@ impl Report {
         std::mem::take(&mut self.text)
     }
 
-    /// Returns the rest.
-    pub(super) fn finish(mut self) -> anyhow::Result<Vec<u8>> {
+    /// Writes the rest, in pieces.
+    pub(super) fn finish(
+        mut self,
+        mut write: impl FnMut(&[u8]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         match self.format {
             Format::Text => self.text.extend(self.summary_text().into_bytes()),
             Format::Json => {
                 let summary = self.summary_json();
                 io::write_json(&mut self.text, &summary)?;
             }
-            Format::Junit => self.text = self.junit.finish().into_bytes(),
+            Format::Junit => return self.junit.finish(write),
         }
-        Ok(self.text)
+        write(&self.text)
     }
 
     fn failure_json(

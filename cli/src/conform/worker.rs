@@ -12,7 +12,7 @@ use super::program::{Program, Running, Silence};
 use super::stream::{MAX_CHARACTERS, shown};
 use crate::families::{Object, Uncomparable};
 use crate::name::shortened;
-use crate::suite;
+use crate::{inputs, suite};
 
 /// Which cases are asked.
 #[derive(Default)]
@@ -157,6 +157,8 @@ impl<'p> Worker<'p> {
                 });
             }
         };
+        // Whether the case is asked or not: an output in its place would be lost to other runs too.
+        inputs::remember_named(case.file(&line.file.folder));
         let (verdict, answered) = if !self.choice.has(&case) {
             (Verdict::Unchosen, None)
         } else if self.choice.skip_decisions && case.about.is_decision {

@@ -4,6 +4,7 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What two names of one file have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +19,21 @@ impl Identity {
 
 pub(crate) fn stdin_metadata() -> Option<Metadata> {
     None
+}
+
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing can be written to standard output.
+pub(crate) fn stdout_is_closed() {
+    IS_CLOSED.store(true, Ordering::Relaxed);
+}
+
+/// Returns the error of writing to standard output if it is known to be closed.
+pub(crate) fn check_stdout() -> io::Result<()> {
+    if IS_CLOSED.load(Ordering::Relaxed) {
+        return Err(io::Error::other("it is closed"));
+    }
+    Ok(())
 }
 
 pub(crate) fn is_stdout(_: &Path) -> bool {
@@ -42,6 +58,15 @@ pub(crate) fn is_named_pipe(_: &Path) -> bool {
 
 /// Does nothing: a mapped file cannot become shorter.
 pub(crate) fn report_lost(_: &[u8], _: String) -> io::Result<()> {
+    Ok(())
+}
+
+/// Does nothing: no process is forked.
+pub(crate) fn at_forks(
+    _: extern "C" fn(),
+    _: extern "C" fn(),
+    _: extern "C" fn(),
+) -> io::Result<()> {
     Ok(())
 }
 

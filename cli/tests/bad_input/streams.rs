@@ -1,6 +1,8 @@
 //! The streams: endless standard input, output that is not read, what goes to which stream.
 
 use std::io::{ErrorKind, Read, Write};
+#[cfg(unix)]
+use std::process::Command;
 use std::process::{Child, Stdio};
 
 use crate::{CUBIN, checked, run, warpload};
@@ -114,27 +116,115 @@ fn a_closed_pipe_hides_no_failure() {
 const MODULE: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n\
     .reg .b64 %rd<2>;\n.reg .f32 %f<2>;\nld.global.nope.f32 %f1, [%rd1];\nret;\n}\n";
 
-/// A full disk is an error of the output, not of the input, and is reported once.
-#[cfg(target_os = "linux")]
+/// A way to call each subcommand, which then writes to standard output. `FOLDER` is a folder with a summary.
+#[cfg(unix)]
+const EVERY_SUBCOMMAND: [&[&str]; 31] = [
+    &["decode", CUBIN],
+    &["decode", "--list", "tests/data/fatbins/plain.fatbin"],
+    &["decode", "--stats", CUBIN],
+    &["encode", "LD R0, [R1]"],
+    &["explain", "LD R0, [R1]"],
+    &["test", "tests/data/cmd/pass.jsonl"],
+    &["test", "tests/data/cmd/pass.jsonl", "--fill-in", "-o", "FOLDER/filled"],
+    &["vectors", "generate", "--instruction", "LD", "--count", "1"],
+    &["vectors", "flags"],
+    &["conform", "--command", "warpload answer", "cli/tests/conform/suite/decode"],
+    &["answer"],
+    &["run", "tests/data/cmd/one.json"],
+    &["import", "traces/rows-kernel-1.traceg", "-o", "FOLDER/rows.wlt"],
+    &["set", "traces/generic.wlt", "-o", "FOLDER/set.json"],
+    &["export", "traces/generic.wlt", "-o", "-"],
+    &["info", "traces/generic.wlt"],
+    &["replay", "traces/generic.wlt"],
+    &["replay", "traces/generic.wlt", "--format", "csv"],
+    &["merge", "tests/data/cmd/shard-0.json", "tests/data/cmd/shard-1.json"],
+    &["plan", "traces/generic.wlt", "--shards", "2"],
+    &["compare", "FOLDER/summary", "FOLDER/summary"],
+    &["ptx", "check", "tests/data/ptx/legal.ptx"],
+    &["ptx", "lower", "tests/data/ptx/legal.ptx"],
+    &["ptx", "run", "tests/data/ptx/table.ptx"],
+    &["tmem", "map", "16x256b", "x4"],
+    &["tmem", "run", "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0}, [t];", "--warp=0", "--taddr=0"],
+    &["tmem", "test", "tests/data/cmd/tmem-cases.jsonl"],
+    &["completions", "bash"],
+    &["man"],
+    &["--help"],
+    &["--version"],
+];
+
+/// Returns the words before the options of each subcommand, as the help lists them.
+#[cfg(unix)]
+fn subcommands(words: &[String]) -> Vec<Vec<String>> {
+    let arguments: Vec<&str> = words.iter().map(String::as_str).chain(["--help"]).collect();
+    let (help, _) = checked("help", &run(&arguments), 0);
+    let Some((_, list)) = help.split_once("\nCommands:\n") else { return vec![words.to_vec()] };
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    // The descriptions of others go on in lines that are indented more.
+    let lines =
+        lines.filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));
+    let names =
+        lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    names.flat_map(|name| subcommands(&[words, &[name.to_owned()]].concat())).collect()
+}
+
+#[cfg(unix)]
 #[test]
-fn a_full_disk() {
-    for arguments in [
-        &["man"][..],
-        &["decode", CUBIN, CUBIN],
-        &["test", "tests/data/cmd/pass.jsonl"],
-        &["--help"],
-        &["replay", "-h"],
-        &["--version"],
-        &["help", "ptx"],
-    ] {
-        let full =
-            std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
-        let output = warpload(arguments).stdout(full).output().expect("the command starts");
-        let (_, stderr) = checked(arguments[0], &output, 2);
-        assert!(stderr.starts_with("error: standard output cannot be written: "), "{stderr}");
-        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+fn every_subcommand_is_called() {
+    let all = subcommands(&[]);
+    assert!(all.len() > 20, "{all:?}");
+    for words in all {
+        let is_called = EVERY_SUBCOMMAND.iter().any(|call| {
+            call.len() >= words.len() && call.iter().zip(&words).all(|(one, other)| one == other)
+        });
+        assert!(is_called, "{words:?}");
     }
 }
+
+/// Standard output that cannot be written, because it is closed or its disk is full, is an error of the output, not of
+/// the input, and is reported once. No file takes its place.
+#[cfg(unix)]
+#[test]
+fn standard_output_that_cannot_be_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path().to_str().expect("UTF-8");
+    let summary = format!("{folder}/summary");
+    checked("replay", &run(&["replay", "traces/generic.wlt", "--format=json", "-o", &summary]), 0);
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_warpload"));
+    let path = bin.parent().expect("a folder").to_str().expect("UTF-8");
+    let path = format!("{path}:{}", std::env::var("PATH").expect("a path"));
+    let redirections: &[&str] =
+        if cfg!(target_os = "linux") { &[">&-", "> /dev/full"] } else { &[">&-"] };
+    for call in EVERY_SUBCOMMAND {
+        let call: Vec<String> = call.iter().map(|word| word.replace("FOLDER", folder)).collect();
+        for redirection in redirections {
+            let case = format!("{} {redirection}", call.join(" "));
+            let mut shell = Command::new("sh");
+            let script = format!(r#"echo '{QUESTION}' | "$0" "$@" {redirection}"#);
+            shell.args(["-c", &script]).arg(bin).args(&call).env("PATH", &path);
+            shell.current_dir(crate::common::ROOT);
+            let output = shell.output().expect("a shell");
+            let (_, stderr) = checked(&case, &output, 2);
+            let failed = "error: standard output cannot be written: ";
+            assert!(stderr.starts_with(failed), "{case}: {stderr}");
+            assert_eq!(stderr.lines().count(), 1, "{case}: {stderr}");
+        }
+    }
+    // By its name too.
+    for redirection in redirections {
+        let script = format!(
+            r#""$0" info traces/generic.wlt > /dev/null &&
+            "$0" replay traces/generic.wlt -o /dev/stdout {redirection}"#
+        );
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).arg(bin).current_dir(crate::common::ROOT);
+        let (_, stderr) = checked(redirection, &shell.output().expect("a shell"), 2);
+        assert!(stderr.starts_with("error: /dev/stdout: cannot be written: "), "{stderr}");
+    }
+}
+
+/// What `answer` is asked.
+#[cfg(unix)]
+const QUESTION: &str = r#"{"family":"decode","sm":"50","word":"0x9c90000123470200"}"#;
 
 #[test]
 fn no_colour_without_a_terminal() {

@@ -176,7 +176,10 @@ fn cases_are_chosen_by_family_and_flag() {
     }
     let (decided, _) = case("d", &[], 1);
     suite.add("d.jsonl", &decided.replace("\"source\"", "\"decision\":true,\"source\""));
+    let only = run(&own(), &["--skip-decisions"], &[&suite.path("d.jsonl")]);
+    assert_eq!(only.status, 1, "{only:?}");
     let ran = suite.run(&own(), &["--skip-decisions"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.stdout.contains("1 skipped: --skip-decisions: no public source decides\n"));
     assert_eq!(last_line(&ran.stdout), "12 passed, 0 failed, 1 skipped");
 }
@@ -196,6 +199,56 @@ fn results_go_to_a_file() {
     let over = suite.run(&own(), &["-o", cases.to_str().unwrap()]);
     assert_eq!(over.status, 2);
     assert!(over.stderr.contains("is one of the inputs"), "{}", over.stderr);
+}
+
+/// Neither a file that a case names nor what is run is replaced, whatever it is called.
+#[cfg(unix)]
+#[test]
+fn results_replace_no_file_that_is_used() {
+    let suite = Suite::new(1);
+    let trace = "a.traceg";
+    let named = format!(
+        r#"{{"id":"t","family":"traces","file":"files/{trace}","expect":{{"refused":true}}}}"#
+    );
+    let (skipped, _) = case("first", &[], 1);
+    suite.add("traces.jsonl", &format!("{skipped}\n{named}\n"));
+    suite.add(&format!("files/{trace}"), "no trace");
+    suite.add("prog.sh", "#!/bin/sh\nwhile read -r line; do echo '{\"skip\":\"x\"}'; done\n");
+    let script = suite.path("prog.sh");
+    let mut mode = std::fs::metadata(&script).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+    std::fs::set_permissions(&script, mode).unwrap();
+    let link = suite.path("linked");
+    std::os::unix::fs::symlink(&script, &link).unwrap();
+    let file = suite.path(&format!("files/{trace}"));
+    let program = script.to_str().unwrap();
+    let interpreted = format!("sh '{program}'");
+    for (command, options, to) in [
+        (own().as_str(), &[][..], &file),
+        // A case that is not asked, and one that is skipped, name it as well.
+        (&own(), &["--family", "coalescing"], &file),
+        (program, &["--format", "json"], &file),
+        (program, &[], &script),
+        (program, &[], &link),
+        (&interpreted, &["--format", "junit"], &script),
+        (link.to_str().unwrap(), &[], &script),
+    ] {
+        let before = std::fs::read(to).unwrap();
+        let options = [options, &["-o", to.to_str().unwrap()]].concat();
+        let ran = run(command, &options, &[&suite.path("traces.jsonl")]);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{command}: {ran:?}");
+        let message = format!("error: {}: is one of the inputs", to.display());
+        assert!(ran.stderr.starts_with(&message), "{command}: {}", ran.stderr);
+        assert_eq!(std::fs::read(to).unwrap(), before, "{command}");
+    }
+    // A program of the system is looked for where the system does.
+    let mut conform = crate::common::warpload();
+    let folder = suite.folder.path();
+    conform.args(["conform", "--command", "prog.sh", "-o"]).arg(&script).arg(folder);
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let ran: crate::common::Ran = conform.env("PATH", path).output().unwrap().into();
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(ran.stderr.contains("is one of the inputs"), "{}", ran.stderr);
 }
 
 #[test]

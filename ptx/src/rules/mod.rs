@@ -9,7 +9,7 @@ mod declarations;
 mod destination;
 mod gates;
 mod judged;
-mod opcodes;
+pub(crate) mod opcodes;
 mod order;
 mod param;
 mod qualifiers;

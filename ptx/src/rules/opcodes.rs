@@ -24,6 +24,11 @@ static OPCODES: LazyLock<HashSet<&str, NameHash>> = LazyLock::new(|| {
         .collect()
 });
 
+/// Makes what is made on first use.
+pub(crate) fn initialize() {
+    LazyLock::force(&OPCODES);
+}
+
 /// Whether it is known by its first word alone that nothing is wrong.
 pub(super) fn is_plain(module: &Module<'_>, instruction: &Instruction) -> bool {
     let name = module.text(instruction.mnemonic);

@@ -25,6 +25,7 @@ from ._native import (
     decode,
     encode,
     execute,
+    survive_forks,
 )
 from ._types import Address
 
@@ -77,6 +78,11 @@ __all__ = [
     "ptx",
     "tmem",
 ]
+
+
+# Before anything else is done.
+survive_forks()
+del survive_forks
 
 
 def __getattr__(name: str) -> Any:

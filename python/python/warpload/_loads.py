@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,13 +62,19 @@ def loads(path: str | os.PathLike[str], *, sm: str | int | None = None) -> list[
     """Returns every load of a cubin, of a listing, or of a file that holds cubins.
 
     ``sm`` chooses the cubins of that SM, or says whose code it is if the file does not.
+
+    Of a file that holds several images, each one that cannot be read is a :class:`UserWarning` if others can.
     """
     name = os.fspath(path)
     options = [] if sm is None else [f"--sm={sm}"]
     answer = _native.call(["decode", "--format=json", *options, "--", name])
-    answer.check()
     lines = map(json.loads, answer.output.splitlines())
-    return [_load(line) for line in lines if not line.get("error")]
+    found = [_load(line) for line in lines if not line.get("error")]
+    if all(load.image is None for load in found):
+        answer.check()
+    for message in answer.errors:
+        warnings.warn(message, stacklevel=2)
+    return found
 
 
 def _load(line: dict[str, Any]) -> Load:

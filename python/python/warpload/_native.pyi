@@ -11,7 +11,7 @@ from types import CapsuleType
 from typing import Any, Final, SupportsIndex, final
 from warpload._types import Address
 
-__all__ = ["__version__", "Answer", "Instruction", "LaneFault", "Machine", "Memory", "Outcome", "Replayed", "Table", "Trace", "Warp", "WarpFault", "call", "decode", "encode", "execute", "per_pc", "run"]
+__all__ = ["__version__", "Answer", "Instruction", "LaneFault", "Machine", "Memory", "Outcome", "Replayed", "Table", "Trace", "Warp", "WarpFault", "call", "decode", "encode", "execute", "per_pc", "run", "survive_forks"]
 
 __version__: Final[str]
 
@@ -28,6 +28,11 @@ class Answer:
     def drawing(self, /) -> str:
         """
         The messages as they are drawn on standard error.
+        """
+    @property
+    def errors(self, /) -> list[str]:
+        """
+        What each of the errors says.
         """
     @property
     def output(self, /) -> bytes:
@@ -182,9 +187,12 @@ class Machine:
         What misaligned addresses do.
         """
     @staticmethod
-    def open(manifest: str | PathLike[str]) -> Machine:
+    def open(manifest: str | PathLike[str], *, mmap: bool = False) -> Machine:
         """
         Returns the machine that the manifest of a memory image describes.
+
+        If one file holds all bytes, `mmap` maps it instead of reading it. It must not change while the machine's
+        memory is there: if it becomes shorter, a signal ends the process.
         """
     @property
     def register_limit(self, /) -> int:
@@ -198,7 +206,8 @@ class Memory:
     All memory of a machine. It does not change.
 
     `allocations` are those of global memory: bytes by their first address. Local memory is given as the
-    bytes of all 32 lanes, lane 0's first.
+    bytes of all 32 lanes, lane 0's first. Addresses have 40 bits, and 49 for instructions of SM 7.0 and later, unless
+    `address_bits` says how many.
 
     Bytes of one read-only object, `bytes` or a read-only `mmap.mmap` or views of it, are borrowed; all other
     bytes are copied.
@@ -207,8 +216,14 @@ class Memory:
         """
         How many bytes there are in all.
         """
-    def __new__(cls, /, allocations: Mapping | None = None, *, shared: Any | None = None, local_low: Any | None = None, local_high: Any | None = None, constant: Mapping | None = None, address_bits: SupportsIndex = 40, shared_window: tuple[SupportsIndex, SupportsIndex] = ..., local_window: tuple[SupportsIndex, SupportsIndex] = ...) -> Memory: ...
+    def __new__(cls, /, allocations: Mapping | None = None, *, shared: Any | None = None, local_low: Any | None = None, local_high: Any | None = None, constant: Mapping | None = None, address_bits: SupportsIndex | None = None, shared_window: tuple[SupportsIndex, SupportsIndex] = ..., local_window: tuple[SupportsIndex, SupportsIndex] = ...) -> Memory: ...
     def __repr__(self, /) -> str: ...
+    @property
+    def address_bits(self, /) -> int | None:
+        """
+        How many bits addresses have; ``None`` if the SM of the instruction that is executed decides: 40, or 49 from
+        SM 7.0 on.
+        """
     @property
     def allocations(self, /) -> list[tuple[int, int]]:
         """
@@ -319,7 +334,7 @@ class Trace:
         """
         How many loads there are.
         """
-    def __new__(cls, /, path: str | PathLike[str], *, threads: SupportsIndex | None = None) -> Trace:
+    def __new__(cls, /, path: str | PathLike[str], *, threads: SupportsIndex | None = None, mmap: bool = False) -> Trace:
         """
         Opens a trace; a text trace is imported.
         """
@@ -454,8 +469,14 @@ def per_pc(summary: bytes) -> Table:
     Returns the counts of each program counter in a summary's JSON.
     """
 
-def run(arguments: SupportsGetItem[int, str], *, own_process: bool = False) -> int:
+def run(arguments: SupportsGetItem[int, str], *, own_process: bool = False, stdout_is_closed: bool = False) -> int:
     """
     Runs the command in this process, with its streams, and returns the exit status. `own_process` says
-    that the process does nothing else, so that signals are the command's.
+    that the process does nothing else, so that signals are the command's; `stdout_is_closed`, that its standard
+    output was closed, and is something else by now.
+    """
+
+def survive_forks() -> None:
+    """
+    Lets a child of this process use all of this, whatever other threads were doing when it was forked.
     """

@@ -22,13 +22,14 @@ Window = tuple[int, int]
 
 
 class Trace:
-    """A trace: a binary one, which is mapped, or one of the text formats, which is imported on the way.
+    """A trace: a binary one, which is read, or one of the text formats, which is imported on the way.
 
     It is a table with a row for each load, for everything that reads Arrow's PyCapsule interface:
     ``polars.DataFrame(trace)``, ``pyarrow.table(trace)``, ``duckdb.from_arrow(trace)``. ``values`` adds a
     column with what the loads read.
 
-    A binary trace must not change while it is open.
+    ``mmap`` maps a binary trace instead of reading it, for traces that are larger than memory, or of which a part is
+    replayed. The file must not change while it is open then: if it becomes shorter, a signal ends the process.
     """
 
     def __init__(
@@ -37,12 +38,13 @@ class Trace:
         values: bool = False,
         *,
         threads: int | None = None,
+        mmap: bool = False,
     ) -> None:
         self.path = os.fspath(path)
         self.values = values
         # To the command, `-` is standard input.
         path = "./-" if self.path == "-" else self.path
-        self._trace = _native.Trace(path, threads=threads)
+        self._trace = _native.Trace(path, threads=threads, mmap=mmap)
 
     def __len__(self) -> int:
         """Returns how many loads there are."""
@@ -74,8 +76,8 @@ class Trace:
     ) -> _native.Table:
         """Returns the loads as a table, one row a load; ``fill`` says what memory holds.
 
-        ``threads`` make batches ahead. They are those of this process: a stream that was made before a
-        fork raises an error in the child, which makes its own.
+        ``threads`` make batches ahead, as many as can run at once. They are those of this process: a stream that was
+        made before a fork raises an error in the child, which makes its own.
         """
         return self._trace.loads(
             values=self.values if values is None else values,

@@ -1,6 +1,7 @@
 """Loads of PTX: which are legal, what they become on SM 5.x, and what they do.
 
-A module is given as a path, or as its text, which is a ``str`` of more than one line.
+A module is given as a path, or as its text: a ``str`` of more than one line, or with ``;``, ``{`` or ``}`` if no file
+has that name.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ __all__ = [
     "lower",
     "run",
 ]
+
+LANES = 32
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -214,7 +218,8 @@ def run(
     """Executes the loads of a function, in the order of the text.
 
     ``registers`` are values by name: a number for all lanes, 32 numbers, or an expression with ``lane``
-    in it, such as ``"0x1000+16*lane"``. ``parameters`` are those of the function, ``places`` the addresses
+    in it, such as ``"0x1000+16*lane"``. That of a predicate is ``True`` or ``False`` for all lanes, 32 of them, or a
+    number, which is a mask, bit n for lane n. ``parameters`` are those of the function, ``places`` the addresses
     of variables, ``image`` the manifest of a memory image. The others are options of ``warpload ptx run``.
     """
     options = [f"--active={active:#x}"]
@@ -227,7 +232,9 @@ def run(
     ):
         if value is not None:
             options.append(f"{name}={_text(value)}")
-    for name, values in (("--set", registers), ("--parameter", parameters), ("--place", places)):
+    for key, value in (registers or {}).items():
+        options.append(f"--set={key}={_expression(_of_lanes(value))}")
+    for name, values in (("--parameter", parameters), ("--place", places)):
         options += [f"{name}={key}={_expression(value)}" for key, value in (values or {}).items()]
     _, known = _call("run", module, options)
     loads = (
@@ -254,7 +261,7 @@ def _call(
     task: str, module: str | os.PathLike[str], options: Sequence[str]
 ) -> tuple[_native.Answer, dict[str, Any]]:
     """Runs the command on a module; raises what keeps it from being read."""
-    is_text = isinstance(module, str) and "\n" in module
+    is_text = isinstance(module, str) and _is_text(module)
     name = "-" if is_text else os.fspath(module)
     text = module.encode() if isinstance(module, str) and is_text else b""
     arguments = ["ptx", task, "--format", "json", *options, "--", name]
@@ -266,6 +273,20 @@ def _call(
             raise Error(f"{name}: no module of PTX", file=name)
         raise Error(f"{name}: {len(lines)} modules; expected one", file=name)
     return answer, json.loads(lines[0])
+
+
+def _is_text(module: str) -> bool:
+    """Returns whether a module is given as its text."""
+    if "\n" in module or "\0" in module:
+        return True
+    return any(character in module for character in ";{}") and not os.path.exists(module)
+
+
+def _of_lanes(value: object) -> object:
+    """Returns a truth value as those of all lanes: as a number, it would be that of one."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return [value] * LANES if isinstance(value, bool) else value
 
 
 def _instruction(sass: dict[str, str]) -> Instruction:
@@ -285,5 +306,5 @@ def _expression(value: object) -> str:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Sequence):
-        return ",".join(map(str, value))
-    return str(value)
+        return ",".join(map(_expression, value))
+    return str(int(value) if isinstance(value, bool) else value)

@@ -1,5 +1,7 @@
 //! Unix: what a file is beside its name, process groups, and signals.
 
+mod closed;
+mod forks;
 mod group;
 mod lost;
 mod signals;
@@ -10,6 +12,8 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
+pub(crate) use closed::{check_stdout, stdout_is_closed};
+pub(crate) use forks::at_forks;
 pub(crate) use group::{end_group, has_exited, start_group};
 pub(crate) use lost::report as report_lost;
 #[cfg(test)]
@@ -43,6 +47,11 @@ pub(crate) fn stdin_metadata() -> Option<Metadata> {
 
 /// Whether writing to a path goes to standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
+    if check_stdout().is_err() {
+        // In its place is what others may write to as well.
+        let names = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+        return names.iter().any(|name| path == Path::new(name));
+    }
     let stdout = file_of(&io::stdout()).and_then(|file| file.metadata());
     let (Ok(stdout), Ok(target)) = (stdout, fs::metadata(path)) else { return false };
     (stdout.dev(), stdout.ino()) == (target.dev(), target.ino())
@@ -50,6 +59,7 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
 
 /// Returns standard output as a file. Opened again, it would be written from its beginning.
 pub(crate) fn unbuffered_stdout() -> io::Result<File> {
+    check_stdout()?;
     file_of(&io::stdout())
 }
 

@@ -222,6 +222,9 @@ const TENSOR_LD: [(&str, QualifierKind); 22] = {
 /// Qualifiers by their names without dots.
 type Kinds = NameMap<&'static str, QualifierKind>;
 
+static OF_LD: LazyLock<Kinds> = LazyLock::new(|| kinds(&LD));
+static OF_TENSOR_LD: LazyLock<Kinds> = LazyLock::new(|| kinds(&TENSOR_LD));
+
 /// Makes a map of a table, and of all types.
 fn kinds(table: &[(&'static str, QualifierKind)]) -> Kinds {
     let types = ScalarType::names().map(|(name, scalar)| (name, QualifierKind::Type(scalar)));
@@ -230,10 +233,14 @@ fn kinds(table: &[(&'static str, QualifierKind)]) -> Kinds {
 }
 
 impl QualifierKind {
+    /// Makes what is made on first use.
+    pub(crate) fn initialize() {
+        LazyLock::force(&OF_LD);
+        LazyLock::force(&OF_TENSOR_LD);
+    }
+
     /// Reads a qualifier with its dot.
     pub(super) fn read(opcode: Opcode, text: &str) -> Self {
-        static OF_LD: LazyLock<Kinds> = LazyLock::new(|| kinds(&LD));
-        static OF_TENSOR_LD: LazyLock<Kinds> = LazyLock::new(|| kinds(&TENSOR_LD));
         let kinds = match opcode {
             Opcode::Ld => &OF_LD,
             Opcode::TensorLd | Opcode::TensorLdRed => &OF_TENSOR_LD,

@@ -5,7 +5,6 @@ mod container;
 mod join;
 mod part;
 
-use std::io::Read;
 use std::path::Path;
 
 use self::part::Part;
@@ -65,13 +64,8 @@ impl BinaryTrace {
     /// Returns [`TraceError`] if it cannot be read or does not fit into memory, is not a trace, or is
     /// damaged.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let read = || {
-            let (mut file, size) = regular_file::open(path)?;
-            let mut bytes = Arena::zeroed(size)?;
-            file.read_exact(bytes.bytes_mut().unwrap_or_default())?;
-            Ok(bytes)
-        };
-        Self::new(read().map_err(|source| TraceError::Read { path: path.to_owned(), source })?)
+        let read = regular_file::open(path).and_then(|(file, _)| Arena::read(&file));
+        Self::new(read.map_err(|source| TraceError::Read { path: path.to_owned(), source })?)
     }
 
     /// Reads a trace from its bytes. Those of blocks are checked by [`Self::block`].
