@@ -99,6 +99,7 @@
 
 #![deny(unsafe_code)]
 
+mod compatibility;
 #[cfg(feature = "container")]
 pub mod container;
 pub mod explain;

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use warpload::encoding::control::{Bundle, Control};
 use warpload::encoding::{
-    Alias, Expected, Load, LoadDestination, LoadInstruction, LoadSize, MachineWord, NotExecutable,
-    ParseError, ParseErrorKind, ParsedLine, Sm, parse_control_prefix, parse_line,
+    Alias, Decoded, Expected, HiddenDescriptor, Load, LoadDestination, LoadInstruction, LoadSize,
+    MachineWord, NotExecutable, ParseError, ParseErrorKind, ParsedLine, Sm, parse_control_prefix,
+    parse_line, parse_line_128_like, parse_line_like,
 };
 use warpload::explain::certain_fault;
 use warpload::load::{AnyRegister, WarpFault};
@@ -14,6 +15,7 @@ use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
 use super::options::{Format, Progress};
 use super::status::Status;
+use super::word::read_word;
 
 /// Assemble text to words
 ///
@@ -26,6 +28,7 @@ Examples:
   warpload encode 'LD.32 R3, [R1 + 20], P0'
   warpload encode < loads.sass
   warpload encode --sm 90 'LDG.E R0, desc[UR4][R2.64+0x10]'
+  warpload encode --sm 80 --like 0x000ea2000c1e1d000000000402047981 'LDG.E.128 R8, [R2.64]'
   warpload encode --bundle 'LD R0, [R2] &wr=0 ?W2G' 'LD R1, [R2+4] &wr=1 &req={0}'")]
 pub(crate) struct Arguments {
     /// Instructions, one each; without any, or with `-`, lines of standard input
@@ -44,6 +47,11 @@ pub(crate) struct Arguments {
     /// their scheduling is part of them
     #[arg(long, value_name = "SM", default_value = "50", hide_default_value = true)]
     sm: Sm,
+
+    /// Take from this word, a load of the same form, all that a text does not say: a descriptor that the
+    /// text of SM 8.x hides, scheduling, and bits that no text shows
+    #[arg(long, value_name = "WORD")]
+    like: Option<String>,
 
     /// How the words are written
     #[arg(long, value_enum, default_value_t)]
@@ -69,9 +77,11 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
             arguments.sm
         );
     }
+    let like = arguments.like.as_deref().map(|word| like(word, arguments.sm)).transpose()?;
     let mut batch = Batch {
         bundle: arguments.bundle,
         sm: arguments.sm,
+        like,
         format: arguments.format,
         instructions: Vec::new(),
         status: Status::Done,
@@ -109,6 +119,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 struct Batch {
     bundle: bool,
     sm: Sm,
+    like: Option<Load>,
     format: Format,
     /// What bundles are made of, once every line has been read.
     instructions: Vec<(u64, Control)>,
@@ -117,7 +128,7 @@ struct Batch {
 
 impl Batch {
     fn line(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
-        let parsed = match Parsed::new(text, self.sm) {
+        let parsed = match Parsed::new(text, self.sm, self.like.as_ref()) {
             Ok(parsed) => parsed,
             Err(error) => {
                 output.raise(Status::Failed);
@@ -130,6 +141,16 @@ impl Batch {
         if let Some(alias) = parsed.alias {
             output.flush()?;
             diagnostic::alias_note(origin, text, &alias);
+        }
+        if let Some(chosen) = parsed.chosen {
+            output.flush()?;
+            let title = format!("the text hides the descriptor; this has `{}`", named(chosen));
+            let help =
+                "append it, as `decode --hidden` does, or take it from a word with `--like WORD`";
+            let start = parse_control_prefix(text).map_or(0, |(_, start)| start);
+            let from = text.len() - text[start..].trim_start().len();
+            let place = (from, text.trim_end().len());
+            diagnostic::warning_in_line(origin, text, place, &title, help);
         }
         if let Some(fault) = certain_fault(&parsed.load) {
             output.flush()?;
@@ -183,17 +204,41 @@ pub(crate) struct Parsed {
     pub(crate) load: Load,
     control: Option<Control>,
     pub(crate) alias: Option<Alias>,
+    /// The descriptor that is in the word although the text does not name it.
+    chosen: Option<HiddenDescriptor>,
 }
 
 impl Parsed {
-    pub(crate) fn new(text: &str, sm: Sm) -> Result<Self, ParseError> {
+    /// Reads a text; all that it does not say is as in `like`.
+    pub(crate) fn new(text: &str, sm: Sm, like: Option<&Load>) -> Result<Self, ParseError> {
         if sm.has_wide_words() {
-            let load = Load::parse(text, sm)?;
-            return Ok(Self { load, control: None, alias: None });
+            let line = parse_line_128_like(text, sm, like.and_then(Load::wide).as_ref())?;
+            let load = line.instruction.into();
+            return Ok(Self { load, control: None, alias: None, chosen: line.chosen });
         }
-        let ParsedLine { instruction, control, alias, .. } = parse_line(text)?;
-        Ok(Self { load: instruction.into(), control, alias })
+        let ParsedLine { instruction, control, alias, .. } = match like.and_then(Load::narrow) {
+            Some(like) => parse_line_like(text, &like)?,
+            None => parse_line(text)?,
+        };
+        Ok(Self { load: instruction.into(), control, alias, chosen: None })
     }
+}
+
+/// Reads the word of `--like`.
+fn like(word: &str, sm: Sm) -> anyhow::Result<Load> {
+    let word = read_word(word, Some(sm)).map_err(|error| anyhow::anyhow!("--like: {error}"))?;
+    match Load::decode(word, sm) {
+        Decoded::Load(load) => Ok(load),
+        Decoded::Refused(refusal) => {
+            anyhow::bail!("--like: {word} is refused, as nvdisasm does: {refusal}")
+        }
+        Decoded::Other => anyhow::bail!("--like: {word} is no load of SM {sm}"),
+    }
+}
+
+/// Returns the annotation without the space before it.
+fn named(descriptor: HiddenDescriptor) -> String {
+    descriptor.to_string().trim_start().to_owned()
 }
 
 /// Warns that executing `load`, which was read from `text`, raises `fault`.

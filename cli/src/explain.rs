@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use anyhow::Context;
-use warpload::encoding::{FieldReading, FieldReading128, Load, Sm, describe};
+use warpload::encoding::{FieldReading, FieldReading128, Load, Sm, describe, parse_control_prefix};
 use warpload::explain::{effect, remarks};
 
+use super::decode::find::names_a_load;
 use super::diagnostic::Origin;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
@@ -24,10 +25,11 @@ Examples:
   warpload explain 'LD.U.128 R4, [R1], P1'
   warpload explain --format json @!P0 LD.64 R2, [R4+0x8]
   warpload explain 0x9c90000123470200 0x84e0000000070104
+  warpload explain 'LD.E R4, [R2], P1' 'LD.E.CG R4, [R2], P1'
   warpload explain --sm 90 0x000ea2000c1e19000000080402007981
   cut -f1 words.tsv | warpload explain -")]
 pub(crate) struct Arguments {
-    /// A word (hexadecimal, `0x` or not), several words, or an instruction, quoted or not; `-` reads a word or an instruction a line
+    /// Words (hexadecimal, `0x` or not) and instructions, each quoted, or one instruction not quoted; `-` reads a word or an instruction a line
     #[arg(required = true, value_name = "WORD|TEXT")]
     instruction: Vec<String>,
 
@@ -70,11 +72,26 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         })?;
     } else if given.iter().all(|text| is_word(text, sm)) {
         given.iter().try_for_each(|text| batch.one(ORIGIN, text, output))?;
+    } else if given.iter().all(|text| is_word(text, sm) || is_instruction(text, sm)) {
+        for (number, text) in (1..).zip(&given) {
+            let file = match given.len() {
+                1 => ORIGIN.file.to_owned(),
+                _ => format!("<argument {number}>"),
+            };
+            batch.one(Origin { file: &file, ..ORIGIN }, text, output)?;
+        }
     } else {
         // Words of an instruction that was not quoted come as separate arguments.
         batch.one(ORIGIN, &given.join(" "), output)?;
     }
     Ok(batch.status)
+}
+
+/// Whether an argument is a whole instruction: a load's mnemonic, and operands after it.
+fn is_instruction(text: &str, sm: Option<Sm>) -> bool {
+    let start = parse_control_prefix(text).map_or(0, |(_, start)| start);
+    let text = text[start..].trim();
+    text.contains(char::is_whitespace) && names_a_load(text, sm.unwrap_or(Sm::SPA5))
 }
 
 /// Explanations one after the other.

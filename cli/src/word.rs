@@ -5,7 +5,7 @@ use std::path::Path;
 use warpload::encoding::control::Notation;
 use warpload::encoding::{Decoded, Load, MachineWord, Sm};
 
-use super::decode::row::{ControlJson, LoadJson};
+use super::decode::row::{self, ControlJson, LoadJson};
 use super::encode::ERROR;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
@@ -22,6 +22,8 @@ struct ErrorJson<'e> {
 pub(crate) struct Style {
     pub(crate) sm: Option<Sm>,
     pub(crate) notation: Option<Notation>,
+    /// What texts hide is appended to them.
+    pub(crate) hidden: bool,
     pub(crate) format: Format,
 }
 
@@ -88,14 +90,18 @@ fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Resul
 }
 
 fn word_line(word: MachineWord, style: Style, output: &mut Output) -> std::io::Result<()> {
-    let Style { sm, notation, format } = style;
+    let Style { sm, notation, hidden, format } = style;
+    let hidden = |load: &Load| row::hidden(load).filter(|_| hidden);
     let json = || LoadJson {
         sm: sm.map(|sm| sm.to_string()),
         word: Some(word.to_string()),
         ..LoadJson::default()
     };
     match (Load::decode(word, sm.unwrap_or(Sm::SPA5)), format) {
-        (Decoded::Load(load), Format::Text) => output.line(text(load, notation)),
+        (Decoded::Load(load), Format::Text) => match hidden(&load) {
+            Some(hidden) => output.line(format_args!("{} {hidden}", text(load, notation))),
+            None => output.line(text(load, notation)),
+        },
         (Decoded::Refused(_), Format::Text) => output.line("illegal"),
         (Decoded::Other, Format::Text) => output.line("-"),
         (Decoded::Other, Format::Json) => output.line("null"),
@@ -106,6 +112,7 @@ fn word_line(word: MachineWord, style: Style, output: &mut Output) -> std::io::R
         (Decoded::Load(load), Format::Json) => output.json(&LoadJson {
             text: Some(load.text().as_str()),
             control: load.wide().map(|load| ControlJson::new(load.control(), Some(word))),
+            hidden: hidden(&load),
             ..json()
         }),
     }

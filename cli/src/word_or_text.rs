@@ -18,7 +18,7 @@ pub(crate) const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1, colu
 /// Returns the load of a word; reports what is wrong if there is none.
 fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
     let place = match origin.file {
-        "<argument>" => String::new(),
+        file if file.starts_with("<argument") => String::new(),
         file => format!("{file}: line {}: ", origin.line),
     };
     let word = read_word(text, sm).map_err(|error| format!("{place}{error}"));
@@ -46,7 +46,7 @@ fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
 /// Returns the load of a text; reports what is wrong if there is none.
 fn of_text(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
     let sm = sm.unwrap_or(Sm::SPA5);
-    let parsed = Parsed::new(text, sm);
+    let parsed = Parsed::new(text, sm, None);
     let parsed = parsed.map_err(|error| diagnostic::parse_error(origin, text, &error, sm)).ok()?;
     if let Some(alias) = parsed.alias {
         diagnostic::alias_note(origin, text, &alias);

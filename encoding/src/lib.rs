@@ -87,12 +87,12 @@ pub use sm::{Group, Sm, UnknownSm};
 pub use table::{FieldReading, Layout, Row, Word};
 pub use text::{
     Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
-    later_syntax, parse_control_prefix, parse_line, parse_opcode,
+    later_syntax, parse_control_prefix, parse_line, parse_line_like, parse_opcode,
 };
 pub use wide::{
-    Addresses128, Annotations128, Decoded128, FieldReading128, Instruction128, Modifiers128,
-    Refusal, TensorParts128, TensorReduction128, TensorShape128, TensorType128, parse_line_128,
-    parse_opcode_128,
+    Addresses128, Annotations128, Decoded128, FieldReading128, HiddenDescriptor, Instruction128,
+    Modifiers128, ParsedLine128, Refusal, TensorParts128, TensorReduction128, TensorShape128,
+    TensorType128, parse_line_128, parse_line_128_like, parse_opcode_128,
 };
 pub use word_bits::WordBits;
 

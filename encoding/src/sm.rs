@@ -67,6 +67,9 @@ const SMS: &[(u16, Group, Tail)] = &[
     (121, Group::Blackwell120, Tail::All),
 ];
 
+/// The first SM with code that no other SM executes: its names can end in `a`.
+const FIRST_SPECIFIC: u32 = 90;
+
 /// A known SM version, such as 5.0 or 9.0a. Displays as in the names of targets: `50`, `90a`.
 ///
 /// ```
@@ -124,10 +127,20 @@ impl Sm {
         Some(Self::of(*number, *group))
     }
 
-    /// Returns this SM with the suffix `a`: code that only this SM executes.
+    /// Returns this SM with the suffix `a`: code that only this SM executes. Before 9.0 there is no such
+    /// code, and this SM is returned.
+    ///
+    /// ```
+    /// use warpload_encoding::Sm;
+    ///
+    /// assert_eq!("90".parse::<Sm>()?.specific().to_string(), "90a");
+    /// assert_eq!(Sm::SPA5.specific(), Sm::SPA5);
+    /// assert!(Sm::all().all(|sm| sm.specific().to_string().parse() == Ok(sm.specific())));
+    /// # Ok::<(), warpload_encoding::UnknownSm>(())
+    /// ```
     #[must_use]
     pub const fn specific(self) -> Self {
-        self.with(Suffix::A)
+        if self.number() < FIRST_SPECIFIC { self } else { self.with(Suffix::A) }
     }
 
     /// Returns all SMs, without suffixes, in ascending order.
@@ -217,7 +230,7 @@ impl FromStr for Sm {
         let number = digits.parse().ok().filter(|_| canonical);
         let sm = number.and_then(Self::new).ok_or(UnknownSm)?;
         match suffix {
-            Suffix::A if sm.number() < 90 => Err(UnknownSm),
+            Suffix::A if sm.number() < FIRST_SPECIFIC => Err(UnknownSm),
             Suffix::F if sm.number() < 100 => Err(UnknownSm),
             suffix => Ok(sm.with(suffix)),
         }

@@ -6,6 +6,8 @@ use object::elf::{ELFCLASS32, EM_CUDA, FileHeader32, FileHeader64};
 use object::endian::LittleEndian;
 use object::read::elf::{FileHeader, SectionHeader};
 
+use crate::compatibility;
+
 /// The SM of an image. Displays as in the names of targets: `50`, `90a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageSm {
@@ -46,11 +48,6 @@ const ABI_VERSION_2: u8 = 8;
 /// The bit of the flags for code that only this SM executes, in either version of the ABI.
 const SPECIFIC: u32 = 0x800;
 const SPECIFIC_2: u32 = 0x08;
-
-/// The section in which CUDA 13 says what the code is compatible with, and the attribute in it that is
-/// 1 for code that only this SM executes.
-const COMPATIBILITY: &[u8] = b".nv.compat";
-const SPECIFIC_ATTRIBUTE: u8 = 9;
 
 /// What is read of a cubin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,37 +94,13 @@ impl Cubin {
         let end = sections.zip(segments).map(|(sections, segments)| sections.max(segments));
         let end = end.and_then(|end| usize::try_from(end).ok()).filter(|end| *end > 0);
         let end = end.map_or(data.len(), |end| end.min(data.len()));
-        is_specific |= compatibility::<Elf>(header, data).is_some_and(is_specific_record);
+        is_specific |= header.sections(endian, data).is_ok_and(|sections| {
+            let names = header.section_strings_index(endian, data);
+            let names = names.and_then(|index| sections.section(index)?.data(endian, data));
+            names.is_ok_and(|names| compatibility::is_specific::<Elf>(data, &sections, names))
+        });
         // Before SM 9.0 there is no such code.
         let suffix = (is_specific && number >= 90).then_some('a');
         Some(Self { sm: ImageSm::new(number, suffix), end })
     }
-}
-
-/// Returns the bytes of the section of that purpose.
-fn compatibility<'d, Elf: FileHeader<Endian = LittleEndian>>(
-    header: &Elf,
-    data: &'d [u8],
-) -> Option<&'d [u8]> {
-    let sections = header.sections(LittleEndian, data).ok()?;
-    let names = header.section_strings_index(LittleEndian, data).ok()?;
-    let names = sections.section(names).ok()?.data(LittleEndian, data).ok()?;
-    let is_it = |section: &&Elf::SectionHeader| {
-        let name = names.get(section.sh_name(LittleEndian) as usize..).unwrap_or_default();
-        name.strip_prefix(COMPATIBILITY).is_some_and(|after| after.first() == Some(&0))
-    };
-    sections.iter().find(is_it)?.data(LittleEndian, data).ok()
-}
-
-/// Whether attributes say that only one SM executes the code. Each has its format and its number; the
-/// formats are those of `.nv.info`: a value of 8 or 16 bits, or a size and that many bytes.
-fn is_specific_record(mut attributes: &[u8]) -> bool {
-    while let Some(([format, number, low, high], rest)) = attributes.split_first_chunk() {
-        if *number == SPECIFIC_ATTRIBUTE && *format == 2 {
-            return *low == 1;
-        }
-        let size = if *format == 4 { usize::from(u16::from_le_bytes([*low, *high])) } else { 0 };
-        attributes = rest.get(size..).unwrap_or_default();
-    }
-    false
 }

@@ -152,6 +152,10 @@ impl Prepared {
         if lanes.executing.is_empty() {
             return Ok(Outcome::default());
         }
+        // An error, not a fault, also if the registers are wrong.
+        if matches!(wide.kind, Kind::Matrices { .. }) && lanes.executing != LaneMask::ALL {
+            return Err(ExecuteError::PartialWarp("LDSM"));
+        }
         if let Some(fault) = self.fault {
             return Ok(Outcome::warp_fault(lanes.executing, fault));
         }
@@ -165,9 +169,6 @@ impl Prepared {
             Kind::Halves(high) => load_halves(self.op, &lanes, machine, [first, high], warp),
             Kind::Once { low, high } => load_once(self.op, &lanes, machine, low, high, warp),
             Kind::Matrices { count, transposed } => {
-                if lanes.executing != LaneMask::ALL {
-                    return Err(ExecuteError::PartialWarp("LDSM"));
-                }
                 load_matrices(self.op, &lanes, machine, first, count, transposed, warp)
             }
         };

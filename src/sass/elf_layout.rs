@@ -13,6 +13,7 @@ use warpload_encoding::Sm;
 use super::code::CodeUnit;
 use super::error::SassError;
 use super::registers;
+use crate::compatibility;
 
 /// The longest name in bytes; mangled names of C++ templates are much shorter.
 const MAX_NAME_BYTES: usize = 1 << 16;
@@ -113,6 +114,9 @@ impl Layout {
             .and_then(|index| sections.section(index))
             .map_err(broken("section names", header.e_shoff(endian).into()))?;
         let names = file_range::<Elf>(names, "the section names", file_size)?;
+        let all_names = data.get(names.clone()).unwrap_or_default();
+        let is_specific = compatibility::is_specific::<Elf>(data, &sections, all_names);
+        let sm = if is_specific { sm.specific() } else { sm };
 
         let text = text_sections::<Elf>(data, &sections, names, sm)?;
         let symbols = if text.iter().any(|section| section.name.is_none()) {

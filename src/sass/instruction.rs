@@ -20,8 +20,9 @@ pub struct SassInstruction {
     pub offset: Option<u64>,
     /// The instruction word; `None` in a listing without words.
     pub word: Option<MachineWord>,
-    /// The text of a listing without offset, braces, slot and semicolon; `None` for binaries. It
-    /// can end with the scheduling that nvdisasm 12.8 appends from SM 8.6 on.
+    /// The text of a listing without offset, braces, slot, annotations in `(*"` and `"*)`, and
+    /// semicolon; `None` for binaries, and for words that nvdisasm 12.8 lists without text beside
+    /// life ranges. It can end with the scheduling that nvdisasm 12.8 appends from SM 8.6 on.
     pub text: Option<String>,
     /// How it is scheduled, from the control word, the word of 128 bits, or the notation before the
     /// text.

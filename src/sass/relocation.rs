@@ -3,7 +3,7 @@
 /// Returns the text of an instruction with its relocated operands replaced by 0, or `None` if it
 /// has none.
 ///
-/// A relocated constant address names bank and offset at once; both become 0.
+/// A relocated constant address names bank and offset at once, also beside a register; both become 0.
 ///
 /// ```
 /// use warpload::sass::without_relocations;
@@ -12,6 +12,8 @@
 /// assert_eq!(without_relocations(text).as_deref(), Some("LDS.U.64 R6, [R9+0x0]"));
 /// let text = "LDC.U8 R0, c[`(table)]";
 /// assert_eq!(without_relocations(text).as_deref(), Some("LDC.U8 R0, c[0x0][0x0]"));
+/// let text = "LDC R4, c[R0+`((table + -0x8000))]";
+/// assert_eq!(without_relocations(text).as_deref(), Some("LDC R4, c[0x0][R0+0x0]"));
 /// assert_eq!(without_relocations("LDS R0, [R1]"), None);
 /// ```
 #[must_use]
@@ -20,17 +22,26 @@ pub fn without_relocations(text: &str) -> Option<String> {
     let mut replaced = String::new();
     while let Some((before, relocation)) = rest.split_once('`') {
         let after = &relocation[end_of_parentheses(relocation)?..];
-        replaced += before;
+        if let Some((before, register)) = without_bank(before, after) {
+            replaced += before;
+            replaced += "0x0][";
+            replaced += register;
+        } else {
+            replaced += before;
+        }
         replaced += "0x0";
         rest = after;
-        if before.ends_with("c[")
-            && let Some(after) = after.strip_prefix(']').filter(|after| !after.starts_with('['))
-        {
-            replaced += "][0x0]";
-            rest = after;
-        }
     }
     if replaced.is_empty() { None } else { Some(replaced + rest) }
+}
+
+/// Splits the text before a relocation in `` c[R0+`(symbol)] ``, which has one bracket for bank and
+/// offset: up to the bracket, and the register in it, if there is one.
+fn without_bank<'t>(before: &'t str, after: &str) -> Option<(&'t str, &'t str)> {
+    let open = before.rfind("c[")? + "c[".len();
+    let (before, register) = before.split_at(open);
+    let is_whole = after.starts_with(']') && !after.starts_with("][");
+    (is_whole && !register.contains(']')).then_some((before, register))
 }
 
 /// Returns where the parenthesis that `text` begins with is closed.
@@ -59,6 +70,10 @@ mod tests {
             ("LDC R0, c[`((t + 0xc))]", Some("LDC R0, c[0x0][0x0]")),
             ("LDC R0, c[0x3][R2+`(t)]", Some("LDC R0, c[0x3][R2+0x0]")),
             ("LDC R0, c[`(bank)][R2]", Some("LDC R0, c[0x0][R2]")),
+            ("LDC R0, c[R4+`((t + -0x8))]", Some("LDC R0, c[0x0][R4+0x0]")),
+            ("ULDC UR4, c[UR8+`(t)]", Some("ULDC UR4, c[0x0][UR8+0x0]")),
+            ("LDC R0, c[0x3][0x8], [`(t)]", Some("LDC R0, c[0x3][0x8], [0x0]")),
+            ("LDC R0, c[`(bank)][`(t)]", Some("LDC R0, c[0x0][0x0]")),
             ("MOV R0, `(a), `((b + 0x4))", Some("MOV R0, 0x0, 0x0")),
             ("LDS R0, [`(sm]", None),
             ("LDS R0, [`sm]", None),

@@ -181,3 +181,24 @@ fn every_compression_is_read() {
     let images = images(&file);
     assert_eq!(images.iter().map(bytes).collect::<Vec<_>>(), [&cubin[..], &cubin[..], b"ptx"]);
 }
+
+/// A cubin is of the SM that its container says, letter included: ptxas 13.5 writes that to `.nv.compat`.
+#[test]
+fn instructions_have_the_sm_of_their_image() {
+    let mut sms = Vec::new();
+    for entry in fs::read_dir(folder()).unwrap() {
+        let file = fs::read(entry.unwrap().path()).unwrap();
+        for image in Images::new(&file).map(|image| image.unwrap()) {
+            let read = image.read().unwrap();
+            if image.kind != ImageKind::Cubin {
+                continue;
+            }
+            let mut sass =
+                warpload::sass::read(&*read.bytes, warpload::sass::Format::Detect).unwrap();
+            let sm = sass.next().unwrap().unwrap().sm.unwrap().to_string();
+            assert_eq!(sm, read.sm.unwrap().to_string());
+            sms.push(sm);
+        }
+    }
+    assert!(["75", "90a", "120a"].iter().all(|known| sms.iter().any(|sm| sm == known)), "{sms:?}");
+}

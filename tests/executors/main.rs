@@ -12,8 +12,11 @@ mod wide;
 use std::fmt::Display;
 
 use proptest::prelude::*;
-use warpload::encoding::LoadInstruction;
+use warpload::encoding::{LoadInstruction, Pred, parse_line_128};
+use warpload::lane::LaneMask;
 use warpload::load::{ExecuteError, Outcome, execute, reference};
+use warpload::machine::Machine;
+use warpload::memory::Memory;
 use warpload::warp::Warp;
 
 use loads::{Case, NUMBERS, Opcode, SIBLINGS};
@@ -67,5 +70,34 @@ proptest! {
         if let Some(case) = Case::wide(&numbers) {
             check(&case)?;
         }
+    }
+}
+
+/// Matrices need all lanes: without some it is an error, also where the registers would fault
+/// (docs/load-sm70.md, clause 14).
+#[test]
+fn matrices_of_a_part_of_the_warp_are_an_error() {
+    for (text, predicate, active, is_partial) in [
+        ("LDSM.16.M88.2 R1, [R4]", u32::MAX, u32::MAX - 1, true),
+        ("LDSM.16.M88.2 R1, [R4]", u32::MAX, 1, true),
+        ("LDSM.16.M88.4 R252, [R4]", u32::MAX, 1 << 31, true),
+        ("@P0 LDSM.16.M88.2 R1, [R4]", 0xff, u32::MAX, true),
+        ("LDSM.16.M88.2 R2, [R4]", u32::MAX, u32::MAX - 1, true),
+        // All lanes, and none.
+        ("LDSM.16.M88.2 R1, [R4]", u32::MAX, u32::MAX, false),
+        ("LDSM.16.M88.2 R1, [R4]", u32::MAX, 0, false),
+        ("@!P0 LDSM.16.M88.2 R1, [R4]", u32::MAX, 1, false),
+    ] {
+        let instruction = parse_line_128(text, "80".parse().unwrap()).unwrap();
+        let memory = Memory::builder().shared(&[0; 512]).build().unwrap();
+        let mut warp = Warp::new();
+        warp.active = LaneMask::from_bits(active);
+        warp.set_predicate(Pred::try_from(0).unwrap(), LaneMask::from_bits(predicate));
+        let case = Case { machine: Machine::new(memory), instruction, warp };
+        let [fast, literal] = both(&case);
+        assert_eq!(fast.1, literal.1, "{text} {active:#x}");
+        let is_error = matches!(literal.1, Err(ExecuteError::PartialWarp("LDSM")));
+        assert_eq!(is_error, is_partial, "{text} {active:#x}: {:?}", literal.1);
+        assert!(fast.0 == case.warp && literal.0 == case.warp, "{text} {active:#x}");
     }
 }

@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     pub(super) offset: u64,
 
     /// List the cubins and the PTX in each file instead
-    #[arg(long, conflicts_with_all = ["word", "raw", "check", "function", "all", "extract"])]
+    #[arg(long, conflicts_with_all = ["word", "raw", "check", "function", "all", "extract", "stats", "hidden"])]
     pub(super) list: bool,
 
     /// Write the cubins and the PTX in each file into this folder instead: STEM.N.sm_S.cubin or
@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["word", "raw", "check", "function", "all"]
+        conflicts_with_all = ["word", "raw", "check", "function", "all", "stats", "hidden"]
     )]
     pub(super) extract: Option<PathBuf>,
 
@@ -94,19 +94,24 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     pub(super) control: ControlNotation,
 
+    /// Append what the text of a load hides, so that `encode` writes it again: on SM 8.x the descriptor of
+    /// an address, `&desc=UR4`
+    #[arg(long)]
+    pub(super) hidden: bool,
+
     /// Show this function only
     #[arg(long, value_name = "NAME")]
     pub(super) function: Option<String>,
 
     /// Compare a listing's own text with its words; exit status 1 if they differ. Bits that no
-    /// text shows are noted
-    #[arg(long, conflicts_with = "raw")]
+    /// text shows are noted, and descriptors that it hides
+    #[arg(long, conflicts_with_all = ["raw", "hidden"])]
     pub(super) check: bool,
 
     /// Count the loads of each function by kind, width and cache operator, and remark on those that
     /// stand out: neighbours that one wider load could serve, volatile loads, and displacements that
     /// are not a multiple of the access size
-    #[arg(long, conflicts_with_all = ["all", "check", "control"])]
+    #[arg(long, conflicts_with_all = ["all", "check", "control", "hidden"])]
     pub(super) stats: bool,
 
     /// Show names of functions as they are in the input, without their demangled form

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use warpload::encoding::{Decoded, Instruction, Ld, Ldg, Ldl, Lds, Load, Sm};
+use warpload::encoding::{Decoded, Instruction, Ld, Ldg, Ldl, Lds, Load, Sm, parse_line_128};
 use warpload::sass::{SassInstruction, without_relocations};
 
 use super::find::{is_later_load, names_a_load, sm_of};
@@ -19,6 +19,12 @@ pub(super) struct Checked {
     /// Loads whose words have bits set that no text shows.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) unread: u64,
+    /// Loads that the listing gives as words alone, which are not among `loads`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) without_text: u64,
+    /// Loads whose descriptor the text hides, and `encode` would choose another.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) hidden: u64,
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -27,13 +33,19 @@ fn is_zero(count: &u64) -> bool {
 
 impl fmt::Display for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { loads, differences, relocated, unread } = self;
+        let Self { loads, differences, relocated, unread, without_text, hidden } = self;
         write!(f, "{} checked, {}", plural(*loads, "load"), plural(*differences, "difference"))?;
         if *relocated > 0 {
             write!(f, "; {relocated} relocated, not compared")?;
         }
+        if *without_text > 0 {
+            write!(f, "; {without_text} without text, not compared")?;
+        }
         if *unread > 0 {
             write!(f, "; {unread} with bits that the disassembler does not read")?;
+        }
+        if *hidden > 0 {
+            write!(f, "; {hidden} with a descriptor that the text hides")?;
         }
         Ok(())
     }
@@ -46,14 +58,40 @@ pub(super) enum Remark {
     Difference(String),
     /// What is in its word and not in any text.
     Unread(String),
+    /// What is in its word and hidden by its text.
+    Hidden(String),
 }
 
 impl Checked {
     /// Compares one instruction; returns what is to be said of it. Instructions that are not loads
     /// by text or by word are not compared, nor are those without a word.
     pub(super) fn instruction(&mut self, instruction: &SassInstruction) -> Option<Remark> {
-        let difference = self.difference(instruction).map(Remark::Difference);
-        difference.or_else(|| self.unread(instruction).map(Remark::Unread))
+        if let Some(difference) = self.difference(instruction) {
+            return Some(Remark::Difference(difference));
+        }
+        let hidden = self.hidden(instruction).map(Remark::Hidden);
+        self.unread(instruction).map(Remark::Unread).or(hidden)
+    }
+
+    /// The descriptor that a text hides, if that is not the one that its assembled text has. Only the
+    /// first is described: on SM 8.x nearly every load of global memory has one.
+    fn hidden(&mut self, instruction: &SassInstruction) -> Option<String> {
+        let (text, word) = (instruction.text.as_deref()?, instruction.word?);
+        let sm = sm_of(instruction)?;
+        let Decoded::Load(Load::Sm70(load)) = Load::decode(word, sm) else { return None };
+        let hidden = load.hidden_descriptor()?;
+        let relocated = without_relocations(text);
+        let parsed = parse_line_128(relocated.as_deref().unwrap_or(text), sm).ok()?;
+        if parsed.hidden_descriptor() == Some(hidden) {
+            return None;
+        }
+        self.hidden += 1;
+        (self.hidden == 1).then(|| {
+            format!(
+                "the word {word} has `{}`, which the text hides; `encode` needs it, or `--like {word}`",
+                hidden.to_string().trim_start()
+            )
+        })
     }
 
     /// The bits of a load that has a text, and that the text does not show.
@@ -77,8 +115,12 @@ impl Checked {
 
     fn difference(&mut self, instruction: &SassInstruction) -> Option<String> {
         let word = instruction.word?;
-        let text = instruction.text.as_deref()?;
         let sm = sm_of(instruction)?;
+        let Some(text) = instruction.text.as_deref() else {
+            let is_load = matches!(Load::decode(word, sm), Decoded::Load(_));
+            self.without_text += u64::from(is_load);
+            return None;
+        };
         let decoded = match Load::decode(word, sm) {
             Decoded::Load(load) => Some(load),
             _ if !names_a_load(text, sm) => return None,
@@ -138,7 +180,9 @@ fn says(text: &str, load: Load, sm: Sm) -> bool {
 /// one differ in nothing but what a relocation replaces: the displacement, the constant bank, or
 /// both.
 fn is_equal_elsewhere(text: &str, parsed: Load, decoded: Load) -> bool {
-    let is_bank_relocated = text.contains("c[`");
+    // `` c[R0+`(symbol)] `` has one bracket for bank and displacement.
+    let bank = text.split_once("c[").and_then(|(_, rest)| rest.split(']').next());
+    let is_bank_relocated = bank.is_some_and(|bank| bank.contains('`'));
     let (parsed, decoded) = match (parsed, decoded) {
         (Load::Spa5(parsed), Load::Spa5(decoded)) => (parsed, decoded),
         (Load::Sm70(parsed), Load::Sm70(decoded)) => {
@@ -204,6 +248,11 @@ mod tests {
             ("LDC R0, c[`(x)]", "LDC R0, c[0x2][R2+0x8]", false),
             ("LDC R0, c[`(x)][R2+0x8]", "LDC R0, c[0x2][R2+0x8]", true),
             ("LDC R0, c[`(x)][R2+0x8]", "LDC R0, c[0x2][R2+0x4]", false),
+            ("LDC R0, c[R2+`((x + -0x8000))]", "LDC R0, c[0x2][R2]", true),
+            ("LDC R0, c[R2+`((x + -0x8000))]", "LDC R0, c[0x2][R2+0x8]", true),
+            ("LDC R0, c[R2+`((x + -0x8000))]", "LDC R0, c[0x2][R4]", false),
+            ("LDC R0, c[R2+`((x + -0x8000))]", "LDC R1, c[0x2][R2]", false),
+            ("LDC R0, c[R2+`((x + -0x8000))]", "LDC.U8 R0, c[0x2][R2]", false),
         ] {
             let word = parse_line(word).expect("a load").instruction.encode();
             let mut checked = Checked::default();
@@ -244,5 +293,19 @@ mod tests {
         }
         // Every bit of an LD is shown.
         assert_eq!(checked("LD.E R0, [R2], P1", word("LD.E R0, [R2], P1")), (None, 0));
+    }
+
+    #[test]
+    fn words_without_text_are_counted() {
+        let word = parse_line("LDG.E R0, [R2]").expect("a load").instruction.encode();
+        let mut checked = Checked::default();
+        let mut instruction = SassInstruction::default();
+        instruction.word = Some(word.into());
+        assert_eq!(checked.instruction(&instruction), None);
+        assert_eq!((checked.loads, checked.without_text), (0, 1));
+        assert_eq!(
+            checked.to_string(),
+            "0 loads checked, 0 differences; 1 without text, not compared"
+        );
     }
 }

@@ -195,6 +195,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
             all: self.arguments.all,
             names_files: self.arguments.input.len() > 1,
             notation: self.arguments.control.notation(),
+            hidden: self.arguments.hidden,
             has_lines: lines.is_present,
         };
         let mut stats = self.arguments.stats.then(|| Stats::new(self.path, style));
@@ -372,9 +373,9 @@ impl<'d, 'f> Decoder<'d, 'f> {
             Remark::Difference(difference) => {
                 self.status = output.fail(Status::Failed, format_args!("{place}: {difference}"))?;
             }
-            Remark::Unread(unread) => {
+            Remark::Unread(note) | Remark::Hidden(note) => {
                 output.flush()?;
-                diagnostic::note(format_args!("{place}: {unread}"));
+                diagnostic::note(format_args!("{place}: {note}"));
             }
         }
         Ok(())

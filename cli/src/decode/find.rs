@@ -69,7 +69,7 @@ pub(super) fn is_later_load(instruction: &SassInstruction) -> bool {
 }
 
 /// Returns whether the mnemonic, after a guard, is that of a load of `sm`.
-pub(super) fn names_a_load(text: &str, sm: Sm) -> bool {
+pub(crate) fn names_a_load(text: &str, sm: Sm) -> bool {
     let text = text.trim_start();
     let after_guard = match text.strip_prefix('@') {
         Some(guarded) => guarded.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),

@@ -8,7 +8,7 @@ mod arguments;
 mod check;
 mod decoder;
 mod extract;
-mod find;
+pub(crate) mod find;
 mod functions;
 mod images;
 mod list;
@@ -18,7 +18,6 @@ mod stats;
 pub(crate) use self::arguments::Arguments;
 use self::decoder::Decoder;
 use self::functions::Wanted;
-use super::diagnostic;
 use super::io::{self, Output};
 use super::options::Progress;
 use super::status::Status;
@@ -33,6 +32,7 @@ pub(crate) fn execute(
         let style = word::Style {
             sm: arguments.sm,
             notation: arguments.control.notation(),
+            hidden: arguments.hidden,
             format: arguments.format,
         };
         return word::decode(&arguments.word, style, output);
@@ -48,8 +48,7 @@ pub(crate) fn execute(
     }
     // Of several inputs one with the function is enough.
     if let Some(missing) = functions.missing().filter(|_| status == Status::Done) {
-        diagnostic::error(missing);
-        status = Status::Unreadable;
+        status = output.fail(Status::Failed, missing)?;
     }
     Ok(status)
 }

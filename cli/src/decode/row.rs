@@ -41,6 +41,9 @@ pub(crate) struct LoadJson<'l> {
     /// The function's name as its source has it; absent if it is not mangled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) demangled: Option<&'l str>,
+    /// Only with `--hidden`: what the text hides, as `encode` reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hidden: Option<String>,
     /// The source line, `Some(None)` if it is unknown; `None` if the input has no line information.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<Option<&'l SourceLine>>,
@@ -85,6 +88,12 @@ impl From<Control> for ControlJson {
     }
 }
 
+/// Returns what the text of a load hides, as an annotation that `encode` reads.
+pub(crate) fn hidden(load: &Load) -> Option<String> {
+    let descriptor = load.wide()?.hidden_descriptor()?;
+    Some(descriptor.to_string().trim_start().to_owned())
+}
+
 /// Whether the text is that of a load in which the linker fills something in.
 pub(super) fn has_relocated_text(instruction: &SassInstruction) -> bool {
     let text = instruction.text.as_deref();
@@ -101,6 +110,8 @@ pub(super) struct Style {
     /// There are several inputs.
     pub(super) names_files: bool,
     pub(super) notation: Option<Notation>,
+    /// What texts hide is appended to them.
+    pub(super) hidden: bool,
     /// The input has line information.
     pub(super) has_lines: bool,
 }
@@ -141,6 +152,10 @@ impl Row<'_> {
             Found::Illegal(refusal) => Some(refusal),
             _ => None,
         };
+        let hidden = match found {
+            Found::Load(load) if style.hidden => hidden(load),
+            _ => None,
+        };
         let file = self.path.display().to_string();
         if style.format == Format::Json {
             return output.json(&LoadJson {
@@ -161,6 +176,7 @@ impl Row<'_> {
                 load: style.all.then_some(is_load),
                 relocated,
                 demangled: self.demangled,
+                hidden,
                 source: style.has_lines.then_some(instruction.source.as_ref()),
             });
         }
@@ -181,6 +197,9 @@ impl Row<'_> {
             Some(refusal) => format!("  illegal ({refusal})"),
             None => self.text_and_control(decoded.as_deref(), style.notation),
         };
+        if let Some(hidden) = hidden {
+            line += &format!(" {hidden}");
+        }
         if relocated {
             line += if decoded.is_some() {
                 "  (relocated)"

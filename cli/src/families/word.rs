@@ -98,7 +98,7 @@ struct EncodeQuestion {
 
 pub(super) fn encode(question: &str, _: &mut Answerer) -> Result<Answer, JsonError> {
     let EncodeQuestion { sm, text } = json::from_str(question)?;
-    Ok(match Parsed::new(&text, read_sm(&sm)?) {
+    Ok(match Parsed::new(&text, read_sm(&sm)?, None) {
         Ok(parsed) => Answer::new(&serde_json::json!({ "word": parsed.load.word().to_string() })),
         Err(_) => illegal(),
     })

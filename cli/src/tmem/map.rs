@@ -109,7 +109,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         },
         (Drawn::Instruction(text), Some(sm)) => match sass::read(text, sm) {
             Some((instruction, tensor)) => (tensor.load, Some((instruction, tensor))),
-            None => return Ok(Status::Unreadable),
+            None => return Ok(output.raise(Status::Failed)),
         },
         (Drawn::Shape(_), Some(_)) => {
             anyhow::bail!("--sm goes with the word or text of an LDTM, not with a shape")

@@ -7,6 +7,7 @@ use super::lexer::{TokenKind, skip_blank};
 use super::span::Span;
 use crate::control::{Barrier, Control, Schedule, WaitMask, read_cuassembler, read_maxas};
 use crate::field::FieldValue;
+use crate::wide::{HiddenDescriptor, uniform_named};
 
 /// The annotations of a line; `None` for those that it does not have.
 #[derive(Clone, Copy, Default)]
@@ -19,12 +20,14 @@ pub(crate) struct Annotations {
     pub(crate) batch: Option<u8>,
     /// The PM field of a word of 128 bits.
     pub(crate) pm: Option<u8>,
+    /// The descriptor that the text of a word of 128 bits hides, and where it is named.
+    pub(crate) descriptor: Option<(HiddenDescriptor, Span)>,
 }
 
 impl Annotations {
-    /// Returns whether one of them is not the PM field.
+    /// Returns whether one of them says when the instruction issues or what it waits for.
     pub(crate) fn schedules(&self) -> bool {
-        let Self { wait, read, write, schedule, batch, pm: _ } = self;
+        let Self { wait, read, write, schedule, batch, pm: _, descriptor: _ } = self;
         wait.is_some() || read.is_some() || write.is_some() || schedule.is_some() || batch.is_some()
     }
 }
@@ -71,6 +74,16 @@ impl Cursor<'_> {
                     Some(AnnotationName::Write(digits)) => {
                         found.write.replace(self.barrier(digits, name, is_wide)?).is_some()
                     }
+                    None if is_wide && name.is("desc") => {
+                        self.expect(b'=')?;
+                        let word = self.word(Expected::UniformRegister)?;
+                        let descriptor = match word.is("none") {
+                            true => HiddenDescriptor::None,
+                            false => HiddenDescriptor::Register(uniform_named(word)?),
+                        };
+                        let span = Span { start: span.start, end: self.position() };
+                        found.descriptor.replace((descriptor, span)).is_some()
+                    }
                     None => return Err(name.error(ParseErrorKind::UnknownAnnotation)),
                 }
             } else if self.eat(b'?') {
@@ -91,8 +104,12 @@ impl Cursor<'_> {
     fn question(&mut self, is_wide: bool, found: &mut Annotations) -> Result<bool, ParseError> {
         if is_wide {
             // `????3` is batch 3.
-            let is_unknown = self.eat(b'?') && self.eat(b'?') && self.eat(b'?');
+            let question_marks = (0..3).take_while(|_| self.eat(b'?')).count();
+            let is_unknown = question_marks == 3;
             let word = self.word(Expected::Schedule)?;
+            if !matches!(question_marks, 0 | 3) {
+                return Err(word.error(ParseErrorKind::UnknownSchedule));
+            }
             let named = BATCHES.iter().position(|name| word.is(name));
             let batch = if is_unknown { word.is("3").then_some(2) } else { named };
             if let Some(batch) = batch {

@@ -206,6 +206,13 @@ pub enum ParseErrorKind {
     DescriptorAfterUniform,
     /// The instruction that the text names is refused by the disassembler.
     Refused(Refusal),
+    /// A descriptor in an annotation, but the text of this load hides none.
+    NoHiddenDescriptor,
+    /// The load from which all that the text does not say was to be taken has another form.
+    OtherForm {
+        /// Its mnemonic.
+        mnemonic: &'static str,
+    },
 }
 
 impl fmt::Display for ParseError {
@@ -284,6 +291,10 @@ impl fmt::Display for ParseError {
                 "the descriptor must be in the uniform register after that of the shared address",
             ),
             Kind::Refused(refusal) => write!(f, "no such instruction: {refusal}"),
+            Kind::NoHiddenDescriptor => f.write_str("the text of this load hides no descriptor"),
+            Kind::OtherForm { mnemonic } => {
+                write!(f, "not of the form of the word that it should be like, which is {mnemonic}")
+            }
         }
     }
 }

@@ -79,6 +79,7 @@ fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
         Kind::PredicateWrittenAsNumber => "write PT",
         Kind::NegatedOperand => "only the guard before the mnemonic, `@!P0`, has a negation bit",
         Kind::BaseAfterOffset => "the base comes first: `[R1+0x4]`",
+        Kind::NoHiddenDescriptor => "only `[R2.64]` and the like of SM 8.x hide one",
         Kind::UnknownAnnotation => "annotations are `&req={0,2}`, `&rd=N`, `&wr=N`",
         Kind::UnknownSchedule => {
             "for example `?WAIT4_END_GROUP`, `?trans2`, `?DUAL`, `?YIELD6`, `?DRAIN`"

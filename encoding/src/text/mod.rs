@@ -26,5 +26,5 @@ pub use hint::Hint;
 pub use later::later_syntax;
 pub use modifier::{Alias, Modifiers};
 pub(crate) use operands::{Bare, predicate_named, register_named};
-pub use parse::{ParsedLine, parse_line, parse_opcode};
+pub use parse::{ParsedLine, parse_line, parse_line_like, parse_opcode};
 pub use span::Span;

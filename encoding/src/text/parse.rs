@@ -60,6 +60,33 @@ pub fn parse_line(text: &str) -> Result<ParsedLine, ParseError> {
     Ok(ParsedLine { instruction, control: leading.or(trailing), alias: cursor.alias() })
 }
 
+/// Parses one instruction, as [`parse_line`] does; the bits that no text shows are those of `like`, which
+/// has the same mnemonic.
+///
+/// ```
+/// use warpload_encoding::{Instruction, parse_line_like};
+///
+/// let like = Instruction::decode(0xeed4_3000_0007_0200).expect("LDG.E R0, [R2] with bit 44");
+/// let edited = parse_line_like("LDG.E R4, [R2]", &like)?.instruction;
+/// assert_eq!(edited.encode(), 0xeed4_3000_0007_0204);
+/// # Ok::<(), warpload_encoding::ParseError>(())
+/// ```
+///
+/// # Errors
+/// Returns [`ParseError`] with the bytes at fault if `text` is not one load instruction, or has another
+/// mnemonic than `like`.
+pub fn parse_line_like(text: &str, like: &Instruction) -> Result<ParsedLine, ParseError> {
+    let line = parse_line(text)?;
+    let unread = line.instruction.unread_bits();
+    let word = line.instruction.encode() & !unread | like.encode() & unread;
+    let is_same = line.instruction.mnemonic() == like.mnemonic();
+    let instruction = Instruction::decode(word).filter(|_| is_same);
+    let span = Span { start: 0, end: text.trim_end().len() };
+    let kind = ParseErrorKind::OtherForm { mnemonic: like.mnemonic() };
+    let instruction = instruction.ok_or(ParseError { kind, span })?;
+    Ok(ParsedLine { instruction, ..line })
+}
+
 /// Parses one instruction without a control notation.
 pub(super) fn parse_instruction(text: &str) -> Result<Instruction, ParseError> {
     let mut cursor = Cursor::new(text, 0);

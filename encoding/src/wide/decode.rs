@@ -152,7 +152,12 @@ impl Instruction128 {
         Self { low: word as u64, high: (word >> 64) as u64, form_and_sm }
     }
 
-    const fn form_index(&self) -> u8 {
+    /// Returns the instruction with another word of its form.
+    pub(super) const fn with_word(self, word: u128) -> Self {
+        Self { low: word as u64, high: (word >> 64) as u64, ..self }
+    }
+
+    pub(super) const fn form_index(&self) -> u8 {
         (self.form_and_sm >> 32) as u8
     }
 

@@ -11,6 +11,7 @@ mod addresses;
 mod decode;
 mod fit;
 mod form;
+mod hidden;
 // One row a line.
 #[rustfmt::skip]
 mod layout;
@@ -30,8 +31,10 @@ mod write_address;
 
 pub use self::addresses::Addresses128;
 pub use self::decode::{Decoded128, Instruction128, Refusal};
+pub use self::hidden::HiddenDescriptor;
 pub use self::modifiers::Modifiers128;
-pub use self::read::{parse_line_128, parse_opcode_128};
+pub(crate) use self::operand_text::uniform_named;
+pub use self::read::{ParsedLine128, parse_line_128, parse_line_128_like, parse_opcode_128};
 pub use self::reading::FieldReading128;
 pub use self::tail::Annotations128;
 pub use self::tensor::{TensorParts128, TensorReduction128, TensorShape128, TensorType128};

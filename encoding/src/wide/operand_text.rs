@@ -160,6 +160,7 @@ fn read_address(
     let mut offset_span = None;
     let mut is_first = true;
     loop {
+        let separator = cursor.peek().span;
         if !is_first {
             if cursor.eat(b']') {
                 break;
@@ -174,7 +175,13 @@ fn read_address(
         is_first = false;
         let at = cursor.peek().span;
         if offset.is_some() {
-            return Err(ParseError { kind: ParseErrorKind::BaseAfterOffset, span: at });
+            let is_register = cursor.peek_word().is_some_and(|word| !word.is_digit_first());
+            let end = ParseErrorKind::Expected(Expected::Character(']'));
+            return Err(if is_register {
+                ParseError { kind: ParseErrorKind::BaseAfterOffset, span: at }
+            } else {
+                ParseError { kind: end, span: separator }
+            });
         }
         let is_number = cursor.peek_word().is_some_and(Word::is_digit_first);
         if is_number || at_minus(cursor) {
@@ -238,7 +245,7 @@ fn after_u(word: Word<'_>) -> Word<'_> {
 }
 
 /// Returns the uniform register that `word` names.
-pub(super) fn uniform_named(word: Word<'_>) -> Result<UniformReg, ParseError> {
+pub(crate) fn uniform_named(word: Word<'_>) -> Result<UniformReg, ParseError> {
     if !is_uniform(word, b'R') {
         return Err(word.error(ParseErrorKind::Expected(Expected::UniformRegister)));
     }

@@ -2,6 +2,7 @@
 
 use super::decode::{Decoded128, Instruction128};
 use super::form::{FORMS, Modifier};
+use super::hidden::{HiddenDescriptor, is_control, is_of_descriptor};
 use super::modifiers::Modifiers128;
 use super::operand_text::{WrittenOperands, either_predicate};
 use super::row::{Kind, Slot};
@@ -35,6 +36,43 @@ const TRANS1: u8 = 17;
 /// # Errors
 /// Returns [`ParseError`] with the bytes at fault if `text` is not one load instruction of `sm`.
 pub fn parse_line_128(text: &str, sm: Sm) -> Result<Instruction128, ParseError> {
+    parse_line_128_like(text, sm, None).map(|line| line.instruction)
+}
+
+/// A load and what its text left open. Created by [`parse_line_128_like`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParsedLine128 {
+    /// The load.
+    pub instruction: Instruction128,
+    /// The descriptor that was chosen because neither the text nor another load names it; `None` if
+    /// nothing was chosen.
+    pub chosen: Option<HiddenDescriptor>,
+}
+
+/// Parses one instruction of `sm`, as [`parse_line_128`] does; what the text does not say is that of
+/// `like`, a load of the same form: scheduling, a hidden descriptor, bits that the disassembler does not
+/// read.
+///
+/// ```
+/// use warpload_encoding::{Decoded128, Instruction128, parse_line_128_like};
+///
+/// let (sm, word) = ("80".parse()?, 0x000ea2000c1e1d00_0000000402047981);
+/// let Decoded128::Load(like) = Instruction128::decode(word, sm) else { panic!("a load") };
+/// let edited = parse_line_128_like("LDG.E.128 R8, [R2.64]", sm, Some(&like))?;
+/// assert_eq!(edited.instruction.encode(), 0x000ea2000c1e1d00_0000000402087981);
+/// assert!(edited.chosen.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns [`ParseError`] with the bytes at fault if `text` is not one load instruction of `sm`, or has
+/// another form than `like`.
+pub fn parse_line_128_like(
+    text: &str,
+    sm: Sm,
+    like: Option<&Instruction128>,
+) -> Result<ParsedLine128, ParseError> {
     let (leading, start) = parse_control_prefix(text)?;
     let mut cursor = Cursor::new(text, start);
     let line_start = cursor.peek().span.start;
@@ -42,27 +80,63 @@ pub fn parse_line_128(text: &str, sm: Sm) -> Result<Instruction128, ParseError> 
         return Err(cursor.error(Error::Expected(Expected::Instruction)));
     }
     let guard = WrittenGuard::read(&mut cursor)?;
-    let load = instruction(&mut cursor, sm)?;
-    let load = guard.apply(load)?;
+    let written = WrittenLoad::read(&mut cursor, sm)?;
+    let load = written.fit(sm)?;
     let at = cursor.peek().span.start;
     let trailing = cursor.annotation_parts(true)?;
     let span = Span { start: at, end: cursor.position() };
     if leading.is_some() && trailing.is_some_and(|trailing| trailing.schedules()) {
         return Err(ParseError { kind: Error::ControlTwice, span });
     }
-    let load = load.scheduled(leading, trailing);
+    let descriptor = trailing.and_then(|trailing| trailing.descriptor);
+    // Two forms can have the same text.
+    let load = match (like, descriptor) {
+        (Some(like), _) if like.sm() == sm => written.fit_to(like).unwrap_or(load),
+        (_, Some((_, span))) => written.fit_hiding(sm, span).unwrap_or(load),
+        _ => load,
+    };
+    let load = guard.apply(load)?.scheduled(leading, trailing);
+    let load = match descriptor {
+        Some((wanted, span)) => load.with_hidden_descriptor(wanted, span)?,
+        None => load,
+    };
     let ended = cursor.eat(b';');
     if cursor.peek().kind != TokenKind::End {
         let kind = if ended { Error::TrailingText } else { Error::Expected(Expected::End) };
         return Err(cursor.error(kind));
     }
-    match Instruction128::decode(load.encode(), sm) {
-        Decoded128::Load(load) => Ok(load),
-        Decoded128::Refused(refusal) => {
-            let span = Span { start: line_start, end: cursor.position() };
-            Err(ParseError { kind: Error::Refused(refusal), span })
+    let span = Span { start: line_start, end: cursor.position() };
+    let load = match like {
+        None => load,
+        Some(like) => {
+            let is_said = said(sm, leading, trailing);
+            let other_form = Error::OtherForm { mnemonic: like.mnemonic() };
+            load.like(like, is_said).ok_or(ParseError { kind: other_form, span })?
         }
+    };
+    match Instruction128::decode(load.encode(), sm) {
+        Decoded128::Load(instruction) => {
+            let is_open = descriptor.is_none() && like.is_none();
+            let chosen = instruction.hidden_descriptor().filter(|_| is_open);
+            Ok(ParsedLine128 { instruction, chosen })
+        }
+        Decoded128::Refused(refusal) => Err(ParseError { kind: Error::Refused(refusal), span }),
         Decoded128::Other => Err(cursor.error(Error::Expected(Expected::Instruction))),
+    }
+}
+
+/// Returns which fields the text names beside the operands.
+fn said(sm: Sm, leading: Option<Control>, trailing: Option<Annotations>) -> impl Fn(Slot) -> bool {
+    let schedules = trailing.is_some_and(|trailing| trailing.schedules());
+    let has_pm = trailing.is_some_and(|trailing| trailing.pm.is_some());
+    // In the text of 12.x what is 0 is left out.
+    let says_all = schedules || has_pm && sm.tail() == Tail::All;
+    let says_descriptor = trailing.is_some_and(|trailing| trailing.descriptor.is_some());
+    move |slot| match slot {
+        Slot::Batch => says_all,
+        Slot::Pm => says_all || has_pm,
+        slot if is_control(slot) => says_all || leading.is_some(),
+        slot => says_descriptor && is_of_descriptor(slot),
     }
 }
 
@@ -114,14 +188,44 @@ impl WrittenGuard {
     }
 }
 
-/// Reads mnemonic and operands.
-fn instruction(cursor: &mut Cursor<'_>, sm: Sm) -> Result<Instruction128, ParseError> {
-    let opcode = WrittenOpcode::read(cursor)?;
-    // A wrong mnemonic or modifier comes first.
-    opcode.each_form(sm, Ok)?;
-    let operands = WrittenOperands::read(cursor)?;
-    let end = cursor.peek().span;
-    opcode.each_form(sm, |load| load.with_operands(&operands, end))
+/// Mnemonic and operands.
+struct WrittenLoad<'t> {
+    opcode: WrittenOpcode<'t>,
+    operands: WrittenOperands,
+    /// What follows the operands.
+    end: Span,
+}
+
+impl<'t> WrittenLoad<'t> {
+    fn read(cursor: &mut Cursor<'t>, sm: Sm) -> Result<Self, ParseError> {
+        let opcode = WrittenOpcode::read(cursor)?;
+        // A wrong mnemonic or modifier comes first.
+        opcode.each_form(sm, Ok)?;
+        let operands = WrittenOperands::read(cursor)?;
+        Ok(Self { opcode, operands, end: cursor.peek().span })
+    }
+
+    fn fit(&self, sm: Sm) -> Result<Instruction128, ParseError> {
+        self.opcode.each_form(sm, |load| load.with_operands(&self.operands, self.end))
+    }
+
+    /// Fits the first form whose text hides a descriptor.
+    fn fit_hiding(&self, sm: Sm, span: Span) -> Result<Instruction128, ParseError> {
+        self.opcode.each_form(sm, |load| {
+            let load = load.with_operands(&self.operands, self.end)?;
+            let nothing = ParseError { kind: Error::NoHiddenDescriptor, span };
+            load.hidden_descriptor().map(|_| load).ok_or(nothing)
+        })
+    }
+
+    /// Fits the form of another load.
+    fn fit_to(&self, like: &Instruction128) -> Result<Instruction128, ParseError> {
+        if !self.opcode.mnemonic.is(like.mnemonic()) {
+            return Err(self.opcode.mnemonic.error(Error::OtherForm { mnemonic: like.mnemonic() }));
+        }
+        let load = self.opcode.fit_modifiers(like.blank())?;
+        load.with_operands(&self.operands, self.end)
+    }
 }
 
 /// No mnemonic has more words after its dots.

@@ -19,6 +19,11 @@ impl Instruction128 {
         Self::of(form, word, sm)
     }
 
+    /// Returns the instruction of the same form without operands.
+    pub(super) fn blank(&self) -> Self {
+        Self::template(self.form_index(), self.sm())
+    }
+
     fn default_of(&self, row: &Row) -> Option<u64> {
         if row.fixed.is_some() {
             return row.fixed;

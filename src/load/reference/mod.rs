@@ -60,6 +60,11 @@ pub fn execute<I: LoadInstruction, M: LoadMemory>(
     if executing.is_empty() {
         return Ok(Outcome::default());
     }
+    // Matrices of a part of the warp are an error, whatever the registers are: docs/load-sm70.md,
+    // clause 14.
+    if matches!(size, LoadSize::Matrices { .. }) && executing != LaneMask::ALL {
+        return Err(ExecuteError::PartialWarp("LDSM"));
+    }
 
     let load = Load::new(&parts, size);
     let uniform_destinations = uniform_destinations(&parts, size);
@@ -69,7 +74,7 @@ pub fn execute<I: LoadInstruction, M: LoadMemory>(
         return Ok(Outcome::warp_fault(executing, *fault));
     }
     if let LoadSize::Matrices { count, transposed } = size {
-        return execute_matrices(&load, count.into(), transposed, machine, warp, executing);
+        return Ok(execute_matrices(&load, count.into(), transposed, machine, warp));
     }
     if !uniform_destinations.is_empty() {
         return Ok(execute_once(&load, &uniform_destinations, machine, warp, executing));
@@ -207,11 +212,7 @@ fn execute_matrices<M: LoadMemory>(
     transposed: bool,
     machine: &Machine<M>,
     warp: &mut Warp,
-    executing: LaneMask,
-) -> Result<Outcome, ExecuteError> {
-    if executing != LaneMask::ALL {
-        return Err(ExecuteError::PartialWarp("LDSM"));
-    }
+) -> Outcome {
     let mut faults = LaneFaults::default();
     let mut rows: Vec<LaneLoad> = Vec::new();
     for lane in 0..8 * count {
@@ -240,7 +241,7 @@ fn execute_matrices<M: LoadMemory>(
             warp.set_register(register, values);
         }
     }
-    Ok(outcome(load, executing, faults, &[]))
+    outcome(load, LaneMask::ALL, faults, &[])
 }
 
 /// Returns the faults of the register rules that are broken (section 3), of which the first is raised.

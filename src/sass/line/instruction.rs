@@ -1,5 +1,6 @@
 //! Lines with an instruction.
 
+use memchr::memmem;
 use warpload_encoding::Control;
 
 use super::comment::{comment, ends_line, is_word, parse_word, skip_space, word};
@@ -78,7 +79,7 @@ pub(super) fn instruction(
     } else if !body.is_empty() {
         return fault(end, Kind::MissingEnd);
     }
-    body = without_slot(body);
+    body = without_slot(without_annotations(without_slot(body)));
     if body.is_empty() {
         return fault(start, Kind::MissingInstruction);
     }
@@ -101,6 +102,19 @@ fn without_slot(body: &str) -> &str {
     let rest = body.strip_suffix(" SLOT 0").or_else(|| body.strip_suffix(" SLOT 1"));
     rest.map_or(body, str::trim_end)
 }
+
+/// Removes annotations such as `(*"SpillRefill"*)` and `(*"BRANCH_TARGETS .L_x_1"*)` from the end:
+/// nvdisasm's findings about the instruction, which are no part of its text. Version 13.5 marks spills by
+/// default, so that loads have them too.
+fn without_annotations(body: &str) -> &str {
+    let is_annotated = body.ends_with(ANNOTATION_END);
+    let start =
+        is_annotated.then(|| memmem::find(body.as_bytes(), ANNOTATION.as_bytes())).flatten();
+    start.map_or(body, |start| body[..start].trim_end())
+}
+
+const ANNOTATION: &str = "(*\"";
+const ANNOTATION_END: &str = "\"*)";
 
 /// What follows an instruction.
 struct Tail {
@@ -136,15 +150,26 @@ fn tail(text: &str, end: usize, may_close: bool) -> Read<Tail> {
 }
 
 /// Returns where the instruction that begins at `start` ends: at `;`, at a comment, or with the line.
+/// Inside an annotation none of these ends it.
 fn instruction_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
-    while let Some(length) = bytes.get(at..).and_then(|rest| memchr::memchr2(b';', b'/', rest)) {
+    while let Some(length) =
+        bytes.get(at..).and_then(|rest| memchr::memchr3(b';', b'/', b'(', rest))
+    {
         at += length;
-        if bytes[at] == b';' || matches!(bytes.get(at + 1), Some(b'*' | b'/')) {
-            return at;
-        }
-        at += 1;
+        at += match bytes[at] {
+            b'(' => annotation_length(&bytes[at..]).unwrap_or(1),
+            b'/' if !matches!(bytes.get(at + 1), Some(b'*' | b'/')) => 1,
+            _ => return at,
+        };
     }
     bytes.len()
+}
+
+/// Returns the length of the annotation that `bytes` begins with.
+fn annotation_length(bytes: &[u8]) -> Option<usize> {
+    let content = bytes.strip_prefix(ANNOTATION.as_bytes())?;
+    let length = memmem::find(content, ANNOTATION_END.as_bytes())?;
+    Some(ANNOTATION.len() + length + ANNOTATION_END.len())
 }

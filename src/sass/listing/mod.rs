@@ -9,7 +9,9 @@
 //!
 //! In code of SM 7.0 and later, which has neither, the second half of each instruction's word is
 //! alone in the next line. Most listings name their SM, and one of cuobjdump can have several; without
-//! a name the offsets and the lines of the words tell the two kinds of code apart.
+//! a name the offsets and the lines of the words tell the two kinds of code apart. With life ranges
+//! (`-plr`, `-lrm`), nvdisasm 12.8 leaves out the first lines of some blocks, so that both halves of a word
+//! are alone: that is an instruction without text.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -60,6 +62,8 @@ struct State {
     /// What the code consists of by its lines, until one names the SM.
     unit: Option<CodeUnit>,
     bundle: Option<OpenBundle>,
+    /// The offset of a word of 128 bits without text, if it comes next.
+    next_offset: Option<u64>,
     /// An instruction whose word is not complete.
     pending: Option<Pending>,
     /// Complete instructions; at most two, since one line can complete one and add one.
@@ -136,6 +140,11 @@ fn word_place(line: Line<'_>) -> Place {
     Place::new(line, line.text.find('/').or_impossible(0, "a word begins with `/*`"))
 }
 
+/// Returns the offset of the next instruction of 128 bits.
+fn offset_after(offset: Option<u64>) -> Option<u64> {
+    offset?.checked_add(16)
+}
+
 /// Returns what code with an instruction at `offset` consists of; `None` if it can be either.
 fn unit_of_offset(offset: u64) -> Option<CodeUnit> {
     let units = [CodeUnit::Bundle, CodeUnit::Word];
@@ -153,8 +162,10 @@ impl State {
             return Ok(());
         }
         let unit = self.code_unit();
-        let shape = classify(line.text, unit)
-            .map_err(|fault| Place::new(line, fault.at).error(fault.kind))?;
+        let shape = classify(line.text, unit).map_err(|fault| {
+            let error = || Place::new(line, fault.at).error(fault.kind);
+            self.lone_half().unwrap_or_else(error)
+        })?;
         if shape == Shape::Blank {
             return Ok(());
         }
@@ -187,9 +198,7 @@ impl State {
             }
             Shape::Ptx => self.ptx = self.ptx.or(Some(line.number)),
             Shape::Block(name) => self.block = Some((name.to_owned(), Place::new(line, 0))),
-            Shape::Word(_) if unit == Some(CodeUnit::Word) => {
-                return Err(word_place(line).error(ListingErrorKind::UnexpectedHalf));
-            }
+            Shape::Word(word) if unit == Some(CodeUnit::Word) => self.first_half(line, word),
             Shape::Word(word) => self.begin_bundle(word),
             Shape::Instruction(parts) => self.instruction(line, &parts)?,
         }
@@ -206,8 +215,26 @@ impl State {
         if name.is_none() || self.function.as_deref() != name {
             self.registers = None;
             self.function = name.map(Arc::from);
+            self.next_offset = name.map(|_| 0);
         }
         self.bundle = None;
+    }
+
+    /// The first half of a word of 128 bits without text.
+    fn first_half(&mut self, line: Line<'_>, word: u64) {
+        let instruction = SassInstruction {
+            function: self.function.clone(),
+            offset: self.next_offset,
+            line: Some(line.number),
+            registers: self.registers,
+            sm: self.sm,
+            unit: Some(CodeUnit::Word),
+            ..SassInstruction::default()
+        };
+        self.next_offset = offset_after(self.next_offset);
+        let end = word_place(line);
+        self.pending = Some(Pending::Half(Half { instruction, word, end, is_wide: true }));
+        self.any = true;
     }
 
     /// A control word.
@@ -224,6 +251,7 @@ impl State {
         self.unit = self.unit.or_else(|| unit_of_offset(parts.offset?));
         let unit = self.code_unit();
         let is_wide = unit == Some(CodeUnit::Word);
+        self.next_offset = offset_after(parts.offset);
         let instruction = SassInstruction {
             function: self.function.clone(),
             offset: parts.offset,
@@ -286,8 +314,21 @@ impl State {
         instruction
     }
 
+    /// Returns the error of a half without text or other half.
+    fn lone_half(&self) -> Option<SassError> {
+        match &self.pending {
+            Some(Pending::Half(half)) if half.instruction.text.is_none() => {
+                Some(half.end.error(ListingErrorKind::UnexpectedHalf))
+            }
+            _ => None,
+        }
+    }
+
     /// Completes the instruction that waits for lines that have not come.
     fn settle(&mut self) -> Result<(), SassError> {
+        if let Some(error) = self.lone_half() {
+            return Err(error);
+        }
         match self.pending.take() {
             None => Ok(()),
             Some(Pending::Pair(pair)) => self.settle_pair(pair),

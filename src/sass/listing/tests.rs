@@ -148,6 +148,63 @@ fn slots_are_not_operands() {
     assert_eq!(texts, ["IADD R0, R13, R2", "LDC.U8 R13, c[0x0][0x148]", "MOV R0, SLOT1"]);
 }
 
+/// What nvdisasm adds in `(*"` and `"*)`, whatever it is, is no text.
+#[test]
+fn annotations_are_not_operands() {
+    let listing = "
+        /*0008*/    {    LDL R0, [R1]   (*\"SpillRefill\"*) ;    /* 0x0000000000000001 */
+        /*0010*/         BRX R2 -0x8   (*\"BRANCH_TARGETS .L_x_1,.L_x_2\"*)   SLOT 1    }
+                                                       /* 0xef9000001487ff0d */
+        /*0018*/         NOP (*\"a; /* b */ // c\"*) (*\"d\"*);  /* 0x0000000000000002 */
+        /*0028*/         NOP   SLOT 0 (*\"e\"*);       /* 0x0000000000000003 */
+        /*0030*/         BRA `(a/b(*c);                /* 0x0000000000000004 */
+        ";
+    let texts: Vec<_> = rows(listing).into_iter().map(|row| row.2).collect();
+    assert_eq!(texts, ["LDL R0, [R1]", "BRX R2 -0x8", "NOP", "NOP", "BRA `(a/b(*c)"]);
+    // One without an end is part of the text.
+    let texts: Vec<_> = rows("/*0008*/ NOP (*\"x*);\n").into_iter().map(|row| row.2).collect();
+    assert_eq!(texts, ["NOP (*\"x*)"]);
+}
+
+/// nvdisasm 12.8 with `-plr` or `-lrm` leaves out the first lines of some blocks.
+#[test]
+fn words_of_128_bits_without_text() {
+    let word =
+        |low: u32, high: u32| format!("   /* 0x{low:016x} */  // | 5 |\n   /* 0x{high:016x} */\n");
+    let listing = |between: &str| {
+        format!(
+            "\t.target sm_80\n.text.f:\n{}/*0010*/ NOP ; /* 0x0000000000000003 */\n\
+             /* 0x0000000000000004 */\n.L_x_3:\n{between}/*0040*/ NOP ; /* 0x0000000000000009 */\n\
+             /* 0x000000000000000a */\n",
+            word(1, 2)
+        )
+    };
+    let read = good(&listing(&(word(5, 6) + &word(7, 8))));
+    let rows: Vec<_> = read
+        .iter()
+        .map(|read| (read.offset.unwrap_or(1), read.word, read.text.as_deref()))
+        .collect();
+    let wide = |low: u128| Some(MachineWord::Bits128((low + 1) << 64 | low));
+    let expected = [
+        (0, wide(1), None),
+        (0x10, wide(3), Some("NOP")),
+        (0x20, wide(5), None),
+        (0x30, wide(7), None),
+        (0x40, wide(9), Some("NOP")),
+    ];
+    assert_eq!(rows, expected);
+    for read in &read {
+        assert_eq!((read.function.as_deref(), read.sm), (Some("f"), Sm::new(80)));
+        assert!(read.line.is_some() && read.control.is_some());
+    }
+    // A half alone is none.
+    for half in ["/* 0x0000000000000005 */\n".to_owned(), word(5, 6) + "/* 0x0000000000000007 */\n"]
+    {
+        let error = bad(&listing(&half));
+        assert!(error.contains("unexpected word; expected it after the first half"), "{error}");
+    }
+}
+
 #[test]
 fn a_listing_without_code() {
     for header in
