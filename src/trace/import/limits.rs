@@ -10,6 +10,9 @@ pub const MAX_KERNELS: usize = 1 << 20;
 /// The most header lines of all kernels of a trace together.
 pub(super) const MAX_HEADER_LINES: usize = 1 << 24;
 
+/// The most program counters of all launches of a trace whose source lines are kept.
+pub(super) const MAX_SOURCE_LINES: usize = 1 << 22;
+
 /// The most different operations of a trace: their numbers have 16 bits.
 const MAX_OPERATIONS: usize = 1 << 16;
 
