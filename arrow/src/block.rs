@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
 use arrow_schema::SchemaRef;
 use warpload::lane::{LANES, LaneMask};
+use warpload::memory::Width;
 use warpload::trace::binary::{Places, RawBlock};
 use warpload::trace::{BinaryTrace, Block, LoadExecutor, MemoryRecord, Place};
 
@@ -118,7 +119,7 @@ impl Columns {
         self.cta.push(cta);
         self.warp.push(warp.map(|warp| [warp]));
         self.pc.push(record.pc.into());
-        // At most 16.
+        // At most 32.
         self.bytes.push(record.operation().width.bytes() as u8);
         self.active.push(record.mask.bits());
         self.lanes.push(load.executing.count() as u8);
@@ -128,7 +129,7 @@ impl Columns {
             self.addresses.push_unknown();
         }
         let costs = &load.costs;
-        // One load costs at most 128: 32 lanes with 4 words each.
+        // One load costs at most 256: 32 lanes with 8 words each.
         let cost = |cost: Option<u64>| cost.map(|cost| cost as u16);
         let pair = |one, other| Some([cost(one)?, cost(other)?]);
         self.sectors.push(pair(costs.sectors(), costs.ideal_sectors()));
@@ -187,7 +188,7 @@ fn push_values(
     executor: &LoadExecutor<'_>,
     executing: LaneMask,
 ) {
-    let mut rows = [[0; LANES]; 4];
+    let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
     let count = (record.operation().width.registers() as usize).min(rows.len());
     for (register, row) in rows.iter_mut().enumerate().take(count) {
         if let Some(traced) = record.values(register) {

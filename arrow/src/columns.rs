@@ -140,7 +140,7 @@ impl ValueColumn {
             if lanes.contains(lane) {
                 self.values.extend(registers.iter().map(|row| row[lane]));
             }
-            // At most 4,096 loads of 32 lanes and 4 registers.
+            // At most 4,096 loads of 32 lanes and 8 registers.
             self.ends.push(self.values.len() as i32);
         }
         self.lanes.push(lanes.bits());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use warpload::trace::{PcSummary, ReplayOptions, Summary};
+use warpload::trace::{Operation, PcSummary, ReplayOptions, Summary};
 
 use crate::error::Error;
 use crate::names::Names;
@@ -29,28 +29,31 @@ const fn maybe(name: &'static str, of: fn(&PcSummary) -> Option<u64>) -> Sum {
 }
 
 /// The columns of sums, in order.
-const SUMS: [Sum; 10] = [
+const SUMS: [Sum; 13] = [
     always("loads", |row| Some(row.loads)),
     always("lanes", |row| Some(row.lanes)),
     maybe("sectors", |row| match &row.local {
-        Some(local) => Some(local.sectors),
-        None => reaches_global(row).then(|| row.sectors.sum(row.loads)),
+        _ if reaches_global(row) => Some(row.sectors.sum(row.loads)),
+        local => local.map(|local| local.sectors),
     }),
     maybe("ideal_sectors", |row| match &row.local {
-        Some(local) => Some(local.ideal_sectors),
-        None => reaches_global(row).then_some(row.ideal_sectors),
+        _ if reaches_global(row) => Some(row.ideal_sectors),
+        local => local.map(|local| local.ideal_sectors),
     }),
-    maybe("wavefronts", |row| row.shared.map(|shared| shared.wavefronts.sum(shared.loads))),
+    maybe("wavefronts", |row| row.shared.and_then(|shared| shared.all_wavefronts())),
     maybe("ideal_wavefronts", |row| row.shared.map(|shared| shared.ideal_wavefronts)),
     maybe("addresses", |row| row.constant.map(|constant| constant.addresses)),
     always("outside_window", |row| Some(row.lane_faults.outside_window)),
     always("outside_allocation", |row| Some(row.lane_faults.outside_allocation)),
     always("misaligned_address", |row| Some(row.lane_faults.misaligned_address)),
+    maybe("conflicts", |row| row.shared.and_then(|shared| shared.conflicts)),
+    maybe("local_sectors", |row| row.local.map(|local| local.sectors)),
+    maybe("ideal_local_sectors", |row| row.local.map(|local| local.ideal_sectors)),
 ];
 
 /// Returns whether the opcode can reach global memory.
 fn reaches_global(row: &PcSummary) -> bool {
-    row.shared.is_none() && row.local.is_none() && row.constant.is_none()
+    Operation::of_opcode(&row.opcode).reaches_global()
 }
 
 /// Returns the schema of [`per_pc`]. Its metadata say `version`, and `digest` and `options` if there are

@@ -1,14 +1,16 @@
 //! [`Choice`]: the options that choose which loads a replay counts.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use clap::ValueEnum;
 use regex::Regex;
 use warpload::memory::Space;
-use warpload::trace::{BinaryTrace, Contents, Kind, Selected, Selection};
+use warpload::trace::{BinaryTrace, Contents, Kind, Replayed, Selected, Selection};
 
 use super::demangled::Demangled;
 use super::glob::Glob;
+use super::name::{cell, visible};
 
 /// Which loads are counted. What is not a load is counted whatever these say.
 #[derive(clap::Args)]
@@ -122,26 +124,136 @@ impl Choice {
     }
 }
 
-/// Says why a selection has no load.
-pub(crate) fn nothing(selection: &Selection, trace: &BinaryTrace) -> String {
+/// A selection that has no load: most likely one of its options is misspelt.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NothingSelected(String);
+
+/// Returns why a replay that counted no load had none to select; `None` if it says what was asked: that none
+/// is in a memory, or that a shard has none of them.
+pub(crate) fn nothing(
+    selection: &Selection,
+    replayed: &Replayed<'_>,
+    demangled: &Demangled,
+) -> Option<NothingSelected> {
+    let trace = replayed.trace();
     let contents = trace.contents();
+    let is_shard = replayed.options().get_shard().is_some();
     // Of a shard of a set, not all are known.
     let has_all_kernels = contents.kernels.len() == trace.kernels();
-    let Selected { kernel, opcode, .. } = &selection.selected;
-    let loads = |number: usize| contents.operations[number].kind == Kind::Load;
-    let has_none = |flags: &Option<Vec<bool>>, counts: &dyn Fn(usize) -> bool| {
-        flags.as_ref().is_some_and(|flags| {
-            !flags.iter().enumerate().any(|(number, is_chosen)| *is_chosen && counts(number))
-        })
+    let Selected { kernel, pc, opcode, .. } = &selection.selected;
+    if let (Some(kernel), Some(flags), true) = (kernel, &selection.kernels, has_all_kernels)
+        && !flags.contains(&true)
+    {
+        let names = contents.kernels.iter();
+        let names = names.map(|kernel| demangled.or_name(&kernel.name).to_owned());
+        let message = format!("no kernel has a name that `--kernel {}` matches", visible(kernel));
+        return Some(NothingSelected(message + &nearest(kernel, names)));
+    }
+    let loads = contents.operations.iter().filter(|operation| operation.kind == Kind::Load);
+    let is_chosen = |number: usize| {
+        let flags = selection.operations.as_ref();
+        flags.is_none_or(|flags| flags.get(number).copied().unwrap_or(false))
     };
-    match (kernel, opcode) {
-        (Some(kernel), _) if has_all_kernels && has_none(&selection.kernels, &|_| true) => {
-            format!("no kernel has a name that `--kernel {kernel}` matches")
+    let has_opcode = contents.operations.iter().enumerate();
+    let mut has_opcode = has_opcode.filter(|(_, operation)| operation.kind == Kind::Load);
+    if let (Some(opcode), true) = (opcode, has_all_kernels)
+        && !has_opcode.any(|(number, _)| is_chosen(number))
+    {
+        let opcodes = loads.map(|operation| operation.opcode.to_string());
+        let message = format!("no load has an opcode that `--opcode {}` matches", visible(opcode));
+        return Some(NothingSelected(message + &nearest(opcode, opcodes)));
+    }
+    if is_shard {
+        return None;
+    }
+    let found = Counters::find(selection, trace);
+    if found.has_selected {
+        return None;
+    }
+    let pc = pc.as_ref().filter(|_| found.before.is_some() || found.after.is_some());
+    Some(NothingSelected(match pc {
+        Some(pc) => {
+            let near: Vec<String> =
+                [found.before, found.after].iter().flatten().map(|pc| format!("{pc:#x}")).collect();
+            let near = near.join(" and ");
+            format!("no load is at `--pc {pc}`, in hexadecimal; the nearest are at {near}")
         }
-        (_, Some(opcode)) if has_none(&selection.operations, &loads) => {
-            format!("no load has an opcode that `--opcode {opcode}` matches")
+        None => "no load is selected: none has all that the options ask for".to_owned(),
+    }))
+}
+
+/// The program counters of the loads that all options select but `--pc` and `--space`.
+#[derive(Default)]
+struct Counters {
+    /// Whether `--pc` selects one of them.
+    has_selected: bool,
+    /// The nearest ones.
+    before: Option<u32>,
+    after: Option<u32>,
+}
+
+impl Counters {
+    fn find(selection: &Selection, trace: &BinaryTrace) -> Self {
+        let allows = |list: &Option<Vec<bool>>, i: usize| {
+            list.as_ref().is_none_or(|list| list.get(i).copied().unwrap_or(false))
+        };
+        let mut found = Self::default();
+        let of_kernels =
+            trace.blocks().iter().filter(|raw| allows(&selection.kernels, raw.kernel as usize));
+        // All blocks have been replayed.
+        for block in of_kernels.filter_map(|raw| trace.block(raw).ok()) {
+            let records =
+                (0..block.raw().memory_records as usize).filter_map(|i| block.record(i).ok());
+            for record in records {
+                let operation = usize::from(record.operation);
+                if record.operation().kind == Kind::Load && allows(&selection.operations, operation)
+                {
+                    found.add(record.pc, selection);
+                }
+            }
         }
-        _ => "no load is selected".to_owned(),
+        found
+    }
+
+    fn add(&mut self, pc: u32, selection: &Selection) {
+        let pcs = selection.pcs.clone().unwrap_or(0..=u32::MAX);
+        if pc < *pcs.start() {
+            self.before = self.before.max(Some(pc));
+        } else if pc > *pcs.end() {
+            self.after = Some(self.after.map_or(pc, |after| after.min(pc)));
+        } else {
+            self.has_selected = true;
+        }
+    }
+}
+
+/// The most names that are compared with a misspelt one, and the most characters of each.
+const MAX_COMPARED: usize = 1000;
+const MAX_LENGTH: usize = 200;
+/// The most names that a message has.
+const MAX_NEAR: usize = 3;
+
+/// Returns which of the names are most like a text, as the end of a message.
+fn nearest(text: &str, names: impl Iterator<Item = String>) -> String {
+    let cut = |text: &str| text.chars().take(MAX_LENGTH).collect::<String>();
+    let text = cut(text);
+    // A name's parts count alone, because an expression need not match all of it.
+    let distance = |name: &str| {
+        let parts = name.split(|char: char| !char.is_alphanumeric() && char != '_');
+        let parts = parts.filter(|part| !part.is_empty()).chain([name]);
+        parts.map(|part| strsim::levenshtein(part, &text)).min().unwrap_or(usize::MAX)
+    };
+    let names: BTreeSet<String> = names.map(|name| cut(&name)).take(MAX_COMPARED).collect();
+    let mut near: Vec<(usize, String)> =
+        names.into_iter().map(|name| (distance(&name), name)).collect();
+    near.sort();
+    let near: Vec<String> =
+        near.iter().take(MAX_NEAR).map(|(_, name)| format!("`{}`", cell(name))).collect();
+    match near.len() {
+        0 => String::new(),
+        1 => format!("; there is {}", near[0]),
+        _ => format!("; the nearest are {}", near.join(", ")),
     }
 }
 

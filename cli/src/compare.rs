@@ -4,17 +4,19 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use warpload::lines::skip_mark;
 use warpload::report::comparison_html;
 use warpload::suite::json::JsonError;
-use warpload::trace::{ComparedRow, Comparison, Summary, percent_change};
+use warpload::trace::{ComparedRow, Comparison, Summary, other_version, percent_change};
 
-use super::diagnostic;
 use super::io::{self, Output};
+use super::name::visible;
 use super::options::{Format, Progress, positive};
 use super::output_file::Target;
 use super::status::Status;
+use super::summary_text;
 use super::table::{self, Column, Value};
 
 /// Compare the JSON summaries of two replays, program counter by program counter
@@ -73,7 +75,13 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let page = arguments.html.as_deref().map(Target::new).transpose()?;
     let [one, other] = [read(a)?, read(b)?];
     if one.selected != other.selected {
-        diagnostic::warning("the replays counted different loads: their selections differ");
+        bail!(
+            "the replays counted different loads: {} of {}, and {} of {}; expected the same selection",
+            in_words(&one),
+            io::name(a),
+            in_words(&other),
+            io::name(b)
+        );
     }
     let mut comparison = Comparison::new(&one, &other);
     if arguments.no_demangle {
@@ -94,6 +102,15 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     Ok(status)
 }
 
+/// Returns which loads a summary is of.
+fn in_words(summary: &Summary) -> String {
+    let selected = summary.selected.as_ref();
+    selected.map_or_else(
+        || "all".to_owned(),
+        |selected| format!("those of {}", summary_text::in_words(selected)),
+    )
+}
+
 /// Reads the summary of a whole replay.
 pub(crate) fn read_summary(path: &Path) -> anyhow::Result<Summary> {
     parse(path, "a summary of a replay")
@@ -107,9 +124,29 @@ pub(crate) fn parse<T: DeserializeOwned>(path: &Path, what: &str) -> anyhow::Res
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).with_context(|| format!("{}: cannot be read", name()))?;
     // Without the key at fault: code that keeps track of it is a tenth of a megabyte for summaries.
-    serde_json::from_slice(&bytes).map_err(|error| {
-        anyhow!("{}: not {what}: {}", name(), JsonError::from(&error).with_place())
+    serde_json::from_slice(&bytes).map_err(|error| match serde_json::from_slice(&bytes) {
+        Ok(Made { partial }) if other_version(&partial.replay).is_some() => {
+            let version = other_version(&partial.replay).unwrap_or_default();
+            anyhow!(
+                "{}: made by warpload {}, with what this version does not know; expected {}",
+                name(),
+                visible(version),
+                env!("CARGO_PKG_VERSION")
+            )
+        }
+        _ => anyhow!("{}: not {what}: {}", name(), JsonError::from(&error).with_place()),
     })
+}
+
+/// Of the summary of a shard, which replay it is of.
+#[derive(Deserialize)]
+struct Made {
+    partial: MadeBy,
+}
+
+#[derive(Deserialize)]
+struct MadeBy {
+    replay: String,
 }
 
 fn read(path: &Path) -> anyhow::Result<Summary> {

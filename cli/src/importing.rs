@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use warpload::trace::binary::RawInput;
 use warpload::trace::{BinaryTrace, ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
 
+use super::inputs;
 use super::io::{self, Bar};
 use super::mapped::Holding;
 use super::options::Progress;
-use super::inputs;
 
 /// An import, with its progress.
 pub(crate) struct Importing<'f> {

@@ -8,7 +8,7 @@ use warpload::trace::{MergeError, PartialHead, Summary};
 use super::destination::Destination;
 use super::io::{self, Output};
 use super::status::Status;
-use super::{compare, replay, resume};
+use super::{compare, replay, resume, summary_text};
 
 /// Merge the JSON summaries of the shards of a replay
 ///
@@ -62,6 +62,13 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let merged =
         if partial { Summary::merge_partial(summaries) } else { Summary::merge(summaries) };
     let merged = merged.map_err(|error| anyhow!(named(&error, &paths)))?;
+    // A shard can have none of the loads that are selected; that all have none is an error, as of `replay`.
+    if let (None, Some(selected), 0) = (&merged.partial, &merged.selected, merged.counts.loads)
+        && selected.space.is_none()
+    {
+        let message = format!("no load is selected: none has {}", summary_text::in_words(selected));
+        return Ok(output.fail(Status::Failed, message)?);
+    }
     let status = replay::status(&merged, output);
     if is_resumed && let Some(existing) = to.existing() {
         let mut bytes = Vec::new();

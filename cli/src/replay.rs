@@ -7,11 +7,16 @@ use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 use warpload::memory::Memory;
 use warpload::report::{self, Page};
-use warpload::trace::{BinaryTrace, ReplayError, Replayed, Selection, Shard, Summary, replay};
+use warpload::trace::{
+    BinaryTrace, Data, PcSummary, ReplayError, Replayed, Selection, Shard, Summary,
+    kernels_of_shard, replay,
+};
 
+use super::choice::NothingSelected;
 use super::demangled::Demangled;
 use super::destination::Destination;
 use super::io::{self, Output};
+use super::name::plural;
 use super::options::{Progress, positive};
 use super::output_file::Target;
 use super::replaying::{Read, Replaying};
@@ -135,13 +140,18 @@ pub(crate) fn execute(
         observer: &|bytes| bar.inc(bytes),
         interrupt: None,
     };
-    arguments.replay(&trace, &read, with, |found| {
+    let replayed = arguments.replay(&trace, &read, with, |found| {
         bar.finish();
+        found.check_selection()?;
         if let (Some(page_to), Some(html)) = (page, found.page()) {
             page_to.write(html.as_bytes())?;
         }
         found.write(to, output)
-    })
+    });
+    match replayed {
+        Err(error) if error.is::<NothingSelected>() => Ok(output.fail(Status::Failed, error)?),
+        replayed => replayed,
+    }
 }
 
 /// Returns how many bytes a replay or an export of the whole trace reports as its progress.
@@ -195,9 +205,8 @@ impl Arguments {
     fn is_done(&self, done: &Summary, trace: &BinaryTrace, read: &Read) -> bool {
         let Named { demangled, selection } = self.named(trace);
         let options = self.options.options(read, None, selection.as_ref());
-        let kernels = trace.contents().kernels.iter().map(|kernel| &kernel.name);
-        let kernels = kernels.map(|name| (name, demangled.get(name)));
-        resume::is_shard(done, self.shard, &options.identity(trace.checksum()), kernels)
+        let identity = options.identity(trace.checksum());
+        resume::is_shard(done, self.shard, &identity, trace, &demangled)
     }
 
     /// Replays a trace that is open, and passes on what is found. Errors of the replay name the trace.
@@ -240,21 +249,44 @@ impl Found<'_> {
         Some(report::html(&page))
     }
 
+    /// Refuses options that select nothing, which would be a result of zeros.
+    fn check_selection(&self) -> anyhow::Result<()> {
+        let Named { demangled, selection } = self.named;
+        let selection = selection.as_ref().filter(|_| self.summary.counts.loads == 0);
+        match selection.and_then(|one| choice::nothing(one, self.replayed, demangled)) {
+            Some(nothing) => Err(nothing.into()),
+            None => Ok(()),
+        }
+    }
+
     /// Writes the summary as it is asked for, and notes for its reader.
     pub(crate) fn write(&self, to: Destination, output: &mut Output) -> anyhow::Result<Status> {
+        self.check_selection()?;
         let Self { arguments, replayed, summary, named: Named { demangled, selection } } = self;
         let status = status(summary, output);
         let shape = Shape { sort: arguments.sort, top: arguments.top };
         match arguments.format {
-            Format::Json => to.json(summary, output)?,
-            Format::Csv => to.text(&summary_text::csv(replayed, demangled, shape), output)?,
+            Format::Json => match arguments.shard {
+                Some(shard) => {
+                    let kernels = kernels_of_shard(replayed.trace(), shard);
+                    to.json(&summary.clone().for_merging(&kernels), output)?;
+                }
+                None => to.json(summary, output)?,
+            },
+            Format::Csv => {
+                to.write(output, |to| summary_text::csv(replayed, demangled, shape, to))?;
+            }
             Format::Text => {
                 to.text(&summary_text::text(summary, replayed, demangled, shape), output)?;
             }
         }
-        if let Some(selection) = selection.as_ref().filter(|_| summary.counts.loads == 0) {
+        if selection.is_some() && summary.counts.loads == 0 {
             output.flush()?;
-            diagnostic::note(choice::nothing(selection, replayed.trace()));
+            diagnostic::note("no load is selected");
+        }
+        if let Some(message) = stores_outside(summary, replayed.options().get_data()) {
+            output.flush()?;
+            diagnostic::note(message);
         }
         if let Some(check) = replayed.code_check() {
             output.flush()?;
@@ -262,6 +294,19 @@ impl Found<'_> {
         }
         Ok(status)
     }
+}
+
+/// Returns what is said of stores and atomics to memory that an image does not have; `None` if there are none.
+fn stores_outside(summary: &Summary, data: Data<'_>) -> Option<String> {
+    let outside = |row: &PcSummary| row.lane_faults.outside_allocation;
+    let lanes: u64 = summary.per_pc_stores.iter().map(outside).sum();
+    let is_said = lanes > 0 && matches!(data, Data::Image(_));
+    is_said.then(|| {
+        format!(
+            "{} of stores and atomics outside what the image names: sectors and wavefronts are without them",
+            plural(lanes, "lane")
+        )
+    })
 }
 
 pub(crate) fn status(summary: &Summary, output: &mut Output) -> Status {

@@ -1,19 +1,25 @@
 //! `--resume`: whether an output is what would be written.
 
-use std::sync::Arc;
+use warpload::trace::{BinaryTrace, Shard, Summary, kernels_of_shard};
 
-use warpload::trace::{Shard, Summary};
+use super::demangled::Demangled;
 
-/// Returns whether a summary is that of a shard of a replay, with these kernels and their demangled names.
-pub(crate) fn is_shard<'n>(
-    done: &'n Summary,
+/// Returns whether a summary is that of a shard of a replay of a trace, whose kernels have these names.
+pub(crate) fn is_shard(
+    done: &Summary,
     shard: Option<Shard>,
     identity: &str,
-    kernels: impl Iterator<Item = (&'n Arc<str>, Option<&'n Arc<str>>)>,
+    trace: &BinaryTrace,
+    demangled: &Demangled,
 ) -> bool {
     let (Some(partial), Some(shard)) = (&done.partial, shard) else { return false };
     let names = done.kernels.iter().map(|kernel| (&kernel.name, kernel.demangled.as_ref()));
+    let numbers = kernels_of_shard(trace, shard);
+    let kernels = numbers.iter().filter_map(|number| trace.contents().kernels.get(*number));
+    let kernels = kernels.map(|kernel| (&kernel.name, demangled.get(&kernel.name)));
+    let numbers = numbers.iter().map(|number| trace.first_kernel() + number);
     partial.replay() == identity
+        && numbers.eq(partial.kernels().iter().copied())
         && partial.of() == shard.count()
         && partial.shards() == (shard.index()..=shard.index())
         && names.eq(kernels)

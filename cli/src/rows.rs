@@ -1,7 +1,9 @@
 //! The tables by program counter and by kernel: their rows, columns and order.
 
 use clap::ValueEnum;
-use warpload::trace::{Counts, KernelSummary, Kind, ProgramCounter, Replayed, Summary};
+use warpload::trace::{
+    Counts, KernelSummary, Kind, PcSharedCounts, ProgramCounter, Replayed, SectorSummary, Summary,
+};
 
 use super::demangled::Demangled;
 use super::table::{Column, Value};
@@ -18,7 +20,7 @@ pub(crate) enum Sort {
     Loads,
     /// Most lanes
     Lanes,
-    /// Most wavefronts of shared memory beyond the ideal
+    /// Most bank conflicts of shared memory
     Conflicts,
     /// The lowest program counter, kernel by kernel in launch order
     Pc,
@@ -66,15 +68,15 @@ pub(crate) fn sort_program_counters(rows: &mut [PcRow<'_>], by: Sort) {
 
 const LAST: f64 = f64::NEG_INFINITY;
 
-/// What a program counter's loads took in shared memory: how many there were, their wavefronts and the
-/// ideal; `None` for others.
-fn wavefronts(row: &PcRow<'_>) -> Option<(u64, u64, u64)> {
+/// What a program counter's accesses took in shared memory, and their wavefronts; `None` for others, and if the
+/// wavefronts of an atomic are not known.
+fn wavefronts(row: &PcRow<'_>) -> Option<(PcSharedCounts, SectorSummary)> {
     let shared = row.counter.summary.shared?;
-    Some((shared.loads, shared.wavefronts.sum(shared.loads), shared.ideal_wavefronts))
+    Some((shared, shared.wavefronts?))
 }
 
 fn conflicts(row: &PcRow<'_>) -> Option<u64> {
-    wavefronts(row).map(|(_, wavefronts, ideal)| wavefronts.saturating_sub(ideal))
+    row.counter.summary.shared?.conflicts
 }
 
 fn kind(kind: Kind) -> &'static str {
@@ -130,28 +132,32 @@ pub(crate) fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
         true => mean(row.counter.summary.ideal_sectors, row.counter.summary.loads),
         false => Value::None,
     };
-    "wavefronts", "", |row| count(wavefronts(row).map(|(_, wavefronts, _)| wavefronts));
-    "wavefronts_min", "", |row| count(row.counter.summary.shared.map(|own| own.wavefronts.min));
-    "wavefronts_mean", "", |row| match row.counter.summary.shared {
-        Some(shared) => Value::Number(shared.wavefronts.mean, 2),
+    "wavefronts", "", |row| count(row.counter.summary.shared.and_then(|own| own.all_wavefronts()));
+    "wavefronts_min", "", |row| count(wavefronts(row).map(|(_, wavefronts)| wavefronts.min));
+    "wavefronts_mean", "", |row| match wavefronts(row) {
+        Some((_, wavefronts)) => Value::Number(wavefronts.mean, 2),
         None => Value::None,
     };
-    "wavefronts_max", "", |row| count(row.counter.summary.shared.map(|own| own.wavefronts.max));
+    "wavefronts_max", "", |row| count(wavefronts(row).map(|(_, wavefronts)| wavefronts.max));
     "ideal_wavefronts", "", |row| count(row.counter.summary.shared.map(|own| own.ideal_wavefronts));
     "conflicts", "", |row| count(conflicts(row));
     "", "wavefronts/load", |row| match wavefronts(row) {
-        Some((loads, wavefronts, _)) => mean(wavefronts, loads),
+        Some((shared, wavefronts)) => mean(wavefronts.sum(shared.loads), shared.loads),
         None => Value::None,
     };
-    "", "min..max", |row| match row.counter.summary.shared {
-        Some(shared) if shared.loads > 0 => {
-            Value::Shown(format!("{}..{}", shared.wavefronts.min, shared.wavefronts.max))
+    "", "min..max", |row| match wavefronts(row) {
+        Some((shared, wavefronts)) if shared.loads > 0 => {
+            Value::Shown(format!("{}..{}", wavefronts.min, wavefronts.max))
         }
         _ => Value::None,
     };
     "", "ideal wavefronts", |row| match wavefronts(row) {
-        Some((loads, _, ideal)) => mean(ideal, loads),
+        Some((shared, _)) => mean(shared.ideal_wavefronts, shared.loads),
         None => Value::None,
+    };
+    "", "conflicts/load", |row| match (row.counter.summary.shared, conflicts(row)) {
+        (Some(shared), Some(conflicts)) => mean(conflicts, shared.loads),
+        _ => Value::None,
     };
     "local_sectors", "", |row| count(row.counter.summary.local.map(|own| own.sectors));
     "ideal_local_sectors", "", |row| count(row.counter.summary.local.map(|own| own.ideal_sectors));
@@ -179,15 +185,17 @@ pub(crate) fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
         Some(source) => Value::Text((&*source.file).into()),
         None => Value::None,
     };
-    "source_line", "", |row| count(row.counter.source().map(|source| source.line.into()));
+    "source_line", "", |row| count(row.counter.source_line().map(u64::from));
     "kernel", "", |row| Value::Text((&*row.counter.summary.kernel).into());
     "demangled", "", |row| row.demangled.map_or(Value::None, |form| Value::Text(form.into()));
     "", "kernel", |row| {
         Value::Text(row.demangled.unwrap_or(&row.counter.summary.kernel).into())
     };
-    "", "source", |row| match row.counter.source() {
-        Some(source) => Value::Text(format!("{}:{}", source.file, source.line).into()),
-        None => Value::None,
+    "", "source", |row| match (row.counter.source(), row.counter.source_line()) {
+        (Some(source), _) => Value::Text(format!("{}:{}", source.file, source.line).into()),
+        // The trace does not name the file.
+        (None, Some(line)) => Value::Text(format!("line {line}").into()),
+        (None, None) => Value::None,
     };
     }
 }
@@ -211,7 +219,7 @@ pub(crate) fn sort_kernels(rows: &mut [KernelRow<'_>], by: Sort) {
             Sort::Sectors => sectors,
             Sort::Loads => loads,
             Sort::Lanes => lanes,
-            Sort::Conflicts => shared.wavefronts.saturating_sub(shared.ideal_wavefronts),
+            Sort::Conflicts => shared.conflicts,
             Sort::Pc => 0,
         }
     };
@@ -234,6 +242,7 @@ pub(crate) fn kernel_columns<'r>() -> Vec<Column<KernelRow<'r>>> {
     "", "ideal", |row| of(row.1.counts.sectors > 0, row.1.counts.ideal_sectors);
     "", "wavefronts", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.wavefronts);
     "", "ideal", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.ideal_wavefronts);
+    "", "conflicts", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.conflicts);
     "", "local sectors", |row| of(row.1.counts.local.loads > 0, row.1.counts.local.sectors);
     "", "ideal", |row| of(row.1.counts.local.loads > 0, row.1.counts.local.ideal_sectors);
     "", "stored sectors", |row| {

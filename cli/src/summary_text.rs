@@ -1,5 +1,7 @@
 //! A replay's summary on a screen: the counts, then the program counters that waste most.
 
+use std::io::{self, Write};
+
 use super::demangled::Demangled;
 use super::name::{cell, plural, visible};
 use super::rows::{self, Sort};
@@ -53,13 +55,18 @@ pub(crate) fn text(
     text + &listed(summary, demangled)
 }
 
-/// Returns the table by program counter as CSV, with rows of loads, stores and atomics.
-pub(crate) fn csv(replayed: &Replayed<'_>, demangled: &Demangled, shape: Shape) -> String {
+/// Writes the table by program counter as CSV, with rows of loads, stores and atomics.
+pub(crate) fn csv(
+    replayed: &Replayed<'_>,
+    demangled: &Demangled,
+    shape: Shape,
+    to: &mut dyn Write,
+) -> io::Result<()> {
     let (mut rows, stores) = rows::program_counters(replayed, demangled);
     rows.extend(stores);
     rows::sort_program_counters(&mut rows, shape.sort);
     rows.truncate(shape.top.unwrap_or(usize::MAX));
-    table::csv(&rows::pc_columns(), &rows)
+    table::csv(&rows::pc_columns(), &rows, to)
 }
 
 /// Returns the first rows as a table, and how many more there are.
@@ -77,7 +84,8 @@ fn shaped<R>(columns: &[Column<R>], mut rows: Vec<R>, top: Option<usize>) -> Str
     text
 }
 
-fn in_words(selected: &Selected) -> String {
+/// Returns the options that select loads, with their values.
+pub(crate) fn in_words(selected: &Selected) -> String {
     let Selected { kernel, pc, opcode, space } = selected;
     let options = [("kernel", kernel), ("pc", pc), ("opcode", opcode), ("space", space)];
     let given = options
@@ -157,7 +165,7 @@ fn other_memories(counts: &Counts) -> String {
             shared.wavefronts,
             shared.ideal_wavefronts,
             ratio(shared.ideal_wavefronts, shared.wavefronts),
-            shared.wavefronts.saturating_sub(shared.ideal_wavefronts)
+            shared.conflicts
         );
     }
     let local = &counts.local;

@@ -1,6 +1,7 @@
 //! Tables whose columns are described once, for text and for CSV.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 
 use super::name::{cell, visible};
 
@@ -62,15 +63,17 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Returns a table of CSV: a line of headings, and a line for each row.
-pub(crate) fn csv<R>(columns: &[Column<R>], rows: &[R]) -> String {
+/// Writes a table of CSV: a line of headings, and a line for each row. It is not held in memory, because all
+/// rows can have the same long name.
+pub(crate) fn csv<R>(columns: &[Column<R>], rows: &[R], to: &mut dyn Write) -> io::Result<()> {
     let columns = || columns.iter().filter(|column| !column.key.is_empty());
-    let line = |fields: Vec<String>| fields.join(",") + "\n";
-    let mut table = line(columns().map(|column| column.key.to_owned()).collect());
+    let keys: Vec<&str> = columns().map(|column| column.key).collect();
+    writeln!(to, "{}", keys.join(","))?;
     for row in rows {
-        table += &line(columns().map(|column| (column.value)(row).csv()).collect());
+        let fields: Vec<String> = columns().map(|column| (column.value)(row).csv()).collect();
+        writeln!(to, "{}", fields.join(","))?;
     }
-    table
+    Ok(())
 }
 
 /// Returns a table of text, without the columns in which no row has a value.
@@ -113,8 +116,10 @@ mod tests {
     #[test]
     fn one_list_of_columns_makes_both_tables() {
         let rows = [Row("f(int, \"x\")", 3, 0.25), Row("g\n", 10, 4.0)];
+        let mut written = Vec::new();
+        csv(&COLUMNS, &rows, &mut written).unwrap();
         assert_eq!(
-            csv(&COLUMNS, &rows),
+            String::from_utf8(written).unwrap(),
             "name,loads,mean\n\"f(int, \"\"x\"\")\",3,0.25\ng\\n,10,4\n"
         );
         assert_eq!(

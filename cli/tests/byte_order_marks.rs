@@ -67,7 +67,7 @@ fn texts() -> Vec<Read> {
         ("a bad list", bad("MemcpyHtoD,1\n"), &["info", "FILE"], 2),
         ("a manifest", bad("{\"memory\": {}}"), &["info", "FILE"], 0),
         ("a bad manifest", bad("{\"memor\": {}}"), &["info", "FILE"], 2),
-        ("a summary", data("tests/data/cmd/shard-0.json"), &["merge", "FILE", "shard-1.json"], 1),
+        ("a summary", data("tests/data/cmd/shard-0.json"), &["merge", "FILE", "shard-1.json"], 0),
         ("instructions", bad("LD R0, [R1]\n"), &["encode", "-"], 0),
         ("bad instructions", bad("LD R0, R1\n"), &["encode", "-"], 1),
         ("instructions", bad("LD R0, [R1]\n"), &["explain", "-"], 0),

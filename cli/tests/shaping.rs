@@ -106,22 +106,59 @@ fn kernels_are_selected_by_either_name() {
 }
 
 #[test]
-fn a_selection_without_loads_says_so() {
-    for (options, note) in [
+fn a_selection_without_loads_is_refused() {
+    for (options, expected) in [
         (
-            &["--kernel", "nobody"][..],
-            "note: no kernel has a name that `--kernel nobody` matches\n",
+            &["--kernel", "gathr"][..],
+            "error: no kernel has a name that `--kernel gathr` matches; the nearest are `gather`, ",
         ),
-        (&["--opcode", "LDG"], "note: no load has an opcode that `--opcode LDG` matches\n"),
-        (&["--opcode", "STG*"], "note: no load has an opcode that `--opcode STG*` matches\n"),
-        (&["--pc", "1"], "note: no load is selected\n"),
-        (&["--kernel", "gather", "--space", "shared"], "note: no load is selected\n"),
+        (
+            &["--opcode", "LDG"],
+            "error: no load has an opcode that `--opcode LDG` matches; the nearest are `LDG.E`, ",
+        ),
+        (
+            &["--opcode", "STG*"],
+            "error: no load has an opcode that `--opcode STG*` matches; the nearest are `LDG.E`, ",
+        ),
+        (
+            &["--pc", "11"],
+            "error: no load is at `--pc 11`, in hexadecimal; the nearest are at 0x10 and 0x20\n",
+        ),
+        (
+            &["--kernel", "gather", "--opcode", "LDS*"],
+            "error: no load is selected: none has all that the options ask for\n",
+        ),
+        (&["--pc", "11", "--space", "global"], "error: no load is at `--pc 11`, in hexadecimal; "),
     ] {
         for format in ["text", "json", "csv"] {
             let ran = run(&[&["replay", LIST, "--format", format], options].concat());
-            assert_eq!((ran.status, &*ran.stderr), (0, note), "{options:?}");
+            assert_eq!((ran.status, &*ran.stdout), (1, ""), "{options:?}");
+            assert!(ran.stderr.starts_with(expected), "{}", ran.stderr);
         }
     }
+    // That no load is in a memory is an answer.
+    let ran = run(&["replay", LIST, "--kernel", "gather", "--space", "shared"]);
+    assert_eq!((ran.status, &*ran.stderr), (0, "note: no load is selected\n"));
+    // A shard need not have the loads, but one of all has.
+    let folder = tempfile::tempdir().unwrap();
+    let shards = |pc: &str| {
+        let shard = |i: usize| {
+            let shard = format!("{i}/2");
+            let ran = run(&["replay", LIST, "--pc", pc, "--shard", &shard, "--format", "json"]);
+            assert_eq!(ran.status, 0, "{}", ran.stderr);
+            write(folder.path(), &format!("{pc}-{i}"), &ran.stdout)
+        };
+        let [one, other] = [shard(0), shard(1)];
+        run(&["merge", &one, &other])
+    };
+    assert_eq!(shards("10").status, 0);
+    let ran = shards("11");
+    assert_eq!((ran.status, &*ran.stdout), (1, ""));
+    assert_eq!(ran.stderr, "error: no load is selected: none has pc 11\n");
+}
+
+#[test]
+fn wrong_selections_are_wrong_use() {
     for options in [
         &["--kernel", "("][..],
         &["--pc", "20..10"],
@@ -289,6 +326,14 @@ fn the_page_of_a_comparison() {
     assert!(names.contains("_Z9transposePfPKfi") && !names.contains("transpose(float*"));
 }
 
+/// Returns a summary as if it were of the selection of another one, which is in a file.
+fn nothing_but_selected(summary: &str, other: &str) -> String {
+    let mut summary: Value = serde_json::from_str(summary).unwrap();
+    let other: Value = serde_json::from_str(&fs::read_to_string(other).unwrap()).unwrap();
+    summary["selected"] = other["selected"].clone();
+    summary.to_string()
+}
+
 #[test]
 fn program_counters_of_one_side() {
     let folder = tempfile::tempdir().unwrap();
@@ -307,11 +352,21 @@ fn program_counters_of_one_side() {
     assert_eq!(new["per_pc"][0]["wavefronts"], json!([null, 32]));
     assert_eq!(new["per_pc"][0]["change"], Value::Null);
     // A comparison with a replay of nothing is above any limit.
-    let nothing = replay("tests/data/cmd/tile-2.traceg", &["json", "--pc", "fff"]);
+    let local = ["json", "--space", "local"];
+    let nothing = replay("tests/data/cmd/tile-2.traceg", &local);
     let nothing = write(folder.path(), "nothing", &nothing);
-    let ran = run(&["compare", &nothing, &second, "--fail-above", "1000000"]);
-    assert_eq!(ran.status, 1);
-    assert!(ran.stderr.contains("warning: the replays counted different loads"), "{}", ran.stderr);
+    let some = nothing_but_selected(&replay(TILE, &["json"]), &nothing);
+    let some = write(folder.path(), "some", &some);
+    assert_eq!(run(&["compare", &nothing, &some, "--fail-above", "1000000"]).status, 1);
+    // Of different selections, one can have become better by what it leaves out.
+    let ran = run(&["compare", &both, &nothing, "--fail-above", "0"]);
+    assert_eq!((ran.status, &*ran.stdout), (2, ""));
+    assert!(
+        ran.stderr.starts_with("error: the replays counted different loads: all of "),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("those of space local of "), "{}", ran.stderr);
 }
 
 #[test]

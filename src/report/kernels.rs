@@ -62,8 +62,7 @@ pub(super) fn kernels(context: &Context<'_>) -> Option<String> {
         let footprint = counts.footprint.lines * 128;
         table.cell(&Cell::Shown(footprint as f64, bytes(footprint)));
         table.cell(&Cell::Count(counts.skipped.store + counts.skipped.atomic));
-        let shared = counts.shared;
-        table.cell(&Cell::Count(shared.wavefronts.saturating_sub(shared.ideal_wavefronts)));
+        table.cell(&Cell::Count(counts.shared.conflicts));
         table.cell(&Cell::Count(counts.local.sectors));
         table.faults(&counts.lane_faults);
         table.end();

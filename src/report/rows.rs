@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::text::per;
 use crate::memory::AddressSpace;
-use crate::trace::{KernelSummary, PcSharedCounts, ProgramCounter, Replayed};
+use crate::trace::{KernelSummary, ProgramCounter, Replayed};
 
 /// The most program counters of a table, besides the first of each listed kernel.
 pub(super) const MAX_ROWS: usize = 300;
@@ -26,20 +26,26 @@ impl<'r> Rows<'r> {
     pub(super) fn new(replayed: &'r Replayed<'_>) -> Self {
         let [mut global, mut shared, mut local, mut constant] = [const { Vec::new() }; 4];
         for row in replayed.program_counters() {
-            let rows = match row.operation.space {
-                AddressSpace::Generic | AddressSpace::Global => &mut global,
-                AddressSpace::Shared => &mut shared,
-                AddressSpace::Local => &mut local,
-                AddressSpace::Constant { .. } => &mut constant,
-            };
-            rows.push(row);
+            // Generic addresses can be in several.
+            if row.summary.shared.is_some() {
+                shared.push(row.clone());
+            }
+            if row.summary.local.is_some() {
+                local.push(row.clone());
+            }
+            match row.operation.space {
+                AddressSpace::Generic | AddressSpace::Global => global.push(row),
+                AddressSpace::Constant { .. } => constant.push(row),
+                AddressSpace::Shared | AddressSpace::Local => {}
+            }
         }
         Self { global, shared, local, constant, stores: replayed.stores().collect() }
     }
 
-    /// Returns all loads.
+    /// Returns all loads, each once.
     pub(super) fn loads(&self) -> impl Iterator<Item = &ProgramCounter<'r>> {
-        [&self.global, &self.shared, &self.local, &self.constant].into_iter().flatten()
+        let others = self.shared.iter().chain(&self.local).filter(|row| !row.has_sectors());
+        self.global.iter().chain(others).chain(&self.constant)
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &ProgramCounter<'r>> {
@@ -66,12 +72,9 @@ pub(super) fn ideal(row: &ProgramCounter<'_>) -> f64 {
     per(row.summary.ideal_sectors, row.summary.loads)
 }
 
-/// Returns the wavefronts of a program counter's accesses beyond the ideal.
+/// Returns the bank conflicts of a program counter's accesses.
 pub(super) fn conflicts(row: &ProgramCounter<'_>) -> f64 {
-    let conflicts = |shared: PcSharedCounts| {
-        shared.wavefronts.mean * shared.loads as f64 - shared.ideal_wavefronts as f64
-    };
-    row.summary.shared.map_or(0.0, conflicts).max(0.0).round()
+    row.summary.shared.and_then(|shared| shared.conflicts).unwrap_or(0) as f64
 }
 
 /// Returns the `most` items with the highest `weight`, in their old order.

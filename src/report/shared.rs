@@ -7,7 +7,7 @@ use super::panel::Panel;
 use super::rows::conflicts;
 use super::table::{Cell, PcTable, bar};
 use super::text::{count, of, per};
-use crate::trace::{PcSharedCounts, ProgramCounter};
+use crate::trace::{PcSharedCounts, ProgramCounter, SectorSummary};
 
 const TABLE: PcTable = PcTable {
     id: "shared-loads",
@@ -16,15 +16,14 @@ const TABLE: PcTable = PcTable {
     counts: ["loads", "lanes/load"],
     columns: &[
         ("mean", "wavefronts/load", |row| {
-            shared(row, |shared| {
-                let all = shared.wavefronts;
-                let bar = bar(ideal(&shared), all.mean, all.min, all.max);
+            wavefronts(row, |all, ideal| {
+                let bar = bar(ideal, all.mean, all.min, all.max);
                 Cell::Shown(all.mean, format!("{:.2}{bar}", all.mean))
             })
         }),
-        ("ideal", "ideal", |row| shared(row, |shared| Cell::Mean(ideal(&shared)))),
-        ("min", "min", |row| shared(row, |shared| Cell::Count(shared.wavefronts.min))),
-        ("max", "max", |row| shared(row, |shared| Cell::Count(shared.wavefronts.max))),
+        ("ideal", "ideal", |row| wavefronts(row, |_, ideal| Cell::Mean(ideal))),
+        ("min", "min", |row| wavefronts(row, |all, _| Cell::Count(all.min))),
+        ("max", "max", |row| wavefronts(row, |all, _| Cell::Count(all.max))),
         ("conflicts", "bank conflicts", |row| Cell::Count(conflicts(row) as u64)),
     ],
     sorted: "conflicts",
@@ -32,8 +31,10 @@ const TABLE: PcTable = PcTable {
     heaviest: "with most bank conflicts",
 };
 
-fn shared(row: &ProgramCounter<'_>, cell: fn(PcSharedCounts) -> Cell) -> Cell {
-    row.summary.shared.map_or(Cell::Unknown, cell)
+/// Returns a cell of a row's wavefronts and the ideal.
+fn wavefronts(row: &ProgramCounter<'_>, cell: fn(SectorSummary, f64) -> Cell) -> Cell {
+    let cell = |shared: PcSharedCounts| Some(cell(shared.wavefronts?, ideal(&shared)));
+    row.summary.shared.and_then(cell).unwrap_or(Cell::Unknown)
 }
 
 fn ideal(shared: &PcSharedCounts) -> f64 {
@@ -43,13 +44,12 @@ fn ideal(shared: &PcSharedCounts) -> f64 {
 pub(super) fn answer(context: &Context<'_>) -> Panel {
     let rows = &context.rows.shared;
     let shared = context.page.summary.counts.shared;
-    let conflicts = shared.wavefronts.saturating_sub(shared.ideal_wavefronts);
     let mut body = format!(
         "<p class=\"note\">{} took {}, and {} would do: {}.</p>\n",
         of(shared.loads, "load"),
         of(shared.wavefronts, "wavefront"),
         count(shared.ideal_wavefronts),
-        of(conflicts, "bank conflict")
+        of(shared.conflicts, "bank conflict")
     );
     if context.kernels.is_none() {
         let bars: Vec<Bar<'_>> = rows.iter().filter_map(wavefront_bar).collect();
@@ -66,5 +66,5 @@ pub(super) fn answer(context: &Context<'_>) -> Panel {
 
 fn wavefront_bar<'r>(row: &'r ProgramCounter<'r>) -> Option<Bar<'r>> {
     let shared = row.summary.shared?;
-    Some(Bar::new(row, shared.loads, shared.wavefronts, ideal(&shared)))
+    Some(Bar::new(row, shared.loads, shared.wavefronts?, ideal(&shared)))
 }

@@ -17,35 +17,51 @@ const TABLE: PcTable = PcTable {
             sectors(row).map_or(Cell::Unknown, |(all, _)| each(row, all))
         }),
         ("wavefronts", "wavefronts each", |row| {
-            row.summary.shared.map_or(Cell::Unknown, |shared| Cell::Mean(shared.wavefronts.mean))
+            let wavefronts = row.summary.shared.and_then(|shared| shared.wavefronts);
+            wavefronts.map_or(Cell::Unknown, |wavefronts| Cell::Mean(wavefronts.mean))
         }),
         ("ideal", "ideal", |row| {
-            let of_wavefronts = row.summary.shared.map(|shared| shared.ideal_wavefronts);
-            let ideal = of_wavefronts.or(sectors(row).map(|(_, ideal)| ideal));
+            let of_sectors = sectors(row).map(|(_, ideal)| ideal);
+            let ideal = of_sectors.or_else(|| {
+                let shared = row.summary.shared.filter(|shared| shared.wavefronts.is_some())?;
+                Some(shared.ideal_wavefronts)
+            });
             ideal.map_or(Cell::Unknown, |ideal| each(row, ideal))
         }),
-        ("excess", "beyond the ideal", |row| Cell::Count(excess(row) as u64)),
+        ("excess", "sectors beyond the ideal, bank conflicts", |row| match is_known(row) {
+            true => Cell::Count(excess(row) as u64),
+            false => Cell::Unknown,
+        }),
     ],
     sorted: "excess",
     weight: excess,
-    heaviest: "with most sectors or wavefronts beyond the ideal",
+    heaviest: "with most sectors beyond the ideal or bank conflicts",
 };
 
-/// Returns the sectors of global or of local memory and the ideal; `None` if it is neither.
+/// Returns whether it is known what a row costs: of atomics whose lanes share words of shared memory it is not.
+fn is_known(row: &ProgramCounter<'_>) -> bool {
+    sectors(row).is_some() || row.summary.shared.is_some_and(|shared| shared.conflicts.is_some())
+}
+
+/// Returns the sectors of global and of local memory and the ideal; `None` if it is neither.
 fn sectors(row: &ProgramCounter<'_>) -> Option<(u64, u64)> {
-    if let Some(local) = row.summary.local {
-        return Some((local.sectors, local.ideal_sectors));
-    }
-    row.has_sectors().then(|| (row.sectors().round() as u64, row.summary.ideal_sectors))
+    let global =
+        row.has_sectors().then(|| (row.sectors().round() as u64, row.summary.ideal_sectors));
+    let local = row.summary.local.map(|local| (local.sectors, local.ideal_sectors));
+    // Generic addresses can be in both.
+    [global, local]
+        .into_iter()
+        .flatten()
+        .reduce(|(all, ideal), more| (all + more.0, ideal + more.1))
 }
 
 fn each(row: &ProgramCounter<'_>, all: u64) -> Cell {
     Cell::Mean(per(all, row.summary.loads))
 }
 
-/// Returns the sectors, or in shared memory the wavefronts, beyond the ideal.
+/// Returns the sectors beyond the ideal and the bank conflicts.
 fn excess(row: &ProgramCounter<'_>) -> f64 {
-    sectors(row).map_or_else(|| conflicts(row), |(all, ideal)| all.saturating_sub(ideal) as f64)
+    sectors(row).map_or(0.0, |(all, ideal)| all.saturating_sub(ideal) as f64) + conflicts(row)
 }
 
 pub(super) fn answer(context: &Context<'_>) -> Panel {

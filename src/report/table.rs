@@ -86,9 +86,13 @@ impl Table {
     }
 
     /// Adds a line of the source; a row is sorted by its file and then its line.
-    fn source(&mut self, source: Option<&SourceLine>) {
-        let Some(SourceLine { file, line, .. }) = source else {
-            self.html += "<td class=\"t dim\" data-v=\"\">-</td>";
+    fn source(&mut self, row: &ProgramCounter<'_>) {
+        let Some(SourceLine { file, line, .. }) = row.source() else {
+            self.html += &match row.source_line() {
+                // The trace does not name the file.
+                Some(line) => format!("<td class=\"t\" data-v=\":{line:010}\">line {line}</td>"),
+                None => "<td class=\"t dim\" data-v=\"\">-</td>".to_owned(),
+            };
             return;
         };
         // The whole path would hide the other columns.
@@ -171,7 +175,7 @@ impl PcTable {
         let each = rows_of_each(listed);
         let shown = shown(rows, listed, each, self.weight);
         let has_sass = shown.iter().any(|row| row.sass().is_some());
-        let has_source = shown.iter().any(|row| row.source().is_some());
+        let has_source = shown.iter().any(|row| row.source_line().is_some());
         let has_spaces = shown.iter().any(|row| space(row) != self.space);
         let mut headings: Vec<Heading<'_>> = Vec::new();
         if has_kernels {
@@ -218,7 +222,7 @@ impl PcTable {
                 table.text(&format!("<code>{}</code>", cut(&sass, 80)));
             }
             if has_source {
-                table.source(row.source());
+                table.source(row);
             }
             if has_spaces {
                 table.text(space(row));

@@ -9,6 +9,7 @@ use super::binary::{BinaryTrace, Block, MemoryRecord, Place, RawBlock, TraceErro
 use super::operation::{Kind, Operation};
 use super::replay::DEFAULT_ADDRESS_BITS;
 use crate::lane::LANES;
+use crate::memory::Width;
 
 /// The version of the form.
 pub(super) const VERSION: u32 = 1;
@@ -97,6 +98,8 @@ struct KernelLine<'t> {
     skipped: Skipped,
     windows: Windows,
     header: &'t [(Arc<str>, Arc<str>)],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    source_lines: &'t [(u32, u32)],
 }
 
 #[derive(Serialize)]
@@ -198,6 +201,7 @@ impl<W: Write> Export<'_, W> {
                 local: kernel.local_base.map(hex),
             },
             header: &kernel.header,
+            source_lines: &kernel.source_lines,
         })
     }
 
@@ -291,7 +295,7 @@ fn addresses(line: &mut Vec<u8>, record: &MemoryRecord<'_>) {
 
 /// Writes each active lane's registers; returns whether they are known.
 fn values(line: &mut Vec<u8>, record: &MemoryRecord<'_>, operation: &Operation) -> bool {
-    let mut rows = [[0; LANES]; 4];
+    let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
     let registers = operation.width.registers() as usize;
     for (register, row) in rows.iter_mut().enumerate().take(registers) {
         let Some(values) = record.values(register) else {

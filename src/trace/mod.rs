@@ -27,6 +27,6 @@ pub use replay::{
     Mismatch, Partial, PartialHead, PcSharedCounts, PcSummary, ProgramCounter, ReplayError,
     ReplayOptions, Replayed, ReuseCounts, SectorSummary, Selected, Selection, Shard, SharedCounts,
     SkippedCounts, SpaceCounts, Summary, Survey, TmaCounts, Traffic, TrafficCounts, UniformCounts,
-    percent_change, replay,
+    kernels_of_shard, other_version, percent_change, replay,
 };
 pub use set::{SetBuilder, SetPart, TraceSet};

@@ -8,9 +8,6 @@ use warpload_encoding::{Instruction, parse_opcode};
 use crate::load::{ExecuteError, LoadOp};
 use crate::memory::{AddressSpace, Width};
 
-/// The widest access that a trace can have.
-pub(super) const WIDEST: Width = Width::B16;
-
 /// The instructions of the Tensor Memory Accelerator: their opcodes before the first dot.
 pub(super) const TRANSFERS: [&str; 7] =
     ["UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED"];
@@ -48,8 +45,8 @@ pub struct Operation {
     pub kind: Kind,
     /// How its addresses are read. Traces do not name constant banks: theirs is 0.
     pub space: AddressSpace,
-    /// The access size of each lane. Traces have no accesses of 32 bytes. Meaningless for
-    /// [`Kind::Transfer`] and [`Kind::Other`]: see [`Self::bytes`].
+    /// The access size of each lane. Meaningless for [`Kind::Transfer`] and [`Kind::Other`]: see
+    /// [`Self::bytes`].
     pub width: Width,
     /// Whether a narrow value is sign-extended.
     pub signed: bool,
@@ -75,7 +72,7 @@ pub enum Kind {
     Load,
     /// Counts its traffic: `ST`, `STG`, `STL`, `STS`.
     Store,
-    /// Counts its traffic: `RED`, and opcodes that begin with `ATOM`.
+    /// Counts its traffic: `RED`, `REDG`, and opcodes that begin with `ATOM`.
     Atomic,
     /// Counts it and its lanes: `LDGSTS`, which copies from global to shared memory.
     Copy,
@@ -128,7 +125,7 @@ impl Operation {
             "STG" => (Kind::Store, Global),
             "STL" => (Kind::Store, Local),
             "STS" => (Kind::Store, Shared),
-            "ATOMG" => (Kind::Atomic, Global),
+            "ATOMG" | "REDG" => (Kind::Atomic, Global),
             "ATOMS" => (Kind::Atomic, Shared),
             "RED" => (Kind::Atomic, Generic),
             _ if head.starts_with("ATOM") => (Kind::Atomic, Generic),
@@ -141,7 +138,6 @@ impl Operation {
             _ => (Kind::Other, Generic),
         };
         let has = |wanted: &str| modifiers.split('.').any(|modifier| modifier == wanted);
-        let is_atomic = kind == Kind::Atomic;
         let (width, signed) = modifiers
             .split('.')
             .find_map(|modifier| match modifier {
@@ -150,8 +146,9 @@ impl Operation {
                 "U16" => Some((Width::B2, false)),
                 "S16" => Some((Width::B2, true)),
                 "64" => Some((Width::B8, false)),
-                "U64" | "S64" | "F64" if is_atomic => Some((Width::B8, false)),
                 "128" => Some((Width::B16, false)),
+                "256" => Some((Width::B32, false)),
+                _ if kind == Kind::Atomic => Some((atomic_width(modifier)?, false)),
                 _ => None,
             })
             .unwrap_or((Width::B4, false));
@@ -196,6 +193,27 @@ impl Operation {
     pub fn reaches_global(&self) -> bool {
         reaches_global(self.space)
     }
+}
+
+/// Returns the size of an atomic whose opcode names the type of its numbers: one of 64 bits, or several as
+/// in `F32x4`, `F16x2` or, as nvdisasm of CUDA 11 writes it, `BF16_V2`. `None` if it is another modifier.
+fn atomic_width(modifier: &str) -> Option<Width> {
+    let (kind, count) = match modifier {
+        "U64" | "S64" | "F64" => return Some(Width::B8),
+        _ => modifier.split_once('x').or_else(|| modifier.split_once("_V"))?,
+    };
+    let bytes = match kind {
+        "F16" | "BF16" => 2,
+        "F32" => 4,
+        _ => return None,
+    };
+    let count = match count {
+        "2" => 2,
+        "4" => 4,
+        "8" => 8,
+        _ => return None,
+    };
+    Width::from_bytes(bytes * count)
 }
 
 /// Returns whether loads of a space can reach global memory: those are the ones that have a `.U.128`
@@ -257,10 +275,42 @@ mod tests {
             ("ATOMS.CAS.U64", Kind::Atomic, Shared, 8),
             ("RED.E.ADD.S64", Kind::Atomic, Generic, 8),
             ("ATOMG.E.CAS.STRONG.GPU.64", Kind::Atomic, Global, 8),
+            ("ATOMS.POPC.INC.32", Kind::Atomic, Shared, 4),
         ] {
             assert_eq!(read(opcode), (kind, space, bytes, false, false), "{opcode}");
             assert_eq!(Operation::of_opcode(opcode).bytes(), Some(bytes));
         }
+    }
+
+    /// As ptxas 12.9 chooses them for sm_90, sm_100 and sm_120, and nvdisasm 13.5 prints them.
+    #[test]
+    fn wide_accesses_of_sm_9x_and_later_have_sizes() {
+        use AddressSpace::{Generic, Global, Shared};
+        for (opcode, kind, space, bytes) in [
+            ("LDG.E.ENL2.256", Kind::Load, Global, 32),
+            ("LDG.E.EL.ENL2.256.CONSTANT", Kind::Load, Global, 32),
+            ("STG.E.EFL2.256", Kind::Store, Global, 32),
+            ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU", Kind::Atomic, Global, 4),
+            ("REDG.E.ADD.64.STRONG.GPU", Kind::Atomic, Global, 8),
+            ("REDG.E.MAX.S64.STRONG.GPU", Kind::Atomic, Global, 8),
+            ("REDG.E.ADD.F64.RN.STRONG.GPU", Kind::Atomic, Global, 8),
+            ("REDG.E.ADD.F32x2.FTZ.RN.STRONG.GPU", Kind::Atomic, Global, 8),
+            ("RED.E.ADD.F32x4.RN.STRONG.GPU", Kind::Atomic, Generic, 16),
+            ("ATOMG.E.ADD.F16x2.RN.STRONG.GPU", Kind::Atomic, Global, 4),
+            ("ATOMG.E.MIN.F16x4.RN.STRONG.GPU", Kind::Atomic, Global, 8),
+            ("ATOMG.E.MAX.BF16x8.RN.STRONG.GPU", Kind::Atomic, Global, 16),
+            ("RED.E.ADD.BF16_V2.RN.STRONG.GPU", Kind::Atomic, Generic, 4),
+            ("ATOM.E.EXCH.128.STRONG.GPU", Kind::Atomic, Generic, 16),
+            ("ATOMS.CAST.SPIN.64", Kind::Atomic, Shared, 8),
+            // Of nothing that there is.
+            ("REDG.E.ADD.F32x8", Kind::Atomic, Global, 32),
+            ("REDG.E.ADD.F64x2", Kind::Atomic, Global, 4),
+            ("REDG.E.ADD.F16x3", Kind::Atomic, Global, 4),
+        ] {
+            assert_eq!(read(opcode), (kind, space, bytes, false, false), "{opcode}");
+        }
+        assert_eq!(Operation::of_opcode("REDUX.SUM").kind, Kind::Other);
+        assert_eq!(Operation::of_opcode("REDAS.ADD.64").kind, Kind::Other);
     }
 
     /// The text and the instruction agree; only the latter knows the cache operator and `.E`.

@@ -281,13 +281,13 @@ fn records_fit_their_block() {
 
 #[test]
 fn contents_can_be_executed() {
-    for bytes in [0, 3, 5, 32, u32::MAX] {
+    for bytes in [0, 3, 5, 64, u32::MAX] {
         let mut parts = sample();
         let mut contents: serde_json::Value = serde_json::from_slice(&parts.contents).unwrap();
         contents["operations"][0]["bytes"] = bytes.into();
         parts.contents = serde_json::to_vec(&contents).unwrap();
         let message = refused(&parts);
-        assert!(message.ends_with("bytes; expected 1, 2, 4, 8 or 16"), "{message}");
+        assert!(message.ends_with("bytes; expected 1, 2, 4, 8, 16 or 32"), "{message}");
     }
     let mut parts = sample();
     parts.contents(|contents| contents.kernels.truncate(1));

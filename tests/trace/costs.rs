@@ -94,7 +94,7 @@ fn check(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> u64 {
         let sectors = [summary.sectors.sum(summary.loads), summary.ideal_sectors];
         assert_eq!(sums.sectors, sectors);
         if let Some(shared) = summary.shared {
-            let wavefronts = shared.wavefronts.sum(shared.loads);
+            let wavefronts = shared.all_wavefronts().unwrap();
             assert_eq!(sums.shared, [shared.loads, wavefronts, shared.ideal_wavefronts]);
         }
         if let Some(local) = summary.local {

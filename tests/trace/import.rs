@@ -197,8 +197,9 @@ fn headers_are_kept_as_they_are() {
     let header = "-shmem base_addr = 0x00007f1300000000\n-local mem base_addr = 7f12a5000000\n\
                   -of the future = (a=b) ";
     let trace = open(&import_bytes(grouped(3, header, &[])).unwrap());
-    let Kernel { name, grid, block, shared_base, local_base, header } =
+    let Kernel { name, grid, block, shared_base, local_base, header, source_lines } =
         &trace.contents().kernels[0];
+    assert!(source_lines.is_empty());
     assert_eq!((&**name, grid, block), ("k", &[1, 2, 3], &[32, 1, 1]));
     assert_eq!((*shared_base, *local_base), (Some(0x7f13_0000_0000), Some(0x7f12_a500_0000)));
     let has = |key: &str, value: &str| header.contains(&(key.into(), value.into()));

@@ -12,7 +12,7 @@ use warpload::trace::{
 
 use crate::random::Random;
 use crate::samples::{Item, changed, json, open, random_items, records, summary, write};
-use crate::shards::merge_at_random;
+use crate::shards::{carried, merge_at_random};
 use crate::version_1::version_1;
 
 /// A set and its files.
@@ -106,7 +106,7 @@ fn check(items: &[Item], random: &mut Random) {
             assert_eq!(trace.kernels(), whole.contents().kernels.len());
             let of_whole = of_kernels(summary(&whole, shard).unwrap(), &trace);
             let of_part = summary(&trace, shard).unwrap();
-            partials.push(json(&of_part));
+            partials.push(carried(&trace, shard, |_| of_part.clone()));
             let of_part = Summary { partial: None, ..of_part };
             assert_eq!(json(&of_part), json(&of_whole), "{index}/{count}");
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json as value};
 use warpload::memory::Fill;
 use warpload::trace::{
     BinaryTrace, Data, MergeError, PartialHead, ReplayOptions, Selected, Selection, Shard, Summary,
-    replay,
+    kernels_of_shard, replay,
 };
 
 use crate::random::Random;
@@ -169,11 +169,14 @@ fn partials_that_disagree_are_not_merged() {
         ("/partial/first", value!(2)),
         ("/partial/last", value!(2)),
         ("/partial/of", value!(0)),
-        ("/partial/first_kernel", value!(1)),
+        ("/partial/kernels/0", value!(1)),
         ("/partial/of_kernels", value!(0)),
         ("/partial/of_kernels", value!(2)),
-        ("/partial/first_kernel", value!(u32::MAX)),
-        ("/partial/first_kernel", value!(u64::MAX)),
+        ("/partial/kernels/0", value!(u32::MAX)),
+        ("/partial/kernels/0", value!(u64::MAX)),
+        ("/partial/kernels", value!([])),
+        ("/partial/kernels", value!([0, 1])),
+        ("/partial/kernels", value!([0, 0])),
         ("/partial/per_pc/0/0", value!(usize::MAX)),
         ("/partial/per_pc/0/2", value!(u64::MAX)),
         ("/partial/per_pc_stores/0/0", value!(usize::MAX)),
@@ -277,34 +280,101 @@ fn heads_join_as_summaries_merge() {
         |part| part["kernels"][0]["name"] = value!("another"),
         |part| part["kernels"] = value!([part["kernels"][0]]),
         |part| part["partial"]["of_kernels"] = value!(1000),
-        |part| part["partial"]["first_kernel"] = value!(1),
+        |part| part["partial"]["kernels"] = value!([]),
     ];
     for (i, change) in changes.into_iter().enumerate() {
         assert_eq!(join(change), None, "{i}");
     }
 }
 
-/// A shard that has no kernels has no number of the first one either.
+/// Returns the JSON of a shard's summary, as it is written for merging.
+pub(crate) fn carried(
+    trace: &BinaryTrace,
+    shard: Option<Shard>,
+    summary: impl Fn(Option<Shard>) -> Summary,
+) -> String {
+    let kernels = kernels_of_shard(trace, shard.unwrap());
+    json(&summary(shard).for_merging(&kernels))
+}
+
+/// What shards are in all does not grow with kernels times shards.
 #[test]
-fn shards_without_kernels_have_no_first_one() {
-    let trace = open(&write(&[Item::Kernel("one"), Item::Kernel("other")]));
-    // Of a set, shards list the kernels of the parts that they opened.
-    let with = |part: &Summary, kernels: usize, first: usize| {
-        let mut part = serde_json::to_value(part).unwrap();
-        for place in ["/kernels", "/partial/pages", "/partial/lines"] {
-            part.pointer_mut(place).unwrap().as_array_mut().unwrap().truncate(kernels);
-        }
-        part["partial"]["first_kernel"] = value!(first);
-        rewritten(&serde_json::from_value(part).unwrap())
+fn shards_carry_the_kernels_that_they_have() {
+    let kernels = 400;
+    let mut items = Vec::new();
+    for _ in 0..kernels {
+        items.extend([Item::Kernel("a kernel"), Item::Skip, Item::of("LDG.E"), Item::of("STG.E")]);
+    }
+    // Two that have no instructions.
+    items.extend([Item::Kernel("empty"), Item::Kernel("empty too")]);
+    let trace = open(&write(&items));
+    let whole = json(&summary(&trace, None).unwrap());
+    let all = |count: u64| -> Vec<String> {
+        let shards = (0..count).map(|i| Shard::new(i, count));
+        shards
+            .map(|shard| carried(&trace, shard, |shard| summary(&trace, shard).unwrap()))
+            .collect()
     };
-    let parts = shards(&trace, 2);
-    let merge =
-        |first| Summary::merge_partial(vec![with(&parts[0], 1, 0), with(&parts[1], 0, first)]);
-    assert!(merge(0).is_ok());
-    let error = merge(2).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "summary 1 is inconsistent: it has no kernels, but the number of its first one"
+    let bytes = |parts: &[String]| parts.iter().map(String::len).sum::<usize>();
+    let (few, many) = (all(2), all(64));
+    assert!(bytes(&many) < 2 * bytes(&few), "{} and {}", bytes(&few), bytes(&many));
+    for parts in [few, many] {
+        let read: Vec<Summary> =
+            parts.iter().map(|part| serde_json::from_str(part).unwrap()).collect();
+        let carried = |part: &Summary| part.kernels.len();
+        // One more in each whose border is inside a kernel, and those without instructions.
+        assert!(read.iter().map(carried).sum::<usize>() <= kernels + 4 * parts.len());
+        assert_eq!(json(&Summary::merge(read).unwrap()), whole);
+        let root = merge_at_random(&mut Random(36), &parts, 3);
+        let root = serde_json::from_str(&root).unwrap();
+        assert_eq!(json(&Summary::merge(vec![root]).unwrap()), whole);
+    }
+}
+
+/// Kernels that no shard has, and one with two names.
+#[test]
+fn kernels_that_are_missing_or_differ_are_found() {
+    let items = [Item::Kernel("one"), Item::of("LDG.E"), Item::Kernel("other"), Item::of("LDG.E")];
+    let trace = open(&write(&items));
+    let part = |i, kernels: &[usize]| {
+        let shard = Shard::new(i, 2);
+        rewritten(&summary(&trace, shard).unwrap().for_merging(kernels))
+    };
+    assert!(Summary::merge(vec![part(0, &[0]), part(1, &[1])]).is_ok());
+    let error = Summary::merge(vec![part(0, &[0]), part(1, &[0, 1])]);
+    assert!(error.is_ok());
+    let renamed = |mut part: Summary| {
+        part.kernels[0].name = "another".into();
+        rewritten(&part)
+    };
+    let error = Summary::merge(vec![part(0, &[0, 1]), renamed(part(1, &[1]))]).unwrap_err();
+    assert!(error.to_string().contains("inconsistent"), "{error}");
+    let nothing = |i| {
+        let mut part = serde_json::to_value(part(i, &[])).unwrap();
+        part["per_pc"] = value!([]);
+        part["partial"]["per_pc"] = value!([]);
+        part["partial"]["wavefronts"] = value!([]);
+        serde_json::from_value::<Summary>(part).map(|part| Summary::merge(vec![rewritten(&part)]))
+    };
+    assert!(nothing(0).is_ok_and(|merged| merged.is_err()));
+}
+
+/// A version that is not this one is named, whatever else it has written.
+#[test]
+fn parts_of_another_version_are_refused_as_such() {
+    let trace = open(&write(&random_items(15, 100)));
+    let mut part = serde_json::to_value(&shards(&trace, 2)[0]).unwrap();
+    let replay = part["partial"]["replay"].as_str().unwrap().to_owned();
+    let own = format!("warpload {}, ", env!("CARGO_PKG_VERSION"));
+    assert!(replay.starts_with(&own), "{replay}");
+    part["partial"]["replay"] = value!(replay.replace(&own, "warpload 9.0.1, "));
+    // Its checksum covers a key that is not read here.
+    part["new_counter"] = value!(0);
+    let error = Summary::merge_partial(vec![serde_json::from_value(part).unwrap()]).unwrap_err();
+    assert!(matches!(&error, MergeError::OtherVersion { given, .. } if given == "9.0.1"));
+    assert!(
+        error.to_string().starts_with("summary 0 is made by warpload 9.0.1; expected "),
+        "{error}"
     );
 }
 
@@ -359,7 +429,7 @@ fn any_tree_of_merges_has_the_same_bytes() {
         let whole = json(&summary(None));
         let count = 1 + random.below(40) as u64;
         let leaves: Vec<String> =
-            (0..count).map(|i| json(&summary(Shard::new(i, count)))).collect();
+            (0..count).map(|i| carried(&trace, Shard::new(i, count), summary)).collect();
         for _ in 0..3 {
             let start = random.below(leaves.len());
             let end = start + 1 + random.below(leaves.len() - start);

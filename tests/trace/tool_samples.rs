@@ -123,17 +123,17 @@ fn loaded_values_are_checked_against_an_image() {
             assert_eq!((&found["got"], &found["expected"]), (&hex("image"), &hex("trace")));
         }
     }
-    // Other memory has other values.
+    // What a fill holds is made up: it is no mismatch.
     let got = replayed("cutracer-value.ndjson", Data::Fill(Fill::Zero));
-    assert_eq!((&got["checked"], &got["checked_words"]), (&json!(66), &json!(2332)));
-    assert!(got["mismatches"].as_u64().unwrap() > 50);
+    let checked = ["valued_loads", "checked", "checked_words", "mismatches"].map(|key| &got[key]);
+    assert_eq!(checked, [66, 0, 0, 0]);
 }
 
 /// Each damaged sample is refused with the place of the damage.
 #[test]
 fn damaged_samples_are_refused() {
     const EXPECTED: [(&str, &str); 16] = [
-        ("access-size-3.ndjson", ":3:16: expected 1, 2, 4, 8 or 16 bytes"),
+        ("access-size-3.ndjson", ":3:16: expected 1, 2, 4, 8, 16 or 32 bytes"),
         ("addr-65-bits.ndjson", ":3:28: a number of more than 64 bits"),
         ("addr-negative.ndjson", ":3:28: a negative number"),
         ("address-not-hex.log", ":4:1: expected `CTX … - grid_launch_id N"),

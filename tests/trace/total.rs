@@ -1,7 +1,7 @@
 //! Numbers and parts that a trace does not have: nothing panics.
 
 use warpload::lane::LaneMask;
-use warpload::memory::{Fill, Width};
+use warpload::memory::{Arena, Fill, Width};
 use warpload::report::{Page, html};
 use warpload::trace::binary::RawBlock;
 use warpload::trace::{
@@ -101,13 +101,21 @@ fn shards_of_any_count() {
     }
 }
 
-/// The format has no number for them.
 #[test]
-fn a_trace_takes_no_accesses_of_32_bytes() {
+fn a_trace_takes_accesses_of_32_bytes_with_their_values() {
     let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), String::new()).unwrap();
     let wide = Operation { width: Width::B32, ..Operation::of_opcode("LDG.E") };
     let number = writer.operation(&wide).unwrap();
     let form = Form::Stride(0, 32);
-    writer.record(&NewRecord::new(0, LaneMask::ALL, number, form.addresses())).unwrap_err();
+    let record = NewRecord::new(0, LaneMask::ALL, number, form.addresses());
+    for (words, fits) in [(4 * 32, false), (8 * 32, true)] {
+        let values = vec![0; words];
+        let record = NewRecord { values: Some(&values), ..record };
+        assert_eq!(writer.record(&record).is_ok(), fits);
+    }
     writer.record(&NewRecord::new(0, LaneMask::ALL, 7, form.addresses())).unwrap_err();
+    let trace = BinaryTrace::new(Arena::from(writer.finish().unwrap().into_inner())).unwrap();
+    let options = ReplayOptions::new(Data::Fill(Fill::Address));
+    let counts = replay(&trace, &options).unwrap().summary().counts;
+    assert_eq!((counts.bytes, counts.sectors, counts.ideal_sectors), (1024, 32, 32));
 }

@@ -219,13 +219,8 @@ fn check_per_pc(name: &str, summary: &warpload::trace::Summary, per_row: Sums) {
     for (key, expected) in &sums {
         let found = per_row[key];
         // Null if no load has a cost, and of a generic load only if it has wavefronts.
-        for i in 0..4 {
+        for i in 0..6 {
             assert_eq!(found[i].unwrap_or(0), expected[i].unwrap_or(0), "{name} {key:?}");
-        }
-        if !key.2.starts_with("LD.") {
-            for i in 4..6 {
-                assert_eq!(found[i].unwrap_or(0), expected[i].unwrap_or(0), "{name} {key:?}");
-            }
         }
     }
 }

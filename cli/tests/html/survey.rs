@@ -80,7 +80,7 @@ fn banks_are_counted_in_any_parts() {
         // A column for each of 40 warps, eight of them twice.
         let words: [u64; 32] = std::array::from_fn(|bank| if bank < 8 { 64 } else { 32 });
         assert_eq!((uses.kernel, uses.pc, uses.accesses), (2 * i, 0x40, 40));
-        assert_eq!((uses.wavefronts, uses.ideal_wavefronts, uses.conflicts()), (1280, 40, 1240));
+        assert_eq!((uses.wavefronts, uses.ideal_wavefronts, uses.conflicts), (1280, 40, 1240));
         assert_eq!(uses.words, words);
     }
     for threads in [2, 5] {

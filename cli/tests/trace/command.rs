@@ -115,8 +115,8 @@ fn shards_through_files() {
         let replay = |more: &[&str]| {
             let all = ["replay", &at(trace), "--fill", "address", "--format", "json"];
             let ran = warpload(&[&all, more].concat());
-            // Random expected values do not match.
-            assert_eq!(ran.status, i32::from(trace == "binary"), "{}", ran.stderr);
+            // Random expected values are not compared with a fill.
+            assert_eq!(ran.status, 0, "{}", ran.stderr);
             ran.stdout
         };
         let whole = replay(&["--threads", "1"]);

@@ -84,6 +84,7 @@ class Shared:
     loads: int
     wavefronts: int
     ideal_wavefronts: int
+    conflicts: int = 0
 
 
 @dataclass(frozen=True)

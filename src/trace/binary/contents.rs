@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::{AddressSpace, Width};
-use crate::trace::operation::{Kind, Operation, WIDEST};
+use crate::trace::operation::{Kind, Operation};
 
 /// What a trace holds beside its blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,9 +84,17 @@ pub struct Kernel {
     pub local_base: Option<u64>,
     /// Every line of the header, also those that imports do not use: key and value.
     pub header: Vec<(Arc<str>, Arc<str>)>,
+    /// The source lines of program counters, ascending, as far as the source has them.
+    pub source_lines: Vec<(u32, u32)>,
 }
 
 impl Kernel {
+    /// Returns the number of the source line of a program counter; `None` if it is not known.
+    pub(in crate::trace) fn source_line(&self, pc: u32) -> Option<u32> {
+        let place = self.source_lines.binary_search_by_key(&pc, |(pc, _)| *pc).ok()?;
+        self.source_lines.get(place).map(|(_, line)| *line)
+    }
+
     /// Returns whether the header says that the code is for SM 5.x or 6.x.
     pub(in crate::trace) fn is_spa5(&self) -> bool {
         let version = self.header.iter().find(|(key, _)| &**key == "binary version");
@@ -126,6 +134,8 @@ struct RawKernel {
     local_base: Option<u64>,
     #[serde(default)]
     header: Vec<(RawName, RawName)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    source_lines: Vec<(u32, u32)>,
 }
 
 /// An [`Operation`] with an access size that is still to be checked.
@@ -205,11 +215,11 @@ impl TryFrom<RawOperation> for Operation {
 
     fn try_from(raw: RawOperation) -> Result<Self, String> {
         let RawOperation { opcode, kind, space, bytes, signed, uniform, word, opcode_word } = raw;
-        match Width::from_bytes(bytes).filter(|width| *width <= WIDEST) {
+        match Width::from_bytes(bytes) {
             Some(width) => {
                 Ok(Self { opcode, kind, space, width, signed, uniform, word, opcode_word })
             }
-            None => Err(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8 or 16")),
+            None => Err(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8, 16 or 32")),
         }
     }
 }
@@ -246,11 +256,12 @@ impl From<Contents> for RawContents {
             contents;
         let mut places = Places::default();
         let raw_kernel = |kernel: Kernel| {
-            let Kernel { name, grid, block, shared_base, local_base, header } = kernel;
+            let Kernel { name, grid, block, shared_base, local_base, header, source_lines } =
+                kernel;
             let name = places.of(name);
             let header =
                 header.into_iter().map(|(key, value)| (places.of(key), places.of(value))).collect();
-            RawKernel { name, grid, block, shared_base, local_base, header }
+            RawKernel { name, grid, block, shared_base, local_base, header, source_lines }
         };
         let kernels = kernels.into_iter().map(raw_kernel).collect();
         let operations = operations.into_iter().map(RawOperation::from).collect();
@@ -272,12 +283,17 @@ impl TryFrom<RawContents> for Contents {
             }),
         };
         let kernel = |raw: RawKernel| -> Result<Kernel, String> {
-            let RawKernel { name, grid, block, shared_base, local_base, header } = raw;
+            let RawKernel { name, grid, block, shared_base, local_base, header, source_lines } =
+                raw;
+            if !source_lines.is_sorted_by(|one, next| one.0 < next.0) {
+                return Err("the program counters of `source_lines` do not ascend".to_owned());
+            }
             let header = header
                 .into_iter()
                 .map(|(key, value)| Ok((text(key)?, text(value)?)))
                 .collect::<Result<_, String>>()?;
-            Ok(Kernel { name: text(name)?, grid, block, shared_base, local_base, header })
+            let name = text(name)?;
+            Ok(Kernel { name, grid, block, shared_base, local_base, header, source_lines })
         };
         let kernels = kernels.into_iter().map(kernel).collect::<Result<_, String>>()?;
         let operations =

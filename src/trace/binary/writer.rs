@@ -12,7 +12,7 @@ use super::format::{
 };
 use super::place::Place;
 use super::record::{ClosedBlock, NewRecord};
-use crate::trace::operation::{Kind, Operation, WIDEST};
+use crate::trace::operation::{Kind, Operation};
 
 /// The note of a trace whose source has no end mark.
 pub(in crate::trace) const NO_END_MARK: &str =
@@ -140,7 +140,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// operation, or if the mask requires more or fewer addresses or values.
     pub fn record(&mut self, record: &NewRecord<'_>) -> io::Result<()> {
         let operation = self.contents.operations.get(usize::from(record.operation));
-        if !operation.is_some_and(|operation| operation.width <= WIDEST && record.fits(operation)) {
+        if !operation.is_some_and(|operation| record.fits(operation)) {
             let message = "a record that does not fit its mask, or whose operation has no number";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
@@ -156,6 +156,13 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Returns the number of kernels so far.
     pub(in crate::trace) fn kernels(&self) -> usize {
         self.contents.kernels.len()
+    }
+
+    /// Adds source lines of a kernel's program counters, which have none so far.
+    pub(in crate::trace) fn source_lines(&mut self, kernel: u32, lines: Vec<(u32, u32)>) {
+        if let Some(kernel) = self.contents.kernels.get_mut(kernel as usize) {
+            kernel.source_lines.extend(lines);
+        }
     }
 
     /// Returns the number of the last kernel. A trace in which none was begun has one too.
@@ -229,6 +236,9 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.close_block()?;
         if !self.index.is_empty() && self.contents.kernels.is_empty() {
             self.contents.kernels.push(Kernel::default());
+        }
+        for kernel in &mut self.contents.kernels {
+            kernel.source_lines.sort_unstable();
         }
         let contents = serde_json::to_vec(&self.contents).map_err(io::Error::from)?;
         let index = std::mem::take(&mut self.index);

@@ -27,6 +27,9 @@ pub(super) fn check_unlisted(unlisted: u64, records: u64) -> Result<(), String> 
     ))
 }
 
+/// The most program counters of all launches of a trace whose source lines are kept.
+pub(super) const MAX_SOURCE_LINES: usize = 1 << 22;
+
 /// The most different operations of a trace: their numbers have 16 bits.
 const MAX_OPERATIONS: usize = 1 << 16;
 

@@ -36,7 +36,9 @@ use std::sync::Arc;
 pub use self::error::ImportError;
 pub use self::event::ImportEvent;
 pub use self::limits::MAX_KERNELS;
-use self::limits::{MAX_HEADER_LINES, check_unlisted, too_many, too_many_operations};
+use self::limits::{
+    MAX_HEADER_LINES, MAX_SOURCE_LINES, check_unlisted, too_many, too_many_operations,
+};
 pub use self::list::TraceList;
 use self::sink::Found;
 use self::source::Source;
@@ -114,6 +116,7 @@ struct Shared {
     /// The instructions that have no line of their own in an export, and the records.
     unlisted: u64,
     records: u64,
+    source_lines: usize,
 }
 
 /// Writes what the reader of one file finds, with operations numbered for the whole trace.
@@ -184,6 +187,16 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 let kernel = self.kernels.get(kernel as usize).copied().or_impossible(0, NUMBERED);
                 self.writer.append(kernel, &block).map_err(failed)
             }
+            Found::SourceLines(kernel, lines) => {
+                self.shared.source_lines += lines.len();
+                if self.shared.source_lines > MAX_SOURCE_LINES {
+                    self.writer.note(FURTHER_LINES);
+                    return Ok(());
+                }
+                let kernel = self.kernels.get(kernel as usize).copied().or_impossible(0, NUMBERED);
+                self.writer.source_lines(kernel, lines);
+                Ok(())
+            }
             Found::Tool(tool) => {
                 self.writer.tool(&tool);
                 Ok(())
@@ -207,6 +220,9 @@ impl<'w, W: Write + Seek> Import<'w, W> {
         }
     }
 }
+
+/// What is said if there are too many source lines.
+const FURTHER_LINES: &str = "source lines of further program counters are left out";
 
 /// Why numbers are known.
 const NUMBERED: &str = "readers number operations and kernels before they use them";

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::ImportError;
 use super::limits::too_many_operations;
@@ -29,6 +29,8 @@ pub(super) enum Found {
     /// So many instructions without a line of their own, before that line of the file, and how many that
     /// have one came before.
     Unlisted { count: u64, line: u64, before: u64 },
+    /// The source lines of program counters of the kernel with that number.
+    SourceLines(u32, Vec<(u32, u32)>),
     /// The tool that made the file, with its version if known.
     Tool(String),
     /// A note for readers of results.
@@ -84,6 +86,8 @@ pub(super) struct Sink<'s> {
     operations: usize,
     /// How many instructions of the text were found; its reader takes more text for them.
     found: FoundCount,
+    /// The program counters of the current kernel whose source lines are known.
+    has_lines: FxHashSet<u32>,
     /// Whether the kernel's code is of SM 5.x or 6.x.
     is_spa5: bool,
     emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
@@ -107,6 +111,7 @@ impl<'s> Sink<'s> {
             opcodes: FxHashMap::default(),
             operations: 0,
             found,
+            has_lines: FxHashSet::default(),
             is_spa5: false,
             emit,
         }
@@ -126,6 +131,7 @@ impl<'s> Sink<'s> {
         }
         let number = self.kernels;
         self.kernels += 1;
+        self.has_lines.clear();
         (self.emit)(Found::Kernel(kernel))?;
         self.select(number)?;
         Ok(number)
@@ -218,6 +224,20 @@ impl<'s> Sink<'s> {
     #[inline]
     pub(super) fn place(&mut self, place: Option<Place>) {
         self.block.place(place);
+    }
+
+    /// Keeps the source lines of the current kernel's program counters, the first of each.
+    pub(super) fn source_lines(&mut self, lines: &FxHashMap<u32, u32>) -> Result<(), ImportError> {
+        let mut new = Vec::new();
+        for (pc, line) in lines {
+            if self.has_lines.insert(*pc) {
+                new.push((*pc, *line));
+            }
+        }
+        if new.is_empty() {
+            return Ok(());
+        }
+        (self.emit)(Found::SourceLines(self.current, new))
     }
 
     /// Counts instructions without a memory operand, which have no line before line `line`.

@@ -19,23 +19,20 @@ pub struct BankUse {
     pub pc: u32,
     /// The operation's number: of a load, a store or an atomic.
     pub operation: u16,
-    /// Accesses with a lane in shared memory.
+    /// Accesses with a lane in shared memory, without atomics whose lanes share a word: what these cost is not
+    /// known.
     pub accesses: u64,
     /// Their wavefronts.
     pub wavefronts: u64,
     /// The fewest wavefronts that hold the words of each access, added up.
     pub ideal_wavefronts: u64,
+    /// Bank conflicts: wavefronts beyond one for each group of lanes that has one.
+    pub conflicts: u64,
     /// The wavefronts in which each bank serves a word.
     pub words: [u64; BANKS],
 }
 
 impl BankUse {
-    /// Returns the wavefronts beyond the ideal: bank conflicts.
-    #[must_use]
-    pub fn conflicts(&self) -> u64 {
-        self.wavefronts.saturating_sub(self.ideal_wavefronts)
-    }
-
     fn place(&self) -> (usize, u32, u16) {
         (self.kernel, self.pc, self.operation)
     }
@@ -44,6 +41,7 @@ impl BankUse {
         self.accesses += other.accesses;
         self.wavefronts += other.wavefronts;
         self.ideal_wavefronts += other.ideal_wavefronts;
+        self.conflicts += other.conflicts;
         for (words, more) in self.words.iter_mut().zip(&other.words) {
             *words += more;
         }
@@ -64,11 +62,13 @@ impl KernelBanks {
             accesses: 0,
             wavefronts: 0,
             ideal_wavefronts: 0,
+            conflicts: 0,
             words: [0; BANKS],
         });
         uses.accesses += 1;
         uses.wavefronts += cost.amount;
         uses.ideal_wavefronts += cost.ideal;
+        uses.conflicts += cost.conflicts;
         offsets.add_bank_words(&mut uses.words);
     }
 
@@ -85,7 +85,7 @@ impl KernelBanks {
     /// Returns the worst of those with bank conflicts.
     pub(super) fn into_conflicts(self, kernel: usize) -> Vec<BankUse> {
         let uses = self.0.into_values().map(|uses| BankUse { kernel, ..uses });
-        let mut worst: Vec<BankUse> = uses.filter(|uses| uses.conflicts() > 0).collect();
+        let mut worst: Vec<BankUse> = uses.filter(|uses| uses.conflicts > 0).collect();
         keep_worst(&mut worst);
         worst
     }
@@ -93,7 +93,7 @@ impl KernelBanks {
 
 /// Sorts by bank conflicts, the most first, and drops those beyond [`MAX_BANK_USES`].
 pub(super) fn keep_worst(uses: &mut Vec<BankUse>) {
-    uses.sort_unstable_by_key(|uses| (Reverse(uses.conflicts()), uses.place()));
+    uses.sort_unstable_by_key(|uses| (Reverse(uses.conflicts), uses.place()));
     uses.truncate(MAX_BANK_USES);
 }
 
@@ -121,7 +121,7 @@ mod tests {
         let uses = counted(&[(8, 128), (16, 4), (8, 128)]).into_conflicts(3);
         let [uses] = &uses[..] else { panic!("{uses:?}") };
         assert_eq!((uses.kernel, uses.pc, uses.accesses), (3, 8, 2));
-        assert_eq!((uses.wavefronts, uses.ideal_wavefronts), (64, 2));
+        assert_eq!((uses.wavefronts, uses.ideal_wavefronts, uses.conflicts), (64, 2, 62));
         assert_eq!(uses.words, expected);
     }
 
@@ -131,7 +131,7 @@ mod tests {
             (0..400).map(|i| (i * 7 % 50, 1 << (2 + i * 7 % 50 % 6))).collect();
         let whole = counted(&accesses).into_conflicts(0);
         assert_eq!(whole.len(), MAX_BANK_USES);
-        assert!(whole.is_sorted_by_key(|uses| (Reverse(uses.conflicts()), uses.pc)));
+        assert!(whole.is_sorted_by_key(|uses| (Reverse(uses.conflicts), uses.pc)));
         for cut in [1, 7, 200, 399] {
             let (first, last) = accesses.split_at(cut);
             let mut parts = counted(first);

@@ -73,6 +73,12 @@ impl LoadCosts {
     pub fn ideal_wavefronts(&self) -> Option<u64> {
         self.shared.map(|shared| shared.ideal)
     }
+
+    /// Returns the bank conflicts; `None` if no lane loads from shared memory.
+    #[must_use]
+    pub fn conflicts(&self) -> Option<u64> {
+        self.shared.map(|shared| shared.conflicts)
+    }
 }
 
 /// What an access costs in memory other than global; `None` if no lane accesses it.
@@ -105,31 +111,15 @@ impl SpaceCosts {
             AddressSpace::Global => Self::default(),
             AddressSpace::Generic => {
                 // A lane that is neither outside nor in global memory is in a window.
-                let is_shared =
-                    |lane: usize| map.shared().offset_of(offsets.address(lane)).is_some();
-                let in_shared = lanes & LaneMask::from_fn(is_shared);
-                let in_window = |lanes: LaneMask, base| {
-                    (!lanes.is_empty()).then_some(Offsets { lanes, base, ..offsets })
-                };
-                let shared = in_window(in_shared, map.shared().base);
-                let local = in_window(lanes & !in_shared, map.local().base);
+                let shared = offsets.in_shared_window(map);
+                let local = lanes & !shared.lanes;
+                let local = Offsets { lanes: local, base: map.local().base, ..offsets };
                 Self {
-                    shared: shared.map(|offsets| offsets.shared()),
-                    local: local.map(|offsets| offsets.local()),
+                    shared: (!shared.lanes.is_empty()).then(|| shared.shared()),
+                    local: (!local.lanes.is_empty()).then(|| local.local()),
                     constant: None,
                 }
             }
-        }
-    }
-
-    /// Returns what it costs in the memory of its opcode, if that is one.
-    #[inline]
-    pub(super) fn own(&self, space: AddressSpace) -> Option<Cost> {
-        match space {
-            AddressSpace::Shared => self.shared,
-            AddressSpace::Local => self.local,
-            AddressSpace::Constant { .. } => self.constant,
-            AddressSpace::Global | AddressSpace::Generic => None,
         }
     }
 }

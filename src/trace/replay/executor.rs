@@ -10,7 +10,7 @@ use super::traffic::TrafficCounter;
 use super::windows::maps;
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{LaneAddresses, Loaded};
-use crate::memory::{AddressMap, Fill, FilledMemory, LoadMemory};
+use crate::memory::{AddressMap, Fill, FilledMemory, LoadMemory, Width};
 use crate::trace::binary::{BinaryTrace, Block, MemoryRecord};
 use crate::trace::operation::Kind;
 
@@ -64,7 +64,7 @@ pub struct LoadExecutor<'a> {
     maps: Arc<[AddressMap]>,
     /// Those of the load executed last.
     lanes: LaneAddresses,
-    values: [LaneValues; 4],
+    values: [LaneValues; Width::MAX_REGISTERS],
     /// How many registers of `values` it loaded.
     loaded: usize,
     traffic: TrafficCounter,
@@ -94,7 +94,7 @@ impl<'a> LoadExecutor<'a> {
             options: *options,
             maps: maps(trace, options)?.into(),
             lanes: LaneAddresses::NONE,
-            values: [[0; LANES]; 4],
+            values: [[0; LANES]; Width::MAX_REGISTERS],
             loaded: 0,
             traffic: TrafficCounter::default(),
         })

@@ -37,13 +37,14 @@ pub use self::heat::{HeatMap, HeatRow};
 pub use self::options::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions};
 pub use self::replayed::{Replayed, replay};
 pub use self::selection::{Selected, Selection};
-pub use self::shard::Shard;
+pub use self::shard::{Shard, kernels_of_shard};
 pub use self::spaces::Cost;
 pub use self::summary::{
     ComparedRow, Comparison, ConstantCounts, Counts, Digest, Fault, FaultCounts, FootprintCounts,
     Hex, KernelSummary, LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PartialHead,
     PcSharedCounts, PcSummary, ProgramCounter, ReuseCounts, SectorSummary, SharedCounts,
-    SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts, percent_change,
+    SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts, other_version,
+    percent_change,
 };
 pub use self::survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey};
 pub use self::traffic::Traffic;

@@ -1,6 +1,6 @@
 //! [`Shard`]: a part of a trace that can be replayed alone.
 
-use crate::trace::binary::RawBlock;
+use crate::trace::binary::{BinaryTrace, RawBlock};
 
 /// One of several parts of a trace, cut at memory instructions; the parts together are the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,4 +59,24 @@ impl Shard {
         let end = part.end.min(first + u64::from(block.memory_records));
         (start < end).then(|| (start - first) as usize..(end - first) as usize)
     }
+}
+
+/// Returns the kernels of a trace that the summary of a shard is to have so that summaries merge, by their
+/// index in [`Contents::kernels`](crate::trace::Contents::kernels): those of which it has instructions, and
+/// those of which there are none. All others are in the summary of another shard.
+#[must_use]
+pub fn kernels_of_shard(trace: &BinaryTrace, shard: Shard) -> Vec<usize> {
+    let mut is_elsewhere = vec![false; trace.contents().kernels.len()];
+    let (own, other): (Vec<&RawBlock>, Vec<&RawBlock>) = trace
+        .blocks()
+        .iter()
+        .partition(|block| shard.of_block(block, trace.memory_records()).is_some());
+    for (blocks, is_other) in [(other, true), (own, false)] {
+        for block in blocks {
+            if let Some(kernel) = is_elsewhere.get_mut(block.kernel as usize) {
+                *kernel = is_other;
+            }
+        }
+    }
+    (0..is_elsewhere.len()).filter(|kernel| !is_elsewhere[*kernel]).collect()
 }

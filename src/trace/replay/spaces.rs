@@ -7,7 +7,7 @@
 
 use super::compare::repeats;
 use crate::lane::{LANES, LaneMask};
-use crate::memory::{Addresses, GenericAddress, Width};
+use crate::memory::{AddressMap, Addresses, GenericAddress, Width};
 
 /// Bytes of a word: what a bank of shared memory serves at once, and what local memory interleaves.
 const WORD: u64 = 4;
@@ -28,6 +28,12 @@ pub struct Cost {
     pub amount: u64,
     /// The least that would do.
     pub ideal: u64,
+    /// Bank conflicts of shared memory: wavefronts beyond one for each group of lanes that has one. 0 in
+    /// other memories.
+    pub conflicts: u64,
+    /// Whether lanes that are served together ask shared memory for the same word, which serves them at once,
+    /// unless they are to change it.
+    pub(super) shares_words: bool,
 }
 
 /// The lanes of a load that access one memory, with their offsets in it.
@@ -49,14 +55,21 @@ impl Offsets<'_> {
         let units = self.units();
         let group = BANKS / words as usize;
         let first = self.first_of_equals(&units, group);
-        let mut wavefronts = 0;
+        let (mut wavefronts, mut conflicts) = (0, 0);
         for start in (0..LANES).step_by(group) {
             let lanes = LaneMask::from_bits(first.bits() & (u32::MAX >> (LANES - group)) << start);
-            wavefronts += u64::from(most_of_a_bank(&units, lanes, words));
+            let most = u64::from(most_of_a_bank(&units, lanes, words));
+            wavefronts += most;
+            conflicts += most.saturating_sub(1);
         }
         let distinct = if group == LANES { first } else { self.first_of_equals(&units, LANES) };
         let words = u64::from(distinct.count()) * words;
-        Cost { amount: wavefronts, ideal: words.div_ceil(BANKS as u64) }
+        Cost {
+            amount: wavefronts,
+            ideal: words.div_ceil(BANKS as u64),
+            conflicts,
+            shares_words: first != self.lanes,
+        }
     }
 
     /// Adds to each bank the words that it serves for such a load: the wavefronts in which it is used.
@@ -75,7 +88,7 @@ impl Offsets<'_> {
         let (words, units) = (self.words(), self.units());
         let sectors = u64::from(self.first_of_equals(&units, SECTOR_LANES).count()) * words;
         let ideal = (u64::from(self.lanes.count()) * words).div_ceil(SECTOR_LANES as u64);
-        Cost { amount: sectors, ideal }
+        Cost { amount: sectors, ideal, ..Cost::default() }
     }
 
     /// Returns the different addresses of a load of constant memory, which serves one at a time.
@@ -86,12 +99,15 @@ impl Offsets<'_> {
             units[lane] = self.offset(lane) / bytes;
         }
         let addresses = u64::from(self.first_of_equals(&units, LANES).count());
-        Cost { amount: addresses, ideal: addresses.min(1) }
+        Cost { amount: addresses, ideal: addresses.min(1), ..Cost::default() }
     }
 
-    /// Returns a lane's address.
-    pub(super) fn address(&self, lane: usize) -> GenericAddress {
-        GenericAddress(self.addresses.of(lane))
+    /// Returns those of the lanes whose generic addresses are in the window of shared memory.
+    pub(super) fn in_shared_window(self, map: &AddressMap) -> Self {
+        let shared = map.shared();
+        let address = |lane| GenericAddress(self.addresses.of(lane));
+        let is_shared = |lane| shared.offset_of(address(lane)).is_some();
+        Self { lanes: self.lanes & LaneMask::from_fn(is_shared), base: shared.base, ..self }
     }
 
     #[inline]
@@ -122,10 +138,11 @@ impl Offsets<'_> {
         {
             return self.lanes;
         }
+        // Units have at most 62 bits, and 59 if there are more than four groups.
+        let shift = (u64::BITS - (LANES / group).ilog2()).min(u64::BITS - 1);
         let mut keys = [0; 2 * LANES];
         for (key, lane) in keys[LANES..].iter_mut().zip(self.lanes) {
-            // Units have 62 bits, and there are four groups at most.
-            *key = units[lane] | ((lane / group) as u64) << 62;
+            *key = units[lane] | ((lane / group) as u64) << shift;
         }
         // What is before the first key equals none.
         let unused = (0..=u64::MAX).rev().find(|key| !keys[LANES..].contains(key));
@@ -174,6 +191,7 @@ mod tests {
         Offsets { lanes: LaneMask::from_bits(mask), addresses, base: 0, width }
     }
 
+    /// Returns the wavefronts and the ideal.
     fn stride(bytes: u32, stride: u64) -> (u64, u64) {
         let cost = offsets(&Addresses::Stride { base: 0, stride }, bytes, u32::MAX).shared();
         let list = Addresses::Each(std::array::from_fn(|lane| lane as u64 * stride));
@@ -207,19 +225,41 @@ mod tests {
         // A column of a tile whose columns are swizzled by the row has no conflict.
         let swizzled = std::array::from_fn(|lane| (lane * 128 + (lane ^ 5) * 4) as u64);
         let cost = offsets(&Addresses::Each(swizzled), 4, u32::MAX).shared();
-        assert_eq!(cost, Cost { amount: 1, ideal: 1 });
+        assert_eq!(cost, Cost { amount: 1, ideal: 1, ..Cost::default() });
+    }
+
+    /// What a load takes by its width is no conflict, and neither are lanes that share an address.
+    #[test]
+    fn conflicts_are_beyond_one_wavefront_a_group() {
+        let conflicts = |bytes, mask, at: fn(u64) -> u64| {
+            let list = Addresses::Each(std::array::from_fn(|lane| at(lane as u64)));
+            offsets(&list, bytes, mask).shared().conflicts
+        };
+        assert_eq!(conflicts(16, u32::MAX, |_| 0), 0);
+        assert_eq!(conflicts(16, u32::MAX, |lane| 16 * (lane % 4)), 0);
+        assert_eq!(conflicts(16, u32::MAX, |lane| 16 * lane), 0);
+        assert_eq!(conflicts(16, u32::MAX, |lane| 32 * lane), 4);
+        assert_eq!(conflicts(8, u32::MAX, |_| 0), 0);
+        assert_eq!(conflicts(4, u32::MAX, |lane| 128 * lane), 31);
+        assert_eq!(conflicts(32, u32::MAX, |lane| 32 * lane), 0);
+        assert_eq!(conflicts(32, u32::MAX, |lane| 128 * lane), 24);
+        // Of two groups with lanes; of none.
+        assert_eq!(conflicts(16, 0x0101_0000, |lane| 128 * lane), 0);
+        assert_eq!(conflicts(16, 0x0003_0003, |lane| 128 * lane), 2);
+        assert_eq!(conflicts(4, 0, |lane| 128 * lane), 0);
     }
 
     #[test]
     fn spills_and_constants() {
         let at = |stride| Addresses::Stride { base: 64, stride };
         // Each lane's spilled register: 32 words side by side.
-        assert_eq!(offsets(&at(0), 4, u32::MAX).local(), Cost { amount: 4, ideal: 4 });
-        assert_eq!(offsets(&at(0), 16, u32::MAX).local(), Cost { amount: 16, ideal: 16 });
-        assert_eq!(offsets(&at(0), 4, 0x101).local(), Cost { amount: 2, ideal: 1 });
+        let local = |amount, ideal| Cost { amount, ideal, ..Cost::default() };
+        assert_eq!(offsets(&at(0), 4, u32::MAX).local(), local(4, 4));
+        assert_eq!(offsets(&at(0), 16, u32::MAX).local(), local(16, 16));
+        assert_eq!(offsets(&at(0), 4, 0x101).local(), local(2, 1));
         // Each lane another element of its own array.
-        assert_eq!(offsets(&at(4), 4, u32::MAX).local(), Cost { amount: 32, ideal: 4 });
-        assert_eq!(offsets(&at(1), 1, u32::MAX).local(), Cost { amount: 8, ideal: 4 });
+        assert_eq!(offsets(&at(4), 4, u32::MAX).local(), local(32, 4));
+        assert_eq!(offsets(&at(1), 1, u32::MAX).local(), local(8, 4));
         assert_eq!(offsets(&at(0), 4, u32::MAX).constant().amount, 1);
         assert_eq!(offsets(&at(4), 4, 0xf).constant().amount, 4);
         assert_eq!(offsets(&at(4), 4, 0).constant().amount, 0);
@@ -232,14 +272,15 @@ mod tests {
             list in any::<[u16; LANES]>(),
             range in 1..0x1000u64,
             mask: u32,
-            shift in 0..5u32,
+            shift in 0..6u32,
         ) {
             let bytes = 1u64 << shift;
             let list = list.map(|at| u64::from(at) % range);
             let addresses = Addresses::Each(list);
             let offsets = offsets(&addresses, bytes as u32, mask);
             let mut all = BTreeSet::new();
-            let mut banks: [BTreeMap<u64, BTreeSet<u64>>; 4] = Default::default();
+            let mut banks: [BTreeMap<u64, BTreeSet<u64>>; 8] = Default::default();
+            let mut units = BTreeSet::new();
             let (mut sectors, mut own, mut places) =
                 (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
             for lane in offsets.lanes {
@@ -248,6 +289,7 @@ mod tests {
                 for word in start / 4..=(start + bytes - 1) / 4 {
                     all.insert(word);
                     let group = if bytes <= 4 { 0 } else { lane as u64 * bytes / 128 };
+                    units.insert((group, start / bytes.max(4)));
                     banks[group as usize].entry(word % 32).or_default().insert(word);
                     sectors.insert((word, lane / 8));
                     own.insert((word, lane));
@@ -257,8 +299,15 @@ mod tests {
                 group.values().map(BTreeSet::len).max().unwrap_or(0) as u64
             };
             let wavefronts = banks.iter().map(most).sum();
+            let groups = banks.iter().filter(|group| !group.is_empty()).count() as u64;
             let ceil = |count: usize, of: u64| (count as u64).div_ceil(of);
-            let shared = Cost { amount: wavefronts, ideal: ceil(all.len(), 32) };
+            let conflicts = wavefronts - groups;
+            let shared = Cost {
+                amount: wavefronts,
+                ideal: ceil(all.len(), 32),
+                conflicts,
+                shares_words: units.len() < offsets.lanes.count() as usize,
+            };
             prop_assert_eq!(offsets.shared(), shared);
             let mut words = [0; BANKS];
             offsets.add_bank_words(&mut words);
@@ -267,7 +316,8 @@ mod tests {
                 in_bank.map(|words| words.len() as u64).sum()
             });
             prop_assert_eq!(words, expected);
-            let local = Cost { amount: sectors.len() as u64, ideal: ceil(own.len(), 8) };
+            let local =
+                Cost { amount: sectors.len() as u64, ideal: ceil(own.len(), 8), ..Cost::default() };
             prop_assert_eq!(offsets.local(), local);
             prop_assert_eq!(offsets.constant().amount, places.len() as u64);
         }

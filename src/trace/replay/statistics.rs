@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::costs::SpaceCosts;
 use super::reuse::Reuse;
 use super::spaces::Cost;
 use super::summary::{Counts, FaultCounts, TrafficCounts};
@@ -21,8 +22,36 @@ pub(super) struct PcCounts {
     pub(super) most_sectors: u64,
     pub(super) ideal_sectors: u64,
     pub(super) lane_faults: FaultCounts,
-    /// What loads cost in the memory of the opcode, if that is shared, local or constant.
-    pub(super) own: SpaceCost,
+    pub(super) spaces: SpaceSums,
+}
+
+/// What accesses cost in each memory other than global.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SpaceSums {
+    pub(super) shared: SpaceCost,
+    pub(super) local: SpaceCost,
+    pub(super) constant: SpaceCost,
+}
+
+impl SpaceSums {
+    #[inline]
+    pub(super) fn of(costs: SpaceCosts, is_atomic: bool) -> Self {
+        let sum = |cost: Option<Cost>| cost.map_or_else(SpaceCost::default, SpaceCost::of);
+        let SpaceCosts { shared, local, constant } = costs;
+        let unknown = u64::from(is_atomic && shared.is_some_and(|cost| cost.shares_words));
+        Self {
+            shared: SpaceCost { unknown, ..sum(shared) },
+            local: sum(local),
+            constant: sum(constant),
+        }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, other: &Self) {
+        self.shared.add(&other.shared);
+        self.local.add(&other.local);
+        self.constant.add(&other.constant);
+    }
 }
 
 /// What loads of one memory cost.
@@ -33,11 +62,15 @@ pub(super) struct SpaceCost {
     pub(super) fewest: u64,
     pub(super) most: u64,
     pub(super) ideal: u64,
+    pub(super) conflicts: u64,
+    /// Atomics with lanes that share a word of shared memory: how they take turns is not known.
+    pub(super) unknown: u64,
 }
 
 impl SpaceCost {
-    pub(super) fn of(Cost { amount, ideal }: Cost) -> Self {
-        Self { loads: 1, amount, fewest: amount, most: amount, ideal }
+    pub(super) fn of(Cost { amount, ideal, conflicts, .. }: Cost) -> Self {
+        let (fewest, most) = (amount, amount);
+        Self { loads: 1, amount, fewest, most, ideal, conflicts, unknown: 0 }
     }
 
     #[inline]
@@ -51,6 +84,8 @@ impl SpaceCost {
         self.fewest = if is_first { other.fewest } else { self.fewest.min(other.fewest) };
         self.most = self.most.max(other.most);
         self.ideal += other.ideal;
+        self.conflicts += other.conflicts;
+        self.unknown += other.unknown;
     }
 }
 
@@ -64,7 +99,7 @@ impl PcCounts {
         self.most_sectors = self.most_sectors.max(other.most_sectors);
         self.ideal_sectors += other.ideal_sectors;
         self.lane_faults.add(&other.lane_faults);
-        self.own.add(&other.own);
+        self.spaces.add(&other.spaces);
     }
 }
 
@@ -74,9 +109,7 @@ pub(super) struct KernelCounts {
     /// What needs neither names nor the footprint: the rest of it is empty.
     pub(super) counts: Counts,
     /// Loads of memory other than global.
-    pub(super) shared: SpaceCost,
-    pub(super) local: SpaceCost,
-    pub(super) constant: SpaceCost,
+    pub(super) spaces: SpaceSums,
     /// Stores and atomics.
     pub(super) stores: TrafficCounts,
     pub(super) atomics: TrafficCounts,
@@ -100,9 +133,7 @@ impl KernelCounts {
     /// but reuse.
     pub(super) fn add_unordered(&mut self, other: &Self) {
         self.counts.add(&other.counts);
-        self.shared.add(&other.shared);
-        self.local.add(&other.local);
-        self.constant.add(&other.constant);
+        self.spaces.add(&other.spaces);
         self.stores.add(other.stores);
         self.atomics.add(other.atomics);
         for (operation, counts) in &other.others {

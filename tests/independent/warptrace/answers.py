@@ -48,7 +48,7 @@ def cost(question):
         answer |= {"sectors": len(executed.sectors), "lines": len(executed.lines)}
         answer["ideal_sectors"] = executed.ideal_sectors
     elif space == "shared":
-        answer["wavefronts"], _ = executed.shared or (0, 0)
+        answer["wavefronts"] = executed.shared[0] if executed.shared else 0
     elif space == "local":
         answer["sectors"], answer["ideal_sectors"] = executed.local or (0, 0)
     return answer

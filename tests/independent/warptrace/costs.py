@@ -66,18 +66,23 @@ def words_of_access(access, size):
 
 
 def shared_cost(accesses, size):
-    """Returns (wavefronts, ideal wavefronts)."""
-    lanes_of_group = {8: 16, 16: 8}.get(size, 32)
-    wavefronts = 0
+    """Returns (wavefronts, ideal wavefronts, bank conflicts, whether lanes of a group share a word)."""
+    lanes_of_group = {8: 16, 16: 8, 32: 4}.get(size, 32)
+    wavefronts = conflicts = 0
+    is_shared = False
     for first in range(0, 32, lanes_of_group):
         banks = {}
         for access in accesses:
             if first <= access.lane < first + lanes_of_group:
                 for word in words_of_access(access, size):
+                    is_shared |= word in banks.get(word % 32, ())
                     banks.setdefault(word % 32, set()).add(word)
-        wavefronts += max((len(words) for words in banks.values()), default=0)
+        if banks:
+            most = max(len(words) for words in banks.values())
+            wavefronts += most
+            conflicts += most - 1
     distinct = {word for access in accesses for word in words_of_access(access, size)}
-    return wavefronts, -(-len(distinct) // 32)
+    return wavefronts, -(-len(distinct) // 32), conflicts, is_shared
 
 
 def local_cost(accesses, size):

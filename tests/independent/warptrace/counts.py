@@ -32,7 +32,8 @@ class Costs:
     """Shared, local and constant memory."""
 
     def __init__(self):
-        self.wavefronts, self.ideal_wavefronts = [], 0
+        self.wavefronts, self.ideal_wavefronts, self.conflicts = [], 0, 0
+        self.has_shared_words = False
         self.local_loads = self.local_sectors = self.local_ideal = 0
         self.constant_loads = self.constant_addresses = 0
 
@@ -40,6 +41,8 @@ class Costs:
         if load.shared is not None:
             self.wavefronts.append(load.shared[0])
             self.ideal_wavefronts += load.shared[1]
+            self.conflicts += load.shared[2]
+            self.has_shared_words |= load.shared[3]
         if load.local is not None:
             self.local_loads += 1
             self.local_sectors += load.local[0]
@@ -54,6 +57,7 @@ class Costs:
                 "loads": len(self.wavefronts),
                 "wavefronts": wavefronts(self.wavefronts),
                 "ideal_wavefronts": self.ideal_wavefronts,
+                "conflicts": self.conflicts,
             },
             "local": {
                 "loads": self.local_loads,
@@ -191,9 +195,13 @@ class Row:
             "ideal_sectors": self.ideal_sectors,
             "lane_faults": self.lane_faults,
         }
-        costs = self.costs.as_json(spread)
-        if opcode.space in costs:
-            found[opcode.space] = costs[opcode.space]
+        # Generic addresses have the memories that they are in.
+        for space, cost in self.costs.as_json(spread).items():
+            if space == opcode.space or cost["loads"]:
+                found[space] = cost
+        if opcode.kind == "atomic" and self.costs.has_shared_words:
+            # How lanes take turns at a word is not known.
+            found["shared"] |= {"wavefronts": None, "conflicts": None}
         return found
 
 

@@ -13,8 +13,14 @@ SIZES = {
     "S16": (2, True),
     "64": (8, False),
     "128": (16, False),
+    "256": (32, False),
 }
-ATOMIC_SIZES = {**SIZES, "U64": (8, False), "S64": (8, False), "F64": (8, False)}
+ATOMIC_SIZES = {
+    **SIZES,
+    **dict.fromkeys(("U64", "S64", "F64", "F32x2", "F16x4", "BF16x4"), (8, False)),
+    **dict.fromkeys(("F16x2", "BF16x2", "BF16_V2"), (4, False)),
+    **dict.fromkeys(("F32x4", "F16x8", "BF16x8"), (16, False)),
+}
 
 
 class Opcode:
@@ -25,10 +31,11 @@ class Opcode:
             self.kind, self.space = "load", LOADS[self.base]
         elif self.base in STORES:
             self.kind, self.space = "store", STORES[self.base]
-        elif self.base == "RED" or self.base.startswith("ATOM"):
+        elif self.base in ("RED", "REDG") or self.base.startswith("ATOM"):
             self.kind = "atomic"
             # ATOM and RED are operations on generic memory (CUDA Binary Utilities, tables of SASS).
-            self.space = {"ATOMG": "global", "ATOMS": "shared"}.get(self.base, "generic")
+            spaces = {"ATOMG": "global", "REDG": "global", "ATOMS": "shared"}
+            self.space = spaces.get(self.base, "generic")
         else:
             self.kind, self.space = "other", None
         sizes = ATOMIC_SIZES if self.kind == "atomic" else SIZES

@@ -12,6 +12,8 @@ use crate::trace::operation::TRANSFERS;
 pub(super) struct Instruction<'t> {
     /// Whose it is, if the line says so.
     pub(super) place: Option<Place>,
+    /// The number of its source line; 0 if it is not known.
+    pub(super) source_line: u32,
     pub(super) pc: u32,
     pub(super) mask: LaneMask,
     /// ASCII spaces and line ends are around it.
@@ -42,9 +44,8 @@ impl Body<'_> {
             line.front("the number of a multiprocessor")?;
             line.front("a warp's number in its multiprocessor")?;
         }
-        if self.has_line_numbers {
-            line.front("the number of a source line")?;
-        }
+        let source_line =
+            if self.has_line_numbers { line.front("the number of a source line")? } else { 0 };
         let (pc, mask) = line.pc_and_mask()?;
         let mask = LaneMask::from_bits(mask);
         let has_hopper = self.version.has_hopper;
@@ -67,7 +68,17 @@ impl Body<'_> {
         };
         let registers = destinations.saturating_add(sources);
         let is_valued = self.end(line, registers, operand.is_some())?;
-        Ok(Instruction { place, pc, mask, opcode, opcode_at, width, operand, is_valued })
+        Ok(Instruction {
+            place,
+            source_line,
+            pc,
+            mask,
+            opcode,
+            opcode_at,
+            width,
+            operand,
+            is_valued,
+        })
     }
 
     /// `ctax ctay ctaz warp`, and in version 6 `clusterx y z`, the thread block's place in it `x y z` and

@@ -37,7 +37,10 @@ pub(super) fn merge(
     }
     match part.error.take() {
         Some(error) => Err(error),
-        None => sink.append(&part.segment, &operations),
+        None => {
+            sink.source_lines(&part.source_lines)?;
+            sink.append(&part.segment, &operations)
+        }
     }
 }
 

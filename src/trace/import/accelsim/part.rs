@@ -28,6 +28,8 @@ pub(super) struct Part {
     pub(super) after_marks: u64,
     /// The different opcodes of instructions with a memory operand, in order.
     pub(super) opcodes: Vec<PlacedOpcode>,
+    /// The source lines of memory instructions, by program counter.
+    pub(super) source_lines: FxHashMap<u32, u32>,
     /// The instructions, with opcodes as indices of `opcodes`.
     pub(super) segment: Segment,
     /// Why reading stopped before the end of the piece.
@@ -74,6 +76,7 @@ impl PieceReader {
         part.marks.clear();
         part.claims.clear();
         part.opcodes.clear();
+        part.source_lines.clear();
         part.segment.clear();
         part.after_marks = 0;
         part.error = self.read_lines(body, piece, part).err();
@@ -181,7 +184,7 @@ impl LineReader<'_> {
         opcodes: &mut Opcodes<'t>,
         room: &mut Room<'_>,
     ) -> Result<(), ImportError> {
-        let Instruction { place, pc, mask, opcode, opcode_at, width, operand, is_valued } =
+        let Instruction { place, pc, mask, opcode, opcode_at, width, operand, is_valued, .. } =
             *instruction;
         if let Some(place) = place {
             self.place(place, part);
@@ -190,6 +193,9 @@ impl LineReader<'_> {
             part.segment.skip();
             return Ok(());
         };
+        if instruction.source_line != 0 {
+            part.source_lines.entry(pc).or_insert(instruction.source_line);
+        }
         let known = opcodes.get(opcode).copied();
         let (operation, bytes) = known.unwrap_or_else(|| {
             let start = at + opcode_at;
@@ -275,8 +281,9 @@ mod tests {
     fn read(body: &Body<'_>, line: &str) -> [Option<String>; 2] {
         let mut list = List::default();
         let seen = |instruction: Instruction<'_>, list: &List| {
-            let Instruction { place, pc, mask, opcode, opcode_at, width, operand, is_valued } =
-                instruction;
+            let Instruction {
+                place, pc, mask, opcode, opcode_at, width, operand, is_valued, ..
+            } = instruction;
             let listed = if operand == Some(Operand::Listed) { list.addresses() } else { &[] };
             format!(
                 "{place:?} {pc} {mask:?} {opcode:?} {opcode_at} {width} {operand:?} {listed:?} \

@@ -5,7 +5,7 @@ use crate::lane::LANES;
 use crate::trace::import::launches::LaunchId;
 use crate::trace::import::numbers::hexadecimal;
 
-/// The most words of a value.
+/// The most words of a value: of an access of 32 bytes, the tool keeps the first 16.
 const MAX_WORDS: usize = 4;
 
 /// What a line is.
@@ -243,9 +243,9 @@ impl Fields {
     }
 }
 
-/// Returns how many words an access of that many bytes has.
+/// Returns how many words the values of an access of that many bytes have.
 pub(super) fn words(size: u32) -> usize {
-    size.div_ceil(4) as usize
+    MAX_WORDS.min(size.div_ceil(4) as usize)
 }
 
 /// Reads a key's value. If it is invalid, or the key's second one, passes over it: it may be of no interest.
@@ -304,8 +304,8 @@ fn small(json: &mut Json<'_>) -> Read<u32> {
 fn size(json: &mut Json<'_>) -> Read<u32> {
     let from = *json;
     match json.number()? {
-        size @ (1 | 2 | 4 | 8 | 16) => Ok(size as u32),
-        _ => from.wrong("expected 1, 2, 4, 8 or 16 bytes"),
+        size @ (1 | 2 | 4 | 8 | 16 | 32) => Ok(size as u32),
+        _ => from.wrong("expected 1, 2, 4, 8, 16 or 32 bytes"),
     }
 }
 

@@ -50,6 +50,8 @@ pub(super) struct KernelLine {
     pub(super) windows: Windows,
     #[serde(default)]
     pub(super) header: Vec<(Arc<str>, Arc<str>)>,
+    #[serde(default)]
+    pub(super) source_lines: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Deserialize)]

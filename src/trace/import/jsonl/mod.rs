@@ -171,8 +171,10 @@ impl Reader {
             shared_base: line.windows.shared.map(|base| base.0),
             local_base: line.windows.local.map(|base| base.0),
             header,
+            source_lines: Vec::new(),
         };
         sink.kernel(kernel)?;
+        sink.source_lines(&line.source_lines.into_iter().collect())?;
         self.current = self.kernels.len();
         self.kernels.push((line.skipped, Skipped::default()));
         Ok(())

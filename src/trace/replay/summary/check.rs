@@ -31,11 +31,12 @@ pub(super) fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(
     if partial.pages.len() != kernels || partial.lines.len() != kernels {
         return Err("`kernels` and `partial` differ in length");
     }
-    if partial.first_kernel.checked_add(kernels).is_none_or(|end| end > partial.of_kernels) {
-        return Err("its kernels exceed those of the trace");
+    let numbers = &partial.kernels;
+    if numbers.len() != kernels || !numbers.is_sorted_by(|one, next| one < next) {
+        return Err("the numbers of its kernels are not those of `kernels`, ascending");
     }
-    if kernels == 0 && partial.first_kernel != 0 {
-        return Err("it has no kernels, but the number of its first one");
+    if numbers.last().is_some_and(|last| *last >= partial.of_kernels) {
+        return Err("its kernels exceed those of the trace");
     }
     check_footprints(summary, partial)?;
     check_sums(summary)?;

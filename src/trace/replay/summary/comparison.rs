@@ -116,7 +116,7 @@ impl ComparedRow {
     }
 
     fn add(&mut self, side: usize, row: &PcSummary) {
-        let wavefronts = row.shared.map_or(0, |shared| shared.wavefronts.sum(shared.loads));
+        let wavefronts = row.shared.and_then(|shared| shared.all_wavefronts()).unwrap_or(0);
         for (sums, amount) in [
             (&mut self.loads, row.loads),
             (&mut self.sectors, row.sectors.sum(row.loads)),

@@ -21,7 +21,7 @@ use crate::trace::operation::{Kind, Operation};
 use crate::trace::replay::code::look_up;
 use crate::trace::replay::replayed::Replayed;
 use crate::trace::replay::shard::Shard;
-use crate::trace::replay::statistics::{KernelCounts, OtherCounts, PcCounts, SpaceCost};
+use crate::trace::replay::statistics::{KernelCounts, OtherCounts, PcCounts, SpaceCost, SpaceSums};
 use crate::trace::replay::traffic::Footprint;
 
 /// One program counter of a kernel, and what its loads, or its stores or atomics, counted.
@@ -51,6 +51,12 @@ impl ProgramCounter<'_> {
     #[must_use]
     pub fn source(&self) -> Option<&SourceLine> {
         self.summary.source.as_ref()?.as_ref()
+    }
+
+    /// Returns the number of the line of the source, which the trace can have if no cubin has it.
+    #[must_use]
+    pub fn source_line(&self) -> Option<u32> {
+        self.source().map(|source| source.line).or(self.summary.source_line)
     }
 
     /// Returns whether its loads can reach global memory. The sectors of others are not counted:
@@ -103,8 +109,9 @@ impl Replayed<'_> {
             if (operation.kind == Kind::Load) != are_loads {
                 return None;
             }
-            let name = Arc::clone(&contents.kernels.get(kernel)?.name);
-            let mut summary = pc_summary(name, pc, operation, counts);
+            let traced = contents.kernels.get(kernel)?;
+            let mut summary = pc_summary(Arc::clone(&traced.name), pc, operation, counts);
+            summary.source_line = traced.source_line(pc);
             if let Some(functions) = self.options().get_functions() {
                 let (sass, source) = look_up(functions, &summary.kernel, pc, operation).known();
                 (summary.sass, summary.source) = (Some(sass), Some(source));
@@ -169,11 +176,11 @@ impl Replayed<'_> {
             last: shard.index(),
             of: shard.count(),
             replay: self.options().identity(self.trace().checksum()),
-            first_kernel: if self.kernels.is_empty() { 0 } else { self.trace().first_kernel() },
+            kernels: (self.trace().first_kernel()..).take(self.kernels.len()).collect(),
             of_kernels: self.trace().kernels(),
             per_pc: rows(true),
             per_pc_stores: rows(false),
-            wavefronts: both.map(|(_, (_, counts))| counts.own.amount).collect(),
+            wavefronts: both.map(|(_, (_, counts))| counts.spaces.shared.amount).collect(),
             pages: sets(|footprint| &footprint.pages),
             lines: sets(|footprint| &footprint.lines),
             reuse: reuse.iter().map(|kernel| PartialReuse(kernel.reuse.touches())).collect(),
@@ -224,9 +231,9 @@ fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> Counts {
         ldgsts: is_known.then_some(ldgsts),
         tma: is_known.then_some(tma),
         by_opcode,
-        shared: shared(&kernel.shared),
-        local: local(&kernel.local),
-        constant: constant(&kernel.constant),
+        shared: shared(&kernel.spaces.shared),
+        local: local(&kernel.spaces.local),
+        constant: constant(&kernel.spaces.constant),
         stores: is_known.then_some(kernel.stores),
         atomics: is_known.then_some(kernel.atomics),
         footprint: FootprintCounts { pages: pages.len(), lines: lines.len() },
@@ -234,8 +241,8 @@ fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> Counts {
     }
 }
 
-fn shared(&SpaceCost { loads, amount, ideal, .. }: &SpaceCost) -> SharedCounts {
-    SharedCounts { loads, wavefronts: amount, ideal_wavefronts: ideal }
+fn shared(&SpaceCost { loads, amount, ideal, conflicts, .. }: &SpaceCost) -> SharedCounts {
+    SharedCounts { loads, wavefronts: amount, ideal_wavefronts: ideal, conflicts }
 }
 
 fn local(&SpaceCost { loads, amount, ideal, .. }: &SpaceCost) -> LocalCounts {
@@ -247,16 +254,17 @@ fn constant(&SpaceCost { loads, amount, .. }: &SpaceCost) -> ConstantCounts {
 }
 
 fn pc_summary(kernel: Arc<str>, pc: u32, operation: &Operation, counts: &PcCounts) -> PcSummary {
-    let own = &counts.own;
-    let SpaceCost { loads, amount, fewest, most, ideal } = *own;
+    let SpaceSums { shared, local: in_local, constant: in_constant } = &counts.spaces;
+    // Those of the opcode's memory also if no lane is in it; those of a generic address where there are some.
     let space = operation.space;
-    let wavefronts = SectorSummary { min: fewest, mean: mean(amount, loads), max: most };
+    let has = |is_own, sums: &SpaceCost| is_own || sums.loads > 0;
     PcSummary {
         kernel,
         pc: Hex(pc.into()),
         opcode: Arc::clone(&operation.opcode),
         sass: None,
         source: None,
+        source_line: None,
         loads: counts.loads,
         lanes: counts.lanes,
         sectors: SectorSummary {
@@ -266,13 +274,22 @@ fn pc_summary(kernel: Arc<str>, pc: u32, operation: &Operation, counts: &PcCount
         },
         ideal_sectors: counts.ideal_sectors,
         lane_faults: counts.lane_faults,
-        shared: (space == AddressSpace::Shared).then_some(PcSharedCounts {
-            loads,
-            wavefronts,
-            ideal_wavefronts: ideal,
-        }),
-        local: (space == AddressSpace::Local).then(|| local(own)),
-        constant: matches!(space, AddressSpace::Constant { .. }).then(|| constant(own)),
+        shared: has(space == AddressSpace::Shared, shared).then(|| pc_shared(shared)),
+        local: has(space == AddressSpace::Local, in_local).then(|| local(in_local)),
+        constant: has(matches!(space, AddressSpace::Constant { .. }), in_constant)
+            .then(|| constant(in_constant)),
+    }
+}
+
+/// Returns the costs in shared memory of one program counter.
+fn pc_shared(sums: &SpaceCost) -> PcSharedCounts {
+    let SpaceCost { loads, amount, fewest, most, ideal, conflicts, unknown } = *sums;
+    let wavefronts = SectorSummary { min: fewest, mean: mean(amount, loads), max: most };
+    PcSharedCounts {
+        loads,
+        wavefronts: (unknown == 0).then_some(wavefronts),
+        ideal_wavefronts: ideal,
+        conflicts: (unknown == 0).then_some(conflicts),
     }
 }
 

@@ -1,5 +1,7 @@
 //! [`PartialHead`]: what a partial summary is of.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -27,7 +29,7 @@ struct Shards {
     last: u64,
     of: u64,
     replay: String,
-    first_kernel: usize,
+    kernels: Vec<usize>,
     of_kernels: usize,
 }
 
@@ -41,9 +43,8 @@ impl PartialHead {
             demangled: kernel.demangled.clone(),
         });
         let (first, last) = partial.shards().into_inner();
-        let &Partial { first_kernel, of_kernels, .. } = partial;
-        let replay = partial.replay.clone();
-        let partial = Shards { first, last, of: partial.of, replay, first_kernel, of_kernels };
+        let Partial { of, of_kernels, replay, kernels, .. } = partial.clone();
+        let partial = Shards { first, last, of, replay, kernels, of_kernels };
         Some(Self { kernels: names.collect(), partial })
     }
 
@@ -54,28 +55,35 @@ impl PartialHead {
         heads.sort_by_key(|head| head.partial.first);
         let mut heads = heads.into_iter();
         let mut all = heads.next()?;
-        for Self { kernels, partial } in heads {
-            let Shards { first, last, of, replay, first_kernel, of_kernels } = partial;
+        let mut names = BTreeMap::new();
+        all.put_names(&mut names)?;
+        for mut head in heads {
+            head.put_names(&mut names)?;
+            let Shards { first, last, of, replay, kernels: _, of_kernels } = head.partial;
             let to = &mut all.partial;
             let is_next = first == to.last.checked_add(1)?;
             if !is_next || (of, of_kernels, &replay) != (to.of, to.of_kernels, &to.replay) {
                 return None;
             }
             to.last = last;
-            if kernels.is_empty() {
-                continue;
-            }
-            if all.kernels.is_empty() {
-                to.first_kernel = first_kernel;
-            }
-            let end = to.first_kernel.checked_add(all.kernels.len())?;
-            let shared = end.checked_sub(first_kernel)?;
-            let start = all.kernels.len().checked_sub(shared)?;
-            if kernels.get(..shared)? != &all.kernels[start..] {
-                return None;
-            }
-            all.kernels.extend(kernels.into_iter().skip(shared));
         }
+        (all.partial.kernels, all.kernels) = names.into_iter().unzip();
         Some(all)
+    }
+
+    /// Moves the names of its kernels to those of all; `None` if one has another name there.
+    fn put_names(&mut self, all: &mut BTreeMap<usize, Names>) -> Option<()> {
+        let (numbers, names) = (&self.partial.kernels, std::mem::take(&mut self.kernels));
+        if numbers.len() != names.len() {
+            return None;
+        }
+        for (number, names) in numbers.iter().zip(names) {
+            match all.entry(*number) {
+                Entry::Vacant(place) => drop(place.insert(names)),
+                Entry::Occupied(known) if *known.get() == names => {}
+                Entry::Occupied(_) => return None,
+            }
+        }
+        Some(())
     }
 }

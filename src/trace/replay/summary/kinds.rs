@@ -88,10 +88,14 @@ impl TmaCounts {
 pub struct SharedCounts {
     /// Loads with a lane that loads from it.
     pub loads: u64,
-    /// Their wavefronts. Those beyond the ideal are bank conflicts.
+    /// Their wavefronts.
     pub wavefronts: u64,
     /// The fewest wavefronts that hold the words of each load, added up.
     pub ideal_wavefronts: u64,
+    /// Bank conflicts: wavefronts beyond one for each group of lanes that has one. 0 in what an earlier
+    /// version wrote.
+    #[serde(default)]
+    pub conflicts: u64,
 }
 
 /// Loads of local memory.

@@ -1,12 +1,14 @@
 //! [`Summary::merge`]: from the summaries of all shards to that of the whole replay, and
 //! [`Summary::merge_partial`]: from those of neighbouring shards to one that merges further.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::RangeInclusive;
 
 use roaring::RoaringTreemap;
 
 use super::check::{check_consistent, is_known};
-use super::partial::{Checksum, PartialReuse};
+use super::partial::{Checksum, PartialReuse, other_version};
 use super::rows::Rows;
 use super::set::Set;
 use super::{Digest, FootprintCounts, KernelSummary, Partial, ReuseCounts, Summary};
@@ -54,6 +56,14 @@ pub enum MergeError {
         /// The replay that the first one is of.
         expected: String,
     },
+    /// A summary that another version of warpload has made.
+    #[error("summary {index} is {}", self.reason())]
+    OtherVersion {
+        /// The summary's index.
+        index: usize,
+        /// The version that made it.
+        given: String,
+    },
     /// A summary whose parts contradict each other.
     #[error("summary {index} is {}", self.reason())]
     Inconsistent {
@@ -72,6 +82,7 @@ impl MergeError {
         match self {
             Self::NotPartial { index }
             | Self::OfAnotherTrace { index, .. }
+            | Self::OtherVersion { index, .. }
             | Self::Inconsistent { index, .. } => Some(*index),
             Self::Nothing | Self::Incomplete { .. } | Self::NotNeighbours { .. } => None,
         }
@@ -85,6 +96,10 @@ impl MergeError {
             Self::NotPartial { .. } => "not of a shard; expected the key `partial`".to_owned(),
             Self::OfAnotherTrace { given, expected, .. } => format!(
                 "of another trace, or of another replay of it: {given}; expected {expected}"
+            ),
+            Self::OtherVersion { given, .. } => format!(
+                "made by warpload {given}; expected {}, since parts merge only with those of their version",
+                env!("CARGO_PKG_VERSION")
             ),
             Self::Inconsistent { message, .. } => format!("inconsistent: {message}"),
             Self::Nothing | Self::Incomplete { .. } | Self::NotNeighbours { .. } => {
@@ -113,6 +128,31 @@ impl Summary {
         Ok(Summary { partial: None, ..merged(shards, true)? })
     }
 
+    /// Returns the summary of a shard without the kernels of which it has no instructions, for
+    /// [`Self::merge`]: `kernels` are those that stay, from
+    /// [`kernels_of_shard`](crate::trace::kernels_of_shard). A summary that is not of a shard stays as it is.
+    #[must_use]
+    pub fn for_merging(mut self, kernels: &[usize]) -> Summary {
+        let Some(partial) = &mut self.partial else { return self };
+        let old = std::mem::take(&mut partial.kernels);
+        let mut places = vec![None; old.len()];
+        let kept = kernels.iter().filter(|kernel| **kernel < old.len());
+        for (new, kernel) in kept.enumerate() {
+            places[*kernel] = Some(new);
+        }
+        let is_kept = |kernel: usize| places[kernel].is_some();
+        partial.kernels = keep(old, is_kept);
+        partial.pages = keep(std::mem::take(&mut partial.pages), is_kept);
+        partial.lines = keep(std::mem::take(&mut partial.lines), is_kept);
+        partial.reuse = keep(std::mem::take(&mut partial.reuse), is_kept);
+        self.kernels = keep(self.kernels, is_kept);
+        // Kernels without instructions have no rows.
+        for (kernel, ..) in partial.per_pc.iter_mut().chain(&mut partial.per_pc_stores) {
+            *kernel = places.get(*kernel).copied().flatten().unwrap_or_default();
+        }
+        self
+    }
+
     /// Merges the summaries of neighbouring shards of a replay, or of ranges of them, in any order, into one
     /// that merges with those of other shards. Whichever are merged first, the result is the same.
     ///
@@ -121,6 +161,11 @@ impl Summary {
     pub fn merge_partial(shards: Vec<Summary>) -> Result<Summary, MergeError> {
         merged(shards, false)
     }
+}
+
+/// Returns the items at places that are kept.
+fn keep<T>(items: Vec<T>, is_kept: impl Fn(usize) -> bool) -> Vec<T> {
+    items.into_iter().enumerate().filter(|(i, _)| is_kept(*i)).map(|(_, item)| item).collect()
 }
 
 fn merged(shards: Vec<Summary>, is_whole: bool) -> Result<Summary, MergeError> {
@@ -152,7 +197,8 @@ struct Part {
     summary: Summary,
     /// Without what is of kernels and rows.
     partial: Partial,
-    kernels: Vec<KernelPart>,
+    /// By their numbers in the trace.
+    kernels: BTreeMap<usize, KernelPart>,
     rows: Rows,
 }
 
@@ -168,6 +214,10 @@ impl Part {
     fn new(index: usize, mut summary: Summary) -> Result<Self, MergeError> {
         let mut partial = summary.partial.take().ok_or(MergeError::NotPartial { index })?;
         let inconsistent = |message| MergeError::Inconsistent { index, message };
+        // First: what another version has written may have more than is read here, and so another checksum.
+        if let Some(given) = other_version(&partial.replay) {
+            return Err(MergeError::OtherVersion { index, given: given.to_owned() });
+        }
         if !summary.is_as_written(&partial) {
             return Err(inconsistent(
                 "its checksum does not match: it has changed since it was written",
@@ -179,13 +229,14 @@ impl Part {
         let pages = std::mem::take(&mut partial.pages);
         let lines = std::mem::take(&mut partial.lines);
         let mut reuse = std::mem::take(&mut partial.reuse).into_iter();
+        let numbers = std::mem::take(&mut partial.kernels);
         let kernels = std::mem::take(&mut summary.kernels).into_iter().zip(pages).zip(lines);
         let kernels = kernels.map(|((mut summary, pages), lines)| {
             let distances = summary.counts.reuse.take().as_ref().map(Distances::of);
             let reuse = reuse.next().map(|touches| touches.0).zip(distances);
             KernelPart { summary, pages: pages.0, lines: lines.0, reuse }
         });
-        let kernels = kernels.collect();
+        let kernels = numbers.into_iter().zip(kernels).collect();
         Ok(Self { index, summary, partial, kernels, rows })
     }
 
@@ -193,17 +244,11 @@ impl Part {
     fn add(&mut self, later: Self) -> Result<(), MergeError> {
         let Self { index, summary, partial, kernels, rows } = later;
         self.rows.add(rows).map_err(|message| MergeError::Inconsistent { index, message })?;
-        if self.kernels.is_empty() {
-            self.partial.first_kernel = partial.first_kernel;
-        }
-        if !kernels.is_empty() {
-            // `check_kernels` has found that they follow.
-            let start = partial.first_kernel - self.partial.first_kernel;
-            let mut kernels = kernels.into_iter();
-            for (to, from) in self.kernels[start..].iter_mut().zip(&mut kernels) {
-                to.add(from);
+        for (number, kernel) in kernels {
+            match self.kernels.entry(number) {
+                Entry::Vacant(place) => drop(place.insert(kernel)),
+                Entry::Occupied(mut known) => known.get_mut().add(kernel),
             }
-            self.kernels.extend(kernels);
         }
         self.partial.last = partial.last;
         self.summary.counts.add(&summary.counts);
@@ -217,10 +262,11 @@ impl Part {
         let Self { mut summary, mut partial, kernels, rows, .. } = self;
         summary.first_faults.truncate(KEPT);
         summary.first_mismatches.truncate(KEPT);
+        partial.kernels = kernels.keys().copied().collect();
         rows.restore(&mut summary, &mut partial);
         let mut sum = summary.counts.reuse.as_ref().map(|_| ReuseCounts::default());
         let (mut all_pages, mut all_lines) = (RoaringTreemap::new(), RoaringTreemap::new());
-        for KernelPart { summary: mut kernel, pages, lines, reuse } in kernels {
+        for KernelPart { summary: mut kernel, pages, lines, reuse } in kernels.into_values() {
             kernel.counts.footprint = FootprintCounts { pages: pages.len(), lines: lines.len() };
             if let (Some(sum), Some((touches, distances))) = (&mut sum, reuse) {
                 let counts = distances.counts(lines.len());
@@ -237,9 +283,6 @@ impl Part {
         summary.counts.footprint =
             FootprintCounts { pages: all_pages.len(), lines: all_lines.len() };
         summary.counts.reuse = sum;
-        if summary.kernels.is_empty() {
-            partial.first_kernel = 0;
-        }
         Summary { partial: Some(partial), ..summary }
     }
 }
@@ -308,38 +351,21 @@ fn check_shards(parts: &[Part], is_whole: bool) -> Result<(), MergeError> {
     })
 }
 
-/// Checks that the kernels of each range of shards go on where those of the range before end, or share the
-/// last ones of these, and of the whole that none is missing.
+/// Checks that the shards have the same names for a kernel, and of the whole that none is missing.
 fn check_kernels(parts: &[Part], is_whole: bool) -> Result<(), MergeError> {
-    let mut before: Option<(usize, &[KernelPart])> = None;
-    for Part { index, partial, kernels, .. } in parts {
-        if kernels.is_empty() {
-            continue;
-        }
-        let first = partial.first_kernel;
-        let follows = match before {
-            None => first == 0 || !is_whole,
-            Some((start, before)) => {
-                let end = start + before.len();
-                start <= first
-                    && first <= end
-                    && end <= first + kernels.len()
-                    && before[first - start..]
-                        .iter()
-                        .zip(kernels)
-                        .all(|(a, b)| a.names() == b.names())
+    let mut known: BTreeMap<usize, &KernelPart> = BTreeMap::new();
+    for Part { index, kernels, .. } in parts {
+        for (number, kernel) in kernels {
+            if known.entry(*number).or_insert(kernel).names() != kernel.names() {
+                let message = "a kernel has another name than in another shard";
+                return Err(MergeError::Inconsistent { index: *index, message });
             }
-        };
-        if !follows {
-            let message = "its kernels do not follow those of the shard before";
-            return Err(MergeError::Inconsistent { index: *index, message });
         }
-        before = Some((first, kernels));
     }
-    let end = before.map_or(0, |(first, kernels)| first + kernels.len());
     match parts.last() {
-        Some(Part { index, partial, .. }) if is_whole && end < partial.of_kernels => {
-            let message = "the last kernels of the trace are missing";
+        // All numbers are below that.
+        Some(Part { index, partial, .. }) if is_whole && known.len() < partial.of_kernels => {
+            let message = "kernels of the trace are missing";
             Err(MergeError::Inconsistent { index: *index, message })
         }
         _ => Ok(()),

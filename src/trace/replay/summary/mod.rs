@@ -31,7 +31,7 @@ pub use kinds::{
 };
 use kinds::{add, add_by_name, add_known};
 pub use merge::MergeError;
-pub use partial::Partial;
+pub use partial::{Partial, other_version};
 
 /// The JSON object of a replay: counts of the whole trace, of each program counter and of each
 /// kernel.
@@ -188,6 +188,7 @@ impl Counts {
             (&mut self.shared.loads, from.shared.loads),
             (&mut self.shared.wavefronts, from.shared.wavefronts),
             (&mut self.shared.ideal_wavefronts, from.shared.ideal_wavefronts),
+            (&mut self.shared.conflicts, from.shared.conflicts),
             (&mut self.local.loads, from.local.loads),
             (&mut self.local.sectors, from.local.sectors),
             (&mut self.local.ideal_sectors, from.local.ideal_sectors),
@@ -264,6 +265,9 @@ pub struct PcSummary {
     /// Its line in the source, `Some(None)` if it is unknown; `None` if the replay was given no cubins.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub source: Option<Option<SourceLine>>,
+    /// The number of its line in the source, if the trace has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_line: Option<u32>,
     /// The number of its loads.
     pub loads: u64,
     /// Its executing lanes.
@@ -274,13 +278,13 @@ pub struct PcSummary {
     pub ideal_sectors: u64,
     /// Its lane faults.
     pub lane_faults: FaultCounts,
-    /// What it costs in shared memory, if its opcode is of that space.
+    /// What it costs in shared memory, if its opcode is of that memory or some of its generic addresses are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<PcSharedCounts>,
-    /// What it costs in local memory, if its opcode is of that space.
+    /// What it costs in local memory, if its opcode is of that memory or some of its generic addresses are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local: Option<LocalCounts>,
-    /// What it costs in constant memory, if its opcode is of that space.
+    /// What it costs in constant memory, if its opcode is of that memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant: Option<ConstantCounts>,
 }
@@ -300,10 +304,15 @@ where
 pub struct PcSharedCounts {
     /// Loads with a lane that loads from it.
     pub loads: u64,
-    /// Wavefronts of one load.
-    pub wavefronts: SectorSummary,
+    /// Wavefronts of one load; `None` if it is an atomic with lanes that share a word, at which they take turns
+    /// in a way that is not known.
+    pub wavefronts: Option<SectorSummary>,
     /// The fewest wavefronts that hold the words of each load, added up.
     pub ideal_wavefronts: u64,
+    /// Bank conflicts: wavefronts beyond one for each group of lanes that has one; `None` as the
+    /// wavefronts are, and in what an earlier version wrote.
+    #[serde(default)]
+    pub conflicts: Option<u64>,
 }
 
 /// Sectors or wavefronts of one load; zeros without loads.
@@ -314,6 +323,14 @@ pub struct SectorSummary {
     pub min: u64,
     pub mean: f64,
     pub max: u64,
+}
+
+impl PcSharedCounts {
+    /// Returns the wavefronts of all loads; `None` if they are not known.
+    #[must_use]
+    pub fn all_wavefronts(&self) -> Option<u64> {
+        self.wavefronts.map(|wavefronts| wavefronts.sum(self.loads))
+    }
 }
 
 impl SectorSummary {

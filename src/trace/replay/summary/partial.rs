@@ -19,8 +19,8 @@ pub struct Partial {
     pub(super) last: u64,
     pub(super) of: u64,
     pub(super) replay: String,
-    /// The number of the summary's first kernel in the trace; 0 without kernels.
-    pub(super) first_kernel: usize,
+    /// The numbers of the summary's kernels in the trace, ascending.
+    pub(super) kernels: Vec<usize>,
     /// The number of kernels of the whole trace.
     pub(super) of_kernels: usize,
     /// For each row of `per_pc`, the indices of its kernel in the summary and of its operation, and the sum
@@ -55,12 +55,25 @@ impl Partial {
         self.of
     }
 
+    /// Returns the numbers of the summary's kernels in the whole trace, ascending.
+    #[must_use]
+    pub fn kernels(&self) -> &[usize] {
+        &self.kernels
+    }
+
     /// Returns the name of the replay, as
     /// [`ReplayOptions::identity`](super::super::ReplayOptions::identity) returns it.
     #[must_use]
     pub fn replay(&self) -> &str {
         &self.replay
     }
+}
+
+/// Returns the version of warpload in the name of a replay, [`Partial::replay`], if it is not this one.
+#[must_use]
+pub fn other_version(replay: &str) -> Option<&str> {
+    let version = replay.strip_prefix("warpload ")?.split(',').next()?;
+    (version != env!("CARGO_PKG_VERSION")).then_some(version)
 }
 
 /// The touches of lines of a part of a kernel.

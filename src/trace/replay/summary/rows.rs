@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use super::counts::mean;
 use super::partial::RowSum;
-use super::{Hex, Partial, PcSummary, SectorSummary, Summary, add};
+use super::{Hex, Partial, PcSummary, SectorSummary, Summary, add, add_known};
 
 /// The rows of loads, and those of stores and atomics.
 #[derive(Default)]
@@ -39,7 +39,9 @@ impl Rows {
             let sums = std::mem::take(sums);
             let rows = std::mem::take(rows).into_iter().zip(sums).zip(&mut wavefronts);
             for ((row, (kernel, operation, sectors)), wavefronts) in rows {
-                let key = (partial.first_kernel + kernel, row.pc, operation);
+                // `check_consistent` has found that it is there.
+                let Some(&kernel) = partial.kernels.get(kernel) else { continue };
+                let key = (kernel, row.pc, operation);
                 put(to, key, Row { row, sectors, wavefronts })?;
             }
         }
@@ -61,7 +63,8 @@ impl Rows {
             (self.stores, &mut summary.per_pc_stores, &mut partial.per_pc_stores),
         ] {
             for ((kernel, _, operation), row) in from {
-                sums.push(RowSum::from((kernel - partial.first_kernel, operation, row.sectors)));
+                let Ok(kernel) = partial.kernels.binary_search(&kernel) else { continue };
+                sums.push(RowSum::from((kernel, operation, row.sectors)));
                 partial.wavefronts.push(row.wavefronts);
                 rows.push(row.with_means());
             }
@@ -80,10 +83,9 @@ fn put(to: &mut PerPc, key: (usize, Hex, u16), row: Row) -> Result<(), &'static 
 impl Row {
     fn add(&mut self, Row { row: from, sectors, wavefronts }: Row) -> Result<(), &'static str> {
         let to = &mut self.row;
-        let is_same = (&to.kernel, &to.opcode, &to.sass, &to.source)
-            == (&from.kernel, &from.opcode, &from.sass, &from.source)
-            && spaces(to) == spaces(&from);
-        if !is_same {
+        if (&to.kernel, &to.opcode, &to.sass, &to.source, to.source_line)
+            != (&from.kernel, &from.opcode, &from.sass, &from.source, from.source_line)
+        {
             return Err("a row of a program counter contradicts that of another shard");
         }
         add(&mut self.sectors, sectors);
@@ -97,24 +99,25 @@ impl Row {
             add(to, from);
         }
         to.lane_faults.add(&from.lane_faults);
-        if let (Some(to), Some(from)) = (&mut to.shared, from.shared) {
+        add_space(&mut to.shared, from.shared, |to, from| {
             if to.loads == 0 {
                 to.wavefronts = from.wavefronts;
             } else if from.loads > 0 {
-                add_range(&mut to.wavefronts, from.wavefronts);
+                add_known(&mut to.wavefronts, from.wavefronts, add_range);
             }
             add(&mut to.loads, from.loads);
             add(&mut to.ideal_wavefronts, from.ideal_wavefronts);
-        }
-        if let (Some(to), Some(from)) = (&mut to.local, from.local) {
+            add_known(&mut to.conflicts, from.conflicts, add);
+        });
+        add_space(&mut to.local, from.local, |to, from| {
             add(&mut to.loads, from.loads);
             add(&mut to.sectors, from.sectors);
             add(&mut to.ideal_sectors, from.ideal_sectors);
-        }
-        if let (Some(to), Some(from)) = (&mut to.constant, from.constant) {
+        });
+        add_space(&mut to.constant, from.constant, |to, from| {
             add(&mut to.loads, from.loads);
             add(&mut to.addresses, from.addresses);
-        }
+        });
         Ok(())
     }
 
@@ -122,16 +125,22 @@ impl Row {
     fn with_means(self) -> PcSummary {
         let Self { mut row, sectors, wavefronts } = self;
         row.sectors.mean = mean(sectors, row.loads);
-        if let Some(shared) = &mut row.shared {
-            shared.wavefronts.mean = mean(wavefronts, shared.loads);
+        if let Some(shared) = &mut row.shared
+            && let Some(of_one) = &mut shared.wavefronts
+        {
+            of_one.mean = mean(wavefronts, shared.loads);
         }
         row
     }
 }
 
-/// Returns whether a row has costs in shared, local and constant memory.
-fn spaces(row: &PcSummary) -> [bool; 3] {
-    [row.shared.is_some(), row.local.is_some(), row.constant.is_some()]
+/// Adds what a row costs in a memory. That of a generic address need not be in all shards.
+fn add_space<T>(to: &mut Option<T>, from: Option<T>, add: impl FnOnce(&mut T, T)) {
+    match (to, from) {
+        (Some(to), Some(from)) => add(to, from),
+        (to @ None, from) => *to = from,
+        (Some(_), None) => {}
+    }
 }
 
 fn add_range(to: &mut SectorSummary, from: SectorSummary) {

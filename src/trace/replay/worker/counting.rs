@@ -10,7 +10,7 @@ use crate::trace::binary::MemoryRecord;
 use crate::trace::operation::Kind;
 use crate::trace::replay::costs::SpaceCosts;
 use crate::trace::replay::spaces::Offsets;
-use crate::trace::replay::statistics::{KEPT, KernelCounts, PcCounts, SpaceCost};
+use crate::trace::replay::statistics::{KEPT, KernelCounts, PcCounts, SpaceSums};
 use crate::trace::replay::summary::{Fault, FaultCounts, Hex, TrafficCounts};
 use crate::trace::replay::traffic::{LINE, Traffic};
 
@@ -22,7 +22,7 @@ impl Worker<'_, '_> {
         traced: &MemoryRecord<'_>,
         traffic: Traffic,
         loaded: &Loaded,
-        own: SpaceCost,
+        spaces: SpaceSums,
     ) -> PcCounts {
         let mut lane_faults = FaultCounts::default();
         for fault in &loaded.faults {
@@ -36,7 +36,7 @@ impl Worker<'_, '_> {
             most_sectors: traffic.sectors,
             ideal_sectors: traffic.ideal_sectors,
             lane_faults,
-            own,
+            spaces,
         };
         let key = (traced.pc, traced.operation);
         self.per_pc.entry(key).and_modify(|known| known.add(&one)).or_insert(one);
@@ -52,6 +52,7 @@ impl Worker<'_, '_> {
         lines: u64,
         one: &PcCounts,
     ) {
+        self.counts.spaces.add(&one.spaces);
         let counts = &mut self.counts.counts;
         counts.loads += 1;
         counts.lanes += one.lanes;
@@ -110,40 +111,33 @@ impl Worker<'_, '_> {
         });
     }
 
-    /// Counts what a load costs in memory other than global. Returns what an access costs in the memory of
-    /// its opcode.
+    /// Returns what an access costs in memory other than global.
     #[inline]
     pub(super) fn spaces(
         &mut self,
         traced: &MemoryRecord<'_>,
-        is_load: bool,
         lanes: LaneMask,
         map: &AddressMap,
-    ) -> SpaceCost {
-        let op = traced.operation().load_op();
-        // Of stores and atomics only the memory of the opcode counts.
-        if lanes.is_empty() || (!is_load && op.space == AddressSpace::Generic) {
-            return SpaceCost::default();
+    ) -> SpaceSums {
+        let operation = traced.operation();
+        let op = operation.load_op();
+        if lanes.is_empty() {
+            return SpaceSums::default();
         }
         let addresses = &self.lanes.addresses;
         let costs = SpaceCosts::new(op, lanes, addresses, map);
-        if let (AddressSpace::Shared, Some(surveyed), Some(cost)) =
-            (op.space, &mut self.found.surveyed, costs.shared)
+        let is_atomic = operation.kind == Kind::Atomic;
+        if let (Some(surveyed), Some(cost)) = (&mut self.found.surveyed, costs.shared)
+            && !(is_atomic && cost.shares_words)
         {
             let offsets = Offsets { lanes, addresses, base: 0, width: op.width };
+            let offsets = match op.space {
+                AddressSpace::Generic => offsets.in_shared_window(map),
+                _ => offsets,
+            };
             surveyed.add_banks(traced.pc, traced.operation, &offsets, cost);
         }
-        if is_load {
-            let KernelCounts { shared, local, constant, .. } = &mut self.counts;
-            for (sum, cost) in
-                [(shared, costs.shared), (local, costs.local), (constant, costs.constant)]
-            {
-                if let Some(cost) = cost {
-                    sum.add(&SpaceCost::of(cost));
-                }
-            }
-        }
-        costs.own(op.space).map_or_else(SpaceCost::default, SpaceCost::of)
+        SpaceSums::of(costs, is_atomic)
     }
 
     /// Returns the traffic of lanes in global memory, whose lines are those of the footprint if it is a

@@ -10,14 +10,14 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::access::{execute, served};
-use super::options::ReplayOptions;
+use super::options::{Data, ReplayOptions};
 use super::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts};
 use super::summary::{Fault, Hex, Mismatch};
 use super::survey::{FaultyLoad, Surveyed};
 use super::traffic::TrafficCounter;
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::load::{LaneAddresses, LoadOp, Loaded};
-use crate::memory::{LoadMemory, mix};
+use crate::memory::{LoadMemory, Width, mix};
 use crate::simd::vectorized;
 use crate::trace::binary::{Block, MemoryRecord, TraceError};
 use crate::trace::operation::{Kind, Operation};
@@ -53,7 +53,7 @@ pub(super) struct Worker<'b, 't> {
     /// Those of the load at hand.
     lanes: LaneAddresses,
     /// The registers that loads fill.
-    values: [LaneValues; 4],
+    values: [LaneValues; Width::MAX_REGISTERS],
     counts: KernelCounts,
     found: &'b mut Part,
 }
@@ -71,7 +71,7 @@ impl<'b, 't> Worker<'b, 't> {
             options,
             per_pc: FxHashMap::default(),
             lanes: LaneAddresses::NONE,
-            values: [[0; LANES]; 4],
+            values: [[0; LANES]; Width::MAX_REGISTERS],
             counts: KernelCounts::default(),
             found,
         }
@@ -157,14 +157,17 @@ impl<'b, 't> Worker<'b, 't> {
         if is_load && traced.has_addresses() && self.options.has_data() {
             let record = self.block.raw().first_record + u64::from(traced.index);
             self.digest(record, op);
-            self.check(record, traced, op, served);
+            // What a fill holds is made up, and not what the program has read.
+            if let Data::Image(_) = self.options.get_data() {
+                self.check(record, traced, op, served);
+            }
         }
         if is_load {
             self.survey(traced, &loaded);
         }
-        let own = self.spaces(traced, is_load, served & !loaded.global, memory.map());
+        let spaces = self.spaces(traced, served & !loaded.global, memory.map());
         let traffic = self.traffic(op, loaded.global, is_load);
-        let one = self.count(traced, traffic, &loaded, own);
+        let one = self.count(traced, traffic, &loaded, spaces);
         if is_load {
             self.count_load(traced, op, &loaded, traffic.lines, &one);
             if self.options.counts_reuse() && !loaded.global.is_empty() {

@@ -105,7 +105,7 @@ impl Generator {
             block: [LANES as u32 * plan.warps, 1, 1],
             shared_base: Some(map.shared().base),
             local_base: Some(map.local().base),
-            header: Vec::new(),
+            ..Kernel::default()
         })?;
         let mut steps = Vec::new();
         for case in &plan.cases {

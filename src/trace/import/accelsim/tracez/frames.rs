@@ -1,7 +1,6 @@
 //! [`Frames`]: the text of zstd frames.
 
-use zstd::bulk::Decompressor;
-use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
+use zstd::zstd_safe::{DCtx, find_frame_compressed_size, get_error_name, get_frame_content_size};
 
 use crate::file_kind::FileKind;
 use crate::lines::MAX_LINE_BYTES;
@@ -16,16 +15,20 @@ const BLOCK_BYTES: u64 = 4;
 
 /// Decompresses frames that share a dictionary.
 pub(super) struct Frames {
-    decompressor: Decompressor<'static>,
+    context: DCtx<'static>,
     text: Vec<u8>,
 }
 
 impl Frames {
     /// Creates a decompressor with a dictionary, which is empty if there is none.
     pub(super) fn new(dictionary: &[u8]) -> Result<Self, String> {
-        let decompressor = Decompressor::with_dictionary(dictionary)
-            .map_err(|error| format!("the dictionary is invalid: {error}"))?;
-        Ok(Self { decompressor, text: Vec::new() })
+        // `zstd::bulk` panics without memory for it.
+        let context = DCtx::try_create();
+        let mut context = context.ok_or("there is no memory for a decoder of zstd")?;
+        context
+            .load_dictionary(dictionary)
+            .map_err(|code| format!("the dictionary is invalid: {}", get_error_name(code)))?;
+        Ok(Self { context, text: Vec::new() })
     }
 
     /// Returns the text of a frame, which must have so many instructions, one a line.
@@ -54,7 +57,7 @@ impl Frames {
                  are possible"
             ));
         }
-        let used = find_frame_compressed_size(frame).map_err(zstd::zstd_safe::get_error_name);
+        let used = find_frame_compressed_size(frame).map_err(get_error_name);
         let used = used.map_err(|error| format!("the zstd frame is invalid: {error}"))?;
         if used != frame.len() {
             let bytes = frame.len();
@@ -62,8 +65,9 @@ impl Frames {
         }
         self.text.clear();
         self.text.reserve(size as usize);
-        let count = self.decompressor.decompress_to_buffer(frame, &mut self.text);
-        let count = count.map_err(|error| format!("the zstd frame is damaged: {error}"))?;
+        let count = self.context.decompress(&mut self.text, frame);
+        let count =
+            count.map_err(|code| format!("the zstd frame is damaged: {}", get_error_name(code)))?;
         if count as u64 != size {
             return Err(format!("the zstd frame has {count} bytes of text; it says {size}"));
         }
