@@ -12,6 +12,7 @@ use super::io::{self, Output};
 use super::name::visible;
 use super::output_file::Target;
 use super::status::Status;
+use super::terminal::{Escapes, Shown};
 
 /// Where a result goes. A file appears under its name when it is complete.
 pub(crate) struct Destination {
@@ -52,29 +53,36 @@ impl Destination {
 
     /// Writes one object on one line.
     pub(crate) fn json(self, object: &impl Serialize, output: &mut Output) -> anyhow::Result<()> {
-        self.write(output, |to| io::write_json(to, object))
+        self.write(Escapes::Json, output, |to| io::write_json(to, object))
     }
 
     pub(crate) fn text(self, text: &str, output: &mut Output) -> anyhow::Result<()> {
-        self.bytes(text.as_bytes(), output)
+        self.bytes(text.as_bytes(), Escapes::Text, output)
     }
 
-    pub(crate) fn bytes(self, bytes: &[u8], output: &mut Output) -> anyhow::Result<()> {
-        self.write(output, |to| to.write_all(bytes))
+    pub(crate) fn bytes(
+        self,
+        bytes: &[u8],
+        escapes: Escapes,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        self.write(escapes, output, |to| to.write_all(bytes))
     }
 
-    /// Writes what `write` writes.
+    /// Writes what `write` writes; a file has the same bytes as standard output.
     pub(crate) fn write(
         self,
+        escapes: Escapes,
         output: &mut Output,
         write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> anyhow::Result<()> {
         let Some((path, target)) = self.file else {
-            return Ok(write(output.writer()).map_err(io::output_error)?);
+            let written = output.writer(escapes).and_then(|to| write(to));
+            return Ok(written.map_err(io::output_error)?);
         };
         let is_stdout = target.is_stdout();
         let file = target.create()?;
-        let mut to = BufWriter::with_capacity(1 << 18, file.file());
+        let mut to = BufWriter::with_capacity(1 << 18, Shown::new(file.file(), escapes));
         let written = write(&mut to).and_then(|()| to.flush());
         written.with_context(|| file.target().error_context())?;
         drop(to);

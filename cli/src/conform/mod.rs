@@ -173,8 +173,9 @@ pub(crate) fn execute(
     }
     let status = status.max(if counts.failed > 0 { Status::Failed } else { Status::Done });
     output.raise(status);
+    let escapes = run.report.escapes();
     let report = run.report.finish()?;
-    run.asked.hidden(|| to.bytes(&report, output))?;
+    run.asked.hidden(|| to.bytes(&report, escapes, output))?;
     Ok(status)
 }
 
@@ -285,8 +286,9 @@ impl Run<'_> {
             output.raise(Status::Failed);
         }
         if self.is_streaming {
-            let report = self.report.take();
-            self.asked.hidden(|| output.bytes(&report).and_then(|()| output.flush()))?;
+            let (escapes, report) = (self.report.escapes(), self.report.take());
+            let write = || output.bytes(&report, escapes).and_then(|()| output.flush());
+            self.asked.hidden(write)?;
         }
         Ok(())
     }

@@ -173,7 +173,7 @@ impl<'s> Stats<'s> {
             if self.style.names_files {
                 output.line(format_args!("{}:", visible(&file)))?;
             }
-            output.bytes(text(self.functions).as_bytes())?;
+            output.text(&text(self.functions))?;
             if self.style.names_files {
                 output.line("")?;
             }
