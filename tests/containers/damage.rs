@@ -188,7 +188,9 @@ fn no_file_that_is_cut_off_is_a_whole_one() {
             let outcomes = outcomes(&file[..length]);
             let sound = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
             // Without images it is not taken for one that has some.
-            assert!(sound == 0 || outcomes.len() > sound || name == "host.obj", "{name} {length}");
+            // The symbols of a COFF object come after its sections.
+            let has_all = name == "host.obj" && sound == whole.len();
+            assert!(sound == 0 || has_all || outcomes.len() > sound, "{name} {length}");
             assert!(sound <= whole.len() && outcomes.len() <= whole.len() + 1, "{name} {length}");
         }
     }
