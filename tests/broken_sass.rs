@@ -354,3 +354,43 @@ proptest! {
         exhaust(&input);
     }
 }
+
+/// Functions that share one long name are not copied for each.
+#[test]
+fn names_that_overlap_are_refused() {
+    let long = "f".repeat(40_000);
+    let names = format!("\0.shstrtab\0.text.{long}\0");
+    let file = |sections: usize, bundles: &[u8]| {
+        let mut file = b"\x7fELF\x02\x01\x01\x33\x07".to_vec();
+        file.resize(16, 0);
+        let code = 64 + names.len();
+        let headers = code + bundles.len();
+        file.extend([2_u16, 190].iter().flat_map(|half| half.to_le_bytes()));
+        file.extend(1_u32.to_le_bytes());
+        file.extend([0, 0, headers as u64].iter().flat_map(|word| word.to_le_bytes()));
+        file.extend(53_u32.to_le_bytes());
+        let sizes = [64, 0, 0, 64, 2 + sections as u16, 1];
+        file.extend(sizes.iter().flat_map(|half| half.to_le_bytes()));
+        file.extend(names.bytes());
+        file.extend(bundles);
+        let header = |name: u32, kind: u32, offset: usize, size: usize| {
+            let [offset, size] = [offset, size].map(|number| (number as u64).to_le_bytes());
+            [&name.to_le_bytes()[..], &kind.to_le_bytes(), &[0; 16], &offset, &size, &[0; 24]]
+                .concat()
+        };
+        file.extend([0; 64]);
+        file.extend(header(1, 3, 64, names.len()));
+        for i in 0..sections {
+            let each = bundles.len() / sections;
+            file.extend(header(11, 1, code + i * each, each));
+        }
+        file
+    };
+    let bundle = Bundle::nops().to_bytes();
+    assert_eq!(all(&file(1, &bundle), Format::Detect).expect("a cubin").len(), 3);
+    for (sections, bundles) in [(3, Vec::new()), (1000, Vec::new()), (3, bundle.repeat(3))] {
+        let error = bad(&file(sections, &bundles));
+        let expected = "the name at byte offset 75 overlaps another one";
+        assert!(error.starts_with(expected), "{error}");
+    }
+}

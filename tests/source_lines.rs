@@ -334,3 +334,119 @@ proptest! {
         }
     }
 }
+
+/// The same cubin as an ELF file of 32 bits: its tables are narrower, and so are the addresses in its line
+/// information.
+fn elf32(cubin: &[u8]) -> Vec<u8> {
+    let number = |at: usize, bytes: usize| {
+        let mut number = [0; 8];
+        number[..bytes].copy_from_slice(&cubin[at..at + bytes]);
+        u64::from_le_bytes(number) as usize
+    };
+    let (headers, count) = (number(40, 8), number(60, 2));
+    let mut file = cubin[..52].to_vec();
+    let word = |value: usize| (value as u32).to_le_bytes();
+    let line = header(cubin, ".debug_line");
+    let mut sections = Vec::new();
+    for at in (headers..).step_by(64).take(count) {
+        let [name, kind, link, info] = [0, 4, 40, 44].map(|field| number(at + field, 4));
+        let [flags, address, offset, size, align, entry] =
+            [8, 16, 24, 32, 48, 56].map(|field| number(at + field, 8));
+        let bytes = if kind == 8 { &[][..] } else { &cubin[offset..offset + size] };
+        let fields = |at: usize, widths: &[usize]| -> Vec<usize> {
+            let starts =
+                widths.iter().scan(at, |at, width| Some(std::mem::replace(at, *at + width)));
+            starts.zip(widths).map(|(at, width)| number(at, *width)).collect()
+        };
+        let entries = || (offset..offset + size).step_by(entry.max(1));
+        let (bytes, entry) = match kind {
+            // Symbols.
+            2 => {
+                let narrow = |at: usize| {
+                    let fields = fields(at, &[4, 1, 1, 2, 8, 8]);
+                    let [name, info, other, section, value, size] = fields[..] else { panic!() };
+                    let section = (section as u16).to_le_bytes();
+                    [
+                        &word(name)[..],
+                        &word(value),
+                        &word(size),
+                        &[info as u8, other as u8],
+                        &section,
+                    ]
+                    .concat()
+                };
+                (entries().flat_map(narrow).collect(), 16)
+            }
+            // Relocations, without and with an addend.
+            9 | 4 => {
+                let is_line = info == (line - headers) / 64;
+                let narrow = |at: usize| {
+                    let mut fields = fields(at, &[8, 4, 4, 8][..if kind == 4 { 4 } else { 3 }]);
+                    if is_line {
+                        fields[0] = narrowed_place(section_bytes(cubin, line), fields[0]);
+                    }
+                    let symbol = fields[2] << 8 | fields[1] & 0xff;
+                    let addend = fields.get(3).map(|addend| word(*addend)).unwrap_or_default();
+                    let all = [&word(fields[0])[..], &word(symbol), &addend].concat();
+                    all[..if kind == 4 { 12 } else { 8 }].to_vec()
+                };
+                (entries().flat_map(narrow).collect(), if kind == 4 { 12 } else { 8 })
+            }
+            _ if at == line => (narrowed(bytes).0, entry),
+            _ => (bytes.to_vec(), entry),
+        };
+        file.resize(file.len().next_multiple_of(8), 0);
+        let size = if kind == 8 { size } else { bytes.len() };
+        sections.push([name, kind, flags, address, file.len(), size, link, info, align, entry]);
+        file.extend(bytes);
+    }
+    let table = file.len();
+    file.extend(sections.iter().flatten().flat_map(|field| word(*field)));
+    file[4] = 1;
+    file.splice(24..40, [word(0), word(0), word(table), word(number(48, 4))].concat());
+    let sizes = [52, 0, 0, 40, count as u16, number(62, 2) as u16];
+    file.splice(40..52, sizes.iter().flat_map(|size| size.to_le_bytes()));
+    file
+}
+
+fn section_bytes(cubin: &[u8], header: usize) -> &[u8] {
+    let number = |at: usize| u64::from_le_bytes(cubin[at..at + 8].try_into().unwrap()) as usize;
+    &cubin[number(header + 24)..][..number(header + 32)]
+}
+
+/// Returns a line program with addresses of 4 bytes, and where each address was.
+fn narrowed(program: &[u8]) -> (Vec<u8>, Vec<usize>) {
+    // DW_LNE_set_address with 8 bytes.
+    let is_address = |at: &usize| program[*at..].starts_with(&[0, 9, 2]);
+    let places: Vec<usize> = (0..program.len()).filter(is_address).collect();
+    let (mut narrow, mut from) = (Vec::new(), 0);
+    for at in &places {
+        narrow.extend(&program[from..*at]);
+        narrow.extend([&[0, 5, 2], &program[at + 3..at + 7]].concat());
+        from = at + 11;
+    }
+    narrow.extend(&program[from..]);
+    let length = narrow.len() as u32 - 4;
+    narrow[..4].copy_from_slice(&length.to_le_bytes());
+    (narrow, places)
+}
+
+/// Returns where a relocation is after [`narrowed`].
+fn narrowed_place(program: &[u8], place: usize) -> usize {
+    let (_, places) = narrowed(program);
+    place - 4 * places.iter().filter(|at| *at + 3 < place).count()
+}
+
+#[test]
+fn cubins_of_32_bits_have_lines() {
+    let wide = rows();
+    let narrow = elf32(&wide);
+    let ((wide, _), (narrow, damaged)) = (functions(&wide), functions(&narrow));
+    assert_eq!(damaged, None);
+    assert!(lines(&wide) > 30);
+    for name in [COLUMN, GATHER] {
+        for at in (0..0x200).step_by(8) {
+            assert_eq!(source(&narrow, name, at), source(&wide, name, at), "{name}+{at:#x}");
+        }
+    }
+}

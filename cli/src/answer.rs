@@ -44,7 +44,7 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
             Ok(question) => families::answer(question, &mut answerer),
             Err(error) => Answer::Error(error.to_string()),
         };
-        output.line(answer.into_json())?;
+        output.json_text(&answer.into_json())?;
         // Who asked waits for it.
         Ok(output.flush()?)
     })?;

@@ -97,7 +97,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let status = output.raise(if is_worse { Status::Failed } else { Status::Done });
     match arguments.format {
         Format::Json => output.json(&comparison)?,
-        Format::Text => output.bytes(text(&comparison, arguments.top).as_bytes())?,
+        Format::Text => output.text(&text(&comparison, arguments.top))?,
     }
     Ok(status)
 }

@@ -12,6 +12,7 @@ use super::io::{self, Output};
 use super::name::visible;
 use super::output_file::{OutputFile, Target};
 use super::status::Status;
+use super::terminal::{Escapes, Shown};
 
 /// Where a result goes. A file appears under its name when it is complete.
 pub(crate) struct Destination {
@@ -47,29 +48,36 @@ impl Destination {
 
     /// Writes one object on one line.
     pub(crate) fn json(self, object: &impl Serialize, output: &mut Output) -> anyhow::Result<()> {
-        self.write(output, |to| io::write_json(to, object))
+        self.write(Escapes::Json, output, |to| io::write_json(to, object))
     }
 
     pub(crate) fn text(self, text: &str, output: &mut Output) -> anyhow::Result<()> {
-        self.bytes(text.as_bytes(), output)
+        self.bytes(text.as_bytes(), Escapes::Text, output)
     }
 
-    pub(crate) fn bytes(self, bytes: &[u8], output: &mut Output) -> anyhow::Result<()> {
-        self.write(output, |to| to.write_all(bytes))
+    pub(crate) fn bytes(
+        self,
+        bytes: &[u8],
+        escapes: Escapes,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        self.write(escapes, output, |to| to.write_all(bytes))
     }
 
-    /// Writes what `write` writes.
+    /// Writes what `write` writes; a file has the same bytes as standard output.
     pub(crate) fn write(
         self,
+        escapes: Escapes,
         output: &mut Output,
         write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> anyhow::Result<()> {
         let Some((path, target)) = self.file else {
-            return Ok(write(output.writer()).map_err(io::output_error)?);
+            let written = output.writer(escapes).and_then(|to| write(to));
+            return Ok(written.map_err(io::output_error)?);
         };
         let is_stdout = target.is_stdout();
         let file = target.create()?;
-        let mut to = BufWriter::with_capacity(1 << 18, file.file());
+        let mut to = BufWriter::with_capacity(1 << 18, Shown::new(file.file(), escapes));
         let written = write(&mut to).and_then(|()| to.flush());
         written.with_context(|| file.target().error_context())?;
         drop(to);
@@ -81,9 +89,10 @@ impl Destination {
     }
 
     /// Returns where pieces of the result go.
-    pub(crate) fn pieces(self) -> anyhow::Result<Pieces> {
-        let file = self.file.map(|(path, target)| anyhow::Ok((path, target.create()?)));
-        Ok(Pieces { file: file.transpose()? })
+    pub(crate) fn pieces(self, escapes: Escapes) -> anyhow::Result<Pieces> {
+        let create =
+            |(path, target): (_, Target)| anyhow::Ok((path, Shown::new(target.create()?, escapes)));
+        Ok(Pieces { file: self.file.map(create).transpose()?, escapes })
     }
 
     /// Says that nothing was to be done, which ends as the work would have ended.
@@ -95,31 +104,33 @@ impl Destination {
     }
 }
 
-/// A result that is written piece by piece. Those of standard output are written at once; a file appears under its name
-/// when it is complete.
+/// A result that is written piece by piece. A file appears under its name when it is complete.
 pub(crate) struct Pieces {
-    file: Option<(PathBuf, OutputFile)>,
+    file: Option<(PathBuf, Shown<OutputFile>)>,
+    escapes: Escapes,
 }
 
 impl Pieces {
     pub(crate) fn add(&mut self, piece: &[u8], output: &mut Output) -> anyhow::Result<()> {
-        match &self.file {
+        match &mut self.file {
             Some((_, file)) => {
-                let written = file.file().write_all(piece);
-                written.with_context(|| file.target().error_context())
+                let written = file.write_all(piece);
+                written.with_context(|| file.get_ref().target().error_context())
             }
-            None => Ok(output.bytes(piece).and_then(|()| output.flush())?),
+            None => Ok(output.bytes(piece, self.escapes)?),
         }
     }
 
     /// Refuses to go on if the file has turned out to be one of the inputs.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
-        self.file.as_ref().map_or(Ok(()), |(_, file)| file.target().check().map(drop))
+        self.file.as_ref().map_or(Ok(()), |(_, file)| file.get_ref().target().check().map(drop))
     }
 
     /// Ends the result, which is complete.
     pub(crate) fn finish(self, output: &mut Output) -> anyhow::Result<()> {
-        let Some((path, file)) = self.file else { return Ok(()) };
+        let Some((path, mut file)) = self.file else { return Ok(output.flush()?) };
+        file.flush().with_context(|| file.get_ref().target().error_context())?;
+        let file = file.into_inner();
         let is_stdout = file.target().is_stdout();
         file.persist()?;
         if !is_stdout {

@@ -1,5 +1,6 @@
 //! Messages on standard error, drawn as rustc draws them.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::error::Error;
 use std::fmt::Display;
@@ -13,8 +14,8 @@ use warpload::suite::image::ImageError;
 use warpload::trace::{ImportError, TraceError};
 use warpload_ptx::syntax::{Lines, Span};
 
-use super::name;
 use super::name::Name;
+use super::{name, terminal};
 
 /// Where a text comes from.
 #[derive(Clone, Copy)]
@@ -124,7 +125,7 @@ pub(crate) fn failure(error: &anyhow::Error) {
 impl Message {
     /// Returns the message for wrong arguments.
     pub(crate) fn of_wrong_use(error: &clap::Error) -> Self {
-        let drawing = error.render().to_string();
+        let drawing = terminal::shown(&error.render().to_string()).into_owned();
         // Usage and where to find help come after the first paragraph.
         let (first, _) = drawing.split_once("\n\n").unwrap_or((&drawing, ""));
         let title: Vec<&str> = first.lines().map(str::trim).collect();
@@ -192,7 +193,7 @@ pub(crate) fn wrong_use(error: &clap::Error) {
 /// Returns the lines that [`error`] writes, without colours.
 pub(crate) fn plain_error(message: &str) -> String {
     let report = [Group::with_title(Title::ERROR.primary_title(message))];
-    format!("{}\n", Renderer::plain().render(&report))
+    format!("{}\n", terminal::shown(&Renderer::plain().render(&report)))
 }
 
 pub(crate) fn warning(message: impl Display) {
@@ -209,7 +210,7 @@ pub(crate) fn report(text: &str) {
         return keep(Message::new(Level::Note, text));
     }
     // If standard error is closed, there is no one to tell.
-    let _ = write!(anstream::stderr(), "{text}");
+    let _ = write!(anstream::stderr(), "{}", terminal::shown(text));
 }
 
 /// A message without a place in a text that could be drawn.
@@ -336,11 +337,16 @@ fn floor_char_boundary(text: &str, at: usize) -> usize {
 
 /// Writes a message to standard error, or keeps it.
 fn draw(message: Message, report: Report<'_>) {
+    let plain = Renderer::plain().render(report);
+    let shown = terminal::shown(&plain);
     if COLLECTED.with_borrow(Option::is_some) {
-        let drawing = Renderer::plain().render(report);
-        return keep(Message { drawing, ..message });
+        return keep(Message { drawing: shown.into_owned(), ..message });
     }
-    let drawing = Renderer::styled().render(report);
+    let drawing = match shown {
+        Cow::Borrowed(_) => Renderer::styled().render(report),
+        // Colours are escapes too, of which the message's own could not be told.
+        Cow::Owned(shown) => shown,
+    };
     // If standard error is closed, there is no one to tell.
     let _ = writeln!(anstream::stderr(), "{drawing}");
 }

@@ -137,9 +137,9 @@ fn explain(load: &Load, format: Format, output: &mut Output) -> anyhow::Result<(
         })?,
         Format::Text => {
             output.line(format_args!("{word}  {load}\n"))?;
-            output.bytes(ruler(&fields, word.width()).as_bytes())?;
+            output.text(&ruler(&fields, word.width()))?;
             output.line("")?;
-            output.bytes(table(&fields).as_bytes())?;
+            output.text(&table(&fields))?;
             output.line("")?;
             for remark in remarks {
                 output.line(format_args!("- {remark}"))?;

@@ -16,6 +16,7 @@ use super::options::{Progress, positive};
 use super::output_file::Target;
 use super::parquet::{self, ParquetExport, WriteParquet};
 use super::status::Status;
+use super::terminal::Escapes;
 use super::trace::{self, Input};
 use super::{destination, replay};
 
@@ -147,7 +148,10 @@ impl Writer {
         bar: &ProgressBar,
     ) -> anyhow::Result<Result<(), Failed>> {
         if let Self::Jsonl = self {
-            return Ok(jsonl(trace, output.writer(), bar));
+            return Ok(match output.writer(Escapes::Json) {
+                Ok(to) => jsonl(trace, to, bar),
+                Err(error) => Err(Failed::Output(error)),
+            });
         }
         let mut file = tempfile::tempfile().context("no temporary file for the table")?;
         if let Err(failed) = self.write_file(trace, &file, bar) {
@@ -159,7 +163,9 @@ impl Writer {
             };
         }
         file.rewind().context("the temporary file cannot be read")?;
-        Ok(std::io::copy(&mut file, output.writer()).map(drop).map_err(Failed::Output))
+        let to = output.writer(Escapes::None);
+        let written = to.and_then(|to| std::io::copy(&mut file, to));
+        Ok(written.map(drop).map_err(Failed::Output))
     }
 }
 

@@ -16,11 +16,12 @@ use warpload::lines::{LineError, Lines};
 use super::name::{self, Name, visible};
 use super::options::Progress;
 use super::status::Status;
+use super::terminal::{Escapes, Shown};
 use super::{diagnostic, inputs, system};
 
 /// Standard output, buffered; every write can fail because its reader has closed it.
 pub(crate) struct Output {
-    stdout: BufWriter<Sink>,
+    stdout: BufWriter<Shown<Sink>>,
     status: Status,
 }
 
@@ -71,12 +72,13 @@ impl Output {
     }
 
     fn to(sink: Sink) -> Self {
-        Self { stdout: BufWriter::new(sink), status: Status::Done }
+        let stdout = BufWriter::new(Shown::new(sink, Escapes::Text));
+        Self { stdout, status: Status::Done }
     }
 
     /// Returns what was written to an output that is kept.
     pub(crate) fn into_captured(self) -> Vec<u8> {
-        match self.stdout.into_inner() {
+        match self.stdout.into_inner().map(Shown::into_inner) {
             Ok(Sink::Captured(captured, _)) => captured,
             _ => Vec::new(),
         }
@@ -114,22 +116,41 @@ impl Output {
     }
 
     pub(crate) fn line(&mut self, line: impl Display) -> io::Result<()> {
-        writeln!(self.stdout, "{line}").map_err(output_error)
+        let to = self.writer(Escapes::Text).map_err(output_error)?;
+        writeln!(to, "{line}").map_err(output_error)
+    }
+
+    /// Text of several lines.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        self.bytes(text.as_bytes(), Escapes::Text)
     }
 
     /// One object on one line.
     pub(crate) fn json(&mut self, object: &impl Serialize) -> io::Result<()> {
-        write_json(&mut self.stdout, object).map_err(output_error)
+        let to = self.writer(Escapes::Json).map_err(output_error)?;
+        write_json(to, object).map_err(output_error)
     }
 
-    /// Standard output, for what is written piece by piece. Its errors are not yet
+    /// JSON that is written already, on one line.
+    pub(crate) fn json_text(&mut self, json: &str) -> io::Result<()> {
+        let to = self.writer(Escapes::Json).map_err(output_error)?;
+        writeln!(to, "{json}").map_err(output_error)
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8], escapes: Escapes) -> io::Result<()> {
+        let to = self.writer(escapes).map_err(output_error)?;
+        to.write_all(bytes).map_err(output_error)
+    }
+
+    /// Standard output, for what is written piece by piece. Errors are not yet
     /// [those of the output](output_error).
-    pub(crate) fn writer(&mut self) -> &mut impl Write {
-        &mut self.stdout
-    }
-
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.stdout.write_all(bytes).map_err(output_error)
+    pub(crate) fn writer(&mut self, escapes: Escapes) -> io::Result<&mut impl Write> {
+        if self.stdout.get_ref().escapes() != escapes {
+            // The buffer still has text that is escaped as before.
+            self.stdout.flush()?;
+            self.stdout.get_mut().set_escapes(escapes);
+        }
+        Ok(&mut self.stdout)
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {

@@ -55,6 +55,7 @@ mod summary_text;
 mod system;
 mod table;
 mod temporary;
+mod terminal;
 mod test;
 mod tmem;
 mod trace;
@@ -62,9 +63,11 @@ mod vectors;
 mod word;
 mod word_or_text;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write as _;
 
+use clap::error::ContextValue;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use io::Output;
@@ -178,15 +181,32 @@ fn execute(arguments: Arguments, output: &mut Output) -> Status {
     }
 }
 
+/// Writes the message of clap, which quotes arguments as they are: without colours if one has something to be
+/// escaped, which could not be told from them.
+fn print(error: &clap::Error) -> std::io::Result<()> {
+    let is_escaped = |text: &String| terminal::shown(text) != *text;
+    let quotes_escapes = error.context().any(|(_, value)| match value {
+        ContextValue::String(text) => is_escaped(text),
+        ContextValue::Strings(texts) => texts.iter().any(is_escaped),
+        _ => false,
+    });
+    let plain = error.render().to_string();
+    match terminal::shown(&plain) {
+        Cow::Borrowed(_) if !quotes_escapes => error.print(),
+        shown if error.use_stderr() => write!(std::io::stderr(), "{shown}"),
+        shown => write!(std::io::stdout(), "{shown}"),
+    }
+}
+
 /// Writes what is wrong with the arguments, or the help that they ask for.
 fn usage(error: &clap::Error) -> Status {
-    let print = || {
+    let write = || {
         if !error.use_stderr() {
             system::check_stdout()?;
         }
-        error.print().and_then(|()| std::io::stdout().flush())
+        print(error).and_then(|()| std::io::stdout().flush())
     };
-    let written = print().map_err(io::output_error);
+    let written = write().map_err(io::output_error);
     match written.map_err(anyhow::Error::from) {
         Err(failed) if !error.use_stderr() && !is_closed_pipe(&failed) => {
             diagnostic::failure(&failed);

@@ -5,6 +5,7 @@ use clap_complete::Shell;
 
 use super::io::Output;
 use super::status::Status;
+use super::terminal::Escapes;
 
 /// Write shell completions to standard output
 #[derive(clap::Args)]
@@ -24,7 +25,7 @@ pub(crate) fn completions(
 ) -> anyhow::Result<Status> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "warpload", &mut script);
-    output.bytes(&script)?;
+    output.bytes(&script, Escapes::Text)?;
     Ok(Status::Done)
 }
 
@@ -58,6 +59,6 @@ pub(crate) fn man(
     }
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;
-    output.bytes(&page)?;
+    output.bytes(&page, Escapes::Text)?;
     Ok(Status::Done)
 }

@@ -19,13 +19,21 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        match character {
-            '\n' | '\r' | '\t' => shown.extend(character.escape_default()),
-            _ if is_invisible(character) => shown.extend(character.escape_unicode()),
-            _ => shown.push(character),
+        if is_invisible(character) {
+            shown += &escape(character);
+        } else {
+            shown.push(character);
         }
     }
     Cow::Owned(shown)
+}
+
+/// Returns the escape of a character that [is invisible](is_invisible).
+pub(crate) fn escape(character: char) -> String {
+    match character {
+        '\n' | '\r' | '\t' => character.escape_default().collect(),
+        _ => character.escape_unicode().collect(),
+    }
 }
 
 /// Returns `text`, its end left out if it has more characters than that.

@@ -166,6 +166,16 @@ impl OutputFile {
     }
 }
 
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file().flush()
+    }
+}
+
 /// Returns the place that a path leads to.
 fn follow(path: &Path) -> io::Result<Place> {
     let mut at = path.to_owned();

@@ -23,6 +23,7 @@ use super::replaying::{Read, Replaying};
 use super::rows::Sort;
 use super::status::Status;
 use super::summary_text::{self, Shape};
+use super::terminal::Escapes;
 use super::trace::{self, Input};
 use super::{choice, cubins, diagnostic, resume};
 
@@ -274,7 +275,9 @@ impl Found<'_> {
                 None => to.json(summary, output)?,
             },
             Format::Csv => {
-                to.write(output, |to| summary_text::csv(replayed, demangled, shape, to))?;
+                to.write(Escapes::Text, output, |to| {
+                    summary_text::csv(replayed, demangled, shape, to)
+                })?;
             }
             Format::Text => {
                 to.text(&summary_text::text(summary, replayed, demangled, shape), output)?;

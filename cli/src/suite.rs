@@ -140,7 +140,7 @@ impl<Test: FnMut(&str) -> Result<Option<Tested>, JsonError>> Suite<Test> {
             Some(name) => name,
             None => &format!("not a {one}"),
         };
-        output.bytes(drawn((file, line), title, None, differences, shown).as_bytes())
+        output.text(&drawn((file, line), title, None, differences, shown))
     }
 }
 

@@ -104,7 +104,7 @@ fn word_line(word: MachineWord, style: Style, output: &mut Output) -> std::io::R
         },
         (Decoded::Refused(_), Format::Text) => output.line("illegal"),
         (Decoded::Other, Format::Text) => output.line("-"),
-        (Decoded::Other, Format::Json) => output.line("null"),
+        (Decoded::Other, Format::Json) => output.json(&()),
         (Decoded::Refused(refusal), Format::Json) => {
             let reason = Some(refusal.to_string());
             output.json(&LoadJson { illegal: true, reason, ..json() })

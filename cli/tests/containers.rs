@@ -106,6 +106,139 @@ fn images_are_extracted() {
     assert!(run(&["decode", cubin.to_str().unwrap()]).stdout.contains("LDG.E R0"));
 }
 
+/// What is written for one input is not replaced by that of another, whatever exists may be replaced.
+#[test]
+fn inputs_of_one_name_are_not_extracted_over_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    for (part, name, from) in
+        [("a", "lib.so", "lib.so"), ("b", "lib.so", "size.fatbin"), ("b", "LIB.a", "lib.a")]
+    {
+        fs::create_dir_all(folder.path().join(part)).unwrap();
+        fs::copy(common::file(&sample(from)), folder.path().join(part).join(name)).unwrap();
+    }
+    let extract = |force: &[&str]| -> Ran {
+        let mut command = warpload();
+        command.current_dir(&folder).args(["decode", "--extract", "out", "a/lib.so", "b/lib.so"]);
+        command.arg("b/LIB.a").args(force).output().unwrap().into()
+    };
+    for force in [&[][..], &["--force"], &["--force"]] {
+        let ran = extract(force);
+        assert_eq!(ran.status, 2, "{}", ran.stderr);
+        assert_eq!(ran.stdout.lines().count(), 4, "{}", ran.stdout);
+        for refused in ["b/lib.so", "b/LIB.a"] {
+            let expected = format!("{refused}: its images have the names of those of a/lib.so");
+            assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
+        }
+        let cubin = folder.path().join("out/lib.2.sm_75.cubin");
+        assert_eq!(fs::metadata(cubin).unwrap().len(), 3368);
+        assert_eq!(fs::read_dir(folder.path().join("out")).unwrap().count(), 4);
+    }
+}
+
+/// Every way to read an archive says that its end is missing.
+#[test]
+fn archives_that_are_cut_off_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cut.a");
+    let whole = fs::read(common::file(&sample("lib.a"))).unwrap();
+    fs::write(&file, &whole[..13_000]).unwrap();
+    let file = file.to_str().unwrap();
+    let out = folder.path().join("out");
+    let out = out.to_str().unwrap();
+    for arguments in [
+        &["decode", file][..],
+        &["decode", "--list", file],
+        &["decode", "--list", "--sm", "50", file],
+        &["decode", "--stats", file],
+        &["decode", "--extract", out, file],
+        &["ptx", "check", file],
+    ] {
+        let ran = run(arguments);
+        assert_eq!(ran.status, 2, "{arguments:?}: {}", ran.stderr);
+        let said = ran.stdout + &ran.stderr;
+        assert!(said.contains("byte offset 0x8e: an archive's member of 13960 bytes"), "{said}");
+    }
+    assert_eq!(fs::read_dir(out).unwrap().count(), 4);
+}
+
+/// LTO-IR that cannot be read is no error, beside code that can or alone.
+#[test]
+fn obfuscated_images_are_noted() {
+    let obfuscated = fs::read(common::file(&sample("obfuscated-ltoir.fatbin"))).unwrap();
+    let plain = fs::read(common::file(&sample("plain.fatbin"))).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("library");
+    fs::write(&file, [&obfuscated[..], &plain].concat()).unwrap();
+    let file = file.to_str().unwrap();
+    let list = run(&["decode", "--list", file]);
+    assert_eq!(list.status, 0);
+    assert!(
+        list.stderr.contains("note: ") && list.stderr.contains("1 obfuscated image cannot be read")
+    );
+    assert_eq!(list.stdout.lines().filter(|line| line.ends_with("  obfuscated")).count(), 1);
+    let listed = json_lines(&["decode", "--list", file]);
+    assert_eq!((&listed[0]["obfuscated"], &listed[0]["kind"]), (&json!(true), &json!(8)));
+    assert!(listed.iter().all(|image| image["error"].is_null()));
+    let loads = |file: &str| json_lines(&["decode", file]).len();
+    assert_eq!(loads(file), loads(&sample("plain.fatbin")));
+    let ran = run(&["decode", file]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+}
+
+/// Relocatable code and the program that it was linked into: each function counts once.
+#[test]
+fn linked_code_is_a_copy_of_relocatable_code() {
+    let file = sample("linked.fatbin");
+    let functions = json_lines(&["decode", "--stats", &file]);
+    let key = |function: &Value, key: &str| function[key].clone();
+    let found: Vec<_> = functions
+        .iter()
+        .map(|f| (key(f, "image"), key(f, "function"), key(f, "copy_of"), key(f, "loads")))
+        .collect();
+    let expected = [
+        (1, "helper", Value::Null, 2),
+        (1, "k", Value::Null, 4),
+        (2, "other", Value::Null, 2),
+        (3, "helper", json!(1), 2),
+        (3, "k", json!(1), 4),
+        (3, "other", json!(2), 2),
+    ];
+    let json = |(image, name, copy, loads)| (json!(image), json!(name), copy, json!(loads));
+    assert_eq!(found, expected.map(json));
+    let text = run(&["decode", "--stats", &file]).stdout;
+    let total = text.lines().last().unwrap();
+    assert!(total.ends_with("total of 3 functions, 3 copies left out"), "{text}");
+    assert_eq!(total.split_whitespace().next(), Some("8"), "{text}");
+    // A single image has no copies, and its own total.
+    let one = run(&["decode", "--stats", "--image", "3", &file]);
+    assert!(one.stdout.ends_with("total of 3 functions\n") && !one.stdout.contains("copy"));
+}
+
+#[test]
+fn one_image_is_chosen() {
+    let file = sample("lib.a");
+    let numbers = |arguments: &[&str]| -> Vec<Value> {
+        let arguments = [&["decode", &file, "--image", "6"], arguments].concat();
+        json_lines(&arguments).iter().map(|line| line["image"].clone()).collect()
+    };
+    assert_eq!(numbers(&["--list"]), [json!(6)]);
+    for arguments in [&[][..], &["--all"], &["--stats"], &["--sm", "75"]] {
+        let found = numbers(arguments);
+        assert!(!found.is_empty() && found.iter().all(|number| *number == json!(6)), "{found:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let ran = run(&["decode", "--extract", out.to_str().unwrap(), "--image", "6", &file]);
+    assert_eq!((ran.status, ran.stdout.lines().count()), (0, 1));
+    for arguments in [&[][..], &["--list"], &["--extract", "never"]] {
+        let ran = run(&[&["decode", "--image", "9", &file], arguments].concat());
+        assert_eq!(ran.status, 1);
+        assert!(ran.stderr.ends_with("lib.a: no image 9; the last one is 8\n"), "{}", ran.stderr);
+    }
+    let text = run(&["decode", "--image", "1", "tests/data/listings/gather.sm_61.nvdisasm.txt"]);
+    assert_eq!(text.status, 2);
+}
+
 /// A cubin in a container has the loads that it has alone.
 #[test]
 fn cubins_in_containers_decode_alike() {

@@ -23,6 +23,8 @@ const ARCHITECTURE_SPECIFIC: u64 = 0x10_0000;
 const FAMILY_SPECIFIC: u64 = 0x20_0000;
 /// What the options refer to are records of compatibility instead.
 const COMPATIBILITY: u64 = 0x100_0000;
+/// The payload is obfuscated, if there is a key too.
+const OBFUSCATED: u64 = 0x1_0000;
 const ZLIB: u64 = 0x1000;
 const LZ4: u64 = 0x2000;
 const ZSTD: u64 = 0x8000;
@@ -67,6 +69,11 @@ impl<'f> Fields<'f> {
             _ => None,
         };
         ImageSm::new(self.u32(28), suffix)
+    }
+
+    /// Returns whether the payload is obfuscated, as that of LTO-IR can be: the key is at byte 48.
+    pub(super) fn is_obfuscated(self) -> bool {
+        self.flags() & OBFUSCATED != 0 && self.u64(48) != 0
     }
 
     /// Returns the name of the source, as far as it is within the header.

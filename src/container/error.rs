@@ -30,6 +30,42 @@ pub enum ContainerErrorKind {
         /// The size of the file.
         size: u64,
     },
+    /// An archive whose first members, which say what it has, cannot be read.
+    #[error("an archive of objects (`.a`, `.lib`) that is damaged or cut off at its beginning")]
+    ArchiveHeader,
+    /// Something in place of the header of an archive's member.
+    #[error("expected the header of an archive's member; what follows has no names")]
+    ArchiveMember,
+    /// The members of an archive share names that are too long together.
+    #[error("the names of an archive's members are longer together than the archive")]
+    ArchiveNames,
+    /// A member of an archive that is longer than the file.
+    #[error("an archive's member of {size} bytes is cut off, {left} bytes of it are there")]
+    MemberCutOff {
+        /// Its size.
+        size: u64,
+        /// How much of that is in the file.
+        left: u64,
+    },
+    /// A member of an archive that begins within another one.
+    #[error("an archive's member within the one before it")]
+    MembersOverlap,
+    /// A member that the symbol table of an archive names and that is not in the file.
+    #[error(
+        "an archive's symbol table names a member here, and the file has {size} bytes: it is cut off"
+    )]
+    MemberMissing {
+        /// The size of the file.
+        size: u64,
+    },
+    /// An object, library or program that ends before its sections do.
+    #[error("the file of {size} bytes is cut off, its sections end at {end:#x}")]
+    FileCutOff {
+        /// The size of the file.
+        size: u64,
+        /// Where its sections or their table end.
+        end: u64,
+    },
     /// A container of an unknown version.
     #[error(
         "a CUDA fatbin of version {version} with a header of {header} bytes; expected version 1 with 16"
@@ -113,6 +149,12 @@ pub enum ContainerErrorKind {
         read: u64,
         /// How many bytes there should be.
         claimed: u64,
+    },
+    /// An entry whose payload is obfuscated, so that only NVIDIA's tools can decompress it.
+    #[error("obfuscated, {size} bytes when decompressed")]
+    Obfuscated {
+        /// The size that the entry claims.
+        size: u64,
     },
     /// A compressed payload with more than it claims.
     #[error("more than the {claimed} bytes that the entry claims when decompressed")]

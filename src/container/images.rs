@@ -41,6 +41,8 @@ pub struct Images<'f> {
     member: usize,
     /// How many bytes are decompressed if all images so far are read.
     claimed: u64,
+    /// Whether it has been said, or asked, what is missing of the file.
+    is_checked: bool,
 }
 
 /// A search whose result is kept until the search would begin after it.
@@ -116,6 +118,7 @@ impl<'f> Images<'f> {
             table: None,
             member: 0,
             claimed: 0,
+            is_checked: false,
         }
     }
 
@@ -208,6 +211,8 @@ impl<'f> Images<'f> {
                 self.position = end;
                 let size = Fields(&self.file[start..]).u64(8);
                 let left = (end - start - HEADER) as u64;
+                // One reason is enough.
+                self.is_checked |= cut_off;
                 return cut_off.then(|| {
                     Err(ContainerError::new(start, Kind::ContainerCutOff { size, left }))
                 });
@@ -279,7 +284,11 @@ impl<'f> Images<'f> {
             self.table = Some(OpenTable { container, entry, flags, place, stream: payload, table });
             return None;
         }
+        let size = entry.claimed().max(entry.payload.len() as u64);
         let stored = match payload {
+            _ if entry.header.is_obfuscated() && !matches!(entry.kind, ELF | PTX) => {
+                Stored::Refused(ContainerError::new(entry.offset, Kind::Obfuscated { size }))
+            }
             Ok(Ok(payload)) => Stored::Compressed(payload),
             Ok(Err(plain)) => Stored::Plain(plain),
             Err(error) => Stored::Refused(error),
@@ -384,8 +393,14 @@ impl<'f> Iterator for Images<'f> {
             if let Some(cubin) = self.bare_cubin() {
                 return Some(Ok(cubin));
             }
-            if let Err(error) = self.open_container()? {
-                return Some(Err(error));
+            match self.open_container() {
+                Some(Ok(())) => {}
+                Some(Err(error)) => return Some(Err(error)),
+                None if self.is_checked => return None,
+                None => {
+                    self.is_checked = true;
+                    return self.host.damaged().map(Err);
+                }
             }
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct Cubin {
     symbols: SymbolCursor,
     /// The last name that was returned.
     named: Option<(Name, Arc<str>)>,
+    /// How many bytes of names may still be read: many functions can share one long name.
+    names_left: usize,
     relocated: Relocated,
     #[cfg(feature = "trace")]
     lines: SourceLines,
@@ -36,6 +38,7 @@ impl Cubin {
         let relocated = Relocated::read(&data, &code);
         let symbols = SymbolCursor::default();
         Ok(Self {
+            names_left: data.len(),
             data,
             layout,
             section: 0,
@@ -99,6 +102,11 @@ impl Cubin {
             return Ok(Arc::clone(text));
         }
         let text: Arc<str> = name.text(&self.data)?.into();
+        self.names_left =
+            self.names_left.checked_sub(text.len()).ok_or(SassError::NamesOverlap {
+                offset: name.start as u64,
+                file_size: self.data.len() as u64,
+            })?;
         self.named = Some((name, Arc::clone(&text)));
         Ok(text)
     }

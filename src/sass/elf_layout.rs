@@ -151,6 +151,7 @@ fn text_sections<'data, Elf: FileHeader<Endian = LittleEndian>>(
     let unit = CodeUnit::new(sm);
     let mut text = Vec::new();
     let mut total = 0;
+    let mut names_left = data.len();
     let mut info = None;
     for (index, section) in sections.iter().enumerate() {
         let start = names.start.saturating_add(section.sh_name(LittleEndian) as usize);
@@ -169,6 +170,10 @@ fn text_sections<'data, Elf: FileHeader<Endian = LittleEndian>>(
             continue;
         }
         let name = Name { start, table_end: names.end }.text(data)?;
+        // Many sections can share one long string.
+        names_left = names_left
+            .checked_sub(name.len())
+            .ok_or(SassError::NamesOverlap { offset: start as u64, file_size })?;
         let code = file_range::<Elf>(section, &name, file_size)?;
         let offset = code.start as u64;
         if code.len() % unit.bytes() != 0 {

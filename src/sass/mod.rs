@@ -41,6 +41,8 @@
 //! `Functions` (feature `trace`) looks up the instruction and the source line at an offset of a
 //! function.
 
+#[cfg(feature = "trace")]
+mod addresses;
 mod code;
 mod cubin;
 mod elf_layout;

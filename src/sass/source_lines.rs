@@ -10,9 +10,11 @@ use std::sync::Arc;
 use gimli::{DebugLine, DebugLineOffset, EndianSlice, LineInstruction, LineProgramHeader};
 use gimli::{LineRow, Reader, ReaderOffset, Relocate, RelocateReader};
 use object::LittleEndian;
-use object::elf::{FileHeader64, Rel64, SHT_PROGBITS, SHT_SYMTAB};
+use object::elf::{ELFCLASS32, FileHeader32, FileHeader64, SHT_PROGBITS, SHT_SYMTAB};
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, Sym};
 use serde::{Deserialize, Serialize};
+
+use super::addresses::Addresses32;
 
 /// The granularity of lines: each instruction is at a multiple of it.
 const SLOT_BYTES: u64 = 8;
@@ -129,12 +131,23 @@ impl SourceLines {
 /// Reads the line information for sections of code, given by their indices and sizes. Also returns
 /// the byte offset in the file of the first part of it that cannot be read, if there is one.
 pub(super) fn read_lines(data: &[u8], code: &[(usize, usize)]) -> (SourceLines, Option<u64>) {
+    if data.get(4) == Some(&ELFCLASS32.0) {
+        return lines_of(Section::find::<FileHeader32<LittleEndian>>(data), code, Addresses32);
+    }
+    lines_of(Section::find::<FileHeader64<LittleEndian>>(data), code, |bytes| bytes)
+}
+
+/// Reads the line information in a section; `reader` returns how its addresses are read.
+fn lines_of<'d, R: Reader<Offset = usize>>(
+    section: Option<Section<'d>>,
+    code: &[(usize, usize)],
+    reader: fn(EndianSlice<'d, gimli::LittleEndian>) -> R,
+) -> (SourceLines, Option<u64>) {
     let mut lines = SourceLines::default();
-    // There are no cubins of 32 bits with code that is read.
-    let Some(section) = Section::find(data) else { return (lines, None) };
+    let Some(section) = section else { return (lines, None) };
     let code = code.iter().copied().collect();
     let mut damaged = section.damaged;
-    let reader = EndianSlice::new(section.bytes, gimli::LittleEndian);
+    let reader = reader(EndianSlice::new(section.bytes, gimli::LittleEndian));
     let programs = DebugLine::from(RelocateReader::new(reader, &section.relocations));
     let mut at = 0;
     while let Some(unit) = Unit::read(section.bytes, at) {
@@ -300,8 +313,8 @@ struct Section<'d> {
 
 impl<'d> Section<'d> {
     /// Returns the section and its relocations; `None` if there is no such section.
-    fn find(data: &'d [u8]) -> Option<Self> {
-        let header = FileHeader64::<LittleEndian>::parse(data).ok()?;
+    fn find<Elf: FileHeader<Endian = LittleEndian>>(data: &'d [u8]) -> Option<Self> {
+        let header = Elf::parse(data).ok()?;
         let sections = header.sections(LittleEndian, data).ok()?;
         let (index, section) = sections.section_by_name(LittleEndian, b".debug_line")?;
         if section.sh_type(LittleEndian) != SHT_PROGBITS {
@@ -314,13 +327,14 @@ impl<'d> Section<'d> {
         let place = |symbol| {
             let symbol_header = symbols.symbol(symbol).ok()?;
             let code = symbols.symbol_section(LittleEndian, symbol_header, symbol).ok()??;
-            let address = sections.section(code).ok()?.sh_addr(LittleEndian);
-            let offset = symbol_header.st_value(LittleEndian).checked_sub(address)?;
+            let address: u64 = sections.section(code).ok()?.sh_addr(LittleEndian).into();
+            let value: u64 = symbol_header.st_value(LittleEndian).into();
+            let offset = value.checked_sub(address)?;
             Some((code.0, offset))
         };
         let mut places = Vec::new();
         // Tables can overlap; together they have no more entries than fit into the file.
-        let mut left = data.len() / size_of::<Rel64<LittleEndian>>();
+        let mut left = data.len() / size_of::<Elf::Rel>();
         for table in sections.iter().filter(|s| s.sh_info(LittleEndian) as usize == index.0) {
             let (Ok(implicit), Ok(explicit)) =
                 (table.rel(LittleEndian, data), table.rela(LittleEndian, data))
@@ -335,12 +349,12 @@ impl<'d> Section<'d> {
                 break;
             };
             left = rest;
-            let implicit = implicit
-                .iter()
-                .map(|entry| (entry.r_offset(LittleEndian), entry.symbol(LittleEndian), None));
+            let implicit = implicit.iter().map(|entry| {
+                (entry.r_offset(LittleEndian).into(), entry.symbol(LittleEndian), None)
+            });
             let explicit = explicit.iter().map(|entry| {
-                let addend = Some(entry.r_addend(LittleEndian));
-                (entry.r_offset(LittleEndian), entry.symbol(LittleEndian, false), addend)
+                let addend = Some(entry.r_addend(LittleEndian).into());
+                (entry.r_offset(LittleEndian).into(), entry.symbol(LittleEndian, false), addend)
             });
             places.extend(implicit.chain(explicit).filter_map(|(at, symbol, addend)| {
                 let (section, offset) = place(symbol?)?;

@@ -60,7 +60,9 @@ impl StatisticsBuilder {
         self.loads += 1;
         *self.by_kind.entry(kind).or_default() += 1;
         *self.by_bits.entry(bits).or_default() += 1;
-        if let (Some(bits), Some(displacement)) = (bits, displacement)
+        // An LDSM has the address of a row, whatever a lane gets of the matrices.
+        let access = if kind == "LDSM" { Some(128) } else { bits };
+        if let (Some(bits), Some(displacement)) = (access, displacement)
             && displacement % i64::from((bits / 8).max(1)) != 0
         {
             let kind = RemarkKind::Misaligned { displacement, bits, base };

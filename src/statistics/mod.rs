@@ -7,9 +7,9 @@
 //!
 //! # Loads that one wider load could serve
 //!
-//! A remark names two or four loads of 32 bits whose displacements are consecutive, the first one a
-//! multiple of 8 or 16. One load of 64 or 128 bits in place of the first of them loads the same values
-//! if all of this holds:
+//! A remark names two or four loads of 32 bits, or two of 64, with consecutive displacements, the first
+//! one a multiple of 8 or 16. One load of 64 or 128 bits in place of the first of them loads the same
+//! values if all of this holds:
 //!
 //! - They are of the same form: their words differ in the destination and the displacement only, so that
 //!   guard, base, memory and modifiers are the same. Their instruction has the wider size.

@@ -5,10 +5,6 @@ use std::collections::HashMap;
 use super::remark::{Remark, RemarkKind};
 use super::step::{Base, Effect, Flow, Load, Order, Registers, Target};
 
-/// The size of the loads that a wider one could serve.
-const NARROW_BITS: u32 = 32;
-const NARROW_BYTES: i64 = 4;
-
 /// Finds them, one instruction after the other.
 #[derive(Debug)]
 pub(super) struct Neighbours {
@@ -38,8 +34,16 @@ struct Run {
 #[derive(Debug)]
 struct RunInfo {
     kind: &'static str,
+    /// The size of each load: it is part of their form.
+    bits: u32,
     base: Base,
     widest: u32,
+}
+
+impl RunInfo {
+    fn bytes(&self) -> i64 {
+        i64::from(self.bits / 8)
+    }
 }
 
 /// A load of a run.
@@ -106,7 +110,7 @@ impl Neighbours {
 
     fn load(&mut self, offset: u64, load: &Load) {
         let Load { bits, order, displacement, base, widest, kind, .. } = *load;
-        let (Some(NARROW_BITS), Order::Weak, Some(displacement)) = (bits, order, displacement)
+        let (Some(bits @ (32 | 64)), Order::Weak, Some(displacement)) = (bits, order, displacement)
         else {
             return;
         };
@@ -114,7 +118,7 @@ impl Neighbours {
         let run = run.map_or(self.runs.len(), |run| run.index);
         if run == self.runs.len() {
             self.open.insert(load.form, Run { began: self.now, index: run });
-            self.runs.push(RunInfo { kind, base, widest });
+            self.runs.push(RunInfo { kind, bits, base, widest });
         }
         self.members.push(Member { run, block: 0, displacement, offset });
     }
@@ -149,7 +153,7 @@ impl Neighbours {
             };
             let mut rest = members;
             while !rest.is_empty() {
-                let served = [4, 2].into_iter().find(|count| is_one_word(rest, *count, run.widest));
+                let served = [4, 2].into_iter().find(|count| is_one_word(rest, *count, run));
                 remarks.extend(served.and_then(|count| remark(rest.get(..count)?, run)));
                 rest = rest.get(served.unwrap_or(1)..).unwrap_or_default();
             }
@@ -158,15 +162,15 @@ impl Neighbours {
     }
 }
 
-/// Returns whether the first `count` loads are those of one aligned word of at most `widest` bits.
-fn is_one_word(members: &[Member], count: usize, widest: u32) -> bool {
+/// Returns whether the first `count` loads are those of one aligned word that one load can serve.
+fn is_one_word(members: &[Member], count: usize, run: &RunInfo) -> bool {
     let Some(members) = members.get(..count) else { return false };
-    let bytes = count as i64 * NARROW_BYTES;
+    let bytes = count as i64 * run.bytes();
     let is_consecutive = |pair: &[Member]| match pair {
-        [a, b] => b.displacement.checked_sub(a.displacement) == Some(NARROW_BYTES),
+        [a, b] => b.displacement.checked_sub(a.displacement) == Some(run.bytes()),
         _ => false,
     };
-    8 * bytes <= i64::from(widest)
+    8 * bytes <= i64::from(run.widest)
         && members.first().is_some_and(|first| first.displacement % bytes == 0)
         && members.windows(2).all(is_consecutive)
 }
@@ -176,7 +180,7 @@ fn remark(members: &[Member], run: &RunInfo) -> Option<Remark> {
     let mut offsets: Vec<u64> = members.iter().map(|member| member.offset).collect();
     offsets.sort_unstable();
     let (first, others) = offsets.split_first()?;
-    let bits = NARROW_BITS * members.len() as u32;
+    let bits = run.bits * members.len() as u32;
     let (kind, base, others) = (run.kind, run.base, others.to_vec());
     Some(Remark {
         offset: Some(*first),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use warpload::container::{ContainerErrorKind as Kind, ImageKind, Images};
 
-use crate::build::{ELF, Entry, PTX, concatenated, fatbin, fatbin_of, record};
+use crate::build::{ELF, Entry, PTX, archive, concatenated, fatbin, fatbin_of, record};
 use crate::{bytes, sample};
 
 /// What is found of each image: its bytes or what is wrong.
@@ -172,6 +172,83 @@ fn truncated_at_every_byte() {
             let may_be_sound = length < 16 || name == "host.obj" || sound.len() == whole.len();
             assert!(is_damaged || may_be_sound, "{name} {length}");
         }
+    }
+}
+
+/// An archive, a library or a program that is cut off has fewer images only with an error, whether or not a
+/// container is cut.
+#[test]
+fn no_file_that_is_cut_off_is_a_whole_one() {
+    for name in ["lib.a", "lib.so", "program", "unit.o", "host.obj", "plain.fatbin", "kernel.cubin"]
+    {
+        let file = sample(name);
+        let whole = outcomes(&file);
+        assert!(whole.iter().all(Result::is_ok), "{name}: {whole:?}");
+        for length in (0..file.len()).step_by(if file.len() > 20_000 { 37 } else { 7 }) {
+            let outcomes = outcomes(&file[..length]);
+            let sound = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+            // Without images it is not taken for one that has some.
+            // The symbols of a COFF object come after its sections.
+            let has_all = name == "host.obj" && sound == whole.len();
+            assert!(sound == 0 || has_all || outcomes.len() > sound, "{name} {length}");
+            assert!(sound <= whole.len() && outcomes.len() <= whole.len() + 1, "{name} {length}");
+        }
+    }
+}
+
+/// The error is at the place, and names of what is sound are as before.
+#[test]
+fn damaged_archives() {
+    let fat = fatbin(&[Entry::plain(PTX, 75, b"text")]);
+    let file = archive(&[("a.o", &fat), ("b.o", &fat)]);
+    let found = |file: &[u8]| {
+        let found = Images::new(file).map(|image| match image {
+            Ok(image) => Ok(String::from_utf8_lossy(image.member.unwrap_or(b"-")).into_owned()),
+            Err(error) => Err((error.offset, error.kind)),
+        });
+        found.collect::<Vec<_>>()
+    };
+    let [a, b] = ["a.o", "b.o"].map(|name| Ok(name.to_owned()));
+    assert_eq!(found(&file), [a.clone(), b.clone()]);
+    let second = 8 + 60 + fat.len();
+    let kind = Kind::MemberCutOff { size: fat.len() as u64, left: 8 };
+    let start = second + 60;
+    assert_eq!(found(&file[..start + 8]), [a.clone(), Err((start as u64, kind))]);
+    let cut = Err((second as u64, Kind::ArchiveMember));
+    assert_eq!(found(&file[..second + 59]), [a.clone(), cut.clone()]);
+    let mut damaged = file.clone();
+    damaged[second + 58] = b'x';
+    // The container is found all the same, without a name.
+    assert_eq!(found(&damaged), [a, Ok("-".to_owned()), cut]);
+    assert_eq!(found(b"!<arch>\nnothing"), [Err((0, Kind::ArchiveHeader))]);
+    assert_eq!(found(b"!<arch>\n"), []);
+}
+
+/// Members that the symbol table names must be there: what is before them is a whole archive otherwise.
+#[test]
+fn archives_that_end_between_members() {
+    let fat = fatbin(&[Entry::plain(PTX, 75, b"text")]);
+    let table =
+        |offset: u32| [&1_u32.to_be_bytes()[..], &offset.to_be_bytes(), b"main\0\0"].concat();
+    let file = |offset: u32| archive(&[("", &table(offset)), ("a.o", &fat)]);
+    let (first, end) = (8 + 60 + 14, file(0).len() as u32);
+    assert_eq!(outcomes(&file(first)).len(), 1);
+    let missing = Kind::MemberMissing { size: end.into() };
+    assert_eq!(outcomes(&file(end))[1], Err(missing));
+}
+
+/// LTO-IR that only NVIDIA's tools can decompress is no damage, and hides nothing.
+#[test]
+fn obfuscated_entries_are_named() {
+    let file = sample("obfuscated-ltoir.fatbin");
+    let images: Vec<_> = Images::new(&file).map(Result::unwrap).collect();
+    assert_eq!((images.len(), images[0].kind), (1, ImageKind::Other(8)));
+    assert_eq!(outcomes(&file), [Err(Kind::Obfuscated { size: 4928 })]);
+    // Without the flag or the key it is read as what it is.
+    for change in [42, 48] {
+        let mut file = file.clone();
+        file[16 + change..][..if change == 42 { 1 } else { 8 }].fill(0);
+        assert!(matches!(outcomes(&file)[..], [Err(Kind::Damaged { .. })]), "{change}");
     }
 }
 

@@ -11,11 +11,14 @@ use crate::build::{Entry, PTX, concatenated, fatbin, fatbin_of, record};
 struct Counting;
 
 thread_local! {
+    /// All that was allocated, whether or not it was freed.
+    static TOTAL: Cell<usize> = const { Cell::new(0) };
     static BYTES: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
 fn count(change: isize) {
     // A thread that ends has none.
+    let _ = TOTAL.try_with(|total| total.set(total.get() + change.max(0) as usize));
     let _ = BYTES.try_with(|bytes| {
         let (now, most) = bytes.get();
         bytes.set((now + change, most.max(now + change)));
@@ -124,4 +127,65 @@ fn nested_containers_take_linear_time() {
     let entry = fatbin(&[Entry::plain(PTX, 75, b"ptx")]);
     let file = [&nested[..], &vec![1; 1 << 20], &entry].concat();
     assert_eq!(Images::new(&file).filter(Result::is_ok).count(), 1);
+}
+
+/// An archive of AIX with as many members, each an object of as many sections; all reach to the end of the
+/// file, where they share their table of sections.
+fn overlapping(members: usize, sections: usize) -> Vec<u8> {
+    let number = |value: usize, width: usize| format!("{value:<width$}").into_bytes();
+    let header = |size: usize, name: &str| {
+        let fields = [number(size, 20), number(0, 20), number(0, 20)].concat();
+        let rest = [number(0, 12), number(0, 12), number(0, 12), number(644, 12)].concat();
+        [&fields[..], &rest, &number(name.len(), 4), name.as_bytes(), b"`\n"].concat()
+    };
+    let fat = fatbin(&[Entry::plain(PTX, 90, b"")]);
+    let each = header(0, "ab").len() + 64 + fat.len();
+    let table = (128 + members * each).next_multiple_of(8);
+    let end = table + sections * 64;
+    let mut file = vec![0; 128];
+    for i in 0..members {
+        let data = 128 + i * each + header(0, "ab").len();
+        file.extend(header(end - data, "ab"));
+        let mut elf = b"\x7fELF\x02\x01\x01".to_vec();
+        elf.resize(16, 0);
+        elf.extend([1_u16, 62].iter().flat_map(|half| half.to_le_bytes()));
+        elf.extend(1_u32.to_le_bytes());
+        elf.extend([0, 0, (table - data) as u64].iter().flat_map(|word| word.to_le_bytes()));
+        elf.extend(0_u32.to_le_bytes());
+        elf.extend([64_u16, 0, 0, 64, 0, 1].iter().flat_map(|half| half.to_le_bytes()));
+        file.extend(elf);
+        file.extend(&fat);
+    }
+    file.resize(table, 0);
+    for i in 0..sections {
+        let mut section = [0; 64];
+        section[4] = if i == 1 { 3 } else { u8::from(i > 0) };
+        let size = if i == 0 { sections as u64 } else { 10 };
+        section[32..40].copy_from_slice(&size.to_le_bytes());
+        file.extend(section);
+    }
+    let offsets = (0..members).flat_map(|i| number(128 + i * each, 20));
+    let index: Vec<u8> = number(members, 20).into_iter().chain(offsets).collect();
+    let index = [index, b"ab\0".repeat(members)].concat();
+    let at = file.len();
+    file.extend(header(index.len(), ""));
+    file.extend(index);
+    let start: Vec<u8> =
+        [at, 0, 0, 128, 0, 0].iter().flat_map(|field| number(*field, 20)).collect();
+    file[..128].copy_from_slice(&[&b"<bigaf>\n"[..], &start].concat());
+    file
+}
+
+/// What is read of objects around containers follows the size of the file, not of its members.
+#[test]
+fn members_that_overlap_are_not_read_again_and_again() {
+    let file = overlapping(300, 3000);
+    let before = TOTAL.get();
+    let outcomes: Vec<_> = Images::new(&file).collect();
+    let allocated = TOTAL.get() - before;
+    assert_eq!(outcomes.iter().filter(|image| image.is_ok()).count(), 300);
+    let last = outcomes.last().and_then(|last| last.clone().err()).map(|error| error.kind);
+    assert_eq!(last, Some(Kind::MembersOverlap));
+    // Of each section 24 bytes, for each member that would be 21 MB and more.
+    assert!(allocated < 3 * file.len(), "{allocated} bytes for a file of {}", file.len());
 }

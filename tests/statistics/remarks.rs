@@ -217,3 +217,25 @@ fn loads_are_counted() {
         statistics.by_cache.into_iter().map(|(name, count)| (name.into_owned(), count)).collect();
     assert_eq!(by_cache, [(String::new(), 2), ("CA".to_owned(), 1), ("CV".to_owned(), 1)]);
 }
+
+/// Two of 64 bits make one of 128, and four of them two.
+#[test]
+fn loads_of_64_bits() {
+    let at = |kind: &str, displacements: &[i64]| {
+        let text = |d: &i64| load(&format!("{kind}.64 R8, [R2+{d:#x}]"));
+        remarks(&displacements.iter().map(text).collect::<Vec<_>>())
+    };
+    assert_eq!(
+        at("LDG.E", &[0, 8]),
+        ["0x8 vectorizable: with 0x10: 16 consecutive bytes, which one 128-bit LDG could load if \
+             {R3, R2} is a multiple of 16"]
+    );
+    assert_eq!(at("LDG.E", &[8, 16]).len(), 0);
+    assert_eq!(at("LDS.U", &[0, 8, 16, 24]).len(), 2);
+    assert_eq!(at("LDG.E", &[0, 4]).len(), 1, "misaligned, and they overlap");
+    // The first one writes the base.
+    assert!(!survives(&[], "LDG.E.64 R2, [R2]", "LDG.E.64 R8, [R2+0x8]"));
+    assert!(!survives(&[], "LDG.E.64 R8, [R2]", "LDG.E R4, [R2+0x8]"));
+    // LDC loads 64 bits at most.
+    assert!(!survives(&[], "LDC.64 R8, c[0x3][R4]", "LDC.64 R10, c[0x3][R4+0x8]"));
+}

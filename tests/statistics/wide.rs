@@ -93,3 +93,29 @@ fn a_branch_into_the_middle() {
     assert_eq!(branch(-0x30), 1, "to the first");
     assert_eq!(branch(0), 1, "to the end");
 }
+
+/// A lane gets two elements of each matrix, whatever the rows have; their addresses are those of 16 bytes.
+#[test]
+fn matrices_are_counted_by_what_a_lane_gets() {
+    let statistics = |sm: u32, text: &str| {
+        let sm = Sm::new(sm).expect("it is known");
+        let load = warpload::encoding::Load::parse(text, sm).expect("it is one");
+        let word = load.word().wide().expect("it has 128 bits");
+        let mut builder = StatisticsBuilder::default();
+        builder.add(Step::wide(Some(0), word, sm, Some(Load::from(&load))));
+        builder.finish()
+    };
+    for (sm, text, bits) in [
+        (75, "LDSM.16.M88 R8, [R2+0x10]", 32),
+        (80, "LDSM.16.M88.2 R8, [R2+0x10]", 64),
+        (90, "LDSM.16.MT88.4 R8, [R2+0x10]", 128),
+        (100, "LDSM.16.M88.4 R8, [R2+UR4+0x10]", 128),
+        (100, "LDSM.8.MT1616 R8, [R2+0x10]", 64),
+    ] {
+        let found = statistics(sm, text);
+        assert_eq!(Vec::from_iter(found.by_bits), [(Some(bits), 1)], "{text}");
+        assert!(found.remarks.is_empty(), "{text}");
+    }
+    let remarks = statistics(80, "LDSM.16.M88 R8, [R2+0x8]").remarks;
+    assert_eq!(remarks[0].kind.name(), "misaligned");
+}

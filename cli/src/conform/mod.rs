@@ -139,12 +139,13 @@ pub(crate) fn execute(
         skip_decisions: arguments.skip_decisions,
     };
     let workers = (0..arguments.jobs).map(|_| Worker::new(&program, &choice)).collect();
+    let report = Report::new(arguments.format, arguments.failures);
     let mut run = Run {
         program: &program,
-        to: to.pieces()?,
+        to: to.pieces(report.escapes())?,
         workers,
         asked: Asked::new(progress),
-        report: Report::new(arguments.format, arguments.failures),
+        report,
         lines: Vec::new(),
         bytes: 0,
         unanswered: Some(0),
@@ -288,7 +289,10 @@ impl Run<'_> {
         // What a case names is known by now.
         self.to.check()?;
         let report = self.report.take();
-        self.asked.hidden(|| self.to.add(&report, output))
+        self.asked.hidden(|| {
+            self.to.add(&report, output)?;
+            Ok(output.flush()?)
+        })
     }
 
     /// Writes what comes at the end.

@@ -8,6 +8,7 @@ use super::outcome::{Failure, Line, Outcome, Verdict};
 use super::tally::{FamilyRow, FlagRow, Tally};
 use crate::name::visible;
 use crate::table::{self, Column, Value};
+use crate::terminal::Escapes;
 use crate::{io, suite};
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -94,6 +95,14 @@ impl Report {
     pub(super) fn add_unreadable(&mut self, name: &str, error: &str) -> anyhow::Result<()> {
         self.tally.counts.failed += 1;
         self.junit.add_unreadable(name, error)
+    }
+
+    /// Returns how the results are escaped.
+    pub(super) fn escapes(&self) -> Escapes {
+        match self.format {
+            Format::Json => Escapes::Json,
+            Format::Text | Format::Junit => Escapes::Text,
+        }
     }
 
     /// Returns what can be written before the end.

@@ -63,6 +63,10 @@ pub(crate) struct Arguments {
     )]
     pub(super) offset: u64,
 
+    /// Only this image of a file with several: its number in `--list`; exit status 1 if there is none
+    #[arg(long, value_name = "N", conflicts_with_all = ["word", "raw"])]
+    pub(super) image: Option<u64>,
+
     /// List the cubins and the PTX in each file instead
     #[arg(long, conflicts_with_all = ["word", "raw", "check", "function", "all", "extract", "stats", "hidden"])]
     pub(super) list: bool,
@@ -110,7 +114,8 @@ pub(crate) struct Arguments {
 
     /// Count the loads of each function by kind, width and cache operator, and remark on those that
     /// stand out: neighbours that one wider load could serve, volatile loads, and displacements that
-    /// are not a multiple of the access size
+    /// are not a multiple of the access size. For a file with several images also the total, in which
+    /// a function that an earlier image has too, such as relocatable code after linking, counts once
     #[arg(long, conflicts_with_all = ["all", "check", "control", "hidden"])]
     pub(super) stats: bool,
 

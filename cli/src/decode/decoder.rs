@@ -1,18 +1,21 @@
 //! [`Decoder`]: one input, from its bytes to the rows.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::rc::Rc;
 
 use warpload::encoding::{Instruction, Instruction128, ParseError, Sm};
 use warpload::sass::{self, SassInstruction};
 
 use super::arguments::Arguments;
 use super::check::{Checked, Remark};
+use super::extract::Extracted;
 use super::find::{self, Found};
 use super::functions::{Names, Wanted};
 use super::images::{self, Chosen};
 use super::row::{Row, Style, Tag};
-use super::stats::Stats;
+use super::stats::{Library, Stats};
 use super::{extract, list};
 use crate::binary::{self, Opened};
 use crate::cubins;
@@ -93,6 +96,9 @@ pub(super) struct Decoder<'d, 'f> {
     /// The current cubin, in a file that holds some.
     image: Tag,
     functions: &'d mut Wanted<'f>,
+    extracted: &'d mut Extracted,
+    /// The statistics of the images so far.
+    library: Rc<RefCell<Library>>,
     counts: Counts,
     status: Status,
     checked: Checked,
@@ -107,10 +113,13 @@ impl<'d, 'f> Decoder<'d, 'f> {
         arguments: &'d Arguments,
         path: &'d Path,
         functions: &'d mut Wanted<'f>,
+        extracted: &'d mut Extracted,
     ) -> Self {
         Self {
             arguments,
             path,
+            extracted,
+            library: Rc::default(),
             image: Tag::default(),
             functions,
             counts: Counts::default(),
@@ -126,6 +135,9 @@ impl<'d, 'f> Decoder<'d, 'f> {
         output: &mut Output,
     ) -> anyhow::Result<Status> {
         self.file(progress, output)?;
+        if let Some(total) = self.library.borrow().total() {
+            output.text(&total)?;
+        }
         let is_rows = !(self.arguments.list || self.arguments.extract.is_some());
         if is_rows && !self.arguments.check {
             output.flush()?;
@@ -145,7 +157,9 @@ impl<'d, 'f> Decoder<'d, 'f> {
         let (path, arguments) = (self.path, self.arguments);
         let binary = match binary::open(path, progress)? {
             Opened::Binary(binary) => binary,
-            Opened::Text(_) if arguments.list || arguments.extract.is_some() => {
+            Opened::Text(_)
+                if arguments.list || arguments.extract.is_some() || arguments.image.is_some() =>
+            {
                 anyhow::bail!("text; expected a file that holds cubins or PTX")
             }
             Opened::Text(input) => {
@@ -156,13 +170,14 @@ impl<'d, 'f> Decoder<'d, 'f> {
             path,
             file: binary.bytes(),
             sm: arguments.sm,
+            image: arguments.image,
             format: arguments.format,
             names_files: arguments.input.len() > 1,
         };
         let status = if arguments.list {
             list::list(&chosen, output)?
         } else if let Some(folder) = &arguments.extract {
-            extract::extract(&chosen, folder, arguments.force, output)?
+            extract::extract(&chosen, folder, arguments.force, self.extracted, output)?
         } else {
             chosen.decode(output, |image, instructions, output| {
                 self.image = image;
@@ -198,7 +213,10 @@ impl<'d, 'f> Decoder<'d, 'f> {
             hidden: self.arguments.hidden,
             has_lines: lines.is_present,
         };
-        let mut stats = self.arguments.stats.then(|| Stats::new(self.path, style));
+        let mut stats = self.arguments.stats.then(|| {
+            let library = self.image.number.map(|number| (number, Rc::clone(&self.library)));
+            Stats::new(self.path, style, library)
+        });
         let mut heading = SmHeading::default();
         // The SM of a cubin was chosen already.
         let is_listing = instructions.kind() == sass::Kind::Listing;

@@ -1,6 +1,7 @@
 //! `decode --extract`: each image of a file as a file of its own.
 
-use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,8 +9,8 @@ use anyhow::{Context, bail};
 use warpload::container::{Image, ImageKind};
 use warpload::encoding::Sm;
 
-use super::images::{Chosen, no_image_of, without_code};
-use crate::binary::{is_of, may_be_of, numbered};
+use super::images::{Chosen, no_image_of};
+use crate::binary::{is_of, may_be_of};
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
@@ -26,17 +27,39 @@ struct ExtractedJson<'i> {
     path: &'i str,
 }
 
+/// The inputs so far, by the stem of the names of their images. Without capitals, which some file systems
+/// do not tell apart.
+#[derive(Default)]
+pub(super) struct Extracted(HashMap<String, PathBuf>);
+
+impl Extracted {
+    /// Notes an input. Refuses one with the names of another: what is written for the one would replace
+    /// what was just written for the other.
+    fn add(&mut self, stem: &str, path: &Path) -> anyhow::Result<()> {
+        match self.0.entry(stem.to_ascii_lowercase()) {
+            Entry::Vacant(entry) => drop(entry.insert(path.to_owned())),
+            Entry::Occupied(entry) => bail!(
+                "its images have the names of those of {}, {stem}.N; expected another folder for them",
+                io::name(entry.get())
+            ),
+        }
+        Ok(())
+    }
+}
+
 /// Writes the cubins and the PTX of one file, or those of the chosen SM, into a folder.
 pub(super) fn extract(
     chosen: &Chosen<'_>,
     folder: &Path,
     force: bool,
+    extracted: &mut Extracted,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Chosen { path, file, sm: wanted, format, .. } = *chosen;
+    let Chosen { path, sm: wanted, format, .. } = *chosen;
     let stem = stem(path);
+    extracted.add(&stem, path)?;
     let (mut status, mut count, mut sms) = (Status::Done, 0, BTreeSet::new());
-    for (number, image) in numbered(file) {
+    for (number, image) in chosen.images() {
         count += 1;
         let written = image.map_err(anyhow::Error::from).and_then(|image| {
             let Some(extension) = extension(image.kind) else { return Ok(None) };
@@ -57,7 +80,7 @@ pub(super) fn extract(
         }
     }
     if count == 0 {
-        return Err(without_code(file));
+        return chosen.without_image(output);
     }
     if let Some(wanted) = wanted.filter(|wanted| !sms.contains(&wanted.to_string())) {
         let message = format!("{}: {}", io::name(path), no_image_of(wanted, &sms));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use warpload::container::{Image, ImageKind, Read};
+use warpload::container::{ContainerError, Image, ImageKind, Read};
 use warpload::encoding::Sm;
 use warpload::sass::{self, Sass, SassError};
 
@@ -21,6 +21,8 @@ pub(super) struct Chosen<'c> {
     pub(super) file: &'c [u8],
     /// All if it is `None`.
     pub(super) sm: Option<Sm>,
+    /// The number of the only image that is chosen; all if it is `None`.
+    pub(super) image: Option<u64>,
     pub(super) format: Format,
     /// There are several inputs.
     pub(super) names_files: bool,
@@ -41,7 +43,26 @@ struct Found {
     first: Option<SassError>,
 }
 
-impl Chosen<'_> {
+impl<'c> Chosen<'c> {
+    /// Returns the images of the file with their numbers, or the one that is chosen.
+    pub(super) fn images(
+        &self,
+    ) -> impl Iterator<Item = (u64, Result<Image<'c>, ContainerError>)> + use<'c> {
+        let wanted = self.image;
+        numbered(self.file).filter(move |(number, _)| wanted.is_none_or(|wanted| wanted == *number))
+    }
+
+    /// Reports that there is no image of the chosen number, if a file without it has others.
+    pub(super) fn without_image(&self, output: &mut Output) -> anyhow::Result<Status> {
+        let count = numbered(self.file).count();
+        let Some(wanted) = self.image.filter(|_| count > 0) else {
+            return Err(without_code(self.file));
+        };
+        let name = io::name(self.path);
+        let message = format_args!("{name}: no image {wanted}; the last one is {count}");
+        Ok(output.fail(Status::Failed, message)?)
+    }
+
     /// Passes on the instructions of every chosen cubin, with what they are in if that is a
     /// container. A damaged one hides no other.
     pub(super) fn decode(
@@ -50,9 +71,9 @@ impl Chosen<'_> {
         mut decode: impl FnMut(Tag, Sass<&[u8]>, &mut Output) -> anyhow::Result<()>,
     ) -> anyhow::Result<Status> {
         let mut found = Found::default();
-        let cubins = numbered(self.file).filter(|(_, image)| is_cubin(image.as_ref().ok()));
+        let cubins = self.images().filter(|(_, image)| is_cubin(image.as_ref().ok()));
         let several = cubins.take(2).count() > 1;
-        for (number, image) in numbered(self.file) {
+        for (number, image) in self.images() {
             let image = match image {
                 Ok(image) => image,
                 Err(error) => {
@@ -134,7 +155,7 @@ impl Chosen<'_> {
         let name = io::name(self.path);
         let Found { cubins, chosen, other, damaged, sms, unsupported, first } = found;
         if cubins + other + damaged == 0 {
-            return Err(without_code(self.file));
+            return self.without_image(output);
         }
         let mut status = if damaged > 0 { Status::Unreadable } else { Status::Done };
         if let (Some(wanted), 0) = (self.sm, chosen) {

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use warpload::container::{ContainerError, Image, ImageKind};
+use warpload::container::{ContainerError, ContainerErrorKind, Image, ImageKind};
 use warpload::sass::{self, SassInstruction};
 
 use super::find::Found;
-use super::images::{Chosen, no_image_of, without_code};
-use crate::binary::{is_of, may_be_of, numbered, text};
+use super::images::{Chosen, no_image_of};
+use crate::binary::{is_of, may_be_of, text};
+use crate::diagnostic;
 use crate::io::{self, Output};
-use crate::name::visible;
+use crate::name::{plural, visible};
 use crate::options::Format;
 use crate::status::Status;
 
@@ -36,6 +37,9 @@ struct ImageJson<'i> {
     /// Only if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     section: Option<String>,
+    /// Only if it is, so that its bytes cannot be read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    obfuscated: bool,
     /// Only if something is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -56,6 +60,7 @@ struct Row<'f> {
     bytes: Option<u64>,
     code: Option<Code>,
     error: Option<ContainerError>,
+    is_obfuscated: bool,
     is_chosen: bool,
 }
 
@@ -87,13 +92,13 @@ fn is_load(instruction: &SassInstruction) -> bool {
 
 /// Lists the images of one file, or those of the chosen SM.
 pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<Status> {
-    let mut list = List { chosen, listed: 0, status: Status::Done };
+    let mut list = List { chosen, listed: 0, obfuscated: 0, status: Status::Done };
     let mut sms = BTreeSet::new();
-    let mut images = numbered(chosen.file).peekable();
+    let mut images = chosen.images().peekable();
     // The system may start no threads.
     let pool = rayon::ThreadPoolBuilder::new().build().ok();
     if images.peek().is_none() {
-        return Err(without_code(chosen.file));
+        return chosen.without_image(output);
     }
     while images.peek().is_some() {
         let (mut batch, mut bytes) = (Vec::new(), 0);
@@ -118,12 +123,22 @@ pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<S
         let message = format!("{}: {}", io::name(chosen.path), no_image_of(wanted, &sms));
         list.status = list.status.max(output.fail(Status::Failed, message)?);
     }
+    if list.obfuscated > 0 {
+        output.flush()?;
+        diagnostic::note(format_args!(
+            "{}: {} cannot be read; this is no damage",
+            io::name(chosen.path),
+            plural(list.obfuscated, "obfuscated image"),
+        ));
+    }
     Ok(list.status)
 }
 
 struct List<'l> {
     chosen: &'l Chosen<'l>,
     listed: u64,
+    /// How many of them are obfuscated.
+    obfuscated: u64,
     status: Status,
 }
 
@@ -137,7 +152,9 @@ impl List<'_> {
             bytes: None,
             code: None,
             error: found.as_ref().err().cloned(),
-            is_chosen: wanted.is_none(),
+            is_obfuscated: false,
+            // What cannot be read can be of any SM.
+            is_chosen: wanted.is_none() || found.is_err(),
         };
         let Ok(image) = found else { return row };
         let mut sm = image.sm;
@@ -151,6 +168,9 @@ impl List<'_> {
                         row.code = count(&read.bytes);
                     }
                 }
+                Err(error) if matches!(error.kind, ContainerErrorKind::Obfuscated { .. }) => {
+                    row.is_obfuscated = true;
+                }
                 Err(error) => row.error = Some(error),
             }
             row.is_chosen = is_of(wanted, sm);
@@ -162,6 +182,7 @@ impl List<'_> {
     fn write(&mut self, row: &Row<'_>, output: &mut Output) -> std::io::Result<()> {
         let is_first = self.listed == 0;
         self.listed += 1;
+        self.obfuscated += u64::from(row.is_obfuscated);
         if row.error.is_some() {
             self.status = output.raise(Status::Unreadable);
         }
@@ -193,6 +214,7 @@ impl List<'_> {
             image.map(|image| [image.member, image.section, image.name]).unwrap_or_default();
         let mut place: Vec<String> =
             names.into_iter().flatten().map(|name| visible(&text(name)).into_owned()).collect();
+        place.extend(row.is_obfuscated.then(|| "obfuscated".to_owned()));
         place.extend(row.error.as_ref().map(|error| format!("error: {error}")));
         let code = row.code.as_ref();
         let line = format!(
@@ -232,6 +254,7 @@ impl List<'_> {
             functions: row.code.as_ref().map(|code| code.functions),
             loads: row.code.as_ref().map(|code| code.loads),
             section: name(|image| image.section.map(<[u8]>::to_vec)),
+            obfuscated: row.is_obfuscated,
             error: error.map(ToString::to_string),
         })
     }

@@ -17,6 +17,7 @@ mod stats;
 
 pub(crate) use self::arguments::Arguments;
 use self::decoder::Decoder;
+use self::extract::Extracted;
 use self::functions::Wanted;
 use super::io::{self, Output};
 use super::options::Progress;
@@ -39,8 +40,11 @@ pub(crate) fn execute(
     }
     let mut status = Status::Done;
     let mut functions = Wanted::new(arguments.function.as_deref());
+    let mut extracted = Extracted::default();
     for path in &arguments.input {
-        match Decoder::new(&arguments, path, &mut functions).decode(progress, output) {
+        match Decoder::new(&arguments, path, &mut functions, &mut extracted)
+            .decode(progress, output)
+        {
             Ok(decoded) => status = status.max(decoded),
             Err(error) if io::is_output_error(&error) => return Err(error),
             Err(error) => status = output.fail_input(error.context(io::name(path)))?,

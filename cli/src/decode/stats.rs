@@ -1,7 +1,10 @@
 //! `decode --stats`: the loads of each function, and what stands out.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde::Serializer;
@@ -28,6 +31,8 @@ pub(super) struct Stats<'s> {
     function: Option<Function>,
     /// The functions so far, for text.
     functions: Vec<Row>,
+    /// The number of the image, and the file that has it.
+    library: Option<(u64, Rc<RefCell<Library>>)>,
     /// Functions whose neighbouring loads are not known.
     without_blocks: u64,
 }
@@ -39,6 +44,8 @@ struct Function {
     sm: Option<Sm>,
     /// The offset of its last instruction.
     last: Option<u64>,
+    instructions: u64,
+    opcodes: DefaultHasher,
     builder: StatisticsBuilder,
 }
 
@@ -48,17 +55,84 @@ struct Row {
     sm: Option<Sm>,
     demangled: Option<Arc<str>>,
     statistics: Counts,
+    /// The image that has the same function and comes before.
+    copy_of: Option<u64>,
     remarks: u64,
     shown: Vec<Remark>,
 }
 
 /// What is added up.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Counts {
     loads: u64,
     by_kind: BTreeMap<&'static str, u64>,
     by_bits: BTreeMap<Option<u32>, u64>,
     by_cache: BTreeMap<String, u64>,
+}
+
+/// The functions of a file with several images, to tell which of them are copies, and for their sum.
+#[derive(Default)]
+pub(super) struct Library {
+    /// The first image that has each.
+    known: HashMap<Code, u64>,
+    /// The sum of those that are no copies, and how many of these and of copies there are.
+    total: Counts,
+    remarks: u64,
+    functions: u64,
+    copies: u64,
+    images: BTreeSet<u64>,
+    is_text: bool,
+}
+
+/// What tells a function from others: not its operands, which the linker changes.
+#[derive(PartialEq, Eq, Hash)]
+struct Code {
+    name: Option<Arc<str>>,
+    sm: Option<Sm>,
+    instructions: u64,
+    opcodes: u64,
+}
+
+impl Library {
+    /// Adds a function of an image. Returns the image before that has it too, if one does.
+    fn add(&mut self, image: u64, code: Code, statistics: &Statistics) -> Option<u64> {
+        let first = *self.known.entry(code).or_insert(image);
+        self.images.insert(image);
+        if first != image {
+            self.copies += 1;
+            return Some(first);
+        }
+        self.functions += 1;
+        self.remarks += statistics.remarks.len() as u64;
+        self.total.add(&Counts::from(statistics));
+        None
+    }
+
+    /// Returns the sum of several images as text.
+    pub(super) fn total(&self) -> Option<String> {
+        if !self.is_text || self.images.len() < 2 {
+            return None;
+        }
+        let mut name = format!("total of {}", plural(self.functions, "function"));
+        if self.copies > 0 {
+            name += &format!(", {} left out", plural_copies(self.copies));
+        }
+        let total = Row {
+            name,
+            sm: None,
+            demangled: None,
+            statistics: self.total.clone(),
+            copy_of: None,
+            remarks: self.remarks,
+            shown: Vec::new(),
+        };
+        let images = plural(self.images.len() as u64, "image");
+        Some(format!("{images}:\n{}", table::text(&columns(), &[total])))
+    }
+}
+
+fn plural_copies(copies: u64) -> String {
+    if copies == 1 { "1 copy".to_owned() } else { format!("{copies} copies") }
 }
 
 #[derive(serde::Serialize)]
@@ -69,6 +143,12 @@ struct StatsJson<'s> {
     /// Only if words have 128 bits.
     #[serde(skip_serializing_if = "Option::is_none")]
     sm: Option<String>,
+    /// Only in a file that holds cubins: the number of the function's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<u64>,
+    /// Only if an image before has the same function: its number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copy_of: Option<u64>,
     function: Option<&'s str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     demangled: Option<&'s str>,
@@ -107,8 +187,14 @@ fn by_cache<S: Serializer>(
 }
 
 impl<'s> Stats<'s> {
-    pub(super) fn new(path: &'s Path, style: Style) -> Self {
-        Self { path, style, function: None, functions: Vec::new(), without_blocks: 0 }
+    /// `library` is what the images before had, and the number of this one.
+    pub(super) fn new(
+        path: &'s Path,
+        style: Style,
+        library: Option<(u64, Rc<RefCell<Library>>)>,
+    ) -> Self {
+        let functions = Vec::new();
+        Self { path, style, function: None, functions, library, without_blocks: 0 }
     }
 
     /// Takes the next instruction, of the function that `names` is at.
@@ -132,28 +218,38 @@ impl<'s> Stats<'s> {
             demangled: names.demangled().map(Arc::from),
             sm: *sm,
             last: None,
+            instructions: 0,
+            opcodes: DefaultHasher::new(),
             builder: StatisticsBuilder::default(),
         });
         current.last = *offset;
+        current.instructions += 1;
+        opcode(instruction.word).hash(&mut current.opcodes);
         current.builder.add(step(instruction, found));
         Ok(())
     }
 
     fn finish_function(&mut self, output: &mut Output) -> anyhow::Result<()> {
-        let Some(Function { name, demangled, sm, builder, .. }) = self.function.take() else {
-            return Ok(());
-        };
+        let Some(function) = self.function.take() else { return Ok(()) };
+        let Function { name, demangled, sm, instructions, opcodes, builder, .. } = function;
         let statistics = builder.finish();
+        let image = self.library.as_ref().map(|(image, _)| *image);
+        let copy_of = self.library.as_ref().and_then(|(image, library)| {
+            let mut library = library.borrow_mut();
+            library.is_text = self.style.format == Format::Text;
+            let code = Code { name: name.clone(), sm, instructions, opcodes: opcodes.finish() };
+            library.add(*image, code, &statistics)
+        });
         self.without_blocks += u64::from(!statistics.are_blocks_known && statistics.loads > 0);
         if self.style.format == Format::Json {
             let file = self.style.names_files.then(|| self.path.display().to_string());
             let (name, demangled) = (name.as_deref(), demangled.as_deref());
             let sm = sm.filter(|sm| sm.has_wide_words()).map(|sm| sm.to_string());
             let json = StatsJson::new(file.as_deref(), name, demangled, &statistics);
-            output.json(&StatsJson { sm, ..json })?;
+            output.json(&StatsJson { sm, image, copy_of, ..json })?;
         } else {
             let name = name.as_deref().unwrap_or("-").to_owned();
-            self.functions.push(Row { sm, ..Row::new(name, demangled, statistics) });
+            self.functions.push(Row { sm, copy_of, ..Row::new(name, demangled, statistics) });
         }
         Ok(())
     }
@@ -173,7 +269,7 @@ impl<'s> Stats<'s> {
             if self.style.names_files {
                 output.line(format_args!("{}:", visible(&file)))?;
             }
-            output.bytes(text(self.functions).as_bytes())?;
+            output.text(&text(self.functions))?;
             if self.style.names_files {
                 output.line("")?;
             }
@@ -232,6 +328,8 @@ impl<'s> StatsJson<'s> {
         Self {
             file,
             sm: None,
+            image: None,
+            copy_of: None,
             function,
             demangled,
             loads: *loads,
@@ -243,14 +341,41 @@ impl<'s> StatsJson<'s> {
     }
 }
 
+impl From<&Statistics> for Counts {
+    fn from(statistics: &Statistics) -> Self {
+        let Statistics { loads, by_kind, by_bits, by_cache, .. } = statistics;
+        let by_cache = by_cache.iter().map(|(name, count)| (name.clone().into_owned(), *count));
+        let (by_kind, by_bits) = (by_kind.clone(), by_bits.clone());
+        Self { loads: *loads, by_kind, by_bits, by_cache: by_cache.collect() }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        let Self { loads, by_kind, by_bits, by_cache } = other;
+        self.loads += loads;
+        by_kind.iter().for_each(|(kind, n)| *self.by_kind.entry(kind).or_default() += n);
+        by_bits.iter().for_each(|(bits, n)| *self.by_bits.entry(*bits).or_default() += n);
+        by_cache.iter().for_each(|(name, n)| *self.by_cache.entry(name.clone()).or_default() += n);
+    }
+}
+
+/// Returns the bits of a word that say which instruction it is.
+fn opcode(word: Option<MachineWord>) -> u16 {
+    match word {
+        Some(MachineWord::Bits64(word)) => (word >> 48) as u16,
+        Some(MachineWord::Bits128(word)) => word as u16 & 0xfff,
+        None => 0,
+    }
+}
+
 impl Row {
     fn new(name: String, demangled: Option<Arc<str>>, statistics: Statistics) -> Self {
-        let Statistics { loads, by_kind, by_bits, by_cache, remarks: mut shown, .. } = statistics;
+        let counts = Counts::from(&statistics);
+        let mut shown = statistics.remarks;
         let remarks = shown.len() as u64;
         shown.truncate(REMARKS);
-        let by_cache = by_cache.into_iter().map(|(name, count)| (name.into_owned(), count));
-        let statistics = Counts { loads, by_kind, by_bits, by_cache: by_cache.collect() };
-        Self { name, sm: None, demangled, statistics, remarks, shown }
+        Self { name, sm: None, demangled, statistics: counts, copy_of: None, remarks, shown }
     }
 
     /// Says of which SM the function is.
@@ -263,17 +388,11 @@ impl Row {
     /// Returns the sums of the functions.
     fn total(rows: &[Self]) -> Self {
         let mut total = Counts::default();
-        for Counts { loads, by_kind, by_bits, by_cache } in rows.iter().map(|row| &row.statistics) {
-            total.loads += loads;
-            by_kind.iter().for_each(|(kind, n)| *total.by_kind.entry(kind).or_default() += n);
-            by_bits.iter().for_each(|(bits, n)| *total.by_bits.entry(*bits).or_default() += n);
-            by_cache
-                .iter()
-                .for_each(|(name, n)| *total.by_cache.entry(name.clone()).or_default() += n);
-        }
+        rows.iter().for_each(|row| total.add(&row.statistics));
         let remarks = rows.iter().map(|row| row.remarks).sum();
         let name = format!("total of {}", plural(rows.len() as u64, "function"));
-        Self { name, sm: None, demangled: None, statistics: total, remarks, shown: Vec::new() }
+        let shown = Vec::new();
+        Self { name, sm: None, demangled: None, statistics: total, copy_of: None, remarks, shown }
     }
 
     fn kind(&self, kind: &str) -> Value<'static> {
@@ -361,6 +480,7 @@ fn columns() -> Vec<Column<Row>> {
         "invalid": |row| row.bits(None);
         "remarks": |row| if row.remarks > 0 { Value::Count(row.remarks) } else { Value::None };
         "cache operators": Row::cache;
+        "copy of": |row| row.copy_of.map_or(Value::None, Value::Count);
         "function": |row| Value::Text(row.demangled.as_deref().unwrap_or(&row.name).into());
     }
 }

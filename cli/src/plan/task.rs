@@ -6,6 +6,7 @@ use anyhow::bail;
 use serde::Serialize;
 
 use crate::io;
+use crate::name::is_invisible;
 
 /// One command, and what it reads and writes.
 #[derive(Clone, Debug, Serialize)]
@@ -36,8 +37,13 @@ impl Task {
 
     /// Returns the command as one line of a POSIX shell.
     pub(super) fn command(&self) -> anyhow::Result<String> {
-        if let Some(argument) = self.argv.iter().find(|argument| argument.contains(['\n', '\0'])) {
-            bail!("{argument:?}: has a line break, and a command is a line; use `--format json`");
+        // Escaped it would be another argument.
+        let is_unwritable = |c: char| c != '\t' && is_invisible(c);
+        if let Some(argument) = self.argv.iter().find(|argument| argument.contains(is_unwritable)) {
+            bail!(
+                "{argument:?}: has a line break or another control character, and a command is a line \
+                 of text; use `--format json`"
+            );
         }
         Ok(self.argv.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "))
     }
@@ -75,6 +81,8 @@ mod tests {
         let task =
             |argument: &str| Task::new("merge", [argument.to_owned()], vec![], "o".into(), 1);
         assert_eq!(task("a b").command().unwrap(), "warpload merge 'a b' -o o --resume");
-        assert!(task("a\nb").command().is_err());
+        for character in ['\n', '\0', '\r', '\u{1b}', '\u{7f}', '\u{9b}', '\u{202e}'] {
+            assert!(task(&format!("a{character}b")).command().is_err(), "{character:?}");
+        }
     }
 }

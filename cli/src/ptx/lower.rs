@@ -134,7 +134,7 @@ impl File<'_> {
                     let sass = instructions.iter().map(SassJson::from).collect();
                     json.push(LoadJson { statement, sass, error });
                 }
-                Format::Text => output.bytes(self.table(lowered.as_ref()).as_bytes())?,
+                Format::Text => output.text(&self.table(lowered.as_ref()))?,
             }
         }
         if arguments.format == Format::Json {

@@ -98,7 +98,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     };
     match arguments.format {
         Format::Json => output.json(&executed.observed())?,
-        Format::Text => output.bytes(executed.table().as_bytes())?,
+        Format::Text => output.text(&executed.table())?,
     }
     Ok(Status::Done)
 }
@@ -166,7 +166,7 @@ fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Sta
                     output.line("")?;
                 }
                 output.line(format_args!("line {number}"))?;
-                output.bytes(executed.table().as_bytes())?;
+                output.text(&executed.table())?;
             }
             (Err((column, error)), Format::Json) => {
                 status = output.raise(Status::Failed);

@@ -17,6 +17,7 @@ use crate::io::{self, Output};
 use crate::options::Format;
 use crate::output_file::Target;
 use crate::status::Status;
+use crate::terminal::Escapes;
 
 /// Draw which thread and register each cell of a load goes to
 ///
@@ -123,7 +124,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         (Some(file), _) => {
             let svg = picture::svg(&load, half);
             if io::is_stdin(&file) {
-                output.bytes(svg.as_bytes())?;
+                output.text(&svg)?;
             } else {
                 Target::new(&file)?.write(svg.as_bytes())?;
             }
@@ -136,7 +137,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
                 ))?;
             }
             let is_coloured = AutoStream::choice(&stdout()) != ColorChoice::Never;
-            output.bytes(grid::text(&load, half, is_coloured).as_bytes())?;
+            let escapes = if is_coloured { Escapes::None } else { Escapes::Text };
+            output.bytes(grid::text(&load, half, is_coloured).as_bytes(), escapes)?;
         }
         (None, Format::Json) => {
             let threads = sass.map_or(0..LANES, |(_, tensor)| tensor.threads());

@@ -146,7 +146,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         return refuse(fault, arguments.format, output);
     }
     match arguments.format {
-        Format::Text => output.bytes(given.table(issue, &registers).as_bytes())?,
+        Format::Text => output.text(&given.table(issue, &registers))?,
         Format::Json => output.json(&given.json(&registers))?,
     }
     Ok(Status::Done)

@@ -48,7 +48,7 @@ fn decision(flag: &Flag) -> Value<'_> {
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     match arguments.format {
-        Format::Text => output.bytes(table::text(&COLUMNS, flags::all()).as_bytes())?,
+        Format::Text => output.text(&table::text(&COLUMNS, flags::all()))?,
         Format::Json => {
             for flag in flags::all() {
                 output.json(&FlagJson {

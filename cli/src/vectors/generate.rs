@@ -15,6 +15,7 @@ use crate::diagnostic;
 use crate::io::{Output, is_stdin};
 use crate::output_file::Target;
 use crate::status::Status;
+use crate::terminal::Escapes;
 
 /// Draw fresh test vectors of an instruction
 ///
@@ -108,7 +109,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     }
     let mut coverage = generator.coverage();
     let mut failed = None;
-    let written = destination.write(output, |to| {
+    let written = destination.write(Escapes::Json, output, |to| {
         for number in 0..count {
             match generator.case(number) {
                 Ok(case) => {

@@ -130,13 +130,13 @@ impl Instruction128 {
         Some(load)
     }
 
-    /// Returns how many bits each lane loads or copies, of `LDSM` those of a row; `None` if the size field
-    /// encodes no size. Also of instructions that cannot be executed.
+    /// Returns how many bits each lane loads or copies, of `LDSM` the share of each lane in the matrices;
+    /// `None` if the size field encodes no size. Also of instructions that cannot be executed.
     #[must_use]
     pub fn lane_bits(&self) -> Option<u32> {
         match self.mnemonic() {
             _ if self.has(Slot::Mask) => Some(256),
-            "LDSM" => Some(128),
+            "LDSM" => self.matrix_bits(),
             "LDTM" => self.tensor_parts()?.ok().map(|parts| 32 * parts.registers()),
             _ => match self.value(Slot::Size)?.name {
                 "U8" | "S8" => Some(8),
@@ -147,6 +147,16 @@ impl Instruction128 {
                 _ => None,
             },
         }
+    }
+
+    /// Returns how many bits of the matrices each lane gets. A matrix has 8 rows of 16 bytes, `MT1616` 16.
+    fn matrix_bits(&self) -> Option<u32> {
+        let count = match self.get(Slot::Count) {
+            count @ 0..=2 => 1 << count,
+            _ => return None,
+        };
+        let shape = self.value(Slot::Shape).filter(|shape| !shape.is_invalid())?;
+        Some(if shape.name == "MT1616" { 64 * count } else { 32 * count })
     }
 
     fn load_size(&self) -> Result<LoadSize, NotExecutable> {

@@ -110,8 +110,8 @@ impl<'s> Shown<'s> {
                 None => return Ok(()),
             };
             output.line("")?;
-            output.bytes(table.as_bytes())?;
-            output.bytes(faults(&executed.faults).as_bytes())?;
+            output.text(&table)?;
+            output.text(&faults(&executed.faults))?;
             return Ok(());
         }
         let registers = executed.written.iter();
