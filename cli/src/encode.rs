@@ -15,7 +15,7 @@ use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
 use super::options::{Format, Progress};
 use super::status::Status;
-use super::word::read_word;
+use super::word::{ERROR, read_word};
 
 /// Assemble text to words
 ///
@@ -303,9 +303,6 @@ fn register_in(text: &str, name: &str, in_address: bool) -> Option<(usize, usize
     let found = words.find(|word| is_wanted(word) && opening(word.1) == in_address);
     found.map(|(word, start)| (start, start + word.len()))
 }
-
-/// Takes the place of a word.
-pub(crate) const ERROR: &str = "error";
 
 /// Whether a line holds comments alone. A control notation without an instruction is not a comment.
 fn is_comment(text: &str) -> bool {

@@ -6,10 +6,12 @@ use warpload::encoding::control::Notation;
 use warpload::encoding::{Decoded, Load, MachineWord, Sm};
 
 use super::decode::row::{self, ControlJson, LoadJson};
-use super::encode::ERROR;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
 use super::status::Status;
+
+/// Takes the place of a word, or of a load.
+pub(crate) const ERROR: &str = "error";
 
 /// Takes the place of a load.
 #[derive(serde::Serialize)]
