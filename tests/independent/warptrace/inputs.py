@@ -11,8 +11,8 @@ from .compressed import decode_once
 CONFIGURATION = ("-trace_", "-gpgpu_", "-icnt_", "-network_")
 LISTED = re.compile(r"(Memcpy|cuda)[A-Za-z0-9]*,|\S.*\.(trace|traceg|tracez)(\.xz|\.gz|\.zst)?$")
 NAME = re.compile(r"\S.*\.(trace|traceg|tracez)$|\S.*\.(xz|gz|zst)$")
-ALLOCATION = re.compile(r"(MemcpyHtoD|cudaMalloc),")
-ROW = re.compile(r"(Memcpy|cuda)[A-Za-z0-9]*,")
+ALLOCATION = re.compile(r"(MemcpyHtoD|cudaMalloc),\s*0x[0-9a-fA-F]+,\s*[0-9]+$")
+ROW = re.compile(r"(?!MemcpyHtoD,|cudaMalloc,)(Memcpy|cuda)[A-Za-z0-9]*,")
 BLOCK = 4096
 
 
