@@ -66,8 +66,9 @@ pub(super) fn check(question: &str, _: &mut Answerer) -> Result<Answer, JsonErro
     Ok(Answer::new(&serde_json::json!({ "accept": accept })))
 }
 
-/// Keys of a load that say where it is, as `ptx run --format json` writes them; `line` is enough.
-const PLACES: [&str; 2] = ["column", "text"];
+/// Keys of a load that are no part of an answer: where it is, of which `line` is enough, and the lanes
+/// whose address was rounded, which follow from the addresses.
+const PLACES: [&str; 3] = ["column", "rounded", "text"];
 
 pub(super) fn compare_loads(
     expected: &Expected<'_>,

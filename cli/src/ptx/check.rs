@@ -13,9 +13,10 @@ use crate::status::Status;
 
 /// Check whether the loads in PTX modules are legal
 ///
-/// Judges `ld`, `ld.global.nc`, `tcgen05.ld` and `tcgen05.ld.red` for the module's `.version` and
-/// `.target`. One line a load on standard output; what is wrong is drawn on standard error.
-/// Exit status 1 if a load is illegal, 2 if a file is not a module.
+/// Judges `ld`, `ld.global.nc`, `tcgen05.ld` and `tcgen05.ld.red`, declarations and directives for the
+/// module's `.version` and `.target`; other instructions are not judged. One line a load and a wrong
+/// declaration on standard output; what is wrong is drawn on standard error.
+/// Exit status 1 if a load or a declaration is illegal, 2 if a file is not a module.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -47,6 +48,7 @@ struct CheckJson<'f> {
     file: &'f str,
     accept: bool,
     loads: Vec<LoadJson>,
+    declarations: Vec<ViolationJson>,
 }
 
 #[derive(serde::Serialize)]
@@ -76,14 +78,23 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    each_file(&arguments.files, progress, output, |file, output| file.check(arguments, output))
+    let mut is_judged = false;
+    let status = each_file(&arguments.files, progress, output, |file, output| {
+        is_judged = true;
+        file.check(arguments, output)
+    })?;
+    if is_judged && arguments.format == Format::Text {
+        output.flush()?;
+        diagnostic::note("loads and declarations were judged, other instructions were not");
+    }
+    Ok(status)
 }
 
 impl File<'_> {
     fn check(&self, arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
         let unit = if arguments.compile_only { Unit::Part } else { Unit::Program };
         let (name, mut status) = (self.name, Status::Done);
-        let (mut loads, mut is_empty) = (Vec::new(), true);
+        let (mut loads, mut declarations, mut is_empty) = (Vec::new(), Vec::new(), true);
         for verdict in check_as(self.module, unit) {
             is_empty = false;
             let is_legal = verdict.is_legal();
@@ -96,12 +107,18 @@ impl File<'_> {
                     let what = if is_legal { "legal: " } else { "illegal: " };
                     output.line(self.line_about(&statement, what))?;
                 }
-                Format::Json => loads.push(self.load(statement, &verdict, arguments.every_rule)),
+                Format::Json => {
+                    if verdict.is_declaration {
+                        declarations.extend(self.violations(&verdict));
+                    }
+                    loads.push(self.load(statement, &verdict, arguments.every_rule));
+                }
             }
             self.draw_verdict(&verdict, output)?;
         }
         if arguments.format == Format::Json {
-            output.json(&CheckJson { file: name, accept: status == Status::Done, loads })?;
+            let accept = status == Status::Done;
+            output.json(&CheckJson { file: name, accept, loads, declarations })?;
         } else if is_empty {
             output.flush()?;
             diagnostic::note(format_args!("{name}: no loads"));
@@ -111,7 +128,17 @@ impl File<'_> {
 
     fn load(&self, statement: Statement, verdict: &Verdict, every_rule: bool) -> LoadJson {
         let first = verdict.violations.first();
-        let violations = verdict.violations.iter().map(|violation| {
+        LoadJson {
+            statement,
+            accept: verdict.is_legal(),
+            rule: first.map(|violation| violation.rule.name()),
+            error: first.map(|violation| violation.message.clone()),
+            violations: every_rule.then(|| self.violations(verdict).collect()),
+        }
+    }
+
+    fn violations<'v>(&'v self, verdict: &'v Verdict) -> impl Iterator<Item = ViolationJson> + 'v {
+        verdict.violations.iter().map(|violation| {
             let at = self.lines.position(violation.span.start);
             ViolationJson {
                 rule: violation.rule.name(),
@@ -120,13 +147,6 @@ impl File<'_> {
                 error: violation.message.clone(),
                 help: violation.help.clone(),
             }
-        });
-        LoadJson {
-            statement,
-            accept: verdict.is_legal(),
-            rule: first.map(|violation| violation.rule.name()),
-            error: first.map(|violation| violation.message.clone()),
-            violations: every_rule.then(|| violations.collect()),
-        }
+        })
     }
 }

@@ -1,11 +1,12 @@
 //! A module that was read from a file, and what every subcommand says about its places.
 
+use std::cell::Cell;
 use std::io::{BufRead, Cursor};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use warpload::container::ImageKind;
-use warpload::lines::Lines as BoundedLines;
+use warpload::lines::{LineError, Lines as BoundedLines};
 use warpload_ptx::syntax::{Lexer, Lines, Position, Span};
 use warpload_ptx::{Module, Verdict, read};
 
@@ -21,7 +22,12 @@ pub(super) struct File<'f> {
     pub(super) name: &'f str,
     pub(super) module: &'f Module<'f>,
     pub(super) lines: &'f Lines,
+    /// How many errors were to be drawn.
+    errors: Cell<u64>,
 }
+
+/// The most errors of a module that are drawn. The rest is counted.
+const MAX_DRAWN: u64 = 1000;
 
 /// Where a statement is, and its words in one line.
 #[derive(Default, serde::Serialize)]
@@ -114,7 +120,16 @@ pub(super) fn with_source(
 ) -> anyhow::Result<Status> {
     let lines = Lines::new(source);
     match read(source) {
-        Ok(module) => use_file(&File { name, module: &module, lines: &lines }, output),
+        Ok(module) => {
+            let file = File { name, module: &module, lines: &lines, errors: Cell::new(0) };
+            let status = use_file(&file, output)?;
+            let more = file.errors.get().saturating_sub(MAX_DRAWN);
+            if more > 0 {
+                output.flush()?;
+                diagnostic::note(format_args!("{name}: and {more} more errors"));
+            }
+            Ok(status)
+        }
         Err(error) => {
             let status = output.raise(Status::Unreadable);
             output.flush()?;
@@ -129,12 +144,22 @@ pub(super) fn with_source(
 /// Places in a module are numbers of 32 bits.
 const MAX_MODULE_BYTES: usize = u32::MAX as usize;
 
+/// An initializer may be one long line. What has no lines at all is refused before all of it is read.
+const MAX_LINE_BYTES: usize = 1 << 25;
+
 /// The text of a module, its line ends as `\n`. Errors name the file.
 fn read_text<'i>(path: &Path, input: Box<dyn BufRead + 'i>) -> anyhow::Result<String> {
     let name = || io::name(path);
-    let mut lines = BoundedLines::new(io::expect_text(path, input)?);
+    let mut lines = BoundedLines::with_limit(io::expect_text(path, input)?, MAX_LINE_BYTES);
     let mut text = String::new();
     while let Some(line) = lines.next_line() {
+        let line = line.map_err(|error| match error {
+            LineError::TooLong { line, offset } => anyhow!(
+                "line {line} (byte offset {offset}) is longer than {MAX_LINE_BYTES} bytes; \
+                 expected a module of PTX"
+            ),
+            other => other.into(),
+        });
         let line = line.with_context(name)?;
         if text.len() + line.text.len() >= MAX_MODULE_BYTES {
             bail!("{}: line {}: more than 4 GiB; expected a module of PTX", name(), line.number);
@@ -150,6 +175,10 @@ fn read_text<'i>(path: &Path, input: Box<dyn BufRead + 'i>) -> anyhow::Result<St
 impl File<'_> {
     /// Draws an error at a place.
     pub(super) fn draw(&self, label: Labelled<'_>, output: &mut Output) -> anyhow::Result<()> {
+        self.errors.set(self.errors.get() + 1);
+        if self.errors.get() > MAX_DRAWN {
+            return Ok(());
+        }
         // What was said of the place so far comes first on a terminal that shows both streams.
         output.flush()?;
         diagnostic::in_source(self.name, self.module.source(), self.lines, label);

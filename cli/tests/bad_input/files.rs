@@ -156,11 +156,11 @@ fn a_cubin_without_code() {
 fn bad_modules() {
     const CHECK: &[&str] = &["ptx", "check", "FILE"];
     let folder = tempfile::tempdir().expect("a folder");
-    let long = format!(".version 8.8\n// {}\n", "x".repeat(1 << 20));
+    let long = format!(".version 8.8\n// {}\n", "x".repeat(1 << 25));
     for bad in [
         bad("cubin", data(CUBIN), CHECK, "an ELF file; `warpload decode` reads cubins"),
         bad("latin-1", b".version 8.8\n// \xe9", CHECK, "line 2, column 4 (byte offset 16)"),
-        bad("long", long, CHECK, "line 2 (byte offset 13) is longer than 1048576 bytes"),
+        bad("long", long, CHECK, "line 2 (byte offset 13) is longer than 33554432 bytes"),
         // CRLF counts as one line end.
         bad("cut", ".version 8.8\r\n.target sm_90\r\n.entry", CHECK, "3:7"),
     ] {

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 #[path = "../common/mod.rs"]
 mod common;
 mod files;
+mod ptx;
 mod streams;
 
 const CUBIN: &str = "tests/data/listings/chase.sm_50.cubin";

@@ -1,9 +1,10 @@
 //! Which registers hold the same value in all threads of a warp, as far as their definitions tell.
 //!
-//! Uniform are immediates, addresses of variables, parameters of a kernel, constants that are
-//! loaded from a uniform address, special registers that a warp shares, and what is computed from
-//! uniform values alone. Not uniform are `%tid`, `%laneid` and other special registers of a thread,
-//! loaded values, the results of atomics, shuffles, votes and calls, and parameters of a `.func`.
+//! Uniform are immediates, addresses of variables, parameters of a kernel, values that are loaded from
+//! a uniform address, special registers that a warp shares, votes, `activemask`, a shuffle from one
+//! lane, and what is computed from uniform values alone or is a constant whatever its sources. Not
+//! uniform are `%tid`, `%laneid`, `%warpid`, `%smid` and other special registers of a thread, the
+//! results of calls, and parameters of a `.func`. A function with atomics has nothing uniform.
 //!
 //! The analysis looks at definitions, not at paths: a register is uniform if all instructions that
 //! write it produce uniform values under uniform guards. If some branch is not uniform, a register
@@ -13,48 +14,56 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::meaning::{Base, CONSTANTS, Meaning, PARAMETERS, Register};
+use super::sources::{Source, sources};
+use crate::meaning::{Base, Meaning, PARAMETERS, Register};
 use crate::module::operands::Operands;
 use crate::module::{
-    DeclarationId, Function, FunctionKind, Module, Role, Statement, StatementKind,
+    DeclarationId, Function, FunctionKind, Instruction, Module, Role, ScopeId, Statement,
+    StatementKind,
 };
 
 /// How often a body is gone over before what is left counts as not uniform. Each time decides all
 /// registers whose definitions are in order; real code needs two or three.
 const MAX_PASSES: usize = 64;
 
-/// Special registers whose value is that of the whole warp.
-const UNIFORM_SPECIALS: [&str; 8] =
-    ["%ntid", "%ctaid", "%nctaid", "%gridid", "%smid", "%nsmid", "%warpid", "%nwarpid"];
+/// Special registers whose value is that of the whole warp. ptxas does not take `%smid` and `%warpid`
+/// for such, since a warp may be moved.
+const UNIFORM_SPECIALS: [&str; 14] = [
+    "%clock",
+    "%clock64",
+    "%clock_hi",
+    "%ctaid",
+    "%dynamic_smem_size",
+    "%globaltimer",
+    "%globaltimer_hi",
+    "%globaltimer_lo",
+    "%gridid",
+    "%nctaid",
+    "%nsmid",
+    "%ntid",
+    "%nwarpid",
+    "%total_smem_size",
+];
+
+/// Prefixes of special registers with numbers, which a warp shares too.
+const UNIFORM_NUMBERED: [&str; 2] = ["%envreg", "%pm"];
 
 /// What results do not follow from their sources alone.
-const DIVERGENT_MNEMONICS: [&str; 16] = [
-    "atom",
-    "call",
-    "shfl",
-    "vote",
-    "match",
-    "activemask",
-    "elect",
-    "red",
-    "tex",
-    "tld4",
-    "suld",
-    "ldu",
-    "wmma",
-    "mma",
-    "movmatrix",
-    "ldmatrix",
-];
+const DIVERGENT_MNEMONICS: [&str; 9] =
+    ["atom", "call", "elect", "ldmatrix", "match", "mma", "movmatrix", "red", "wmma"];
 
 /// The condition code that `.cc` writes, under a number that no declaration has.
 const CONDITION_CODE: Register =
     Register { declaration: DeclarationId(u32::MAX), number: 0, component: 0 };
 
+/// What local memory holds: uniform if all that is stored in it is.
+const LOCAL_MEMORY: Register =
+    Register { declaration: DeclarationId(u32::MAX), number: 1, component: 0 };
+
 /// The registers of one function that are not uniform.
 pub(super) struct Uniformity {
     divergent: HashSet<Register>,
-    /// Whether the analysis gave up.
+    /// Whether no address counts as uniform: the analysis gave up, or there is an atomic.
     is_all_divergent: bool,
 }
 
@@ -70,9 +79,17 @@ struct Step {
 
 impl Uniformity {
     pub(super) fn of(module: &Module<'_>, function: &Function) -> Self {
-        let steps: Vec<Step> =
-            module.body(function).iter().filter_map(|s| step(module, function, s)).collect();
-        let mut uniformity = Self { divergent: HashSet::new(), is_all_divergent: false };
+        let statements = module.body(function).iter();
+        let steps: Vec<Step> = statements.flat_map(|s| steps(module, function, s)).collect();
+        // ptxas has no `.U.128` in a function with an atomic, wherever it is.
+        let is_atomic = |statement: &Statement| match &statement.kind {
+            StatementKind::Instruction(instruction) => {
+                matches!(module.text(instruction.mnemonic), "atom" | "red")
+            }
+            _ => false,
+        };
+        let is_all_divergent = module.body(function).iter().any(is_atomic);
+        let mut uniformity = Self { divergent: HashSet::new(), is_all_divergent };
         uniformity.settle(&steps);
         if steps.iter().any(|step| step.is_branch && uniformity.is_divergent(step)) {
             uniformity.divergent.extend(written_twice(&steps));
@@ -102,10 +119,13 @@ impl Uniformity {
     }
 
     pub(super) fn is_uniform(&self, base: Base) -> bool {
+        if self.is_all_divergent {
+            return false;
+        }
         match base {
             Base::Zero | Base::Variable(_) => true,
             Base::Register(register) | Base::Indexed(_, register) => {
-                !self.is_all_divergent && !self.divergent.contains(&register)
+                !self.divergent.contains(&register)
             }
         }
     }
@@ -119,11 +139,21 @@ fn written_twice(steps: &[Step]) -> Vec<Register> {
     counts.into_iter().filter(|(_, count)| *count > 1).map(|(register, _)| register).collect()
 }
 
-fn step(module: &Module<'_>, function: &Function, statement: &Statement) -> Option<Step> {
-    let StatementKind::Instruction(instruction) = &statement.kind else { return None };
+/// An instruction as steps: one, or for a shuffle a second one for the predicate that it writes.
+fn steps(module: &Module<'_>, function: &Function, statement: &Statement) -> Vec<Step> {
+    let StatementKind::Instruction(instruction) = &statement.kind else { return Vec::new() };
     let Operands { mut writes, mut reads, others } =
         Operands::of(module, statement.scope, instruction);
     let mnemonic = module.text(instruction.mnemonic);
+    let mut predicate = None;
+    match shape(module, statement.scope, instruction) {
+        Shape::Of(registers) => reads = registers,
+        Shape::Shuffle(registers) => {
+            reads = registers;
+            predicate = if writes.len() > 1 { writes.pop() } else { None };
+        }
+        Shape::Plain => {}
+    }
     reads.extend(instruction.guard.and_then(|guard| {
         let symbol = module.find(statement.scope, module.text(guard.register))?;
         Some(Register::of(symbol))
@@ -134,32 +164,117 @@ fn step(module: &Module<'_>, function: &Function, statement: &Statement) -> Opti
     if matches!(mnemonic, "addc" | "subc" | "madc") {
         reads.push(CONDITION_CODE);
     }
+    if instruction.has(module.source(), &[".local"]) {
+        match mnemonic {
+            "st" => writes.push(LOCAL_MEMORY),
+            "ld" => reads.push(LOCAL_MEMORY),
+            _ => {}
+        }
+    }
     let meaning = module.load(statement).map(|load| module.meaning(&load));
     let is_divergent_load = meaning.is_some_and(|meaning| {
         !meaning.is_ok_and(|meaning| is_uniform_space(module, &meaning, function))
     });
-    Some(Step {
-        is_divergent: is_divergent_load
-            || DIVERGENT_MNEMONICS.contains(&mnemonic)
-            || others.into_iter().any(is_divergent_special),
-        is_branch: matches!(mnemonic, "bra" | "brx"),
-        writes,
-        reads,
-    })
+    let is_divergent = is_divergent_load
+        || DIVERGENT_MNEMONICS.contains(&mnemonic)
+        || others.into_iter().any(is_divergent_special);
+    let is_branch = matches!(mnemonic, "bra" | "brx");
+    let one = Step { writes, reads, is_divergent, is_branch };
+    let second = predicate.map(|predicate| Step {
+        writes: vec![predicate],
+        reads: Vec::new(),
+        is_divergent: true,
+        is_branch: false,
+    });
+    std::iter::once(one).chain(second).collect()
 }
 
-/// Whether a load from a uniform address produces a uniform value: of constants and of a kernel's
-/// parameters, not of what a call returned.
-fn is_uniform_space(module: &Module<'_>, meaning: &Meaning, function: &Function) -> bool {
-    let is_parameter =
-        || module.variable_of(meaning.address).is_some_and(|known| known.role == Role::Parameter);
-    match meaning.space {
-        CONSTANTS => true,
-        PARAMETERS => function.kind == FunctionKind::Entry && is_parameter(),
+/// The registers that decide whether a result is uniform, where it is not simply all that are read.
+enum Shape {
+    /// These, whatever the others hold; none if the result is the same constant for all of them.
+    Of(Vec<Register>),
+    /// These decide on the value, while the predicate says which lanes there were to read from.
+    Shuffle(Vec<Register>),
+    /// All that are read.
+    Plain,
+}
+
+/// What ptxas knows of an instruction's result beyond its sources. Each row was found by compiling it;
+/// `sub x, x`, `min.u32 x, 0`, `rem.u32 x, 1` and `or.b16 x, -1` are not among them.
+fn shape(module: &Module<'_>, scope: ScopeId, instruction: &Instruction) -> Shape {
+    use Source::{Number, Register as Reg};
+    let mnemonic = module.text(instruction.mnemonic);
+    if !SHAPED.contains(&mnemonic) {
+        return Shape::Plain;
+    }
+    let has = |names: &[&str]| instruction.has(module.source(), names);
+    let sources = sources(module, scope, instruction).unwrap_or_default();
+    let registers = |sources: &[Source]| {
+        let register = |source: &Source| match source {
+            Reg(register) => Some(*register),
+            _ => None,
+        };
+        sources.iter().filter_map(register).collect()
+    };
+    let width = match () {
+        () if has(&[".b64", ".u64", ".s64"]) => 64,
+        () if has(&[".b16", ".u16", ".s16"]) => 16,
+        () => 32,
+    };
+    let is_ones = |number: i64| match width {
+        64 => number == -1,
+        32 => number as i32 == -1,
         _ => false,
+    };
+    match (mnemonic, &sources[..]) {
+        // Of these the lanes that take part alone matter.
+        ("activemask", _) => Shape::Of(Vec::new()),
+        ("vote", _) if !has(&[".sync"]) => Shape::Of(Vec::new()),
+        ("vote", [_, mask]) => Shape::Of(registers(std::slice::from_ref(mask))),
+        ("shfl", [_, lane, Number(LAST_LANE), ..]) if has(&[".idx"]) => {
+            Shape::Of(registers(std::slice::from_ref(lane)))
+        }
+        ("shfl", [value, lane, bounds, ..]) => Shape::Shuffle(registers(&[*value, *lane, *bounds])),
+        ("and" | "mul" | "mul24", [Number(0), _] | [_, Number(0)]) => Shape::Of(Vec::new()),
+        ("mad", [Number(0), _, sum] | [_, Number(0), sum]) => {
+            Shape::Of(registers(std::slice::from_ref(sum)))
+        }
+        ("or", [Number(ones), _] | [_, Number(ones)]) if is_ones(*ones) => Shape::Of(Vec::new()),
+        ("xor", [Reg(a), Reg(b)]) if a == b => Shape::Of(Vec::new()),
+        ("shl", [_, Number(count)]) if *count >= width => Shape::Of(Vec::new()),
+        ("shr", [_, Number(count)]) if *count >= width && !has(&[".s16", ".s32", ".s64"]) => {
+            Shape::Of(Vec::new())
+        }
+        ("selp", [Reg(a), Reg(b), _]) if a == b => Shape::Of(vec![*a]),
+        ("selp", [Number(a), Number(b), _]) if a == b => Shape::Of(Vec::new()),
+        _ => Shape::Plain,
+    }
+}
+
+/// The instructions that have a [`Shape`] of their own.
+const SHAPED: [&str; 12] =
+    ["activemask", "and", "mad", "mul", "mul24", "or", "selp", "shfl", "shl", "shr", "vote", "xor"];
+
+/// The bounds of a shuffle over the whole warp: clamp 31, no segments.
+const LAST_LANE: i64 = 31;
+
+/// Whether a load from a uniform address produces a uniform value: from memory and of a kernel's
+/// parameters, not of a `.func`'s or of what a call returned.
+fn is_uniform_space(module: &Module<'_>, meaning: &Meaning, function: &Function) -> bool {
+    let is_of_call =
+        || module.variable_of(meaning.address).is_some_and(|known| known.role != Role::Parameter);
+    match meaning.space {
+        PARAMETERS => function.kind == FunctionKind::Entry && !is_of_call(),
+        _ => true,
     }
 }
 
 fn is_divergent_special(name: &str) -> bool {
-    name.starts_with('%') && !UNIFORM_SPECIALS.contains(&name)
+    let is_numbered = |prefix: &str| {
+        let number = name.strip_prefix(prefix).map(|rest| rest.trim_end_matches("_64"));
+        number.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))
+    };
+    name.starts_with('%')
+        && !UNIFORM_SPECIALS.contains(&name)
+        && !UNIFORM_NUMBERED.into_iter().any(is_numbered)
 }

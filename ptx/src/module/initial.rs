@@ -187,7 +187,7 @@ impl List {
 }
 
 /// A constant expression, or an address in one of its forms.
-fn initializer(words: &mut Words<'_>) -> Result<Initializer, SyntaxError> {
+pub(crate) fn initializer(words: &mut Words<'_>) -> Result<Initializer, SyntaxError> {
     let is_address = words.kind() == TokenKind::Word && words.text() != "WARP_SZ";
     if is_address {
         return address(words, None);
@@ -214,7 +214,10 @@ fn address(words: &mut Words<'_>, mask: Option<u64>) -> Result<Initializer, Synt
         words.expect(b')', "`)`")?;
     }
     let mut offset = 0;
-    if words.is_mark(b'+') || words.is_mark(b'-') {
+    if words.is_mark(b'-') {
+        return Err(words.expected("`+`: a negative offset is written `+-4`"));
+    }
+    if words.eat(b'+') {
         let error = words.expected("an integer after this");
         offset = constant(words)?.integer().ok_or(error)?;
     }

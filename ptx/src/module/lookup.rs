@@ -63,7 +63,9 @@ impl Module<'_> {
                 // No scope is further inside.
                 break;
             }
-            let Some(places) = self.names.places(function, text) else { continue };
+            let Some(places) = self.names.places(function, text, number.is_some()) else {
+                continue;
+            };
             let is_meant = |declared: &Declaration| {
                 let is_one = match (number, declared.count) {
                     (Some(number), Some(count)) => number < count,
@@ -74,7 +76,7 @@ impl Module<'_> {
             let Some((found, id)) = self.innermost(places, scope, is_meant) else { continue };
             // Of scopes inside one another the inner one has the higher id.
             if best.as_ref().is_none_or(|best| found > best.0) {
-                let id = self.names.definition(id).unwrap_or(id);
+                let id = self.definition_in_its_space(id).unwrap_or(id);
                 best = Some((found, Symbol { id, declaration: self.declaration(id)?, number }));
             }
         }
@@ -86,7 +88,7 @@ impl Module<'_> {
     pub(crate) fn run_without<'n>(&self, scope: ScopeId, name: &'n str) -> Option<(&'n str, u32)> {
         let function = self.scopes.get(scope.0 as usize)?.function;
         let (prefix, _) = numbered(name)?;
-        let places = self.names.places(function, prefix)?;
+        let places = self.names.places(function, prefix, true)?;
         let (_, id) = self.innermost(places, scope, |declared| declared.count.is_some())?;
         Some((prefix, self.declaration(id)?.count?))
     }
@@ -117,6 +119,31 @@ impl Module<'_> {
                 scope = self.parent(scope)?;
             }
         }
+    }
+
+    /// Returns the function around a scope.
+    pub(crate) fn function_id(&self, scope: ScopeId) -> Option<FunctionId> {
+        self.scopes.get(scope.0 as usize)?.function
+    }
+
+    /// Returns the definition that follows an `.extern` declaration. One in another space is another
+    /// variable, as for an assembler.
+    fn definition_in_its_space(&self, declared: DeclarationId) -> Option<DeclarationId> {
+        let defined = self.names.definition(declared)?;
+        let space = |id| self.declaration(id).map(|declared| declared.space);
+        (space(declared) == space(defined)).then_some(defined)
+    }
+
+    /// Returns the name of the run in the same scope that has a register of this name, too.
+    pub(crate) fn run_around(&self, scope: ScopeId, name: Span) -> Option<Span> {
+        let text = self.text(name);
+        let (prefix, number) = numbered(text)?;
+        let id = self.names.first(self.function_id(scope), scope, prefix, true)?;
+        let run = self.declaration(id)?;
+        // An assembler does not see register 0, or one with zeroes before it, that precedes the run.
+        let is_seen =
+            run.name.start < name.start || text.as_bytes().get(prefix.len()) != Some(&b'0');
+        (run.count.is_some_and(|count| number < count) && is_seen).then_some(run.name)
     }
 
     fn parent(&self, scope: ScopeId) -> Option<ScopeId> {

@@ -16,6 +16,7 @@ use crate::syntax::{
 };
 
 pub(crate) use self::hash::{NameHash, NameMap};
+pub(crate) use self::initial::initializer;
 pub use self::initial::{InitialValue, Initializer, PlacedValue};
 pub(crate) use self::layout::initial_bytes;
 pub use self::layout::{Layout, LayoutError, MAX_SPACE};
@@ -41,6 +42,9 @@ pub struct Module<'s> {
     pub(crate) scopes: Vec<Scope>,
     pub(crate) functions: Vec<Function>,
     pub(crate) statements: Vec<Statement>,
+    pub(crate) mistakes: Vec<Mistake>,
+    /// The functions that an `.alias` defines.
+    pub(crate) aliases: Vec<Span>,
     pub(crate) names: Names<'s>,
     pub(crate) function_names: NameMap<&'s str, FunctionId>,
 }
@@ -52,6 +56,40 @@ pub struct AddressSize {
     pub bits: u32,
     /// The number.
     pub span: Span,
+}
+
+/// A mistake in a directive or a declaration that is told by its words alone; what rules say of it is
+/// in `rules/declarations.rs`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mistake {
+    pub(crate) kind: MistakeKind,
+    /// The word at fault.
+    pub(crate) span: Span,
+}
+
+/// What is wrong with a directive or a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MistakeKind {
+    /// A second `.version`.
+    Version,
+    /// A `.target` after other directives.
+    Target,
+    /// A second `.address_size`, or one after other directives.
+    AddressSize,
+    /// An unknown option of `.target`.
+    Option,
+    /// Both texture modes.
+    TextureMode,
+    /// A directive that PTX does not have, or not here.
+    Directive,
+    /// `.extern` and the like before something else than a variable or function.
+    Linkage,
+    /// A semicolon that ends nothing.
+    Semicolon,
+    /// An alignment that is not a power of two.
+    Alignment,
+    /// A word of a declaration that is not a type, or comes after it.
+    Word,
 }
 
 /// A register, a run of registers, a variable or a parameter.

@@ -53,10 +53,14 @@ pub struct Scope {
 pub(crate) struct Names<'s> {
     /// Those outside of all functions, and after them those of each function: what is looked up for
     /// one function is close together.
-    tables: Vec<NameMap<&'s str, Places>>,
+    names: Tables<'s>,
+    /// The same for runs: `.reg .b32 a, a<3>` declares two different names.
+    runs: Tables<'s>,
     /// From a declaration that is `.extern` to the definition that follows it.
     definitions: HashMap<DeclarationId, DeclarationId>,
 }
+
+type Tables<'s> = Vec<NameMap<&'s str, Places>>;
 
 /// A scope that declares a name, and the declaration.
 pub(super) type Place = (ScopeId, DeclarationId);
@@ -94,20 +98,23 @@ fn table(function: Option<FunctionId>) -> usize {
 }
 
 impl<'s> Names<'s> {
-    /// Notes a declaration, and returns the earlier one of that name in its scope, which stays.
+    /// Notes a declaration, of a run of registers or of one name, and returns the earlier one of that
+    /// name in its scope, which stays.
     pub(crate) fn declare(
         &mut self,
         function: Option<FunctionId>,
         scope: ScopeId,
         name: &'s str,
+        is_run: bool,
         id: DeclarationId,
     ) -> Option<DeclarationId> {
         let table = table(function);
-        if self.tables.len() <= table {
-            self.tables.resize_with(table + 1, NameMap::default);
+        let tables = if is_run { &mut self.runs } else { &mut self.names };
+        if tables.len() <= table {
+            tables.resize_with(table + 1, NameMap::default);
         }
         let place = (scope, id);
-        match self.tables.get_mut(table)?.entry(name) {
+        match tables.get_mut(table)?.entry(name) {
             Entry::Vacant(entry) => {
                 entry.insert(Places::One([place]));
                 None
@@ -126,8 +133,27 @@ impl<'s> Names<'s> {
     }
 
     /// Returns the scopes of a function that declare a name.
-    pub(super) fn places(&self, function: Option<FunctionId>, name: &str) -> Option<&[Place]> {
-        self.tables.get(table(function))?.get(name).map(Places::as_slice)
+    pub(super) fn places(
+        &self,
+        function: Option<FunctionId>,
+        name: &str,
+        is_run: bool,
+    ) -> Option<&[Place]> {
+        let tables = if is_run { &self.runs } else { &self.names };
+        tables.get(table(function))?.get(name).map(Places::as_slice)
+    }
+
+    /// Returns the first declaration of a name in a scope.
+    pub(crate) fn first(
+        &self,
+        function: Option<FunctionId>,
+        scope: ScopeId,
+        name: &str,
+        is_run: bool,
+    ) -> Option<DeclarationId> {
+        let places = self.places(function, name, is_run)?;
+        let at = places.binary_search_by_key(&scope, |place| place.0).ok()?;
+        places.get(at).map(|place| place.1)
     }
 
     /// Notes that a variable that is declared `.extern` is defined later.

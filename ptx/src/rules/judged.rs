@@ -11,10 +11,6 @@ use crate::syntax::{
     Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, TokenKind, TypeClass, Version,
 };
 
-/// The first version that only ptxas 13.5 compiles. What it refuses and 12.9 takes is refused from
-/// this version on.
-pub(super) const LATER_ASSEMBLER: Version = Version::new(9, 0);
-
 /// The help for an offset that is not an integer constant.
 pub(super) const OFFSETS: &str = "addresses and offsets are integer constants";
 

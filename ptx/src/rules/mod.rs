@@ -107,7 +107,12 @@ fn judge(
             let mut findings = Findings::new(module, statement.scope);
             findings.syntax(*error);
             let violations = findings.violations;
-            return Some(Verdict { span: statement.span, load: None, violations });
+            return Some(Verdict {
+                span: statement.span,
+                load: None,
+                is_declaration: false,
+                violations,
+            });
         }
         StatementKind::Instruction(instruction) => instruction,
     };
@@ -118,7 +123,8 @@ fn judge(
         let mut findings = Findings::new(module, statement.scope);
         opcodes::check(module, instruction, &mut findings);
         let violations = findings.violations;
-        let verdict = Verdict { span: statement.span, load: None, violations };
+        let (span, is_declaration) = (statement.span, false);
+        let verdict = Verdict { span, load: None, is_declaration, violations };
         return Some(verdict).filter(|verdict| !verdict.is_legal());
     };
     let findings = Findings::new(module, statement.scope);
@@ -140,7 +146,7 @@ fn judge(
     }
     let mut violations = judged.findings.violations;
     violations.sort_by_key(|violation| violation.span.start);
-    Some(Verdict { span, load: Some(load), violations })
+    Some(Verdict { span, load: Some(load), is_declaration: false, violations })
 }
 
 /// Returns where the semicolon is missing: after the last word of the line, if what is read as

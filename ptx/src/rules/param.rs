@@ -1,9 +1,10 @@
 //! Parameters: of kernels, of functions, and the variables that calls pass them in.
 
-use super::judged::{Judged, LATER_ASSEMBLER};
+use super::judged::Judged;
 use super::violation::Rule;
 use crate::module::{FunctionKind, Role};
 use crate::syntax::load::{AddressForm, QualifierKind as Q};
+use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::{Span, StateSpace, SubQualifier};
 
 /// [`ld`, Description; PTX ISA, "Parameter State Space"].

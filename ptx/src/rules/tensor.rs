@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use super::address::{integer_offset, is_tensor_address};
 use super::destination::mixed;
-use super::judged::{Judged, LATER_ASSEMBLER, names};
+use super::judged::{Judged, names};
 use super::violation::Rule;
 use crate::syntax::load::{AddressForm, Element, ElementKind, Opcode, Operand, OperandKind};
+use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::{ScalarType, Span};
 use crate::tensor::judge::{IllegalLoadError, Part, Parts, Problem};
 use crate::tensor::{MAX_REGISTERS, fixed_operands};

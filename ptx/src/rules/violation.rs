@@ -14,6 +14,8 @@ pub struct Verdict {
     pub span: Span,
     /// The load; `None` for another statement or a declaration, which is wrong.
     pub load: Option<Load>,
+    /// Whether it is about a declaration, a directive, a label or the function that a call names.
+    pub is_declaration: bool,
     /// The rules that are broken, in the order of the text; none for a legal load.
     pub violations: Vec<Violation>,
 }
@@ -178,6 +180,22 @@ named! {
         ParamWindow = "param-window",
         /// A declaration that the version does not know, or that contradicts itself.
         Declaration = "declaration",
+        /// A name that its scope has twice.
+        DuplicateName = "duplicate-name",
+        /// Declarations of one name that differ.
+        Redefinition = "redefinition",
+        /// A function that is called or declared and not defined.
+        UnresolvedFunction = "unresolved-function",
+        /// An initial value of another type, too many of them, or one in the wrong space.
+        InitialValue = "initial-value",
+        /// A declaration in a space that it cannot be in.
+        DeclarationSpace = "declaration-space",
+        /// An alignment that is not a power of two.
+        Alignment = "alignment",
+        /// A directive, or a word of one, that is unknown, misplaced or there twice.
+        Directive = "directive",
+        /// A character that is not ASCII.
+        NonAscii = "non-ascii",
         /// A qualifier that `tcgen05.ld` cannot do without.
         MissingQualifier = "missing-qualifier",
         /// A shape that a reduction does not have.

@@ -60,6 +60,8 @@ pub struct Executed {
     /// Each lane's address in bytes before rounding, lane 0 first; 0 for a lane that does not
     /// execute. Of a load of Tensor Memory, its lane and column, see [`TensorExecuted::issue`].
     pub addresses: [u64; LANES],
+    /// The lanes whose address was rounded down, because it is not a multiple of the access size.
+    pub rounded: LaneMask,
     /// The memory of each lane's address; `None` if the lane does not execute or the address is in
     /// no memory.
     pub spaces: [Option<Space>; LANES],
@@ -80,6 +82,7 @@ impl Executed {
         Self {
             executing,
             addresses: [0; LANES],
+            rounded: LaneMask::NONE,
             spaces: [None; LANES],
             written: Vec::new(),
             faults: LaneFaults::default(),
@@ -216,8 +219,10 @@ impl<'m> Environment<'m> {
         let space =
             |lane| executing.contains(lane).then(|| access.space_of(&self.memory, lane)).flatten();
         let spaces = std::array::from_fn(space);
-        let faults = read.faults;
-        Ok(Executed { addresses, spaces, written, faults, ..Executed::nothing(executing) })
+        let is_rounded = |lane: usize| access.rounded(lane).0 != addresses[lane];
+        let rounded = executing & LaneMask::from_fn(is_rounded);
+        let done = Executed { addresses, rounded, spaces, ..Executed::nothing(executing) };
+        Ok(Executed { written, faults: read.faults, ..done })
     }
 
     /// Returns the lanes that are active and predicated on.

@@ -58,7 +58,10 @@ pub fn bits_of(text: &str, scalar: ScalarType) -> Result<u128, ValueError> {
 fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u128, ValueError> {
     let bits = scalar.bits().unwrap_or(128);
     let cut = |value: u128| value & low_bits(bits);
-    let wide = text.trim().strip_prefix("0x").filter(|digits| digits.len() > 16);
+    // `from_str_radix` takes a sign.
+    let is_wide =
+        |digits: &&str| digits.len() > 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let wide = text.trim().strip_prefix("0x").filter(is_wide);
     let (value, fits) =
         if let Some(wide) = wide.and_then(|digits| u128::from_str_radix(digits, 16).ok()) {
             (wide, cut(wide) == wide)

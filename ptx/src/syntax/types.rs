@@ -189,6 +189,10 @@ pub struct Version {
 /// The last version whose instructions and directives are known here.
 pub(crate) const LATEST: Version = Version::new(9, 5);
 
+/// The first version that only ptxas 13.5 compiles. What it refuses and 12.9 takes is refused from
+/// this version on.
+pub(crate) const LATER_ASSEMBLER: Version = Version::new(9, 0);
+
 /// The first version in which kernels have a list of parameters after their names. Before it they
 /// declare them in their bodies.
 pub(crate) const KERNEL_PARAMETER_LISTS: Version = Version::new(1, 4);
@@ -244,11 +248,13 @@ pub enum Reach {
 impl FromStr for Target {
     type Err = ParseError;
 
-    /// Reads `sm_90`, `sm_100a` or `sm_100f`.
+    /// Reads `sm_90`, `sm_100a` or `sm_100f`; `compute_90`, the same machine's virtual architecture,
+    /// is `sm_90`.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         const ERROR: ParseError =
             ParseError::new("a target such as `sm_90`, `sm_100a` or `sm_100f`");
-        let number = text.strip_prefix("sm_").ok_or(ERROR)?;
+        let number = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_"));
+        let number = number.ok_or(ERROR)?;
         let (number, reach) = match (number.strip_suffix('a'), number.strip_suffix('f')) {
             (Some(number), _) => (number, Reach::ArchitectureSpecific),
             (_, Some(number)) => (number, Reach::FamilySpecific),
@@ -280,9 +286,11 @@ mod tests {
         for name in ["sm_10", "sm_90a", "sm_100f", "sm_121"] {
             assert_eq!(name.parse::<Target>().map(|t| t.to_string()).as_deref(), Ok(name));
         }
-        for name in ["sm_", "sm_a", "sm_+9", "compute_90", "sm_99999999999"] {
+        for name in ["sm_", "sm_a", "sm_+9", "compute_", "compute_x", "arch_90", "sm_99999999999"] {
             assert!(name.parse::<Target>().is_err(), "{name}");
         }
+        let compute = ["compute_80", "compute_90a"].map(|name| name.parse::<Target>());
+        assert_eq!(compute, ["sm_80", "sm_90a"].map(|name| name.parse()));
         assert_eq!("9.5".parse::<Version>().map(|v| v.to_string()).as_deref(), Ok("9.5"));
         assert!(Version::new(9, 0) > Version::new(8, 8));
         assert!("9".parse::<Version>().is_err());

@@ -1,5 +1,6 @@
 //! What a load may have many of, and what is said of one too many.
 
+use warpload_ptx::module::{MAX_DEPTH, ReadErrorKind};
 use warpload_ptx::{check, read};
 
 /// The messages about the loads of a kernel with these statements.
@@ -31,4 +32,45 @@ fn parts_of_a_load() {
         assert!(!says(&most, expected), "{most:?}");
         assert!(says(&one_more, expected), "{one_more:?}");
     }
+}
+
+/// The parts that a text of this length may have.
+fn room(bytes: usize) -> usize {
+    (1 << 20) + bytes / 16
+}
+
+#[test]
+fn parts_of_a_module_are_in_proportion_to_its_text() {
+    let head = ".version 8.8\n.target sm_90\n";
+    for (unit, parts) in [(";", 1), ("{}", 3), ("a:", 1), ("x;", 1), ("1;", 1), ("{;}", 4)] {
+        let source = |count: usize| format!("{head}.entry k() {{ {} }}", unit.repeat(count));
+        let most = (1..).find(|count| count * parts > room(2 * unit.len() * count)).unwrap_or(0);
+        let error = read(&source(2 * most)).expect_err(unit);
+        assert_eq!(error.kind, ReadErrorKind::TooManyParts, "{unit}");
+        let source = source(most / 2);
+        let module = read(&source).expect(unit);
+        assert!(module.statements().len() >= most / 4, "{unit}");
+    }
+    for (unit, parts) in [(".reg .u8 a,b;", 4), (".func f;", 5), (".foo;", 1), (";", 1)] {
+        let source = format!("{head}{}", unit.repeat((1 << 20) / parts + (1 << 20)));
+        let error = read(&source).expect_err(unit);
+        assert_eq!(error.kind, ReadErrorKind::TooManyParts, "{unit}");
+    }
+    // What a compiler writes is never too much.
+    let line = "mov.u32 %r1, %r2;\n".repeat(2 << 20);
+    assert!(read(&format!("{head}.entry k() {{ {line} }}")).is_ok());
+}
+
+#[test]
+fn braces_are_as_deep_as_ptxas_takes_them() {
+    let source = |depth: usize| {
+        let (open, close) = ("{".repeat(depth), "}".repeat(depth));
+        format!(".version 8.8\n.target sm_90\n.entry k() {{ {open} {close} }}")
+    };
+    assert!(read(&source(MAX_DEPTH)).is_ok());
+    assert_eq!(
+        read(&source(MAX_DEPTH + 1)).map_err(|error| error.kind).err(),
+        Some(ReadErrorKind::TooDeep)
+    );
+    assert_eq!(MAX_DEPTH, 1663);
 }

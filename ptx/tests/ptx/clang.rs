@@ -1,7 +1,8 @@
 //! What a compiler wrote is read whole, and legal.
 
 use warpload_ptx::module::{FunctionKind, StatementKind};
-use warpload_ptx::{check, read};
+use warpload_ptx::rules::Unit;
+use warpload_ptx::{check_as, read};
 
 use crate::compiled::modules;
 
@@ -20,7 +21,8 @@ fn compiled_modules_are_read_whole_and_every_load_is_legal() {
     for (name, source) in &modules {
         let module = read(source).unwrap_or_else(|error| panic!("{name}: {error}"));
         let written = source.lines().filter(|line| is_load(line)).count();
-        let verdicts: Vec<_> = check(&module).collect();
+        // Functions of OpenCL's library are linked later.
+        let verdicts: Vec<_> = check_as(&module, Unit::Part).collect();
         assert!(verdicts.iter().all(|verdict| verdict.is_legal()), "{name}: {verdicts:#?}");
         assert_eq!(verdicts.len(), written, "{name}");
         // Every instruction begins a line of its own, and is a statement of its own.

@@ -7,6 +7,7 @@ mod addresses;
 mod compiled;
 mod corpus;
 mod kernels;
+mod uniform;
 
 use std::collections::BTreeSet;
 

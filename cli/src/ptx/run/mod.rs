@@ -14,7 +14,7 @@ use warpload_ptx::rules::Unit;
 use warpload_ptx::run::{Environment, Registers, RunErrorKind};
 use warpload_ptx::syntax::integer;
 use warpload_ptx::syntax::load::Opcode;
-use warpload_ptx::{Load, check_as};
+use warpload_ptx::{Load, Verdict, check_as};
 
 use self::show::Shown;
 use super::file::{File, each_file};
@@ -35,8 +35,8 @@ use crate::tmem::memory::{Contents, LaneModeName, read_contents};
 /// Variables lie in the order of their declarations with their initial values, those of global
 /// memory from 0x80000000 on; the first parameter has the address 0, byte 0x140 of constant bank 0.
 ///
-/// Misaligned addresses are rounded down to the access size, without a fault unless the manifest has
-/// `"misaligned": "report"`; `replay` always reports them.
+/// Misaligned addresses are rounded down to the access size, with a remark, and without a fault unless
+/// the manifest has `"misaligned": "report"`; `replay` always reports them.
 ///
 /// Exit status 1 if a load is illegal or needs an unknown value; the other loads are executed
 /// nevertheless.
@@ -216,12 +216,13 @@ impl<'f> File<'f> {
         output: &mut Output,
     ) -> anyhow::Result<Status> {
         let body = self.module.body(function);
-        let mut verdicts =
-            check_as(self.module, Unit::Part).filter(|verdict| !verdict.is_legal()).peekable();
+        let is_wrong = |verdict: &Verdict| !verdict.is_legal() && !verdict.is_declaration;
+        let mut verdicts = check_as(self.module, Unit::Part).filter(is_wrong).peekable();
         let mut status = Status::Done;
         for statement in body {
             while verdicts.next_if(|verdict| verdict.span.start < statement.span.start).is_some() {}
-            let illegal = verdicts.next_if(|verdict| verdict.span == statement.span);
+            // Without its semicolon a statement ends earlier than it was read.
+            let illegal = verdicts.next_if(|verdict| verdict.span.start == statement.span.start);
             let load = self.module.load(statement);
             if let Some(verdict) = illegal {
                 status = output.raise(Status::Failed);

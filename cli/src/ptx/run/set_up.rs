@@ -12,7 +12,7 @@ use warpload_ptx::syntax::{ScalarType, StateSpace};
 use warpload_ptx::tensor::Rules;
 
 use super::{Arguments, Pair};
-use crate::diagnostic::Labelled;
+use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
 use crate::name::Name;
 use crate::ptx::file::File;
@@ -118,6 +118,13 @@ impl<'f> File<'f> {
                 let is_mask = !value.contains("lane") && !value.contains(',');
                 if scalar == ScalarType::Pred && is_mask {
                     let lanes = bits_of(value, ScalarType::B32).with_context(wrong)?;
+                    let count = LaneMask::from_bits(lanes as u32).count();
+                    if !value.starts_with("0x") && (1..32).contains(&count) {
+                        diagnostic::note(format_args!(
+                            "`{name}={value}` is a mask of lanes: true in {count} of 32; \
+                             `{name}=0xffffffff` is true in all"
+                        ));
+                    }
                     registers.set_predicate(register, LaneMask::from_bits(lanes as u32));
                 } else {
                     registers.set(register, lane_bits(value, scalar).with_context(wrong)?);

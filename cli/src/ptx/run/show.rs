@@ -33,6 +33,9 @@ struct LoadJson {
     executing: Option<String>,
     registers: Values,
     lane_faults: Masks,
+    /// The lanes whose misaligned address was rounded down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounded: Option<String>,
     /// The lanes whose outcome is undefined, by the qualifier that is not for their memory.
     #[serde(skip_serializing_if = "Masks::is_empty")]
     undefined: Masks,
@@ -102,8 +105,10 @@ impl<'s> Shown<'s> {
             let heading = self.heading(load);
             let (lanes, active) = (executed.executing.count(), environment.active);
             output.line(heading)?;
-            output
-                .line(format_args!("{lanes} of {LANES} lanes execute (active {active:#010x})"))?;
+            let guard = self.guard(load, executed);
+            output.line(format_args!(
+                "{lanes} of {LANES} lanes execute (active {active:#010x}{guard})"
+            ))?;
             let table = match &executed.tensor {
                 Some(tensor) => self.tensor(executed, tensor),
                 None if load.opcode == Opcode::Ld => self.table(executed),
@@ -125,6 +130,7 @@ impl<'s> Shown<'s> {
             executing: Some(format!("{:#x}", executed.executing)),
             registers: Values(registers.collect()),
             lane_faults: Masks::of(&executed.faults),
+            rounded: (!executed.rounded.is_empty()).then(|| format!("{:#x}", executed.rounded)),
             undefined: Masks(undefined.collect()),
             tensor_fault: fault
                 .map(|fault| TensorFaultJson { code: fault.code(), message: fault.to_string() }),
@@ -148,6 +154,15 @@ impl<'s> Shown<'s> {
         let (statement, error) = (self.file.statement(load.span), Some(error.to_owned()));
         self.loads.push(LoadJson { statement, error, ..LoadJson::default() });
         Ok(())
+    }
+
+    /// What a guard has done: `, @%p1 in 0x00000001`. That a predicate's value is a mask is easily
+    /// overlooked.
+    fn guard(&self, load: &Load, executed: &Executed) -> String {
+        let Some(guard) = load.guard else { return String::new() };
+        let negation = if guard.is_negated { "!" } else { "" };
+        let register = cell(self.file.module.text(guard.register));
+        format!(", @{negation}{register} in lanes {:#010x}", executed.executing)
     }
 
     /// What follows the last load.
@@ -243,8 +258,9 @@ impl<'s> Shown<'s> {
         let space = executed.spaces[lane].map_or("this", |space| space.name());
         let undefined = (!qualifiers.is_empty())
             .then(|| format!("undefined: {} on {space} memory", qualifiers.join(" and ")));
-        let names: Vec<String> =
-            of_lane.map(|fault| fault.kind().name().to_owned()).chain(undefined).collect();
+        let rounded = executed.rounded.contains(lane).then(|| "rounded down".to_owned());
+        let faults = of_lane.map(|fault| fault.kind().name().to_owned());
+        let names: Vec<String> = faults.chain(rounded).chain(undefined).collect();
         if !names.is_empty() {
             row += &format!("  <- {}", names.join(", "));
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Fault, MAX_DEPTH, Reader, Step};
+use super::{DECLARING, Fault, MAX_DEPTH, Reader, Step};
 use crate::module::{Guard, Instruction, Linkage, ReadErrorKind, Statement, StatementKind};
 use crate::syntax::types::LATEST;
 use crate::syntax::{LexicalError, Span, SyntaxError, TokenKind};
@@ -25,15 +25,15 @@ impl Reader<'_> {
                 }
                 TokenKind::Punctuation(b'{') => {
                     depth += 1;
-                    self.push(span, StatementKind::Enter);
-                    self.enter();
+                    self.push(span, StatementKind::Enter)?;
+                    self.enter()?;
                     self.words.advance();
                 }
                 TokenKind::Punctuation(b'}') if depth == 0 => break,
                 TokenKind::Punctuation(b'}') => {
                     depth -= 1;
                     self.leave();
-                    self.push(span, StatementKind::Leave);
+                    self.push(span, StatementKind::Leave)?;
                     self.words.advance();
                 }
                 TokenKind::Dotted => self.body_directive()?,
@@ -50,21 +50,22 @@ impl Reader<'_> {
         Ok(first..self.module.statements.len())
     }
 
-    fn push(&mut self, span: Span, kind: StatementKind) {
+    fn push(&mut self, span: Span, kind: StatementKind) -> Step {
+        self.take_room(1)?;
         self.module.statements.push(Statement { span, scope: self.scope, kind });
+        Ok(())
     }
 
     fn body_directive(&mut self) -> Step {
         match self.words.text() {
-            ".reg" | ".local" | ".shared" | ".param" | ".const" | ".global" | ".tex" => {
+            name if DECLARING.contains(&name) => {
                 let start = self.words.span();
                 match self.declarations(Linkage::Internal) {
                     // The rest of the body can be read all the same.
                     Err(Fault { kind: ReadErrorKind::Expected(expected), span }) => {
                         let Passed { tail, .. } = self.pass_statement()?;
                         let error = SyntaxError { expected, span };
-                        self.push(start.to(span).to(tail), StatementKind::Malformed(error));
-                        Ok(())
+                        self.push(start.to(span).to(tail), StatementKind::Malformed(error))
                     }
                     declared => declared,
                 }
@@ -92,8 +93,7 @@ impl Reader<'_> {
         // Nearly all instructions: nothing is to be said of them here.
         if let Some(tail) = self.words.pass_plain() {
             let instruction = Instruction { guard, mnemonic, tail, fault: None };
-            self.push(start.to(tail), StatementKind::Instruction(instruction));
-            return Ok(());
+            return self.push(start.to(tail), StatementKind::Instruction(instruction));
         }
         self.words.advance();
         if self.words.is_mark(b':') {
@@ -101,13 +101,11 @@ impl Reader<'_> {
                 return self.malformed(start, "an instruction after the guard");
             }
             self.words.advance();
-            self.push(mnemonic, StatementKind::Label(mnemonic));
-            return Ok(());
+            return self.push(mnemonic, StatementKind::Label(mnemonic));
         }
         let Passed { tail, fault } = self.pass_statement()?;
         let instruction = Instruction { guard, mnemonic, tail, fault };
-        self.push(start.to(mnemonic).to(tail), StatementKind::Instruction(instruction));
-        Ok(())
+        self.push(start.to(mnemonic).to(tail), StatementKind::Instruction(instruction))
     }
 
     /// `@%p` or `@!%p` and its instruction.
@@ -130,8 +128,7 @@ impl Reader<'_> {
         let error = SyntaxError { expected, span: self.words.span() };
         // Always advances, even if the word at fault is the semicolon.
         let Passed { tail, .. } = self.pass_statement()?;
-        self.push(start.to(tail), StatementKind::Malformed(error));
-        Ok(())
+        self.push(start.to(tail), StatementKind::Malformed(error))
     }
 
     /// Advances past the semicolon of a statement or, if it is missing, to the brace that closes

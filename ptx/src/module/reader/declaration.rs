@@ -1,17 +1,30 @@
 //! Registers, variables and parameters.
 
 use super::{Reader, Step};
-use crate::module::{Array, Declaration, DeclarationId, FunctionKind, Linkage, Role};
+use crate::module::{
+    Array, Declaration, DeclarationId, FunctionKind, Linkage, Mistake, MistakeKind, Role,
+};
 use crate::syntax::TokenKind;
 use crate::syntax::expression::{WARP_SIZE, integer};
-use crate::syntax::types::KERNEL_PARAMETER_LISTS;
+use crate::syntax::types::{KERNEL_PARAMETER_LISTS, LATEST};
 use crate::syntax::{ScalarType, Span, StateSpace};
+
+/// Types that only instructions have. ptxas refuses a variable of one, and takes arrays or crashes on
+/// them: those are not judged.
+const INSTRUCTION_TYPES: [&str; 11] = [
+    "e2m1x2", "e2m3x2", "e3m2x2", "e4m3", "e4m3x2", "e5m2", "e5m2x2", "f32x2", "s16x2", "u16x2",
+    "ue8m0x2",
+];
 
 impl Reader<'_> {
     /// A whole declaration, its semicolon included.
     pub(super) fn declarations(&mut self, linkage: Linkage) -> Step {
         let prefix = self.prefix()?;
         let prefix = Declaration { role: self.role(prefix.space), linkage, ..prefix };
+        // `.global .u32;` declares nothing.
+        if self.words.eat(b';') {
+            return Ok(());
+        }
         loop {
             self.declarator(&prefix)?;
             if !self.words.eat(b',') {
@@ -48,8 +61,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `.shared .align 16 .v4 .f32`, in any order after the space: a declaration without its name.
+    /// `.align 16 .shared .align 16 .v4 .f32`: a declaration without its name.
     fn prefix(&mut self) -> Step<Declaration> {
+        let mut align = None;
+        while self.words.kind() == TokenKind::Dotted && self.words.text() == ".align" {
+            align = self.alignment()?;
+        }
         let space = self.words.text().trim_start_matches('.').parse();
         let space: StateSpace = space.map_err(|_| self.expected("a state space"))?;
         self.words.advance();
@@ -68,7 +85,7 @@ impl Reader<'_> {
             role: Role::Module,
             scalar: ScalarType::Other,
             vector: 1,
-            align: None,
+            align,
             count: None,
             array: Array::Single,
             initial: None,
@@ -78,17 +95,28 @@ impl Reader<'_> {
             linkage: Linkage::Internal,
             scope: self.scope,
         };
+        self.instruction_type = None;
         let mut is_pointer = false;
         let mut has_type = false;
         while self.words.kind() == TokenKind::Dotted {
             let name = self.words.text().trim_start_matches('.');
+            // Alignment and attributes, a vector, a type, and `.ptr` with what it says: in this order.
+            let is_late = match name {
+                _ if is_pointer => false,
+                "ptr" => !has_type || space != StateSpace::Param,
+                "align" | "attribute" | "v2" | "v4" | "v8" => has_type || prefix.vector > 1,
+                _ if INSTRUCTION_TYPES.contains(&name) => has_type,
+                _ => has_type || matches!(name.parse(), Err(_) | Ok(ScalarType::Other)),
+            };
+            if is_late && self.module.version <= LATEST {
+                self.mistake(MistakeKind::Word)?;
+            }
             match name {
                 "align" => {
-                    self.words.advance();
-                    let align = self.number()?;
+                    let align = self.alignment()?;
                     // After `.ptr` it is what the pointer points to that is aligned.
                     if !is_pointer {
-                        prefix.align = u32::try_from(align).ok().filter(|align| *align > 0);
+                        prefix.align = align;
                     }
                     continue;
                 }
@@ -104,12 +132,27 @@ impl Reader<'_> {
                 _ if is_pointer => {}
                 _ => {
                     has_type = true;
+                    if INSTRUCTION_TYPES.contains(&name) {
+                        self.instruction_type = Some(self.words.span());
+                    }
                     prefix.scalar = name.parse().unwrap_or(prefix.scalar);
                 }
             }
             self.words.advance();
         }
         if has_type { Ok(prefix) } else { Err(self.expected("a type")) }
+    }
+
+    /// `.align 16`, the first word current; `None` for 0 and what does not fit in 32 bits.
+    fn alignment(&mut self) -> Step<Option<u32>> {
+        self.words.advance();
+        let (kind, span) = (MistakeKind::Alignment, self.words.span());
+        let align = self.number()?;
+        if !align.is_power_of_two() {
+            self.take_room(1)?;
+            self.module.mistakes.push(Mistake { kind, span });
+        }
+        Ok(u32::try_from(align).ok().filter(|align| *align > 0))
     }
 
     /// Reads `(.unified(19, 95), .managed)` of a declaration, or of a function.
@@ -139,24 +182,31 @@ impl Reader<'_> {
         let name = self.name("a name")?;
         let count = if self.words.eat(b'<') { Some(self.count()?) } else { None };
         let array = if self.words.is_mark(b'[') { self.array()? } else { Array::Single };
-        let initial = if self.words.eat(b'=') { Some(self.initial()?) } else { None };
-        self.declare(Declaration { name, count, array, initial, ..*prefix });
-        Ok(())
+        if let Some(span) = self.instruction_type.filter(|_| array == Array::Single) {
+            self.take_room(1)?;
+            self.module.mistakes.push(Mistake { kind: MistakeKind::Word, span });
+        }
+        let is_one = count.is_none();
+        let initial = if is_one && self.words.eat(b'=') { Some(self.initial()?) } else { None };
+        self.declare(Declaration { name, count, array, initial, ..*prefix })
     }
 
-    fn declare(&mut self, declaration: Declaration) {
+    fn declare(&mut self, declaration: Declaration) -> Step {
+        self.take_room(2)?;
         // A text of 4 GiB has fewer names.
         let id = DeclarationId(self.module.declarations.len() as u32);
         let name = declaration.name.text(self.module.source);
         let scope = declaration.scope;
         let function = self.module.scopes.get(scope.0 as usize).and_then(|scope| scope.function);
-        if let Some(first) = self.module.names.declare(function, scope, name, id) {
+        let is_run = declaration.count.is_some();
+        if let Some(first) = self.module.names.declare(function, scope, name, is_run, id) {
             let is_extern = |of: &Declaration| of.linkage == Linkage::Extern;
             if self.module.declaration(first).is_some_and(is_extern) && !is_extern(&declaration) {
                 self.module.names.define(first, id);
             }
         }
         self.module.declarations.push(declaration);
+        Ok(())
     }
 
     fn number(&mut self) -> Step<u64> {
@@ -177,18 +227,19 @@ impl Reader<'_> {
         Ok(count)
     }
 
-    /// `[4][8]`, `[]`.
+    /// `[4][8]`, `[]`, `[][8]`.
     fn array(&mut self) -> Step<Array> {
         let mut elements = Some(1_u64);
-        let mut is_open = false;
+        let (mut is_open, mut is_first) = (false, true);
         while self.words.eat(b'[') {
-            if self.words.eat(b']') {
+            if is_first && self.words.eat(b']') {
                 is_open = true;
-                continue;
+            } else {
+                let length = self.number()?;
+                elements = elements.and_then(|elements| elements.checked_mul(length));
+                self.expect(b']', "`]`")?;
             }
-            let length = self.number()?;
-            elements = elements.and_then(|elements| elements.checked_mul(length));
-            self.expect(b']', "`]`")?;
+            is_first = false;
         }
         Ok(match elements {
             None => Array::TooMany,

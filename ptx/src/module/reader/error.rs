@@ -61,6 +61,9 @@ pub enum ReadErrorKind {
     /// Braces in braces.
     #[error("more than {} braces inside one another", super::MAX_DEPTH)]
     TooDeep,
+    /// More statements, declarations and braces than their text has room for.
+    #[error("more statements, declarations and braces than one for every 16 bytes of text")]
+    TooManyParts,
     /// A text whose places do not fit in 32 bits.
     #[error("larger than 4 GiB")]
     TooLarge,

@@ -1,14 +1,17 @@
 //! Kernels and device functions: what precedes their bodies.
 
 use super::{Reader, Step};
-use crate::module::{Function, FunctionId, FunctionKind, Linkage, Role, Scope, ScopeId};
+use crate::module::{
+    Function, FunctionId, FunctionKind, Linkage, MistakeKind, Role, Scope, ScopeId,
+};
 use crate::syntax::TokenKind;
 use warpload::impossible::OrImpossible;
 
 /// The directives that begin something else in a module, not a property of a function.
-const MODULE_DIRECTIVES: [&str; 20] = [
+const MODULE_DIRECTIVES: [&str; 21] = [
     ".address_size",
     ".alias",
+    ".align",
     ".common",
     ".const",
     ".entry",
@@ -29,6 +32,25 @@ const MODULE_DIRECTIVES: [&str; 20] = [
     ".weak",
 ];
 
+/// The properties of a function that may precede its body. [PTX ISA, "Directives"; `.language` from an
+/// assembler's verdicts]
+const FUNCTION_DIRECTIVES: [&str; 14] = [
+    ".abi_preserve",
+    ".abi_preserve_control",
+    ".blocksareclusters",
+    ".explicitcluster",
+    ".language",
+    ".maxclusterrank",
+    ".maxnctapersm",
+    ".maxnreg",
+    ".maxntid",
+    ".minnctapersm",
+    ".noreturn",
+    ".pragma",
+    ".reqnctapercluster",
+    ".reqntid",
+];
+
 impl Reader<'_> {
     /// A definition or a prototype, `.entry` or `.func` current.
     pub(super) fn function(&mut self, linkage: Linkage) -> Step {
@@ -42,7 +64,8 @@ impl Reader<'_> {
         }
         let id = FunctionId(self.module.functions.len() as u32);
         self.function = Some(id);
-        self.enter();
+        self.take_room(4)?;
+        self.enter()?;
         let first = self.module.declarations.len();
         if self.words.is_mark(b'(') {
             self.parameters(Role::Return)?;
@@ -97,7 +120,12 @@ impl Reader<'_> {
                 }
                 // `@@DWARF`
                 TokenKind::Punctuation(b'@') | TokenKind::End => return Ok(false),
-                TokenKind::Dotted => is_pragma = self.words.text() == ".pragma",
+                TokenKind::Dotted => {
+                    is_pragma = self.words.text() == ".pragma";
+                    if !FUNCTION_DIRECTIVES.contains(&self.words.text()) {
+                        self.mistake(MistakeKind::Directive)?;
+                    }
+                }
                 TokenKind::Number
                 | TokenKind::Word
                 | TokenKind::Quoted
@@ -109,10 +137,12 @@ impl Reader<'_> {
     }
 
     /// Opens a scope inside the current one.
-    pub(super) fn enter(&mut self) {
+    pub(super) fn enter(&mut self) -> Step {
+        self.take_room(1)?;
         let scope = Scope { parent: Some(self.scope), function: self.function };
         self.scope = ScopeId(self.module.scopes.len() as u32);
         self.module.scopes.push(scope);
+        Ok(())
     }
 
     /// Goes back to the scope around the current one.

@@ -12,12 +12,23 @@ mod function;
 
 pub use self::error::{ReadError, ReadErrorKind};
 use super::scopes::Names;
-use crate::module::{AddressSize, FunctionId, Linkage, Module, Scope, ScopeId};
+use crate::module::{
+    AddressSize, FunctionId, Linkage, Mistake, MistakeKind, Module, Scope, ScopeId,
+};
+use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::words::Words;
-use crate::syntax::{Span, Target, TokenKind, Version, integer};
+use crate::syntax::{LexicalError, Span, Target, TokenKind, Version, integer};
 
-/// The most nested braces; compilers write two or three.
-pub const MAX_DEPTH: usize = 256;
+/// The most nested braces of a body: as many as ptxas 12.9 and 13.5 take. Compilers write two or
+/// three.
+pub const MAX_DEPTH: usize = 1663;
+
+/// A module may have this many parts, and one more for each [`BYTES_PER_PART`] bytes of its text. A
+/// statement and a pair of braces are one part, a declaration two, a function four. Parts are about
+/// 70 bytes each, so that memory stays in proportion to the text; compilers write 20 bytes and more
+/// for each.
+const MAX_PARTS: usize = 1 << 20;
+const BYTES_PER_PART: usize = 16;
 
 /// Reads a module.
 ///
@@ -62,6 +73,10 @@ struct Reader<'s> {
     header: Header,
     scope: ScopeId,
     function: Option<FunctionId>,
+    /// How many more parts the module may have.
+    room: usize,
+    /// The type of the declaration that is read, if only instructions have it.
+    instruction_type: Option<Span>,
 }
 
 /// What has been read of the directives that precede all others.
@@ -69,7 +84,21 @@ struct Reader<'s> {
 struct Header {
     has_version: bool,
     target: Option<Target>,
+    /// `texmode_unified` or `texmode_independent`, the first one that was read.
+    texture_mode: Option<&'static str>,
+    /// Whether `.target` and `.address_size` come too late.
+    is_over: bool,
 }
+
+/// The modes of texture instructions, options of `.target` that exclude each other.
+const TEXTURE_MODES: [&str; 2] = ["texmode_unified", "texmode_independent"];
+
+/// The first machine with floats of 64 bits, for which nothing is mapped to 32.
+const FIRST_WITH_DOUBLES: u32 = 13;
+
+/// The words that begin a declaration of variables.
+const DECLARING: [&str; 8] =
+    [".align", ".const", ".global", ".local", ".param", ".reg", ".shared", ".tex"];
 
 impl<'s> Reader<'s> {
     fn new(source: &'s str, whole: Span) -> Self {
@@ -85,20 +114,46 @@ impl<'s> Reader<'s> {
             scopes: vec![Scope { parent: None, function: None }],
             functions: Vec::new(),
             statements: Vec::new(),
+            mistakes: Vec::new(),
+            aliases: Vec::new(),
             names: Names::default(),
             function_names: Default::default(),
         };
+        let room = MAX_PARTS + source.len() / BYTES_PER_PART;
         let scope = ScopeId::MODULE;
-        Self { words, module, header: Header::default(), scope, function: None }
+        Self {
+            words,
+            module,
+            header: Header::default(),
+            scope,
+            function: None,
+            room,
+            instruction_type: None,
+        }
     }
 
     fn module(&mut self) -> Step {
         let mut linkage = Linkage::Internal;
         loop {
             let next = std::mem::take(&mut linkage);
+            let has_linkage = next != Linkage::Internal;
+            if has_linkage && !self.may_follow_linkage(next) {
+                self.mistake(MistakeKind::Linkage)?;
+            }
             match self.words.kind() {
                 TokenKind::End if self.header.has_version => return self.end(),
+                // ptxas 12.9 reads no further than a zero byte.
+                TokenKind::Bad(LexicalError::Stray)
+                    if self.words.text() == "\0"
+                        && self.header.has_version
+                        && self.module.version < LATER_ASSEMBLER =>
+                {
+                    return self.end();
+                }
                 TokenKind::Punctuation(b';') => {
+                    if !has_linkage {
+                        self.mistake(MistakeKind::Semicolon)?;
+                    }
                     self.words.advance();
                 }
                 // `@@DWARF`, one line each, in modules of PTX 1.x.
@@ -126,26 +181,72 @@ impl<'s> Reader<'s> {
             return Err(self.fault(ReadErrorKind::MissingVersion));
         }
         match name {
-            ".version" => self.version()?,
-            ".target" => self.target()?,
+            ".version" => {
+                if self.header.has_version {
+                    self.mistake(MistakeKind::Version)?;
+                }
+                self.version()?;
+                return Ok(Linkage::Internal);
+            }
+            ".target" => {
+                if self.header.is_over {
+                    self.mistake(MistakeKind::Target)?;
+                }
+                self.target()?;
+                return Ok(Linkage::Internal);
+            }
+            ".address_size" if self.header.is_over => self.mistake(MistakeKind::AddressSize)?,
+            _ => {}
+        }
+        self.header.is_over = true;
+        match name {
             ".address_size" => self.address_size()?,
             ".file" => self.pass_file(),
-            ".loc" => self.pass_location(),
+            ".loc" => {
+                self.mistake(MistakeKind::Directive)?;
+                self.pass_location();
+            }
             ".extern" => return Ok(self.took(Linkage::Extern)),
             ".visible" => return Ok(self.took(Linkage::Visible)),
             ".weak" => return Ok(self.took(Linkage::Weak)),
             ".common" => return Ok(self.took(Linkage::Common)),
             ".entry" | ".func" => self.function(linkage)?,
-            ".const" | ".global" | ".local" | ".param" | ".reg" | ".shared" | ".tex" => {
+            name if DECLARING.contains(&name) => {
                 self.needs_target()?;
                 self.declarations(linkage)?;
             }
             name => {
                 self.module.has_sections |= name == ".section";
+                if !matches!(name, ".section" | ".pragma" | ".alias") {
+                    self.mistake(MistakeKind::Directive)?;
+                }
                 self.pass_unknown()?;
             }
         }
         Ok(Linkage::Internal)
+    }
+
+    /// Whether the current word may follow `.extern` and the like: it begins a variable or a function.
+    fn may_follow_linkage(&self, linkage: Linkage) -> bool {
+        let name = self.words.text();
+        let is_function = matches!(name, ".entry" | ".func");
+        DECLARING.contains(&name) || (is_function && linkage != Linkage::Common)
+    }
+
+    /// Keeps a mistake at the current word, after which the rest of the module can be read.
+    fn mistake(&mut self, kind: MistakeKind) -> Step {
+        self.take_room(1)?;
+        self.module.mistakes.push(Mistake { kind, span: self.words.span() });
+        Ok(())
+    }
+
+    /// Counts parts of the module.
+    fn take_room(&mut self, parts: usize) -> Step {
+        match self.room.checked_sub(parts) {
+            Some(room) => self.room = room,
+            None => return Err(self.fault(ReadErrorKind::TooManyParts)),
+        }
+        Ok(())
     }
 
     fn took(&mut self, linkage: Linkage) -> Linkage {
@@ -165,7 +266,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// `.target sm_90, texmode_unified`: the first name counts.
+    /// `.target sm_90, texmode_unified`: the first name counts. Options are what `ptxas` takes: another
+    /// target, too.
     fn target(&mut self) -> Step {
         self.words.advance();
         let target = self.words.text().parse();
@@ -176,10 +278,22 @@ impl<'s> Reader<'s> {
         self.header.target = Some(target);
         self.words.advance();
         while self.words.eat(b',') {
-            let is_debug = self.words.text() == "debug";
-            let option = self.name("an option of `.target`")?;
-            if is_debug {
-                self.module.debug = Some(option);
+            let option = self.words.text();
+            let mode = TEXTURE_MODES.into_iter().find(|mode| *mode == option);
+            let has_doubles = target.sm >= FIRST_WITH_DOUBLES;
+            let is_known = mode.is_some()
+                || option == "debug"
+                || (option == "map_f64_to_f32" && !has_doubles)
+                || option.parse::<Target>().is_ok();
+            if mode.is_some() && self.header.texture_mode.is_some_and(|first| Some(first) != mode) {
+                self.mistake(MistakeKind::TextureMode)?;
+            } else if !is_known {
+                self.mistake(MistakeKind::Option)?;
+            }
+            self.header.texture_mode = self.header.texture_mode.or(mode);
+            let span = self.name("an option of `.target`")?;
+            if option == "debug" {
+                self.module.debug = Some(span);
             }
         }
         Ok(())
@@ -204,7 +318,12 @@ impl<'s> Reader<'s> {
     /// `.section .debug_info { ... }`, `.pragma "...";`, and what is not known: to its semicolon
     /// or the brace that closes it.
     fn pass_unknown(&mut self) -> Step {
+        let is_alias = self.words.text() == ".alias";
         self.words.advance();
+        if is_alias {
+            self.take_room(1)?;
+            self.module.aliases.push(self.words.span());
+        }
         let mut depth = 0_usize;
         loop {
             match self.words.kind() {

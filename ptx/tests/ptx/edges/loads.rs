@@ -162,8 +162,9 @@ fn textures_and_surfaces_are_not_loaded() {
             assert_eq!(broken(&kernel(&around, load)), [Rule::AddressBase], "{opaque} {load}");
         }
     }
-    let around = ".target sm_110a, texmode_independent\n.global .samplerref t;";
-    assert_eq!(broken(&kernel(around, "ld.global.u32 %r1, [t];")), [Rule::AddressBase]);
+    let sampler = kernel(".global .samplerref t;", "ld.global.u32 %r1, [t];");
+    let sampler = sampler.replace("sm_110a", "sm_110a, texmode_independent");
+    assert_eq!(broken(&sampler), [Rule::AddressBase]);
 }
 
 #[test]

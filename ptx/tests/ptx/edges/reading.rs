@@ -22,7 +22,9 @@ fn prototypes_end_at_the_next_directive() {
             assert_eq!(read.loads().count(), 1, "{module}");
             assert!(read.function("k").is_some_and(|kernel| kernel.body.is_some()), "{module}");
             assert!(read.functions().iter().rev().skip(1).all(|other| other.body.is_none()));
-            assert_eq!(broken(&module), [], "{module}");
+            // Nothing defines what is not `.extern`.
+            let open = module.matches(".func").count() - module.matches(".extern .func").count();
+            assert_eq!(broken(&module), vec![Rule::UnresolvedFunction; open], "{module}");
         }
     }
     let last = ".version 3.2\n.target sm_30\n.extern .func (.param .f32 r) sinf (.param .f32 x)";
@@ -242,4 +244,79 @@ fn declarations_belong_to_their_versions() {
     assert_eq!(broken(&old("2.1", "sm_20", ".const[0] .u32 c;", "")), []);
     assert_eq!(broken(&old("3.0", "sm_20, debug", "", "")), [Rule::Declaration]);
     assert_eq!(broken(&old("3.0", "sm_20, debug", ".section .debug_str { }", "")), []);
+}
+
+#[test]
+fn alignment_may_precede_the_space() {
+    let load = "ld.shared.u32 %r1, [x]; ld.param.u32 %r2, [kp];";
+    for declaration in [
+        ".align 8 .shared .b8 x[8];",
+        ".align 16 .align 8 .shared .b8 x[8];",
+        ".align 4 .shared .align 8 .b8 x[8];",
+    ] {
+        accepts(&format!("{declaration} {load}"));
+        assert_eq!(broken(&kernel(declaration, load)), [], "{declaration}");
+    }
+    let module = ".version 8.8\n.target sm_80\n.entry k(.align 8 .param .b8 a[8]) {
+        .reg .b32 r; ld.param.u32 r, [a]; }";
+    assert_eq!(broken(module), []);
+    let read = read(module).expect("a module");
+    assert_eq!(read.declarations()[0].align, Some(8));
+}
+
+#[test]
+fn targets_may_be_virtual() {
+    let load = "ld.global.L2::256B.u32 %r1, [%rd1];";
+    let module = |target: &str| kernel("", load).replace("sm_110a", target);
+    assert_eq!(broken(&module("compute_80")), []);
+    assert_eq!(broken(&module("compute_75")), [Rule::NeedsTarget]);
+}
+
+#[test]
+fn modules_end_at_a_zero_byte_before_9_0() {
+    let module = old("8.8", "sm_80", "", "ld.global.u32 %r1, [%rd1];");
+    for end in ["\0", "\0\n", "\0 no more of it {"] {
+        assert_eq!(broken(&format!("{module}{end}")), [], "{end:?}");
+        let later = format!("{module}{end}").replace("8.8", "9.0");
+        assert!(read(&later).is_err(), "{end:?}");
+    }
+    assert_eq!(broken(&module.replace("exit;", "exit;\0")), [Rule::Syntax]);
+}
+
+#[test]
+fn declarations_may_name_nothing() {
+    accepts(".reg .u32; .shared .u32; ld.global.u32 %r1, [%rd1];");
+    assert_eq!(broken(&kernel(".global .u32;", "")), []);
+}
+
+#[test]
+fn runs_and_single_registers_have_names_of_their_own() {
+    accepts(".reg .u64 a<3>; .reg .u32 a; ld.global.u32 a, [a1];");
+    accepts(".reg .u32 a; .reg .u64 a<3>; ld.global.u32 a, [a1];");
+    refuses(".reg .u32 a<3>; .reg .u32 a1;", Rule::DuplicateName);
+}
+
+#[test]
+fn a_definition_in_another_space_is_another_variable() {
+    let around = ".extern .global .u32 g; .visible .const .u32 g;";
+    assert_eq!(broken(&kernel(around, "ld.global.u32 %r1, [g];")), []);
+    assert_eq!(broken(&kernel(around, "ld.const.u32 %r1, [g];")), [Rule::AddressSpace]);
+}
+
+#[test]
+fn functions_of_other_modules_are_not_missed_in_a_part() {
+    for (around, body, in_program) in [
+        (".extern .func f();", "call f;", Rule::UnresolvedFunction),
+        (".extern .func f();", "mov.u64 %rd1, f;", Rule::UnresolvedFunction),
+        (".extern .func f(); .global .u64 p = f;", "", Rule::UnresolvedFunction),
+    ] {
+        let module = kernel(around, body);
+        assert_eq!(broken(&module), [in_program], "{around} {body}");
+        assert_eq!(broken_as(&module, Unit::Part), [], "{around} {body}");
+    }
+    assert_eq!(broken(&kernel(".extern .func f();", "")), []);
+    for (around, body) in [("", "call f;"), (".func f();", "")] {
+        let found = broken_as(&kernel(around, body), Unit::Part);
+        assert_eq!(found, [Rule::UnresolvedFunction], "{around} {body}");
+    }
 }

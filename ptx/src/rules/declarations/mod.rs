@@ -1,14 +1,19 @@
-//! What is wrong with a module around its loads: the declarations of the variables, parameters
-//! and registers that loads name, and the directives at the top.
+//! What is wrong with a module around its loads: the declarations of variables, parameters, registers
+//! and functions, and the directives.
+
+mod initial;
+mod names;
 
 use super::address::{is_unresolved, needs_linker};
 use super::judged::{Findings, Gate, target_in};
 use super::violation::{Rule, Unit, Verdict, Violation};
 use crate::module::{
-    Array, Declaration, DeclarationId, FunctionKind, Linkage, Module, Role, ScopeId,
+    Array, Declaration, DeclarationId, FunctionKind, Linkage, Mistake, MistakeKind, Module, Role,
+    ScopeId,
 };
-use crate::syntax::types::KERNEL_PARAMETER_LISTS;
+use crate::syntax::types::{KERNEL_PARAMETER_LISTS, LATER_ASSEMBLER, LATEST};
 use crate::syntax::{Lexer, ScalarType, Span, StateSpace, TokenKind, Version};
+use names::Functions;
 
 /// Whether a declaration uses a feature.
 type IsUsed = fn(&Declaration) -> bool;
@@ -35,6 +40,10 @@ const CONST_BANKS: u64 = 11;
 /// The first version without `.const[n]`.
 const NO_CONST_BANKS: Version = Version::new(2, 2);
 
+/// The first version with an ABI that nothing turns off: registers and local variables belong to
+/// functions.
+const ABI_ALONE: Version = Version::new(3, 0);
+
 /// The first version in which calls pass parameters in `.param`.
 const FUNCTION_PARAMETERS: (u8, u8) = (2, 0);
 
@@ -42,9 +51,17 @@ const FUNCTION_PARAMETERS: (u8, u8) = (2, 0);
 pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<Verdict> {
     let mut findings = Findings::new(module, ScopeId::MODULE);
     top(module, &mut findings);
+    not_ascii(module, &mut findings);
+    for mistake in &module.mistakes {
+        misplaced(module, mistake, &mut findings);
+    }
+    let functions = names::functions(module, &mut findings);
     for (id, declared) in module.declarations_with_ids() {
         findings.target = target_in(module, declared.scope);
-        let mut judged = Judged { module, unit, declared, findings: &mut findings };
+        let functions = &functions;
+        let mut judged = Judged { module, unit, declared, functions, findings: &mut findings };
+        judged.name(id);
+        judged.space();
         judged.gates();
         judged.linkage(id);
         judged.length();
@@ -56,15 +73,20 @@ pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<Verdict> {
         if function.linkage == Linkage::Weak {
             findings.needs(WEAK, Some((3, 1)), None, function.name);
         }
+        if function.kind == FunctionKind::Entry && function.body.is_none() {
+            findings.needs("a kernel's prototype", Some((3, 0)), None, function.name);
+        }
         if function.kind == FunctionKind::Entry && !function.parameters.is_empty() {
             let feature = "a list of parameters after a kernel's name";
             findings.needs_version(feature, KERNEL_PARAMETER_LISTS, function.name);
         }
     }
+    names::statements(module, unit, &functions, &mut findings);
     findings.violations.sort_by_key(|violation| violation.span.start);
     let verdict = |violation: Violation| Verdict {
         span: violation.span,
         load: None,
+        is_declaration: true,
         violations: vec![violation],
     };
     findings.violations.into_iter().map(verdict).collect()
@@ -84,16 +106,85 @@ fn top(module: &Module<'_>, findings: &mut Findings) {
     }
 }
 
+/// What is said of a mistake that the reader has found.
+fn misplaced(module: &Module<'_>, mistake: &Mistake, findings: &mut Findings) {
+    let text = module.text(mistake.span);
+    let (message, help) = match mistake.kind {
+        MistakeKind::Version => {
+            ("a second `.version`".to_owned(), "a module has one, its first word")
+        }
+        MistakeKind::Target => (
+            "`.target` after other directives".to_owned(),
+            "it follows `.version` or another `.target`",
+        ),
+        MistakeKind::AddressSize => {
+            ("a late or second `.address_size`".to_owned(), "it follows `.target`, once")
+        }
+        MistakeKind::Option => (
+            format!("`{text}` is not an option of `.target`"),
+            "options are `texmode_unified`, `texmode_independent`, `debug` and targets",
+        ),
+        MistakeKind::TextureMode => {
+            (format!("`{text}` beside the other texture mode"), "a module has one")
+        }
+        MistakeKind::Directive if module.version > LATEST => return,
+        MistakeKind::Directive => {
+            (format!("`{text}` is not a directive of PTX here"), "remove it, or correct its name")
+        }
+        MistakeKind::Linkage => (
+            "`.extern`, `.visible`, `.weak` or `.common` before this".to_owned(),
+            "they precede one variable, or one function except for `.common`",
+        ),
+        MistakeKind::Semicolon => ("a semicolon that ends nothing".to_owned(), "remove it"),
+        MistakeKind::Alignment => {
+            let message = format!("the alignment {text} is not a power of two");
+            return findings.add(
+                Rule::Alignment,
+                mistake.span,
+                message,
+                "write 1, 2, 4, 8 and so on",
+            );
+        }
+        MistakeKind::Word => (
+            format!("`{text}` in this place of a declaration"),
+            "the order is space, alignment and attributes, vector, type",
+        ),
+    };
+    findings.add(Rule::Directive, mistake.span, message, help);
+}
+
+/// Characters that are not ASCII: from PTX 9.0 on comments may have them.
+fn not_ascii(module: &Module<'_>, findings: &mut Findings) {
+    let source = module.source();
+    let mut bytes = source.bytes();
+    let Some(first) = bytes.position(|byte| !byte.is_ascii()) else { return };
+    let place = if module.version < LATER_ASSEMBLER {
+        Some(first)
+    } else {
+        let mut texts = Lexer::new(source).filter(|token| token.kind == TokenKind::Quoted);
+        texts.find_map(|token| {
+            let at = module.text(token.span).bytes().position(|byte| !byte.is_ascii())?;
+            Some(token.span.start as usize + at)
+        })
+    };
+    let Some(start) = place else { return };
+    let length = source.get(start..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+    let span = Span { start: start as u32, end: (start + length) as u32 };
+    let message = "a character that is not ASCII";
+    findings.add(Rule::NonAscii, span, message, "comments may have them from `.version 9.0` on");
+}
+
 /// A declaration that is judged.
 struct Judged<'j> {
     module: &'j Module<'j>,
     unit: Unit,
     declared: &'j Declaration,
+    functions: &'j Functions<'j>,
     findings: &'j mut Findings,
 }
 
-impl Judged<'_> {
-    fn text(&self) -> &str {
+impl<'j> Judged<'j> {
+    fn text(&self) -> &'j str {
         self.module.text(self.declared.name)
     }
 
@@ -113,6 +204,43 @@ impl Judged<'_> {
         }
     }
 
+    /// `.pred` is for registers; registers and local variables belong to functions, parameters to
+    /// their lists.
+    fn space(&mut self) {
+        let Declaration { space, role, scalar, .. } = *self.declared;
+        let function = self.module.function_of(self.declared.scope);
+        let (message, help) = match (space, role) {
+            (StateSpace::Register | StateSpace::Local, Role::Module)
+                if self.module.version >= ABI_ALONE =>
+            {
+                (
+                    format!("`{}` is in `.{space}`, outside all functions", self.text()),
+                    "declare it in a body",
+                )
+            }
+            (StateSpace::Param, Role::Module) => {
+                (format!("`{}` is in `.param`, outside all functions", self.text()), "use `.const`")
+            }
+            (StateSpace::Param, Role::Parameter | Role::Return) => (String::new(), ""),
+            (_, Role::Parameter) if function.is_some_and(|of| of.kind == FunctionKind::Entry) => {
+                (format!("`{}` is not in `.param`", self.text()), "a kernel's parameters are")
+            }
+            (space, Role::Parameter | Role::Return) if space != StateSpace::Register => (
+                format!("`{}` is in `.{space}`", self.text()),
+                "parameters are in `.param` or `.reg`",
+            ),
+            _ => (String::new(), ""),
+        };
+        if !message.is_empty() {
+            self.findings.add(Rule::DeclarationSpace, self.declared.name, message, help);
+        }
+        if scalar == ScalarType::Pred && space != StateSpace::Register {
+            let message = format!("`{}` is a `.pred` in `.{space}`", self.text());
+            let help = "predicates are in `.reg`";
+            self.findings.add(Rule::DeclarationSpace, self.declared.name, message, help);
+        }
+    }
+
     fn linkage(&mut self, id: DeclarationId) {
         if self.declared.linkage == Linkage::Common && self.declared.space != StateSpace::Global {
             let message = format!("`.common` on `{}`, which is not `.global`", self.text());
@@ -126,7 +254,15 @@ impl Judged<'_> {
             let help = "write `.visible` before the definition";
             self.findings.add(Rule::Declaration, defined.name, message, help);
         }
-        let is_open = is_unresolved(self.declared) && definition.is_none();
+        let Declaration { scope, count, .. } = *self.declared;
+        let function = self.module.function_id(scope);
+        let first = self.module.names.first(function, scope, self.text(), count.is_some());
+        let is_defined = first.is_some_and(|first| {
+            let before = self.module.declaration(first);
+            before.is_some_and(|before| before.linkage != Linkage::Extern)
+                || self.module.names.definition(first).is_some()
+        });
+        let is_open = is_unresolved(self.declared) && !is_defined;
         // Banks of their own have no linker.
         let has_banks =
             self.declared.space == StateSpace::Const && self.module.version < NO_CONST_BANKS;
@@ -192,9 +328,18 @@ impl Judged<'_> {
         }
     }
 
-    /// Names and masks in an initial value. Numbers are not judged.
+    /// The initial value, unless a name or a mask in it is wrong, which is all that is said then.
     fn initial(&mut self) {
         let Some(initial) = self.declared.initial else { return };
+        let before = self.findings.violations.len();
+        self.names_in(initial);
+        if self.findings.violations.len() == before {
+            self.initial_value(initial);
+        }
+    }
+
+    /// Names and masks in an initial value.
+    fn names_in(&mut self, initial: Span) {
         let mut words = Lexer::within(self.module.source(), initial).peekable();
         let mut is_address = false;
         while let Some(token) = words.next() {
@@ -227,7 +372,7 @@ impl Judged<'_> {
     fn is_symbol(&mut self, name: Span) -> bool {
         let text = self.module.text(name);
         let is_known = self.module.find_at(self.declared.scope, name).is_some()
-            || self.module.function(text).is_some();
+            || self.functions.get(text).is_some_and(|known| known.is_before(name));
         if !is_known {
             let message = format!("`{text}` is not declared here");
             let help = "an initial value is a constant, a variable or a function";
