@@ -189,10 +189,10 @@ fn instructions_have_the_sm_of_their_image() {
     for entry in fs::read_dir(folder()).unwrap() {
         let file = fs::read(entry.unwrap().path()).unwrap();
         for image in Images::new(&file).map(|image| image.unwrap()) {
-            let read = image.read().unwrap();
             if image.kind != ImageKind::Cubin {
                 continue;
             }
+            let read = image.read().unwrap();
             let mut sass =
                 warpload::sass::read(&*read.bytes, warpload::sass::Format::Detect).unwrap();
             let sm = sass.next().unwrap().unwrap().sm.unwrap().to_string();

@@ -54,8 +54,9 @@ impl FoundCount {
 
 /// How many bytes of a compressed text may be there in any case, for each byte of the file that was read,
 /// and for each instruction that was found. Real traces have a few hundred or thousand for an instruction,
-/// but may be compressed to any degree.
-const ANY_TEXT: u64 = 64 << 20;
+/// but may be compressed to any degree. Any text is longer than all names of a trace may be, so that too many
+/// names are named as the error that they are.
+const ANY_TEXT: u64 = 128 << 20;
 const TEXT_FOR_BYTE: u64 = 1 << 10;
 const TEXT_FOR_INSTRUCTION: u64 = 16 << 10;
 

@@ -38,9 +38,9 @@ impl SpaceSums {
     pub(super) fn of(costs: SpaceCosts, is_atomic: bool) -> Self {
         let sum = |cost: Option<Cost>| cost.map_or_else(SpaceCost::default, SpaceCost::of);
         let SpaceCosts { shared, local, constant } = costs;
-        let unknown = u64::from(is_atomic && shared.is_some_and(|cost| cost.shares_words));
+        let is_unknown = is_atomic && shared.is_some_and(|cost| cost.shares_words);
         Self {
-            shared: SpaceCost { unknown, ..sum(shared) },
+            shared: SpaceCost { is_unknown, ..sum(shared) },
             local: sum(local),
             constant: sum(constant),
         }
@@ -59,18 +59,21 @@ impl SpaceSums {
 pub(super) struct SpaceCost {
     pub(super) loads: u64,
     pub(super) amount: u64,
-    pub(super) fewest: u64,
-    pub(super) most: u64,
     pub(super) ideal: u64,
     pub(super) conflicts: u64,
-    /// Atomics with lanes that share a word of shared memory: how they take turns is not known.
-    pub(super) unknown: u64,
+    /// The least and the most of one load. 32 lanes have 256 words at most; the small type keeps the rows of many
+    /// kernels small.
+    pub(super) fewest: u16,
+    pub(super) most: u16,
+    /// Whether an atomic has lanes that share a word of shared memory: how they take turns is not known.
+    pub(super) is_unknown: bool,
 }
 
 impl SpaceCost {
     pub(super) fn of(Cost { amount, ideal, conflicts, .. }: Cost) -> Self {
-        let (fewest, most) = (amount, amount);
-        Self { loads: 1, amount, fewest, most, ideal, conflicts, unknown: 0 }
+        let of_one = u16::try_from(amount).unwrap_or(u16::MAX);
+        let (fewest, most) = (of_one, of_one);
+        Self { loads: 1, amount, ideal, conflicts, fewest, most, is_unknown: false }
     }
 
     #[inline]
@@ -85,7 +88,7 @@ impl SpaceCost {
         self.most = self.most.max(other.most);
         self.ideal += other.ideal;
         self.conflicts += other.conflicts;
-        self.unknown += other.unknown;
+        self.is_unknown |= other.is_unknown;
     }
 }
 

@@ -283,13 +283,14 @@ fn pc_summary(kernel: Arc<str>, pc: u32, operation: &Operation, counts: &PcCount
 
 /// Returns the costs in shared memory of one program counter.
 fn pc_shared(sums: &SpaceCost) -> PcSharedCounts {
-    let SpaceCost { loads, amount, fewest, most, ideal, conflicts, unknown } = *sums;
-    let wavefronts = SectorSummary { min: fewest, mean: mean(amount, loads), max: most };
+    let SpaceCost { loads, amount, ideal, conflicts, fewest, most, is_unknown } = *sums;
+    let wavefronts =
+        SectorSummary { min: fewest.into(), mean: mean(amount, loads), max: most.into() };
     PcSharedCounts {
         loads,
-        wavefronts: (unknown == 0).then_some(wavefronts),
+        wavefronts: (!is_unknown).then_some(wavefronts),
         ideal_wavefronts: ideal,
-        conflicts: (unknown == 0).then_some(conflicts),
+        conflicts: (!is_unknown).then_some(conflicts),
     }
 }
 
