@@ -123,17 +123,11 @@ pub mod suite;
 pub mod trace;
 pub mod warp;
 
+#[doc(hidden)]
+pub use self::simd::initialize;
 pub use warpload_encoding as encoding;
 #[doc(hidden)]
 pub use warpload_encoding::{eight, impossible};
-
-/// Makes what is otherwise made on first use, by one thread while others wait for it. A process that is forked in
-/// the middle of that has a child that waits forever.
-#[doc(hidden)]
-pub fn initialize() {
-    #[cfg(feature = "simd")]
-    simd::level();
-}
 
 /// The book's example, run as a test.
 #[cfg(doctest)]

@@ -31,6 +31,13 @@ pub(crate) fn level() -> fearless_simd::Level {
     *LEVEL
 }
 
+/// Makes what is otherwise made on first use, by one thread while others wait for it. A process that is forked in
+/// the middle of that has a child that waits forever.
+pub fn initialize() {
+    #[cfg(feature = "simd")]
+    level();
+}
+
 /// Asks the processor to have the bytes around `byte` at hand soon. Has no effect on any result, and
 /// none at all on processors other than x86-64.
 #[inline(always)]

@@ -42,16 +42,10 @@ pub mod tensor;
 
 pub use self::lower::lower;
 pub use self::module::{Module, ReadError, read};
+#[doc(hidden)]
+pub use self::rules::initialize;
 pub use self::rules::{Verdict, check, check_as};
 pub use self::syntax::load::{Load, read_load};
-
-/// Makes what is otherwise made on first use, by one thread while others wait for it: as [`warpload::initialize`].
-#[doc(hidden)]
-pub fn initialize() {
-    // The secret numbers of maps are made for these too.
-    rules::opcodes::initialize();
-    syntax::load::QualifierKind::initialize();
-}
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

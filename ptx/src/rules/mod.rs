@@ -9,7 +9,7 @@ mod declarations;
 mod destination;
 mod gates;
 mod judged;
-pub(crate) mod opcodes;
+mod opcodes;
 mod order;
 mod param;
 mod qualifiers;
@@ -242,4 +242,11 @@ fn address_size(judged: &mut Judged<'_>) {
         let message = "code with 32-bit addresses is no longer compiled";
         judged.add(Rule::AddressSize, size.span, message, "`.address_size 64`");
     }
+}
+
+/// Makes what is otherwise made on first use, by one thread while others wait for it: as [`warpload::initialize`].
+pub fn initialize() {
+    // The secret numbers of maps are made for these too.
+    opcodes::initialize();
+    crate::syntax::load::QualifierKind::initialize();
 }

@@ -7,13 +7,13 @@ use super::costs::SpaceCosts;
 use super::reuse::Reuse;
 use super::spaces::Cost;
 use super::summary::{Counts, FaultCounts, TrafficCounts};
-use super::traffic::Footprint;
+use super::traffic::{Footprint, Traffic};
 
 /// The most faults and mismatches that are kept in full.
 pub(super) const KEPT: usize = 10;
 
 /// The counts of one program counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PcCounts {
     pub(super) loads: u64,
     pub(super) lanes: u64,
@@ -22,7 +22,9 @@ pub(super) struct PcCounts {
     pub(super) most_sectors: u64,
     pub(super) ideal_sectors: u64,
     pub(super) lane_faults: FaultCounts,
-    pub(super) spaces: SpaceSums,
+    /// What it costs in memories other than global, apart because most rows have no such cost, and a trace may have
+    /// a row for each of many kernels.
+    spaces: Option<Box<SpaceSums>>,
 }
 
 /// What accesses cost in each memory other than global.
@@ -93,6 +95,22 @@ impl SpaceCost {
 }
 
 impl PcCounts {
+    /// Returns the counts of one access, without what it costs in memories other than global.
+    #[inline]
+    pub(super) fn of_one(lanes: u64, traffic: Traffic, lane_faults: FaultCounts) -> Self {
+        let Traffic { sectors, ideal_sectors, .. } = traffic;
+        Self {
+            loads: 1,
+            lanes,
+            sectors,
+            fewest_sectors: sectors,
+            most_sectors: sectors,
+            ideal_sectors,
+            lane_faults,
+            spaces: None,
+        }
+    }
+
     #[inline]
     pub(super) fn add(&mut self, other: &Self) {
         self.loads += other.loads;
@@ -102,7 +120,21 @@ impl PcCounts {
         self.most_sectors = self.most_sectors.max(other.most_sectors);
         self.ideal_sectors += other.ideal_sectors;
         self.lane_faults.add(&other.lane_faults);
-        self.spaces.add(&other.spaces);
+        if let Some(spaces) = &other.spaces {
+            self.add_spaces(spaces);
+        }
+    }
+
+    /// Adds what an access costs in memories other than global.
+    #[inline]
+    pub(super) fn add_spaces(&mut self, spaces: &SpaceSums) {
+        if *spaces != SpaceSums::default() {
+            self.spaces.get_or_insert_default().add(spaces);
+        }
+    }
+
+    pub(super) fn spaces(&self) -> SpaceSums {
+        self.spaces.as_deref().copied().unwrap_or_default()
     }
 }
 
@@ -145,7 +177,10 @@ impl KernelCounts {
         self.footprint.pages |= &other.footprint.pages;
         self.footprint.lines |= &other.footprint.lines;
         for (key, counts) in &other.per_pc {
-            self.per_pc.entry(*key).and_modify(|known| known.add(counts)).or_insert(*counts);
+            self.per_pc
+                .entry(*key)
+                .and_modify(|known| known.add(counts))
+                .or_insert_with(|| counts.clone());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What is wrong with a module around its loads: the declarations of variables, parameters, registers
 //! and functions, and the directives.
 
+mod functions;
 mod initial;
 mod names;
 
@@ -13,7 +14,7 @@ use crate::module::{
 };
 use crate::syntax::types::{KERNEL_PARAMETER_LISTS, LATER_ASSEMBLER, LATEST};
 use crate::syntax::{Lexer, ScalarType, Span, StateSpace, TokenKind, Version};
-use names::Functions;
+use functions::Functions;
 
 /// Whether a declaration uses a feature.
 type IsUsed = fn(&Declaration) -> bool;
@@ -55,7 +56,7 @@ pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<Verdict> {
     for mistake in &module.mistakes {
         misplaced(module, mistake, &mut findings);
     }
-    let functions = names::functions(module, &mut findings);
+    let functions = functions::functions(module, &mut findings);
     for (id, declared) in module.declarations_with_ids() {
         findings.target = target_in(module, declared.scope);
         let functions = &functions;
@@ -81,7 +82,7 @@ pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<Verdict> {
             findings.needs_version(feature, KERNEL_PARAMETER_LISTS, function.name);
         }
     }
-    names::statements(module, unit, &functions, &mut findings);
+    functions::statements(module, unit, &functions, &mut findings);
     findings.violations.sort_by_key(|violation| violation.span.start);
     let verdict = |violation: Violation| Verdict {
         span: violation.span,

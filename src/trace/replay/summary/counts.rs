@@ -180,7 +180,7 @@ impl Replayed<'_> {
             of_kernels: self.trace().kernels(),
             per_pc: rows(true),
             per_pc_stores: rows(false),
-            wavefronts: both.map(|(_, (_, counts))| counts.spaces.shared.amount).collect(),
+            wavefronts: both.map(|(_, (_, counts))| counts.spaces().shared.amount).collect(),
             pages: sets(|footprint| &footprint.pages),
             lines: sets(|footprint| &footprint.lines),
             reuse: reuse.iter().map(|kernel| PartialReuse(kernel.reuse.touches())).collect(),
@@ -254,7 +254,7 @@ fn constant(&SpaceCost { loads, amount, .. }: &SpaceCost) -> ConstantCounts {
 }
 
 fn pc_summary(kernel: Arc<str>, pc: u32, operation: &Operation, counts: &PcCounts) -> PcSummary {
-    let SpaceSums { shared, local: in_local, constant: in_constant } = &counts.spaces;
+    let SpaceSums { shared, local: in_local, constant: in_constant } = &counts.spaces();
     // Those of the opcode's memory also if no lane is in it; those of a generic address where there are some.
     let space = operation.space;
     let has = |is_own, sums: &SpaceCost| is_own || sums.loads > 0;

@@ -22,24 +22,16 @@ impl Worker<'_, '_> {
         traced: &MemoryRecord<'_>,
         traffic: Traffic,
         loaded: &Loaded,
-        spaces: SpaceSums,
+        spaces: &SpaceSums,
     ) -> PcCounts {
         let mut lane_faults = FaultCounts::default();
         for fault in &loaded.faults {
             lane_faults[fault.kind()] += 1;
         }
-        let one = PcCounts {
-            loads: 1,
-            lanes: u64::from(self.lanes.executing.count()),
-            sectors: traffic.sectors,
-            fewest_sectors: traffic.sectors,
-            most_sectors: traffic.sectors,
-            ideal_sectors: traffic.ideal_sectors,
-            lane_faults,
-            spaces,
-        };
-        let key = (traced.pc, traced.operation);
-        self.per_pc.entry(key).and_modify(|known| known.add(&one)).or_insert(one);
+        let lanes = u64::from(self.lanes.executing.count());
+        let one = PcCounts::of_one(lanes, traffic, lane_faults);
+        let row = self.per_pc.entry((traced.pc, traced.operation));
+        row.and_modify(|known| known.add(&one)).or_insert_with(|| one.clone()).add_spaces(spaces);
         one
     }
 
@@ -51,8 +43,9 @@ impl Worker<'_, '_> {
         loaded: &Loaded,
         lines: u64,
         one: &PcCounts,
+        spaces: &SpaceSums,
     ) {
-        self.counts.spaces.add(&one.spaces);
+        self.counts.spaces.add(spaces);
         let counts = &mut self.counts.counts;
         counts.loads += 1;
         counts.lanes += one.lanes;

@@ -167,9 +167,9 @@ impl<'b, 't> Worker<'b, 't> {
         }
         let spaces = self.spaces(traced, served & !loaded.global, memory.map());
         let traffic = self.traffic(op, loaded.global, is_load);
-        let one = self.count(traced, traffic, &loaded, spaces);
+        let one = self.count(traced, traffic, &loaded, &spaces);
         if is_load {
-            self.count_load(traced, op, &loaded, traffic.lines, &one);
+            self.count_load(traced, op, &loaded, traffic.lines, &one, &spaces);
             if self.options.counts_reuse() && !loaded.global.is_empty() {
                 self.touch(op, loaded.global);
             }
