@@ -135,6 +135,28 @@ fn inputs_of_one_name_are_not_extracted_over_each_other() {
     }
 }
 
+/// An image does not replace an input that is named after it, or that is standard input.
+#[test]
+fn images_are_not_extracted_over_later_inputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = |from: &str, to: &str| {
+        fs::copy(common::file(&sample(from)), folder.path().join(to)).unwrap();
+    };
+    copy("lib.so", "L.so");
+    let whole = fs::read(common::file(&sample("lib.a"))).unwrap();
+    let later = folder.path().join("L.2.sm_75.cubin");
+    for input in ["L.2.sm_75.cubin", "-"] {
+        copy("lib.a", "L.2.sm_75.cubin");
+        let mut command = warpload();
+        command.current_dir(&folder).stdin(fs::File::open(&later).unwrap());
+        let arguments = ["decode", "--extract", ".", "--force", "L.so", input];
+        let ran: Ran = command.args(arguments).output().unwrap().into();
+        assert_eq!(ran.status, 2, "{}", ran.stderr);
+        assert!(ran.stderr.contains("is one of the inputs"), "{}", ran.stderr);
+        assert!(fs::read(&later).unwrap() == whole, "{input}");
+    }
+}
+
 /// Every way to read an archive says that its end is missing.
 #[test]
 fn archives_that_are_cut_off_are_errors() {

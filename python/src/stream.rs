@@ -54,11 +54,18 @@ impl Exported {
         std::process::id() != self.process
     }
 
-    /// Returns the next batch; `None` at the end.
-    fn next(&self) -> Result<Option<FFI_ArrowArray>, ArrowError> {
+    /// Returns the next batch, an empty array at the end, or the number of the error.
+    fn next(&self) -> Result<FFI_ArrowArray, c_int> {
         let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
-        let batch = batches.next().transpose()?;
-        Ok(batch.map(|batch| FFI_ArrowArray::new(&StructArray::from(batch).to_data())))
+        // Noted before the lock is given back: another thread would take the end after an error for the end.
+        if self.error.get().is_some() {
+            return Err(INVALID);
+        }
+        match batches.next().transpose() {
+            Ok(None) => Ok(FFI_ArrowArray::empty()),
+            Ok(Some(batch)) => Ok(FFI_ArrowArray::new(&StructArray::from(batch).to_data())),
+            Err(error) => Err(self.fail(&error)),
+        }
     }
 
     /// Notes an error, and returns its number.
@@ -105,16 +112,16 @@ unsafe extern "C" fn get_next(
 ) -> c_int {
     // SAFETY: the interface lets it be called with such a stream.
     let exported = unsafe { of(stream) };
-    if exported.is_of_parent() || exported.error.get().is_some() {
+    if exported.is_of_parent() {
         return INVALID;
     }
     match exported.next() {
         Ok(batch) => {
             // SAFETY: the caller lends a place, whose old bytes are not to be released.
-            unsafe { array.write(batch.unwrap_or_else(FFI_ArrowArray::empty)) };
+            unsafe { array.write(batch) };
             0
         }
-        Err(error) => exported.fail(&error),
+        Err(number) => number,
     }
 }
 

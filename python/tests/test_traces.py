@@ -110,8 +110,10 @@ def test_an_image_may_be_a_memory(traces) -> None:
 
 def test_notes_and_the_page(command, traces, tmp_path) -> None:
     trace = wl.Trace(traces / "generic.wlt")
-    found = trace.replay(kernel="no such kernel")
-    assert found.messages == ("no kernel has a name that `--kernel no such kernel` matches",)
+    with pytest.raises(wl.Error, match="no kernel has a name that .* the nearest are `faults`"):
+        trace.replay(kernel="no such kernel")
+    (note,) = trace.replay(space="constant", kernel="faults").messages
+    assert "no load is selected" in note
     page = tmp_path / "page.html"
     command("replay", traces / "generic.wlt", "--fill=zero", "--html", page)
     assert trace.replay(fill="zero", html=True).html == page.read_text()

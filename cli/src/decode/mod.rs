@@ -19,6 +19,7 @@ pub(crate) use self::arguments::Arguments;
 use self::decoder::Decoder;
 use self::extract::Extracted;
 use self::functions::Wanted;
+use super::inputs;
 use super::io::{self, Output};
 use super::options::Progress;
 use super::status::Status;
@@ -41,6 +42,13 @@ pub(crate) fn execute(
     let mut status = Status::Done;
     let mut functions = Wanted::new(arguments.function.as_deref());
     let mut extracted = Extracted::default();
+    if arguments.extract.is_some() {
+        // An image must not replace an input that is read after it.
+        inputs::remember_named(arguments.input.iter().filter(|path| !io::is_stdin(path)));
+        if arguments.input.iter().any(|path| io::is_stdin(path)) {
+            inputs::remember_stdin();
+        }
+    }
     for path in &arguments.input {
         match Decoder::new(&arguments, path, &mut functions, &mut extracted)
             .decode(progress, output)

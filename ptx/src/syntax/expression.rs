@@ -210,8 +210,9 @@ fn unary(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
         (b'-', Constant::Integer { bits, is_unsigned }) => {
             Ok(Constant::Integer { bits: bits.wrapping_neg(), is_unsigned })
         }
-        (_, Constant::Integer { bits, is_unsigned }) => {
-            Ok(Constant::Integer { bits: !bits, is_unsigned })
+        // A `.u64` whatever it was of. [an assembler's verdicts]
+        (_, Constant::Integer { bits, .. }) => {
+            Ok(Constant::Integer { bits: !bits, is_unsigned: true })
         }
         (_, Constant::Float(_)) => Ok(Constant::Float(f64::NAN)),
     }
@@ -279,17 +280,26 @@ fn apply(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
         b"|" => a | b,
         b"^" => a ^ b,
         b"&" => a & b,
-        // Of the second operand the lowest six bits count.
-        b"<<" => a.wrapping_shl(b as u32),
-        b">>" if left_unsigned => a.wrapping_shr(b as u32),
-        b">>" => (a as i64).wrapping_shr(b as u32) as u64,
+        // Of the second operand the lowest six bits count, and its type does not.
+        b"<<" => {
+            return Some(Constant::Integer {
+                bits: a.wrapping_shl(b as u32),
+                is_unsigned: left_unsigned,
+            });
+        }
+        b">>" => {
+            let (shift, signed) = (b as u32, a as i64);
+            let shifted = signed.wrapping_shr(shift) as u64;
+            let bits = if left_unsigned { a.wrapping_shr(shift) } else { shifted };
+            return Some(Constant::Integer { bits, is_unsigned: left_unsigned });
+        }
         b"+" => a.wrapping_add(b),
         b"-" => a.wrapping_sub(b),
         b"*" => a.wrapping_mul(b),
         b"/" if is_unsigned => a.checked_div(b)?,
-        b"%" if is_unsigned => a.checked_rem(b)?,
         b"/" if b != 0 => (a as i64).wrapping_div(b as i64) as u64,
-        b"%" if b != 0 => (a as i64).wrapping_rem(b as i64) as u64,
+        // Unsigned, whatever the operands are. [an assembler's verdicts]
+        b"%" => return Some(Constant::Integer { bits: a.checked_rem(b)?, is_unsigned: true }),
         _ => return None,
     };
     Some(Constant::Integer { bits, is_unsigned })
@@ -340,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_have_the_values_of_c() {
+    fn expressions_have_the_values_that_an_assembler_gives_them() {
         for (text, expected) in [
             ("4+4*2", 12),
             ("-(4)+ +1", -3),
@@ -362,11 +372,29 @@ mod tests {
             ("1<<64", 1),
             ("1<<-1", i64::MIN),
             ("-8>>65", -4),
+            // Where ptxas 12.9 and 13.5 differ from C: `~` and `%` make unsigned numbers, and the type of a
+            // shift is that of its left operand.
+            ("~0/2", i64::MAX),
+            ("~0>>63", 1),
+            ("~0<0", 0),
+            ("~63/5", 0x3333_3333_3333_3326),
+            ("7%(-3)", 7),
+            ("-7%(3)", 0),
+            ("-3%(-7)", 4),
+            ("(7%(3))-8<0", 0),
+            ("(-1>>0U)>>1", -1),
+            ("(1<<0U)-2<0", 1),
+            ("(5U<<1)-11<0", 0),
         ] {
             let bits = value(text).and_then(Constant::integer);
             assert_eq!(bits.map(|bits| bits as i64), Some(expected), "{text}");
         }
         assert_eq!(value("0f3F800000"), Some(Constant::Float(1.0)));
+        for (text, expected) in
+            [("1.e3", 1e3), (".5e1", 5.0), ("1.e-3", 1e-3), ("1.E+3", 1e3), ("-.5E-1", -0.05)]
+        {
+            assert_eq!(value(text), Some(Constant::Float(expected)), "{text}");
+        }
         for text in
             ["1.5<2", "!1.5", "~1.5", "1.5?1:2", "1?1:2.5", "1.5&&1", "(.s64)1.5", "(.s32)4"]
         {

@@ -31,8 +31,8 @@ pub struct Cost {
     /// Bank conflicts of shared memory: wavefronts beyond one for each group of lanes that has one. 0 in
     /// other memories.
     pub conflicts: u64,
-    /// Whether lanes that are served together ask shared memory for the same word, which serves them at once,
-    /// unless they are to change it.
+    /// Whether lanes ask shared memory for the same word. Those that are served together read it at once, but
+    /// atomics take turns, whether they are served together or not.
     pub(super) shares_words: bool,
 }
 
@@ -68,7 +68,7 @@ impl Offsets<'_> {
             amount: wavefronts,
             ideal: words.div_ceil(BANKS as u64),
             conflicts,
-            shares_words: first != self.lanes,
+            shares_words: distinct != self.lanes,
         }
     }
 
@@ -289,7 +289,7 @@ mod tests {
                 for word in start / 4..=(start + bytes - 1) / 4 {
                     all.insert(word);
                     let group = if bytes <= 4 { 0 } else { lane as u64 * bytes / 128 };
-                    units.insert((group, start / bytes.max(4)));
+                    units.insert(start / bytes.max(4));
                     banks[group as usize].entry(word % 32).or_default().insert(word);
                     sectors.insert((word, lane / 8));
                     own.insert((word, lane));

@@ -24,9 +24,6 @@ impl Judged<'_> {
             let help = "variables of `.global` and `.const` that are defined here have one";
             return self.findings.add(Rule::InitialValue, initial, message, help);
         }
-        if declared.scalar == ScalarType::Opaque {
-            return;
-        }
         if matches!(declared.scalar, ScalarType::F16 | ScalarType::F16x2 | ScalarType::Other) {
             let message = format!("an initial value for `{}`, of a type without any", self.text());
             let help = "its bits are the initial value of a `.b16` or `.b32`";

@@ -332,6 +332,10 @@ impl<'j> Judged<'j> {
     /// The initial value, unless a name or a mask in it is wrong, which is all that is said then.
     fn initial(&mut self) {
         let Some(initial) = self.declared.initial else { return };
+        // The fields of a texture or a sampler are words of their own.
+        if self.declared.scalar == ScalarType::Opaque {
+            return;
+        }
         let before = self.findings.violations.len();
         self.names_in(initial);
         if self.findings.violations.len() == before {

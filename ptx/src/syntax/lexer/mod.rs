@@ -154,12 +154,15 @@ impl<'s> Lexer<'s> {
             self.ends(start, end, TokenKind::Number)
         } else if first == b'.' && is(self.bytes.get(start + 1), NAME) {
             let end = self.dotted(start + 1);
-            // `.5` is a number; `.16x64b` is not, nor is `.5` right after a name.
-            let digits =
-                self.bytes.get(start + 1..end).or_impossible(&[], "the word was read up to there");
+            // `.5` and `.5e-1` are numbers; `.16x64b` is not, nor is `.5` right after a name.
+            let digits = self.after(start + 1, DIGIT);
             let before = start.checked_sub(1).and_then(|before| self.bytes.get(before));
-            let is_number = digits.iter().all(u8::is_ascii_digit) && !is(before, NAME);
-            self.ends(start, end, if is_number { TokenKind::Number } else { TokenKind::Dotted })
+            let is_fraction = digits > start + 1 && !is(before, NAME);
+            let number = if digits == end { Some(end) } else { self.exponent(digits) };
+            match number.filter(|_| is_fraction) {
+                Some(end) => self.ends(start, end, TokenKind::Number),
+                None => self.ends(start, end, TokenKind::Dotted),
+            }
         } else if first == b'%' && is(self.bytes.get(start + 1), NAME) {
             let end = self.name(start + 2);
             self.ends(start, end, TokenKind::Word)
@@ -274,6 +277,8 @@ impl<'s> Lexer<'s> {
         if is_decimal && self.bytes.get(end) == Some(&b'.') {
             if is(self.bytes.get(end + 1), DIGIT) {
                 end = self.name(end + 1);
+            } else if let Some(exponent) = self.exponent(end + 1) {
+                return exponent;
             } else if !is(self.bytes.get(end + 1), NAME) {
                 // `1.` is a float, too.
                 end += 1;
@@ -285,6 +290,15 @@ impl<'s> Lexer<'s> {
             && is(self.bytes.get(end + 1), DIGIT);
         let has_prefix = matches!(self.bytes.get(start + 1), Some(b'f' | b'F' | b'd' | b'D'));
         if signs_exponent && !is_hexadecimal && !has_prefix { self.name(end + 1) } else { end }
+    }
+
+    /// Returns the end of an exponent that begins at `at`, if there is one.
+    fn exponent(&self, at: usize) -> Option<usize> {
+        let is_signed = matches!(self.bytes.get(at + 1), Some(b'+' | b'-'));
+        let digits = at + 1 + usize::from(is_signed);
+        let is_exponent =
+            matches!(self.bytes.get(at), Some(b'e' | b'E')) && is(self.bytes.get(digits), DIGIT);
+        is_exponent.then(|| self.name(digits))
     }
 
     fn quoted(&mut self, start: usize) -> Token {

@@ -246,6 +246,22 @@ fn declarations_belong_to_their_versions() {
     assert_eq!(broken(&old("3.0", "sm_20, debug", ".section .debug_str { }", "")), []);
 }
 
+/// Floats in every notation that ptxas 12.9 and 13.5 take, and the fields of textures and samplers, which are no names.
+#[test]
+fn initial_values_that_ptxas_takes() {
+    for declaration in [
+        ".global .f64 g = 1.e3;",
+        ".global .f32 g[3] = {.5e1, 1.e-3, 1.E+3};",
+        ".global .texref g = { width=16 };",
+        ".global .texref g[2] = {{width=1}, {width=2}};",
+        ".global .surfref g = {width=3, height=4};",
+        ".global .samplerref g = { addr_mode_0 = clamp_to_border, filter_mode = nearest };",
+    ] {
+        let text = old("8.0", "sm_80, texmode_independent", declaration, "");
+        assert_eq!(broken(&text), [], "{declaration}");
+    }
+}
+
 #[test]
 fn alignment_may_precede_the_space() {
     let load = "ld.shared.u32 %r1, [x]; ld.param.u32 %r2, [kp];";
