@@ -130,6 +130,11 @@ pub(crate) fn execute(
     };
     let executor = if reference { Executor::Reference } else { Executor::Fast };
     let is_wide = matches!(load.word(), MachineWord::Bits128(_));
+    if !is_wide && machine.memory.get().is_only_wide() {
+        let message = "the memory has an allocation that reaches beyond 2^40, which addresses of SM 5.x and 6.x do \
+                       not have; expected another memory, or `address_bits`";
+        return Err(error(py, message));
+    }
     let state = machine.wide.as_ref().filter(|_| is_wide).unwrap_or(&machine.state);
     let outcome = executor.execute(&load, state, &mut warp.0);
     outcome.map(Outcome::new).map_err(|failed| error(py, failed))

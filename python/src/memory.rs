@@ -148,6 +148,11 @@ impl Memory {
 }
 
 impl Memory {
+    /// Whether the instruction's SM decides how many bits addresses have, and those of SM 5.x are too few.
+    pub(crate) fn is_only_wide(&self) -> bool {
+        self.address_bits.is_none() && self.wide.is_none()
+    }
+
     /// Creates the memory of an image.
     pub(crate) fn of_image(bytes: Bytes) -> Self {
         let address_bits = Some(bytes.map().address_bits());

@@ -195,7 +195,7 @@ fn standard_output_that_cannot_be_written() {
     let path = bin.parent().expect("a folder").to_str().expect("UTF-8");
     let path = format!("{path}:{}", std::env::var("PATH").expect("a path"));
     let redirections: &[&str] =
-        if cfg!(target_os = "linux") { &[">&-", "> /dev/full"] } else { &[">&-"] };
+        if cfg!(target_os = "linux") { &[">&-", "> /dev/full", "1< /dev/null"] } else { &[">&-"] };
     for call in EVERY_SUBCOMMAND {
         let call: Vec<String> = call.iter().map(|word| word.replace("FOLDER", folder)).collect();
         for redirection in redirections {

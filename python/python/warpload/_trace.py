@@ -174,6 +174,9 @@ def replay_arguments(
     demangle: bool = True,
 ) -> list[str]:
     """Returns the command's arguments for what decides what a replay computes."""
+    for name, word in (("fill", fill), ("kernel", kernel), ("opcode", opcode), ("space", space)):
+        if not isinstance(word, str | None):
+            raise TypeError(f"{name}: expected a str or None, not {type(word).__name__}")
     if isinstance(cubin, (str, os.PathLike)):
         cubin = (cubin,)
     if isinstance(pc, tuple):
