@@ -286,7 +286,7 @@ impl Run<'_> {
         if self.report.tally.counts.failed > 0 {
             output.raise(Status::Failed);
         }
-        // What a case names is known by now.
+        // Only now are the files of these cases known as inputs.
         self.to.check()?;
         let report = self.report.take();
         self.asked.hidden(|| {

@@ -58,7 +58,7 @@ pub(super) enum Remark {
     Difference(String),
     /// What is in its word and not in any text.
     Unread(String),
-    /// What is in its word and hidden by its text.
+    /// A descriptor of the word that the text hides.
     Hidden(String),
 }
 

@@ -33,8 +33,8 @@ struct ExtractedJson<'i> {
 pub(super) struct Extracted(HashMap<String, PathBuf>);
 
 impl Extracted {
-    /// Notes an input. Refuses one with the names of another: what is written for the one would replace
-    /// what was just written for the other.
+    /// Notes an input. Refuses a second one with the same stem, because its images would replace those
+    /// just written.
     fn add(&mut self, stem: &str, path: &Path) -> anyhow::Result<()> {
         match self.0.entry(stem.to_ascii_lowercase()) {
             Entry::Vacant(entry) => drop(entry.insert(path.to_owned())),

@@ -75,7 +75,7 @@ struct Counts {
 pub(super) struct Library {
     /// The first image that has each.
     known: HashMap<Code, u64>,
-    /// The sum of those that are no copies, and how many of these and of copies there are.
+    /// The counts of all functions without copies, then the numbers of functions and of copies.
     total: Counts,
     remarks: u64,
     functions: u64,
@@ -187,7 +187,7 @@ fn by_cache<S: Serializer>(
 }
 
 impl<'s> Stats<'s> {
-    /// `library` is what the images before had, and the number of this one.
+    /// `library` has the number of this image, and the functions of the images before it.
     pub(super) fn new(
         path: &'s Path,
         style: Style,
