@@ -15,8 +15,8 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::{Executor, LaneAddresses, LoadOp, load};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, Addresses, Arena, MemoryBuilder};
-use warpload::suite::image::Manifest;
 use warpload::warp::Warp;
+use warpload_suite::image::Manifest;
 
 const BASE: u64 = 0x1_0000_0000;
 const BYTES: usize = 1 << 20;

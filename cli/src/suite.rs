@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::ser::{SerializeMap, Serializer};
-use warpload::suite::json::JsonError;
+use warpload::json::JsonError;
 
 use super::io::{self, Output};
 use super::name::visible;

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use serde_json::value::RawValue;
 use warpload::load::{ExecuteError, Executor};
-use warpload::suite::vector::{Difference, Vector};
+use warpload_suite::vector::{Difference, Vector};
 
 use super::io::{self, Output};
 use super::options::{Format, Progress};

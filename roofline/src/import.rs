@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
-use warpload::trace::{TraceWriter, import};
+use warpload_trace::{TraceWriter, import};
 
 use crate::measure::{Bench, Measure, Target, Unit, wall_time};
 

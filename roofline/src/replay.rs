@@ -9,9 +9,8 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::{LaneAddresses, LoadOp, load};
 use warpload::machine::Misaligned;
 use warpload::memory::{AddressSpace, Arena, Fill, Memory};
-use warpload::trace::{
-    Addresses, BinaryTrace, Data, Kernel, NewRecord, Operation, ReplayOptions, TraceWriter, replay,
-};
+use warpload_replay::{Data, ReplayOptions, replay};
+use warpload_trace::{Addresses, BinaryTrace, Kernel, NewRecord, Operation, TraceWriter};
 
 use crate::loads::{BASE, memory, used};
 use crate::measure::{Bench, Measure, Target, Unit, wall_time};

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use warpload::encoding::{Decoded128, Instruction, Instruction128, MachineWord, Sm};
-use warpload::sass::{Format, read};
+use warpload_binary::sass::{Format, read};
 
 use crate::measure::{Bench, Measure, Target, Unit};
 use crate::random;

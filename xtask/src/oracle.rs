@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use warpload::encoding::{Decoded128, Instruction128, Sm};
-use warpload::sass;
+use warpload_binary::sass;
 use warpload_oracle::{Nvdisasm, TARGETS, run_wide};
 
 use crate::metadata::Metadata;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use warpload::container::{ImageKind, Images};
+use warpload_binary::container::{ImageKind, Images};
 
 use crate::metadata::Metadata;
 use crate::nvdisasm;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use warpload::suite::json::JsonError;
+use warpload::json::JsonError;
 
 use crate::families::{Expected, Family, Object, family_of, quoted};
 use crate::{io, suite};

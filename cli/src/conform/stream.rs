@@ -1,7 +1,7 @@
 //! What a program writes: lines of bounded length, and the end of its standard error.
 
 use crate::name::{shortened, visible};
-use warpload::lines::MAX_LINE_BYTES;
+use warpload_binary::lines::MAX_LINE_BYTES;
 
 /// How many characters of what the program writes are shown.
 pub(super) const MAX_CHARACTERS: usize = 200;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use warpload::lines::MAX_LINE_BYTES;
+use warpload_binary::lines::MAX_LINE_BYTES;
 
 use super::case::{About, Case};
 use super::outcome::{Failure, FailureKind, Line, Outcome, Verdict};

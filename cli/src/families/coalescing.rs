@@ -1,10 +1,10 @@
 //! `coalescing`: what an access costs.
 
 use serde::{Deserialize, Deserializer, Serialize};
+use warpload::json::{self, JsonError};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{Addresses, Space, Width};
-use warpload::suite::json::{self, JsonError};
-use warpload::trace::LoadCosts;
+use warpload_replay::LoadCosts;
 
 use super::family::{Answer, Answerer, Expected, Uncomparable};
 use super::value::hexadecimal;

@@ -1,7 +1,7 @@
 //! `execute`: vectors, whose `final` is the answer.
 
-use warpload::suite::json::JsonError;
-use warpload::suite::vector::{Final, Vector};
+use warpload::json::JsonError;
+use warpload_suite::vector::{Final, Vector};
 
 use super::family::{Answer, Answerer, Expected, Uncomparable};
 

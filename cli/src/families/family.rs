@@ -2,8 +2,8 @@
 //! expects; and what its functions take and return.
 
 use serde::Serialize;
+use warpload::json::JsonError;
 use warpload::load::Executor;
-use warpload::suite::json::JsonError;
 use warpload_ptx::tensor::Registers;
 use warpload_ptx::tensor::cases::PatternMemories;
 

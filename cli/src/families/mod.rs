@@ -13,7 +13,7 @@ mod word;
 
 use std::borrow::Cow;
 
-use warpload::suite::json::JsonError;
+use warpload::json::JsonError;
 
 pub(crate) use self::family::{Answer, Answerer, Expected, Family, Uncomparable};
 pub(crate) use self::object::{Object, quoted};

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use warpload::suite::json::{self, JsonError};
+use warpload::json::{self, JsonError};
 
 /// A JSON object: its keys in order, each with its value as it is written.
 pub(crate) struct Object<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);

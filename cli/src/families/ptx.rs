@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::Value;
-use warpload::suite::json::{self, JsonError};
+use warpload::json::{self, JsonError};
 use warpload_ptx::rules::Unit;
 use warpload_ptx::{check_as, read};
 

@@ -1,6 +1,6 @@
 //! `tensor-memory`: the cases of `tmem test`, whose `expect` is the answer.
 
-use warpload::suite::json::JsonError;
+use warpload::json::JsonError;
 use warpload_ptx::tensor::cases::{Case, Expected as Outcome};
 
 use super::family::{Answer, Answerer, Expected, Uncomparable};

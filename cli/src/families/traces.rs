@@ -6,8 +6,8 @@ use std::path::Path;
 use clap::Parser;
 use serde::Deserialize;
 use serde_json::Value;
-use warpload::suite::json::{self, JsonError};
-use warpload::trace::{ImportError, TraceError};
+use warpload::json::{self, JsonError};
+use warpload_trace::{ImportError, TraceError};
 
 use super::family::{Answer, Answerer, Expected, Uncomparable};
 use super::value;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use warpload::encoding::{Decoded, Load, Sm};
-use warpload::suite::json::{self, JsonError};
+use warpload::json::{self, JsonError};
 
 use super::family::{Answer, Answerer, Expected, Uncomparable};
 use super::value::hexadecimal;

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use warpload::json::JsonError;
 use warpload::machine::Machine;
-use warpload::suite::image::machine_from_json;
-use warpload::suite::json::JsonError;
+use warpload_suite::image::machine_from_json;
 
 use super::file::with_source;
 use super::run::{self, Given};

@@ -3,16 +3,16 @@
 use serde::de::IgnoredAny;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
-use warpload::only_objects;
-use warpload::suite::json::present;
+use warpload_suite::json::present;
+use warpload_suite::only_objects;
 
 use super::{Case, Confidence, Expected, ExpectedRegisters};
 use crate::tensor::{
     Allocations, Form, IllegalLoadError, Issue, LaneMode, MAX_REGISTERS, Pattern, Reduction, Rules,
     TensorAddress, TensorLoad,
 };
+use warpload::json::{self, JsonError};
 use warpload::lane::{LANES, LaneValues};
-use warpload::suite::json::{self, JsonError};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
