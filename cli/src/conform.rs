@@ -131,7 +131,6 @@ pub(crate) fn execute(
     program.check_starts()?;
     let kind = Kind {
         one: "case",
-        many: "cases",
         key: None,
         shown: SHOWN,
         most: arguments.failures,

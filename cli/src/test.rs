@@ -76,14 +76,7 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let Arguments { file, executor, fill_in: _, output: filled, format } = arguments;
-    let kind = Kind {
-        one: "vector",
-        many: "vectors",
-        key: Some("name"),
-        shown: 8,
-        most: usize::MAX,
-        program: "",
-    };
+    let kind = Kind::tests("vector", "name", 8);
     let test = "execute";
     let Some(filled) = filled else {
         return suite::test(test, kind, &file, format, progress, output, |line| {

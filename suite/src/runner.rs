@@ -21,21 +21,36 @@ pub trait Examinee: Send {
     /// How many lines it is passed together at most.
     const MAX_LINES: usize;
 
-    /// Forgets the places of lines: others come.
-    fn forget(&mut self) {}
-
-    /// Judges lines, for as long as `next` returns another place among them; `next` is passed the outcome before.
-    /// A place may come twice in the result: the later outcome holds. No lines follow if `is_last`.
+    /// Asks the case of a line, and judges the answer.
     ///
     /// # Errors
     /// Returns [`RunError`] if the examinee cannot be asked at all.
+    fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, RunError>;
+
+    /// Forgets the places of lines: others come.
+    fn forget(&mut self) {}
+
+    /// Judges lines, for as long as `next` returns another place among them. A place may come twice in the result:
+    /// the later outcome holds. No lines follow if `is_last`.
+    ///
+    /// # Errors
+    /// As [`Self::judge`].
     fn examine(
         &mut self,
         lines: &[CaseLine],
-        is_last: bool,
-        next: &mut dyn FnMut(Option<&CaseOutcome>) -> Option<usize>,
-    ) -> Result<Vec<(usize, CaseOutcome)>, RunError>;
+        _is_last: bool,
+        next: NextPlace<'_>,
+    ) -> Result<Vec<(usize, CaseOutcome)>, RunError> {
+        let mut outcomes = Vec::new();
+        while let Some(place) = next(outcomes.last().map(|(_, outcome)| outcome)) {
+            outcomes.push((place, self.judge(&lines[place])?));
+        }
+        Ok(outcomes)
+    }
 }
+
+/// Returns the place of the next line that an examinee judges, and is passed the outcome before.
+pub type NextPlace<'n> = &'n mut dyn FnMut(Option<&CaseOutcome>) -> Option<usize>;
 
 /// Receives the outcomes of a run.
 pub trait SuiteReport {
@@ -293,18 +308,29 @@ pub struct InProcess<F> {
     check: F,
 }
 
-impl<F: FnMut(&str) -> Result<Option<CheckedCase>, JsonError> + Send> InProcess<F> {
+impl<F> InProcess<F>
+where
+    F: FnMut(&str) -> Result<Option<CheckedCase>, JsonError> + Send,
+{
     /// Creates an examinee of a family. `check` runs the case of a line; `None` if it is not one of those that are
     /// chosen.
     pub fn new(family: &'static str, check: F) -> Self {
         Self { family, check }
     }
+}
 
-    fn judge(&mut self, line: &CaseLine) -> CaseOutcome {
+impl<F> Examinee for InProcess<F>
+where
+    F: FnMut(&str) -> Result<Option<CheckedCase>, JsonError> + Send,
+{
+    // All differences of a case are kept, and they can be many.
+    const MAX_LINES: usize = 1;
+
+    fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, RunError> {
         let text = line.text.as_deref().map_err(Clone::clone);
         let checked = text.and_then(|text| (self.check)(text).map_err(|error| with_column(&error)));
         let (name, verdict) = match checked {
-            Err(message) => return CaseOutcome::not_a_case(message),
+            Err(message) => return Ok(CaseOutcome::not_a_case(message)),
             Ok(None) => (None, CaseVerdict::Unchosen),
             Ok(Some(CheckedCase { name, differences })) if differences.is_empty() => {
                 (Some(name), CaseVerdict::Passed)
@@ -316,24 +342,6 @@ impl<F: FnMut(&str) -> Result<Option<CheckedCase>, JsonError> + Send> InProcess<
             }
         };
         let about = CaseAbout { name, ..CaseAbout::default() };
-        CaseOutcome { family: Some(self.family), about, verdict, answered: Some(true) }
-    }
-}
-
-impl<F: FnMut(&str) -> Result<Option<CheckedCase>, JsonError> + Send> Examinee for InProcess<F> {
-    // All differences of a case are kept, and they can be many.
-    const MAX_LINES: usize = 1;
-
-    fn examine(
-        &mut self,
-        lines: &[CaseLine],
-        _: bool,
-        next: &mut dyn FnMut(Option<&CaseOutcome>) -> Option<usize>,
-    ) -> Result<Vec<(usize, CaseOutcome)>, RunError> {
-        let mut outcomes = Vec::new();
-        while let Some(place) = next(outcomes.last().map(|(_, outcome)| outcome)) {
-            outcomes.push((place, self.judge(&lines[place])));
-        }
-        Ok(outcomes)
+        Ok(CaseOutcome { family: Some(self.family), about, verdict, answered: Some(true) })
     }
 }

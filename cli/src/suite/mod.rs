@@ -109,7 +109,7 @@ fn read<E: Examinee>(
         (Some(error), _) => Err(error),
         (None, Err(error)) => Err(Unreadable(error).into()),
         (None, Ok(())) if is_empty => {
-            let error = anyhow!("no {}; expected one JSON object a line", kind.many);
+            let error = anyhow!("no {}s; expected one JSON object a line", kind.one);
             Err(Unreadable(error.context(name)).into())
         }
         (None, Ok(())) => Ok(()),

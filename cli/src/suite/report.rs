@@ -53,7 +53,6 @@ impl Format {
 #[derive(Clone, Copy)]
 pub(crate) struct Kind<'k> {
     pub(crate) one: &'static str,
-    pub(crate) many: &'static str,
     /// The JSON key of the name of a test of our own executors, which has nothing else and is counted without
     /// families and flags. `None` for the cases of a suite.
     pub(crate) key: Option<&'static str>,
@@ -63,6 +62,13 @@ pub(crate) struct Kind<'k> {
     pub(crate) most: usize,
     /// The name of the program that is asked.
     pub(crate) program: &'k str,
+}
+
+impl Kind<'static> {
+    /// The tests of our own executors.
+    pub(crate) const fn tests(one: &'static str, key: &'static str, shown: usize) -> Self {
+        Self { one, key: Some(key), shown, most: usize::MAX, program: "" }
+    }
 }
 
 /// The results that are written, in the order of the cases.

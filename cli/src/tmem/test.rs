@@ -40,14 +40,7 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let Arguments { file, skip_inferred, format } = arguments;
-    let kind = Kind {
-        one: "case",
-        many: "cases",
-        key: Some("id"),
-        shown: usize::MAX,
-        most: usize::MAX,
-        program: "",
-    };
+    let kind = Kind::tests("case", "id", usize::MAX);
     let mut answerer = Answerer::new(Executor::Fast);
     suite::test("tensor-memory", kind, &file, format, progress, output, |line| {
         tensor_memory::check(line, skip_inferred, &mut answerer)

@@ -18,7 +18,12 @@ pub(super) fn compare(
 
 pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnswer, JsonError> {
     let case = TensorCase::from_json(question)?;
-    Ok(CaseAnswer::new(&case.answer(&answerer.memories, &mut answerer.registers)))
+    let mut answer = case.answer(&answerer.memories, &mut answerer.registers);
+    if let ExpectedTensorLoad::Loaded(registers) = &mut answer {
+        // Their digest is enough.
+        registers.all = None;
+    }
+    Ok(CaseAnswer::new(&answer))
 }
 
 /// Executes a case and compares register by register. Returns `None` for a case that was inferred, if those are

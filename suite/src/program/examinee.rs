@@ -11,7 +11,7 @@ use super::{Program, Running, Silence};
 use crate::case::{CaseChoice, CaseFile, CaseLine, SuiteCase};
 use crate::families::{JsonObject, Uncomparable};
 use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
-use crate::runner::{Examinee, RunError};
+use crate::runner::{Examinee, NextPlace, RunError};
 use crate::text::{shortened, with_column};
 
 /// How many cases are asked again, each of a run of its own, if a run has written more lines than it was
@@ -42,6 +42,32 @@ pub struct ProgramExaminee<'p> {
 impl Examinee for ProgramExaminee<'_> {
     const MAX_LINES: usize = 1024;
 
+    fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, RunError> {
+        let case = match line.text.as_deref().map_err(Clone::clone).and_then(SuiteCase::new) {
+            Ok(case) => case,
+            Err(message) => return Ok(CaseOutcome::not_a_case(message)),
+        };
+        // Whether the case is asked or not: an output in its place would be lost to other runs too.
+        if let Some(file) = case.named_file(&line.file) {
+            (self.on_file)(&file);
+        }
+        let skipped = self.choice.skip_decisions.as_ref().filter(|_| case.about.is_decision);
+        let (verdict, answered) = if !self.choice.has(&case) {
+            (CaseVerdict::Unchosen, None)
+        } else if let Some(reason) = skipped {
+            (CaseVerdict::Skipped(reason.clone()), None)
+        } else {
+            match self.ask(&case, &line.file)? {
+                Ok(answer) => (judged(&case, &answer), Some(true)),
+                Err(failure) => {
+                    let is_line = failure.kind == CaseFailureKind::WrongLine;
+                    (CaseVerdict::Failed(failure), Some(is_line))
+                }
+            }
+        };
+        Ok(CaseOutcome { family: Some(case.family.name), about: case.about, verdict, answered })
+    }
+
     fn forget(&mut self) {
         self.asked.clear();
     }
@@ -50,7 +76,7 @@ impl Examinee for ProgramExaminee<'_> {
         &mut self,
         lines: &[CaseLine],
         is_last: bool,
-        next: &mut dyn FnMut(Option<&CaseOutcome>) -> Option<usize>,
+        next: NextPlace<'_>,
     ) -> Result<Vec<(usize, CaseOutcome)>, RunError> {
         let mut outcomes = Vec::new();
         while let Some(place) = next(outcomes.last().map(|(_, outcome)| outcome)) {
@@ -134,33 +160,6 @@ impl<'p> ProgramExaminee<'p> {
             outcome.verdict = CaseVerdict::Failed(too_many());
         }
         Ok(())
-    }
-
-    /// Asks a case and judges the answer.
-    fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, RunError> {
-        let case = match line.text.as_deref().map_err(Clone::clone).and_then(SuiteCase::new) {
-            Ok(case) => case,
-            Err(message) => return Ok(CaseOutcome::not_a_case(message)),
-        };
-        // Whether the case is asked or not: an output in its place would be lost to other runs too.
-        if let Some(file) = case.named_file(&line.file) {
-            (self.on_file)(&file);
-        }
-        let skipped = self.choice.skip_decisions.as_ref().filter(|_| case.about.is_decision);
-        let (verdict, answered) = if !self.choice.has(&case) {
-            (CaseVerdict::Unchosen, None)
-        } else if let Some(reason) = skipped {
-            (CaseVerdict::Skipped(reason.clone()), None)
-        } else {
-            match self.ask(&case, &line.file)? {
-                Ok(answer) => (judged(&case, &answer), Some(true)),
-                Err(failure) => {
-                    let is_line = failure.kind == CaseFailureKind::WrongLine;
-                    (CaseVerdict::Failed(failure), Some(is_line))
-                }
-            }
-        };
-        Ok(CaseOutcome { family: Some(case.family.name), about: case.about, verdict, answered })
     }
 
     /// Asks the program, which is started if it does not run; after a failure it does not.

@@ -150,162 +150,100 @@ pub fn digest(registers: &Registers) -> String {
 }
 
 impl TensorCase {
-    /// Executes the load and returns how the outcome differs from what is expected; empty if it does
-    /// not, or if the case expects nothing. A reduction that does not exist is illegal, whatever the
-    /// code: cases have no common one for it.
+    /// Executes the load and returns how the outcome differs from the expected one; empty if it does
+    /// not, or if the case expects nothing.
     pub fn check(
         &self,
         memories: &PatternMemories,
         registers: &mut Registers,
     ) -> Vec<TensorDifference> {
-        let outcome = self.run(memories, registers);
-        self.differences(outcome.map(|()| Loaded::Executed(registers)))
+        self.compare(&self.answer(memories, registers))
     }
 
-    /// Executes the load and returns the outcome, as a case expects it: registers by their digest.
+    /// Executes the load and returns the outcome, with all registers if it loads any.
     pub fn answer(
         &self,
         memories: &PatternMemories,
         registers: &mut Registers,
     ) -> ExpectedTensorLoad {
-        if let Err(unloaded) = self.run(memories, registers) {
-            return unloaded;
+        let load = match &self.load {
+            Err(illegal) => return ExpectedTensorLoad::Illegal(illegal.code().to_owned()),
+            Ok(load) => load,
+        };
+        let memory = memories.get(self.pattern);
+        if let Err(fault) = execute(load, self.issue, memory, &self.rules, registers) {
+            return ExpectedTensorLoad::Fault(fault.code().to_owned());
         }
+        let of_thread = |thread| registers.data().iter().map(|values| values[thread]).collect();
         ExpectedTensorLoad::Loaded(Box::new(ExpectedRegisters {
             count: registers.data().len(),
             sha256: digest(registers),
-            all: None,
+            all: Some((0..LANES).map(of_thread).collect()),
             samples: Vec::new(),
             reduced: registers.reduced().copied(),
             reduced_by_lane: None,
         }))
     }
 
-    /// Returns how an outcome differs from what is expected, as [`Self::check`] does. Registers are
-    /// compared by their digest, and one by one if the outcome has them.
+    /// Returns how an outcome differs from the expected one; empty if the case expects nothing. Registers are
+    /// compared by their digest, and one by one if the outcome has them. A reduction that does not exist is
+    /// illegal, whatever the code: cases have no common one for it.
     #[must_use]
     pub fn compare(&self, outcome: &ExpectedTensorLoad) -> Vec<TensorDifference> {
-        self.differences(match outcome {
-            ExpectedTensorLoad::Loaded(registers) => Ok(Loaded::Told(registers)),
-            unloaded => Err(unloaded.clone()),
-        })
-    }
-
-    /// Executes the load; `Err` if it loads nothing.
-    fn run(
-        &self,
-        memories: &PatternMemories,
-        registers: &mut Registers,
-    ) -> Result<(), ExpectedTensorLoad> {
-        match &self.load {
-            Err(illegal) => Err(ExpectedTensorLoad::Illegal(illegal.code().to_owned())),
-            Ok(load) => {
-                let memory = memories.get(self.pattern);
-                execute(load, self.issue, memory, &self.rules, registers)
-                    .map_err(|fault| ExpectedTensorLoad::Fault(fault.code().to_owned()))
+        use ExpectedTensorLoad::{Illegal, Loaded};
+        match (&self.expected, outcome) {
+            (None, _) => Vec::new(),
+            (Some(Illegal(_)), Illegal(_)) if self.load == Err(IllegalLoadError::ReductionKind) => {
+                Vec::new()
+            }
+            (Some(Loaded(expected)), Loaded(registers)) => expected.compare(registers),
+            (Some(expected), got) if got == expected => Vec::new(),
+            (Some(expected), got) => {
+                let (expected, got) = (expected.to_string(), got.to_string());
+                vec![TensorDifference::Outcome { expected, got }]
             }
         }
     }
-
-    fn differences(
-        &self,
-        outcome: Result<Loaded<'_>, ExpectedTensorLoad>,
-    ) -> Vec<TensorDifference> {
-        let expected = match (&self.expected, &outcome) {
-            (None, _) => return Vec::new(),
-            (Some(ExpectedTensorLoad::Illegal(_)), Err(ExpectedTensorLoad::Illegal(_)))
-                if self.load == Err(IllegalLoadError::ReductionKind) =>
-            {
-                return Vec::new();
-            }
-            (Some(ExpectedTensorLoad::Loaded(expected)), Ok(registers)) => {
-                return expected.compare(registers);
-            }
-            (Some(expected), _) => expected.to_string(),
-        };
-        let got = outcome.map_or_else(|unloaded| unloaded.to_string(), |_| REGISTERS.to_owned());
-        if got == expected { Vec::new() } else { vec![TensorDifference::Outcome { expected, got }] }
-    }
 }
-
-/// What an outcome with registers is called.
-const REGISTERS: &str = "registers";
 
 impl fmt::Display for ExpectedTensorLoad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Illegal(code) => write!(f, "illegal, {code}"),
             Self::Fault(code) => write!(f, "fault, {code}"),
-            Self::Loaded(_) => f.write_str(REGISTERS),
-        }
-    }
-}
-
-/// The registers of an outcome.
-enum Loaded<'r> {
-    /// Those that this executor loaded.
-    Executed(&'r Registers),
-    /// What another one says of its own.
-    Told(&'r ExpectedRegisters),
-}
-
-impl Loaded<'_> {
-    fn count(&self) -> usize {
-        match self {
-            Self::Executed(registers) => registers.data().len(),
-            Self::Told(told) => told.count,
-        }
-    }
-
-    /// Returns whether single registers are known.
-    fn has_registers(&self) -> bool {
-        matches!(self, Self::Executed(_) | Self::Told(ExpectedRegisters { all: Some(_), .. }))
-    }
-
-    fn register(&self, thread: usize, register: usize) -> Option<u32> {
-        match self {
-            Self::Executed(registers) => registers.data().get(register)?.get(thread).copied(),
-            Self::Told(told) => told.all.as_ref()?.get(thread)?.get(register).copied(),
-        }
-    }
-
-    fn digest(&self) -> String {
-        match self {
-            Self::Executed(registers) => digest(registers),
-            Self::Told(told) => told.sha256.clone(),
-        }
-    }
-
-    fn reduced(&self) -> Option<&LaneValues> {
-        match self {
-            Self::Executed(registers) => registers.reduced(),
-            Self::Told(told) => told.reduced.as_ref(),
+            Self::Loaded(_) => f.write_str("registers"),
         }
     }
 }
 
 impl ExpectedRegisters {
-    fn compare(&self, loaded: &Loaded<'_>) -> Vec<TensorDifference> {
+    fn compare(&self, loaded: &Self) -> Vec<TensorDifference> {
         let mut differences = Vec::new();
-        let (expected, got) = (self.count, loaded.count());
+        let (expected, got) = (self.count, loaded.count);
         if expected != got {
             differences.push(TensorDifference::Count { expected, got });
         }
-        let all = self.all.iter().flatten().enumerate().flat_map(|(thread, values)| {
-            values.iter().enumerate().map(move |(register, value)| (thread, register, *value))
-        });
-        let known = all.chain(self.samples.iter().copied()).filter(|_| loaded.has_registers());
-        for (thread, register, expected) in known {
-            let got = loaded.register(thread, register);
-            if got != Some(expected) {
-                differences.push(TensorDifference::Register { thread, register, expected, got });
+        if let Some(loaded) = &loaded.all {
+            let all = self.all.iter().flatten().enumerate().flat_map(|(thread, values)| {
+                values.iter().enumerate().map(move |(register, value)| (thread, register, *value))
+            });
+            for (thread, register, expected) in all.chain(self.samples.iter().copied()) {
+                let got = loaded.get(thread).and_then(|values| values.get(register)).copied();
+                if got != Some(expected) {
+                    differences.push(TensorDifference::Register {
+                        thread,
+                        register,
+                        expected,
+                        got,
+                    });
+                }
             }
         }
-        let got = loaded.digest();
-        if got != self.sha256 {
-            differences.push(TensorDifference::Digest { expected: self.sha256.clone(), got });
+        if loaded.sha256 != self.sha256 {
+            let (expected, got) = (self.sha256.clone(), loaded.sha256.clone());
+            differences.push(TensorDifference::Digest { expected, got });
         }
-        self.compare_reduced(loaded.reduced(), &mut differences);
+        self.compare_reduced(loaded.reduced.as_ref(), &mut differences);
         differences
     }
 
