@@ -268,8 +268,6 @@ where
 /// Implements `Deserialize` for structs that derive it with `#[serde(remote = "Self")]`: an object
 /// is read as derived, all else is a wrong type. (Derived alone, a struct can be read from an array
 /// of its fields too.)
-#[doc(hidden)]
-#[macro_export]
 macro_rules! only_objects {
     ($($type:ident),+ $(,)?) => {
         $(impl<'de> serde::Deserialize<'de> for $type {
@@ -298,7 +296,7 @@ macro_rules! only_objects {
     };
 }
 
-pub(crate) use crate::only_objects;
+pub(crate) use only_objects;
 
 #[cfg(test)]
 mod tests {

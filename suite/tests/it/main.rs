@@ -1,10 +1,11 @@
-//! Tests through the public interface: vectors and images.
+//! Tests through the public interface: vectors, images and cases.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod configuration;
 mod flags;
 mod generate;
 mod images;
+mod tensor_cases;
 mod vector_errors;
 mod vectors;
 
