@@ -3,17 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Result;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::seeds::Seed;
-use anyhow::Result;
-
-use super::Campaign;
-use super::command::{self, LIMITS, limited};
-use super::report::Faults;
-use super::samples::{FORMS, Form, arguments};
-use super::text::{line, words};
+use crate::Campaign;
+use crate::command::{LIMITS, limited, run as run_command};
+use crate::samples::{FORMS, Form, arguments};
+use crate::text::{line, words};
 
 /// How long the words are.
 const LENGTHS: [usize; 3] = [1 << 16, 1 << 18, (1 << 20) - 1];
@@ -47,93 +44,58 @@ const SLOW: Duration = Duration::from_secs(20);
 ///
 /// # Errors
 /// Returns an error if the command cannot be started.
-pub(super) fn run(campaign: &Campaign) -> Result<Vec<Faults>> {
-    let mut every = Vec::new();
+pub(crate) fn run(campaign: &mut Campaign) -> Result<()> {
     for form in FORMS.iter().filter(|form| form.is_text) {
-        let mut long = Faults::new(format!("long words in {}", form.name));
-        let mut evil = Faults::new(format!("control characters in {}", form.name));
+        let long = format!("long words in {}", form.name);
+        let evil = format!("control characters in {}", form.name);
         let samples = form.samples()?;
         let small = samples.iter().filter(|seed| seed.bytes.len() <= MAX_SAMPLE);
         for seed in small.take(MAX_SAMPLES) {
             for (number, field) in fields(&seed.bytes).into_iter().enumerate() {
-                let letter = LETTERS[number % LETTERS.len()];
+                let mut changed = |place: Range<usize>, word: &[u8], fault: &str| {
+                    let mut bytes = seed.bytes.clone();
+                    drop(bytes.splice(place, word.iter().copied()));
+                    case(campaign, form, (&seed.name, &bytes), number, fault)
+                };
                 for length in LENGTHS {
-                    let word = vec![letter; length];
-                    changed(campaign, form, seed, field.clone(), &word, number, &mut long)?;
+                    let word = vec![LETTERS[number % LETTERS.len()]; length];
+                    changed(field.clone(), &word, &long)?;
                 }
                 for word in CONTROL_CHARACTERS {
-                    let place = field.end..field.end;
-                    changed(campaign, form, seed, place, word.as_bytes(), number, &mut evil)?;
+                    changed(field.end..field.end, word.as_bytes(), &evil)?;
                 }
             }
         }
         if let Some(seed) = samples.first() {
             let name = format!("name{}.txt", CONTROL_CHARACTERS[0]);
-            case(campaign, form, (&name, &seed.bytes), 0, &mut evil)?;
-        }
-        every.extend([long, evil]);
-    }
-    Ok(every)
-}
-
-/// Runs a command of the form on a sample with `word` in place of a part.
-fn changed(
-    campaign: &Campaign,
-    form: &Form,
-    seed: &Seed,
-    place: Range<usize>,
-    word: &[u8],
-    number: usize,
-    faults: &mut Faults,
-) -> Result<()> {
-    let name = seed.name.rsplit('/').next().unwrap_or_default();
-    let mut bytes = seed.bytes.clone();
-    drop(bytes.splice(place, word.iter().copied()));
-    case(campaign, form, (name, &bytes), number, faults)
-}
-
-fn case(
-    campaign: &Campaign,
-    form: &Form,
-    (name, bytes): (&str, &[u8]),
-    number: usize,
-    faults: &mut Faults,
-) -> Result<()> {
-    let (folder, scratch) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    form.copy_beside(&campaign.root, folder.path())?;
-    fs::write(folder.path().join(name), bytes)?;
-    let arguments = arguments(form.commands[number % form.commands.len()], name);
-    let start = Instant::now();
-    let ended = command::run(
-        limited(&campaign.program, folder.path(), LIMITS, &arguments),
-        scratch.path(),
-    )?;
-    let takes = start.elapsed();
-    let wrong = ended.broken().or_else(|| {
-        if let Some(raw) = ended.raw_character() {
-            return Some(format!("{raw:?} in the output"));
-        }
-        if ended.stderr.len() > MAX_MESSAGE {
-            return Some(format!("messages of {} bytes", ended.stderr.len()));
-        }
-        (takes > SLOW).then(|| format!("{:.0} s", takes.as_secs_f64()))
-    });
-    match (&wrong, ended.code()) {
-        (None, Some(0)) => faults.add("accepted", 1),
-        (None, _) => faults.add("refused", 1),
-        (Some(what), _) => {
-            (faults.runs, faults.findings) = (faults.runs + 1, faults.findings + 1);
-            let kept = campaign.kept(&format!("tokens-{}", faults.key()))?;
-            fs::write(kept.join("input"), bytes)?;
-            campaign.found(format!(
-                "{}: `{}`: {what}; see {}",
-                faults.name,
-                arguments.join(" ").escape_debug(),
-                kept.display()
-            ));
+            case(campaign, form, (&name, &seed.bytes), 0, &evil)?;
         }
     }
     Ok(())
+}
+
+fn case(
+    campaign: &mut Campaign,
+    form: &Form,
+    (name, bytes): (&str, &[u8]),
+    number: usize,
+    fault: &str,
+) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    form.copy_beside(folder.path())?;
+    fs::write(folder.path().join(name), bytes)?;
+    let arguments = arguments(form.commands[number % form.commands.len()], "FILE", name);
+    let start = Instant::now();
+    let ended = run_command(limited(&campaign.program, folder.path(), LIMITS, &arguments))?;
+    let takes = start.elapsed();
+    let wrong = ended.broken().or_else(|| {
+        let raw = ended.raw_character().map(|raw| format!("{raw:?} in the output"));
+        let is_long = ended.stderr.len() > MAX_MESSAGE;
+        raw.or_else(|| is_long.then(|| format!("messages of {} bytes", ended.stderr.len())))
+            .or_else(|| (takes > SLOW).then(|| format!("{:.0} s", takes.as_secs_f64())))
+    });
+    let outcome = if ended.code() == Some(0) { "accepted" } else { "refused" };
+    campaign.judge(fault, &arguments.join(" "), wrong.map_or(Ok(outcome), Err), Some(bytes))
 }
 
 /// Returns one word for each field: words after different keys of JSON, or at different places of lines

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::mutate::{Random, below, boundary};
+use warpload_fuzz::mutate::{Random, below, boundary};
 
 /// Returns the words of a text: strings of JSON without their quotes, and runs of characters that
 /// separate nothing in any format that is read.
-pub(super) fn words(text: &[u8]) -> Vec<Range<usize>> {
+pub(crate) fn words(text: &[u8]) -> Vec<Range<usize>> {
     let separates = |byte: u8| byte.is_ascii_whitespace() || b"\"{}[]():;,=+<>|".contains(&byte);
     let mut words = Vec::new();
     let mut at = 0;
@@ -62,7 +62,7 @@ const VALUES: [&str; 21] = [
 
 /// Changes one word of a text: to another of its words, a number at a boundary, or a value of JSON; or
 /// repeats or removes its line, or nests it deeply.
-pub(super) fn change(text: &mut Vec<u8>, random: &mut Random) {
+pub(crate) fn change(text: &mut Vec<u8>, random: &mut Random) {
     let words = words(text);
     if words.is_empty() {
         return;
@@ -96,7 +96,7 @@ pub(super) fn change(text: &mut Vec<u8>, random: &mut Random) {
 }
 
 /// Returns the line around a place, with its end.
-pub(super) fn line(text: &[u8], at: usize) -> Range<usize> {
+pub(crate) fn line(text: &[u8], at: usize) -> Range<usize> {
     let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let end = text[at..].iter().position(|byte| *byte == b'\n');
     start..end.map_or(text.len(), |end| at + end + 1)
