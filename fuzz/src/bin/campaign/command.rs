@@ -11,10 +11,13 @@ use std::time::{Duration, Instant};
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// `ulimit`s of every run: processor seconds, and KiB of address space.
-pub(crate) const LIMITS: &str = "ulimit -t 60; ulimit -v 8388608; ulimit -c 0";
+pub(crate) const LIMITS: &str = "ulimit -t 20; ulimit -v 8388608; ulimit -c 0";
 
 /// More of an output is not read.
 const MAX_OUTPUT: u64 = 256 << 20;
+
+/// A message longer than this has something in it that was to be shortened.
+const MAX_MESSAGE: usize = 1 << 14;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -45,18 +48,18 @@ impl Ended {
             let row = || self.stdout.windows(6).any(|part| part == b"error:" || part == b"error\"");
             self.stderr.contains("error") || row()
         };
-        let is_silent = status.code() == Some(2) && !says_why();
-        is_silent.then(|| "exit status 2 without an error".to_owned())
-    }
-
-    /// Returns the first character that no output may have: one that a terminal acts on, or that turns
-    /// the direction of writing.
-    pub(crate) fn raw_character(&self) -> Option<char> {
+        if status.code() == Some(2) && !says_why() {
+            return Some("exit status 2 without an error".to_owned());
+        }
+        if self.stderr.len() > MAX_MESSAGE {
+            return Some(format!("messages of {} bytes", self.stderr.len()));
+        }
+        // A terminal acts on these, or they turn the direction of writing.
         let stdout = String::from_utf8_lossy(&self.stdout);
         let turns = |c| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         let is_raw = |c: &char| c.is_control() && !matches!(c, '\n' | '\t') || turns(*c);
         let mut characters = stdout.chars().chain(self.stderr.chars());
-        characters.find(is_raw)
+        characters.find(is_raw).map(|raw| format!("{raw:?} in the output"))
     }
 }
 
@@ -137,8 +140,9 @@ mod tests {
             assert!(sh(script).broken().is_some(), "{script}");
         }
         let ended = sh("printf 'a\\tb\\n'");
-        assert_eq!((ended.raw_character(), &*ended.stdout), (None, &b"a\tb\n"[..]));
-        assert_eq!(sh("printf '\\033[m' >&2").raw_character(), Some('\x1b'));
-        assert_eq!(sh("printf '\\342\\200\\256'").raw_character(), Some('\u{202e}'));
+        assert_eq!((ended.broken(), &*ended.stdout), (None, &b"a\tb\n"[..]));
+        for raw in ["printf '\\033[m' >&2", "printf '\\342\\200\\256'"] {
+            assert!(sh(raw).broken().is_some_and(|what| what.ends_with("in the output")), "{raw}");
+        }
     }
 }

@@ -1,14 +1,12 @@
-//! Hours of the fuzz targets, and faults of the command: damaged files, signals, small limits, long words and
-//! control characters. `cargo xtask campaign` builds the command and runs this; docs/reliability.md has
+//! Hours of the fuzz targets, and faults of the command: damaged files and small limits. `cargo xtask campaign` builds the command and runs this; docs/reliability.md has
 //! results, and says what a finding is.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints to the terminal")]
 
 mod command;
 mod damage;
-mod disturbed;
+mod limits;
 mod samples;
 mod text;
-mod tokens;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,7 +30,7 @@ struct Arguments {
     /// How long, in hours; faults that have begun are completed
     #[arg(long, value_name = "H")]
     hours: f64,
-    /// Run this target alone, or this kind of fault: damage, signals, limits, tokens; repeat it for several
+    /// Run this target alone, or this kind of fault, damage or limits; repeat it for several
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
     /// Make other damage and mutants
@@ -49,12 +47,7 @@ struct Arguments {
 type Kind = (&'static str, fn(&mut Campaign) -> Result<()>);
 
 /// The kinds of faults.
-const KINDS: [Kind; 4] = [
-    ("damage", damage::run),
-    ("signals", disturbed::signals),
-    ("limits", disturbed::limits),
-    ("tokens", tokens::run),
-];
+const KINDS: [Kind; 2] = [("damage", damage::run), ("limits", limits::run)];
 
 /// What all parts of a campaign need, and what they found.
 struct Campaign {
@@ -205,11 +198,11 @@ fn fuzz(campaign: &Campaign, target: &Target, time: Duration) -> Result<bool> {
         "-rss_limit_mb=4096".to_owned(),
         "-print_final_stats=1".to_owned(),
     ]);
-    let words = dictionary::words(target, &seeds);
+    let words = dictionary::words(&seeds);
     // An empty file is an error.
     if !words.is_empty() {
         let file = corpus.with_extension("dict");
-        fs::write(&file, dictionary::text(&words))?;
+        fs::write(&file, words)?;
         fuzzer.arg(format!("-dict={}", file.display()));
     }
     if target.aim >= MANY {

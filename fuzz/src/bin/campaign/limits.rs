@@ -1,91 +1,14 @@
-//! Work that is disturbed: by signals at random moments, full disks, read-only folders, little memory, few open
-//! files, a small stack. A command does its work, or says what failed, and what it leaves is whole or as before.
+//! Small limits: full disks, read-only folders, little memory, few open files, a small stack. A command does its
+//! work, or says what failed and leaves nothing.
 
 use std::fs;
 use std::io::Result;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
-use warpload_fuzz::mutate::{Random, below};
-
-use crate::command::{Ended, LIMITS, first_line, limited, run, wait};
+use crate::command::{Ended, LIMITS, first_line, limited, run as run_command};
 use crate::samples::{Made, Work, arguments, work};
 use crate::{Campaign, file, files};
-
-/// How many signals are sent.
-const CASES: usize = 200;
-
-const SIGNALS: [&str; 4] = ["INT", "TERM", "HUP", "KILL"];
-
-/// How long a command may go on after a signal.
-const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Sends signals to commands that write files.
-///
-/// # Errors
-/// Returns an error if a command cannot be started, or fails when nothing disturbs it.
-pub(crate) fn signals(campaign: &mut Campaign) -> Result<()> {
-    let inputs = tempfile::tempdir()?;
-    let all = work(campaign, inputs.path())?;
-    for number in 0..CASES {
-        let (work, signal) = (&all[number % all.len()], number / all.len() % SIGNALS.len());
-        let outcome = after_signal(campaign, work, inputs.path(), SIGNALS[signal], number)?;
-        campaign.judge(&format!("SIG{}", SIGNALS[signal]), work.command, outcome, None)?;
-    }
-    Ok(())
-}
-
-/// Runs one command, sends it a signal, and judges what is in the folder of its output.
-fn after_signal(
-    campaign: &Campaign,
-    work: &Work,
-    inputs: &Path,
-    signal: &str,
-    number: usize,
-) -> Result<std::result::Result<&'static str, String>> {
-    let (folder, temporary) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let mut random = Random::new(campaign.seed, &[number as u64]);
-    // A single file may be there already.
-    if work.whole.contains_key("out") && below(&mut random, 2) == 0 {
-        fs::write(folder.path().join("out"), "old")?;
-    }
-    let before = files(folder.path())?;
-    let errors = tempfile::NamedTempFile::new()?;
-    let mut command = work.command(campaign, inputs, folder.path(), LIMITS);
-    command.env("TMPDIR", temporary.path()).stdout(Stdio::null()).stderr(errors.reopen()?);
-    let mut child = command.spawn()?;
-    // Until shortly after the end: the last steps matter most.
-    sleep(work.takes.mul_f64(below(&mut random, 1 << 16) as f64 / f64::from(1 << 16) * 1.1));
-    // The child may have ended already; it has not been waited for, so its id is still its own.
-    let kill = format!("kill -{signal} {} 2> /dev/null", child.id());
-    Command::new("sh").args(["-c", &kill]).status()?;
-    if wait(&mut child, TIMEOUT)?.is_none() {
-        return Ok(Err(format!("still running {} s later", TIMEOUT.as_secs())));
-    }
-    let stderr = fs::read_to_string(errors.path())?;
-    if stderr.contains("panicked at") {
-        return Ok(Err(first_line(&stderr)));
-    }
-    let found = files(folder.path())?;
-    // Between two system calls an output has a temporary name, and KILL cannot be delayed.
-    let may_stay = |name: &str| {
-        signal == "KILL"
-            && name.rsplit('/').next().is_some_and(|file| file.starts_with(".warpload-"))
-    };
-    let left = files(temporary.path())?;
-    let is_left = left.keys().find(|name| !may_stay(name));
-    let is_left = is_left.map(|name| format!("{name} is left in the folder for temporary files"));
-    Ok(match work.wrong(&found, &before, may_stay).or(is_left) {
-        Some(what) => Err(what),
-        None if work.whole.iter().all(|(name, bytes)| found.get(name) == Some(bytes)) => {
-            Ok("the whole output")
-        }
-        None if found == before => Ok("as before"),
-        None => Ok("whole parts, no set"),
-    })
-}
 
 /// Limits: the option of `ulimit`, and its values. Memory is address space in KiB; with less the system does
 /// not load the program. The stack is of the main thread, in KiB; reading the arguments takes more than 64. A
@@ -117,7 +40,7 @@ const SHOWN: [&str; 8] = [
 ///
 /// # Errors
 /// Returns an error if a command cannot be started, or fails without limits.
-pub(crate) fn limits(campaign: &mut Campaign) -> Result<()> {
+pub(crate) fn run(campaign: &mut Campaign) -> Result<()> {
     let inputs = tempfile::tempdir()?;
     let all = work(campaign, inputs.path())?;
     let program = campaign.program.clone();
@@ -125,14 +48,15 @@ pub(crate) fn limits(campaign: &mut Campaign) -> Result<()> {
         limited(&program, &file(""), limits, &arguments(command, "", ""))
     };
     let undisturbed: Vec<Ended> =
-        SHOWN.iter().map(|command| run(shown(LIMITS, command))).collect::<Result<_>>()?;
+        SHOWN.iter().map(|command| run_command(shown(LIMITS, command))).collect::<Result<_>>()?;
     for (option, values) in ULIMITS {
         for value in values {
             let fault = format!("`ulimit {option}`");
             let limits = format!("{LIMITS}; ulimit {option} {value}");
             for work in &all {
                 let folder = tempfile::tempdir()?;
-                let ended = run(work.command(campaign, inputs.path(), folder.path(), &limits))?;
+                let ended =
+                    run_command(work.command(campaign, inputs.path(), folder.path(), &limits))?;
                 written(
                     campaign,
                     work,
@@ -142,7 +66,7 @@ pub(crate) fn limits(campaign: &mut Campaign) -> Result<()> {
                 )?;
             }
             for (command, whole) in SHOWN.iter().zip(&undisturbed) {
-                let ended = run(shown(&limits, command))?;
+                let ended = run_command(shown(&limits, command))?;
                 let is_done = matches!(ended.code(), Some(0 | 1));
                 let is_same = ended.code() == whole.code() && ended.stdout == whole.stdout;
                 let outcome = if is_done && !is_same {
@@ -173,7 +97,7 @@ pub(crate) fn limits(campaign: &mut Campaign) -> Result<()> {
             let command = work.command(campaign, inputs.path(), folder.path(), LIMITS);
             let mut command = in_own_mounts(&format!("size={size}k"), folder.path(), &command);
             // Temporary files are there, too. What is left is copied out.
-            let ended = run({
+            let ended = run_command({
                 command.env("TMPDIR", folder.path()).env("LEFT", left.path());
                 command
             })?;
@@ -194,7 +118,7 @@ pub(crate) fn limits(campaign: &mut Campaign) -> Result<()> {
             let command = work.command(campaign, inputs.path(), folder.path(), LIMITS);
             let mut command = in_own_mounts("ro", mounted, &command);
             command.env("TMPDIR", temporary.path());
-            let ended = run(command)?;
+            let ended = run_command(command)?;
             written(campaign, work, ("a read-only folder", which), &ended, &files(folder.path())?)?;
         }
     }
@@ -212,7 +136,7 @@ fn written(
     let outcome = ended_well(ended).and_then(|outcome| {
         let is_short = ended.code() == Some(0) && *found != work.whole;
         let wrong = is_short.then(|| "exit status 0 without the whole output".to_owned());
-        wrong.or_else(|| work.wrong(found, &Made::new(), |_| false)).map_or(Ok(outcome), Err)
+        wrong.or_else(|| work.wrong(found)).map_or(Ok(outcome), Err)
     });
     campaign.judge(fault, &format!("{}, {limit}", work.command), outcome, None)
 }
