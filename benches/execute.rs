@@ -1,22 +1,18 @@
 //! Executing loads, each kind of warp beside its limit: reading 32 addresses of 64 bits and
-//! copying what they name. And what mapping an image buys.
+//! copying the bytes at them.
 #![allow(clippy::expect_used, clippy::panic, reason = "a bench")]
 #![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
-use std::fs::File;
 use std::hint::black_box;
-use std::io::Write;
-use std::path::Path;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use warpload::encoding::{Instruction, Reg, parse_line};
 use warpload::lane::{LANES, LaneMask};
-use warpload::load::{Executor, LaneAddresses, LoadOp, load};
+use warpload::load::{Executor, LaneAddresses, LoadOp, Prepared, load, load_many};
 use warpload::machine::{Machine, Misaligned};
-use warpload::memory::{AddressMap, Addresses, Arena, MemoryBuilder};
+use warpload::memory::{AddressMap, Addresses, MemoryBuilder, mix};
 use warpload::warp::Warp;
-use warpload_suite::image::Manifest;
 
 const BASE: u64 = 0x1_0000_0000;
 const BYTES: usize = 1 << 20;
@@ -53,6 +49,25 @@ fn execute(criterion: &mut Criterion) {
                 b.iter(|| executor.execute(black_box(&instruction), &machine, &mut warp));
             });
         }
+        let mut prepared = warp(offset);
+        group.bench_function("prepared", |b| {
+            let load = Prepared::new(&instruction, machine.register_limit).expect("executable");
+            b.iter(|| black_box(&load).execute(&machine, &mut prepared));
+        });
+        // The state that a coalesced instruction touches, added up instead of understood.
+        let mut touched = warp(|lane| 4 * lane);
+        let limit = "limit: two registers and 128 bytes read, one register written";
+        group.bench_function(limit, |b| {
+            b.iter(|| {
+                let warp = black_box(&mut touched);
+                let (low, high) = (*warp.register(Reg::new(2)), *warp.register(Reg::new(3)));
+                let words = black_box(&bytes).as_chunks::<4>().0;
+                let words: &[[u8; 4]; LANES] = words.first_chunk().expect("a megabyte");
+                let row = warp.register_mut(Reg::new(0)).expect("is not RZ");
+                let word = |lane: usize| u32::from_le_bytes(words[lane]) ^ low[lane] ^ high[lane];
+                *row = std::array::from_fn(word);
+            });
+        });
         loads(
             &mut group,
             &machine,
@@ -62,6 +77,95 @@ fn execute(criterion: &mut Criterion) {
         );
         group.finish();
     }
+}
+
+/// Loads whose lanes are anywhere in 1 GiB, in warps whose data exceed the caches: one by one and many at a
+/// time, beside gathers on the same pages.
+fn far(criterion: &mut Criterion) {
+    const WARPS: usize = 1 << 16;
+    // `cargo test --benches` only asks whether it runs.
+    let is_measured = std::env::args().any(|argument| argument == "--bench");
+    let length = if is_measured { 1 << 30 } else { BYTES };
+    let bytes: Vec<u8> = (0..length).map(|i| i as u8).collect();
+    let memory = MemoryBuilder::new(AddressMap::default()).global(BASE, &bytes).build();
+    let memory = memory.expect("a legal configuration");
+    drop(bytes);
+    let bytes = memory.allocation_bytes(&memory.allocations()[0]);
+    let address = |number: u64| {
+        BASE + mix(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)) % length as u64 / 4 * 4
+    };
+    let lists: Vec<[u64; LANES]> = (0..WARPS)
+        .map(|warp| std::array::from_fn(|lane| address((warp * LANES + lane) as u64)))
+        .collect();
+    let warps: Vec<LaneAddresses> = lists
+        .iter()
+        .map(|list| LaneAddresses {
+            executing: LaneMask::ALL,
+            plg: LaneMask::ALL,
+            addresses: Addresses::Each(*list),
+        })
+        .collect();
+    let op = LoadOp::try_from(&parse_line("LD.E R0, [R2]").expect("legal").instruction);
+    let op = black_box(op.expect("executable"));
+    let mut rows = [[0u32; LANES]];
+    let mut group = criterion.benchmark_group("loads, random in 1 GiB");
+    group.throughput(Throughput::Elements(WARPS as u64)).sample_size(10);
+    group.bench_function("load", |b| {
+        b.iter(|| {
+            warps.iter().fold(0, |read, warp| {
+                let loaded = load(op, warp, &memory, Misaligned::Force, &mut rows);
+                black_box(&mut rows);
+                read + u64::from(loaded.global.bits())
+            })
+        });
+    });
+    group.bench_function("load_many", |b| {
+        b.iter(|| {
+            let mut read = 0;
+            load_many(op, &warps, &memory, Misaligned::Force, &mut rows, |_, loaded, rows| {
+                black_box(rows);
+                read += u64::from(loaded.global.bits());
+            });
+            read
+        });
+    });
+    for (name, ahead) in [
+        ("limit: unchecked gather", 0),
+        ("limit: unchecked gather that prefetches two warps ahead", 2),
+    ] {
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                for (i, list) in lists.iter().enumerate() {
+                    if ahead > 0
+                        && let Some(next) = lists.get(i + ahead)
+                    {
+                        next.iter().for_each(|address| prefetch(&bytes[(address - BASE) as usize]));
+                    }
+                    for (value, address) in rows[0].iter_mut().zip(list) {
+                        let at = (address - BASE) as usize;
+                        // SAFETY: the addresses are made as multiples of 4 below the length.
+                        let word = unsafe { bytes.as_ptr().add(at).cast::<[u8; 4]>().read() };
+                        *value = u32::from_le_bytes(word);
+                    }
+                    black_box(&mut rows);
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+/// Asks the processor to have a byte at hand soon; other processors than x86-64 are not asked.
+#[inline(always)]
+fn prefetch(byte: &u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch neither reads nor faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = byte;
 }
 
 /// Warps whose addresses are read one after the other, so that the cache holds them and the
@@ -125,49 +229,12 @@ fn loads(
     });
 }
 
-/// One load out of an image of 256 MiB: mapped, one page is read; copied, all of it.
-fn open_image(criterion: &mut Criterion) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut file = File::create(folder.path().join("heap.bin")).expect("created");
-    for _ in 0..256 {
-        file.write_all(&vec![0x5a; 1 << 20]).expect("written");
-    }
-    let manifest = folder.path().join("image.json");
-    let json = r#"{"memory": {"global": [{"base": "0x100000000", "file": "heap.bin"}]}}"#;
-    std::fs::write(&manifest, json).expect("written");
-    let load = parse_line("LD.E R0, [R2]").expect("legal").instruction;
-    let mut group = criterion.benchmark_group("open an image of 256 MiB, execute one load");
-    group.sample_size(10);
-    type Map = fn(&Path, &File) -> std::io::Result<Arena>;
-    let ways: [(&str, Option<Map>); 3] = [
-        // SAFETY: nothing changes the file while it is mapped.
-        ("mapped read-only", Some(|_, file| unsafe { Arena::map_read_only(file) })),
-        // SAFETY: as above.
-        ("mapped copy-on-write", Some(|_, file| unsafe { Arena::map_copy_on_write(file) })),
-        ("read", None),
-    ];
-    for (name, map) in ways {
-        group.bench_function(name, |b| {
-            b.iter(|| {
-                let opened = Manifest::open(&manifest).expect("a manifest");
-                let machine = match map {
-                    Some(map) => opened.machine_with(&map, &|_, _| ()),
-                    None => opened.machine(),
-                };
-                let machine = machine.expect("a legal image");
-                Executor::Fast.execute(&load, &machine, &mut warp(|lane| 4 * lane))
-            });
-        });
-    }
-    group.finish();
-}
-
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(30)
         .measurement_time(std::time::Duration::from_secs(2))
         .warm_up_time(std::time::Duration::from_millis(500));
-    targets = execute, open_image
+    targets = execute, far
 }
 criterion_main!(benches);

@@ -1,7 +1,9 @@
 //! Measures decoding, encoding, formatting and parsing.
 //!
 //! Each group includes its limit: summing the same words, or the same bytes of text, which is the
-//! minimum cost of reading them. Throughput counts instructions in both.
+//! minimum cost of reading them; a parser has to find the end of each word, too. Throughput counts instructions
+//! in both. `RUSTFLAGS="--cfg iced" cargo bench -p warpload-encoding` also measures iced-x86, a decoder and
+//! formatter of x86-64, which takes long to build.
 #![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
 use std::hint::black_box;
@@ -143,8 +145,90 @@ fn parse(criterion: &mut Criterion) {
                 .fold(0, |sum: u64, line| sum.wrapping_add(line.instruction.encode()))
         });
     });
+    group.bench_function("limit: end of each word found, byte by byte", |b| {
+        b.iter(|| {
+            let is_part = |byte: u8| byte.is_ascii_alphanumeric();
+            let ends = |text: &String| {
+                text.as_bytes().windows(2).filter(|two| is_part(two[0]) && !is_part(two[1])).count()
+            };
+            black_box(&texts).iter().map(ends).sum::<usize>()
+        });
+    });
     limit_text(&mut group, &texts);
 }
 
-criterion_group!(benches, decode, encode, text, parse);
+/// The groups `decode` and `text` as iced-x86 does them, on as many instructions of this executable's own code.
+#[cfg(iced)]
+fn x86(criterion: &mut Criterion) {
+    use iced_x86::{
+        Decoder, DecoderOptions, FastFormatter, SpecializedFormatter,
+        SpecializedFormatterTraitOptions,
+    };
+    use object::{Object, ObjectSection};
+
+    /// The options that iced-x86's documentation recommends for speed.
+    struct Fastest;
+    impl SpecializedFormatterTraitOptions for Fastest {
+        const ENABLE_DB_DW_DD_DQ: bool = false;
+        unsafe fn verify_output_has_enough_bytes_left() -> bool {
+            // The formatter reserves the longest text's room; the check is a second one.
+            false
+        }
+    }
+
+    let path = std::env::current_exe().unwrap_or_default();
+    let file = std::fs::read(path).unwrap_or_default();
+    let Ok(elf) = object::File::parse(&*file) else { return };
+    let code = elf.section_by_name(".text").and_then(|text| text.data().ok()).unwrap_or_default();
+    let decoder = |code| Decoder::new(64, code, DecoderOptions::NONE);
+    // Decoded from the start, so that the part, from the middle, begins at an instruction.
+    let starts: Vec<usize> = decoder(code).into_iter().map(|one| one.ip() as usize).collect();
+    let Some(first) = starts.len().checked_sub(COUNT + 1).map(|left| left / 2) else { return };
+    let code = &code[starts[first]..starts[first + COUNT]];
+
+    let mut array = vec![iced_x86::Instruction::default(); COUNT];
+    group(criterion, "decode").bench_function("iced-x86, into an array", |b| {
+        b.iter(|| {
+            let mut decoder = decoder(black_box(code));
+            array.iter_mut().for_each(|slot| decoder.decode_out(slot));
+            black_box(&array);
+        });
+    });
+    let mut one = iced_x86::Instruction::default();
+    let mut sink = String::with_capacity(512 * COUNT);
+    let mut group = group(criterion, "decode and text");
+    let mut fast = FastFormatter::new();
+    let mut specialized = SpecializedFormatter::<Fastest>::new();
+    let mut formatted = |format: &mut dyn FnMut(&iced_x86::Instruction, &mut String)| {
+        sink.clear();
+        let mut decoder = decoder(black_box(code));
+        while decoder.can_decode() {
+            decoder.decode_out(&mut one);
+            format(&one, &mut sink);
+        }
+        black_box(sink.len())
+    };
+    group.bench_function("iced-x86, FastFormatter", |b| {
+        b.iter(|| formatted(&mut |one, sink| fast.format(one, sink)));
+    });
+    group.bench_function("iced-x86, SpecializedFormatter", |b| {
+        b.iter(|| formatted(&mut |one, sink| specialized.format(one, sink)));
+    });
+    let words = words();
+    let mut texts = Vec::with_capacity(128 * COUNT);
+    group.bench_function("into a sink", |b| {
+        b.iter(|| {
+            texts.clear();
+            for load in black_box(&words).iter().filter_map(|word| Instruction::decode(*word)) {
+                texts.extend_from_slice(load.text().as_bytes());
+            }
+            black_box(texts.len())
+        });
+    });
+}
+
+#[cfg(not(iced))]
+fn x86(_: &mut Criterion) {}
+
+criterion_group!(benches, decode, encode, text, parse, x86);
 criterion_main!(benches);

@@ -17,7 +17,7 @@ use warpload_fuzz::targets::TARGETS;
     after_help = "\
 Examples:
   cargo xtask fuzz --mutations 1000 --seed 2
-  cargo xtask fuzz page_is_inert fuzz/target/failures/page_is_inert"
+  cargo xtask fuzz page_is_inert target/failures/page_is_inert"
 )]
 pub(crate) struct Arguments {
     /// The target to run; all if omitted
@@ -34,11 +34,11 @@ pub(crate) struct Arguments {
     /// Run other mutants
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Where to write an input that fails a target [default: fuzz/target/failures]
+    /// Where to write an input that fails a target [default: target/failures]
     #[arg(
         long,
         value_name = "FOLDER",
-        default_value_os_t = repository().join("fuzz/target/failures"),
+        default_value_os_t = repository().join("target/failures"),
         hide_default_value = true
     )]
     pub(crate) failures: PathBuf,

@@ -46,8 +46,8 @@ fn run(arguments: &Arguments) -> Result<bool> {
         }
         if let Some(folder) = &arguments.write_seeds {
             write(&folder.join(target.name), &inputs)?;
-            let words = dictionary::text(&dictionary::words(target, &inputs));
-            fs::write(folder.join(target.name).with_extension("dict"), words)?;
+            let dictionary = folder.join(target.name).with_extension("dict");
+            fs::write(dictionary, dictionary::words(&inputs))?;
             continue;
         }
         let runner = Runner::new(target, &arguments.failures)?;
@@ -123,21 +123,14 @@ impl<'t> Runner<'t> {
 
 #[cfg(test)]
 mod tests {
-    use warpload_fuzz::targets::Language;
-
     use super::*;
 
     fn refuses_zeroes(input: &[u8]) {
         assert!(!input.contains(&0), "a zero");
     }
 
-    const REFUSES_ZEROES: Target = Target {
-        name: "refuses_zeroes",
-        run: refuses_zeroes,
-        aim: 0,
-        language: Language::Other,
-        sources: &[],
-    };
+    const REFUSES_ZEROES: Target =
+        Target { name: "refuses_zeroes", run: refuses_zeroes, aim: 0, sources: &[] };
 
     fn arguments(mutations: u64) -> Arguments {
         Arguments { mutations, keep: true, ..Arguments::parse_from([""]) }

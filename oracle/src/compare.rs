@@ -1,4 +1,4 @@
-//! [`run`]: compares the texts and words of both sides.
+//! [`run`]: compares the texts and words of both sides, of 64 bits; and the [`Report`] of any comparison.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::nvdisasm::Nvdisasm;
 use crate::words::{self, Target};
 
 /// How many differences a [`Report`] keeps.
-pub const SHOWN_DIFFERENCES: usize = 20;
+const SHOWN_DIFFERENCES: usize = 20;
 
 /// The number of words in one run of nvdisasm: 3,000 bundles.
 const BATCH: usize = 9_000;
@@ -22,40 +22,37 @@ const INVALID: &str = "INVALID";
 pub struct Report {
     /// The number of words compared.
     pub words: usize,
+    /// How many of them both call a load.
+    pub loads: usize,
+    /// How many of them both refuse.
+    pub refused: usize,
     /// The number of words that differed.
     pub differences: usize,
-    /// The first of them, up to [`SHOWN_DIFFERENCES`].
-    pub first: Vec<Difference>,
+    /// The first of them.
+    first: Vec<String>,
 }
 
-/// A word that NVIDIA's disassembler and this project treat differently.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// The instruction.
-    pub name: &'static str,
-    /// The word.
-    pub word: u64,
-    /// What nvdisasm prints for it.
-    pub nvdisasm: String,
-    /// What this project does with it.
-    pub problem: Problem,
+impl Report {
+    /// Counts a word, called `name`, for which nvdisasm prints `theirs`; `problem` is how ours differs.
+    pub(crate) fn add(&mut self, name: impl fmt::Display, theirs: &str, problem: Option<String>) {
+        self.words += 1;
+        let Some(problem) = problem else { return };
+        self.differences += 1;
+        if self.first.len() < SHOWN_DIFFERENCES {
+            self.first.push(format!("{name}\n  nvdisasm: {theirs}\n  here:     {problem}"));
+        }
+    }
 }
 
-/// How this project differs.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Problem {
-    /// The word is not decoded.
-    NotDecoded,
-    /// Decoding and encoding again produces another word.
-    RoundTrip(u64),
-    /// The word has another text.
-    Text(String),
-    /// nvdisasm's text is refused, with this error.
-    Refused(String),
-    /// nvdisasm's text assembles to another word.
-    Assembled(u64),
-    /// nvdisasm's text is invalid, but is assembled.
-    Accepted(u64),
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { words, loads, refused, differences, first } = self;
+        first.iter().try_for_each(|difference| writeln!(f, "{difference}"))?;
+        if first.len() < *differences {
+            writeln!(f, "... and {} more", differences - first.len())?;
+        }
+        write!(f, "{words} words ({loads} loads, {refused} refused), {differences} differences")
+    }
 }
 
 /// Compares `words` fresh words generated from `seed`.
@@ -70,70 +67,33 @@ pub fn run(nvdisasm: &Nvdisasm, words: usize, seed: u64) -> Result<Report> {
         let batch: Vec<_> = fresh.by_ref().take(BATCH.min(words - report.words)).collect();
         let bare: Vec<u64> = batch.iter().map(|(_, word)| *word).collect();
         for ((target, word), text) in batch.iter().zip(nvdisasm.disassemble(&bare)?) {
-            report.words += 1;
-            if let Some(problem) = check(target, *word, &text) {
-                report.differences += 1;
-                if report.first.len() < SHOWN_DIFFERENCES {
-                    let (name, word) = (target.name, *word);
-                    report.first.push(Difference { name, word, nvdisasm: text, problem });
-                }
-            }
+            report.loads += 1;
+            let name = format!("{} {word:#018x}", target.name);
+            report.add(name, &text, check(target, *word, &text));
         }
     }
     Ok(report)
 }
 
 /// Compares one word with the line that nvdisasm prints for it.
-fn check(target: &Target, word: u64, line: &str) -> Option<Problem> {
+fn check(target: &Target, word: u64, line: &str) -> Option<String> {
     let Some(instruction) = Instruction::decode(word) else {
-        return Some(Problem::NotDecoded);
+        return Some("not decoded".to_owned());
     };
     if instruction.encode() != word {
-        return Some(Problem::RoundTrip(instruction.encode()));
+        return Some(format!("encoded again as {:#018x}", instruction.encode()));
     }
     let text = instruction.text();
     if line.strip_suffix(';').unwrap_or(line).trim_end() != text.as_str() {
-        return Some(Problem::Text(text.as_str().to_owned()));
+        return Some(text.as_str().to_owned());
     }
     let invalid = line.contains(INVALID);
     match parse_line(line).map(|parsed| parsed.instruction.encode()) {
-        Ok(assembled) if invalid => Some(Problem::Accepted(assembled)),
+        Ok(assembled) if invalid => Some(format!("this text is accepted as {assembled:#018x}")),
         Ok(assembled) if (assembled ^ word) & target.shown() == 0 => None,
-        Ok(assembled) => Some(Problem::Assembled(assembled)),
+        Ok(assembled) => Some(format!("this text assembles to {assembled:#018x}")),
         Err(_) if invalid => None,
-        Err(error) => Some(Problem::Refused(error.to_string())),
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for difference in &self.first {
-            writeln!(f, "{difference}")?;
-        }
-        if self.first.len() < self.differences {
-            writeln!(f, "... and {} more", self.differences - self.first.len())?;
-        }
-        write!(f, "{} words, {} differences", self.words, self.differences)
-    }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, word, nvdisasm, problem } = self;
-        write!(f, "{name} {word:#018x}\n  nvdisasm: {nvdisasm}\n  here:     {problem}")
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotDecoded => f.write_str("not decoded"),
-            Self::RoundTrip(word) => write!(f, "encoded again as {word:#018x}"),
-            Self::Text(text) => write!(f, "{text}"),
-            Self::Refused(error) => write!(f, "this text is refused: {error}"),
-            Self::Assembled(word) => write!(f, "this text assembles to {word:#018x}"),
-            Self::Accepted(word) => write!(f, "this text is accepted as {word:#018x}"),
-        }
+        Err(error) => Some(format!("this text is refused: {error}")),
     }
 }
 
@@ -144,38 +104,20 @@ mod tests {
 
     const WORD: u64 = 0x8090000000070404;
 
-    fn ld(word: u64, line: &str) -> Option<Problem> {
-        check(&TARGETS[0], word, line)
-    }
-
-    #[test]
-    fn agreement_is_not_a_difference() {
-        assert_eq!(ld(WORD, "LD.E R4, [R4], P0 ;"), None);
-    }
-
     #[test]
     fn each_kind_of_difference_is_seen() {
-        let text = Problem::Text("LD.E R4, [R4], P0".to_owned());
-        assert_eq!(ld(WORD, "LD.E R4, [R5], P0 ;"), Some(text));
-        assert_eq!(ld(0, "NOP ;"), Some(Problem::NotDecoded));
+        let ld = |word, line| check(&TARGETS[0], word, line);
+        assert_eq!(ld(WORD, "LD.E R4, [R4], P0 ;"), None);
+        assert_eq!(ld(WORD, "LD.E R4, [R5], P0 ;").as_deref(), Some("LD.E R4, [R4], P0"));
+        assert_eq!(ld(0, "NOP ;").as_deref(), Some("not decoded"));
     }
 
     #[test]
     fn report_counts_what_it_does_not_show() {
-        let report = Report {
-            words: 30,
-            differences: 21,
-            first: vec![Difference {
-                name: "LD",
-                word: WORD,
-                nvdisasm: "LD ;".to_owned(),
-                problem: Problem::Assembled(1),
-            }],
-        };
-        assert_eq!(
-            report.to_string(),
-            "LD 0x8090000000070404\n  nvdisasm: LD ;\n  here:     this text assembles to \
-             0x0000000000000001\n... and 20 more\n30 words, 21 differences"
-        );
+        let mut report = Report::default();
+        (0..21).for_each(|_| report.add("LD 0x1", "LD ;", Some("not decoded".to_owned())));
+        let text = report.to_string();
+        assert!(text.starts_with("LD 0x1\n  nvdisasm: LD ;\n  here:     not decoded\n"), "{text}");
+        assert!(text.ends_with("\n... and 1 more\n21 words (0 loads, 0 refused), 21 differences"));
     }
 }

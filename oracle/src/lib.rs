@@ -11,7 +11,7 @@ mod nvdisasm;
 mod wide;
 mod words;
 
-pub use compare::{Difference, Problem, Report, SHOWN_DIFFERENCES, run};
+pub use compare::{Report, run};
 pub use nvdisasm::{NVDISASM, Nvdisasm};
-pub use wide::{Answer, WideReport, run_wide};
+pub use wide::{Answer, run_wide};
 pub use words::{TARGETS, Target};

@@ -1,13 +1,12 @@
 //! Words of 128 bits, compared with nvdisasm: refused ones are compared, too, and what both say of
 //! words that are near to compiled ones.
 
-use std::collections::HashMap;
-use std::fmt;
+use std::collections::HashSet;
 
 use anyhow::{Result, bail};
 use warpload_encoding::{Decoded128, Instruction128, Sm, parse_line_128};
 
-use crate::SHOWN_DIFFERENCES;
+use crate::compare::Report;
 use crate::nvdisasm::Nvdisasm;
 use crate::words::Random;
 
@@ -25,33 +24,6 @@ pub enum Answer {
     Nothing,
 }
 
-/// The outcome for one SM.
-#[derive(Debug, Default)]
-pub struct WideReport {
-    /// How many words were compared.
-    pub words: usize,
-    /// How many of them both call a load.
-    pub loads: usize,
-    /// How many of them both refuse.
-    pub refused: usize,
-    /// How many the two do not agree on.
-    pub differences: usize,
-    first: Vec<String>,
-}
-
-impl fmt::Display for WideReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { words, loads, refused, differences, first } = self;
-        for difference in first {
-            writeln!(f, "{difference}")?;
-        }
-        if first.len() < *differences {
-            writeln!(f, "... and {} more", differences - first.len())?;
-        }
-        write!(f, "{words} words ({loads} loads, {refused} refused), {differences} differences")
-    }
-}
-
 /// Compares `words` fresh words of `sm` generated from `seed`: half of them have random fields, half
 /// differ in a few bits from a word of `compiled`, if there are any.
 ///
@@ -64,10 +36,10 @@ pub fn run_wide(
     words: usize,
     seed: u64,
     compiled: &[u128],
-) -> Result<WideReport> {
+) -> Result<Report> {
     let mut random = Random::new(seed);
     let forms: Vec<Instruction128> = Instruction128::forms(sm).collect();
-    let mut report = WideReport::default();
+    let mut report = Report::default();
     while report.words < words {
         let count = BATCH.min(words - report.words);
         let batch: Vec<u128> = (0..count)
@@ -79,21 +51,14 @@ pub fn run_wide(
             })
             .collect();
         for (word, answer) in batch.iter().zip(nvdisasm.disassemble_wide(&batch, sm)?) {
-            report.words += 1;
             let ours = Instruction128::decode(*word, sm);
             match ours {
                 Decoded128::Load(_) => report.loads += 1,
                 Decoded128::Refused(_) => report.refused += 1,
                 Decoded128::Other => {}
             }
-            if let Some(problem) = check(*word, sm, ours, &answer) {
-                report.differences += 1;
-                if report.first.len() < SHOWN_DIFFERENCES {
-                    report.first.push(format!(
-                        "SM {sm} {word:#034x}\n  nvdisasm: {answer:?}\n  here:     {problem}"
-                    ));
-                }
-            }
+            let problem = check(*word, sm, ours, &answer);
+            report.add(format!("SM {sm} {word:#034x}"), &format!("{answer:?}"), problem);
         }
     }
     Ok(report)
@@ -187,7 +152,7 @@ impl Nvdisasm {
             if refused.is_empty() {
                 bail!("nvdisasm fails and names no address: {errors}");
             }
-            for offset in refused.keys() {
+            for offset in &refused {
                 if let Some(n) = left.get(offset / 16) {
                     answers[*n] = Answer::Illegal;
                 }
@@ -199,13 +164,13 @@ impl Nvdisasm {
 }
 
 /// Returns the offsets that errors name.
-fn refused(errors: &str) -> HashMap<usize, ()> {
+fn refused(errors: &str) -> HashSet<usize> {
     let after = |line: &str| {
         let digits = line.rsplit_once("at address 0x")?.1;
         let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
         usize::from_str_radix(&digits[..end], 16).ok()
     };
-    errors.lines().filter_map(after).map(|offset| (offset, ())).collect()
+    errors.lines().filter_map(after).collect()
 }
 
 /// Returns offset and text of each line, the text without scheduling.

@@ -1,27 +1,33 @@
-//! `cargo xtask ci`: all checks besides the tests.
+//! The two lists of checks: `cargo xtask ci`, which each change passes, and `cargo xtask nightly`, which has
+//! all that takes longer and runs before a release.
 
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use clap::Args;
 use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
+use crate::renewal::Renewal;
 use crate::step::{cargo, command, timed};
-use crate::{arrow, fuzz, imports, msrv, optional, packages, python, suite};
+use crate::{fuzz, nvidia, packages, python, samples, suite};
 
-/// The folders of the packages that are workspaces of their own.
+/// The packages that are workspaces of their own.
 const APART: [&str; 3] = ["arrow", "fuzz", "python"];
 
-/// Files with more lines are warned of.
-const MAX_LINES: usize = 400;
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Leave out the tests, which have just run
+    #[arg(long)]
+    tested: bool,
+}
 
-/// Runs the checks, up to the first that fails.
+/// Runs the checks of each change, up to the first that fails.
 ///
 /// # Errors
 /// Returns that of the check that failed.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // `--locked` everywhere: the first of these fails if Cargo.lock is not up to date.
     let workspace = Metadata::workspace()?;
     let root = workspace.root()?;
@@ -31,41 +37,64 @@ pub(crate) fn run() -> Result<()> {
     tracked.args(["ls-files", "--error-unmatch", "Cargo.lock"]);
     command(&root, tracked)?;
     run("fmt --all --check")?;
+    for folder in APART {
+        run(&format!("fmt --check --manifest-path {folder}/Cargo.toml"))?;
+    }
+    if !arguments.tested {
+        run("test --workspace --locked")?;
+    }
     run("clippy --workspace --all-targets --all-features --locked -- -D warnings")?;
-    let mut doc = cargo("doc --workspace --no-deps --locked");
+    // All features, as for clippy: dependencies have then been checked already.
+    let mut doc = cargo("doc --workspace --no-deps --all-features --locked");
     doc.env("RUSTDOCFLAGS", "-D warnings");
     command(&root, doc)?;
+    packages::check(&workspace)?;
+    timed("the samples and the conformance suite are what is generated", || {
+        samples::run(&Renewal { check: true })?;
+        suite::check()
+    })
+}
 
-    // Unpublished packages have no features.
+/// Runs everything else, up to the first check that fails. Programs that are missing are named, and their
+/// checks left out.
+///
+/// # Errors
+/// Returns that of the check that failed.
+pub(crate) fn nightly() -> Result<()> {
+    let workspace = Metadata::workspace()?;
+    let root = workspace.root()?;
+    let run = |arguments: &str| command(&root, cargo(arguments));
+
+    // Unpublished packages have no features. Clippy checks all features together.
     for package in workspace.packages() {
         let name = package["name"].as_str().context("a package without a name")?;
         for features in feature_sets(package) {
             run(&format!("check --tests -p {name} --locked {features}"))?;
         }
     }
-
-    timed("minimum supported Rust version, by cargo metadata", || {
-        println!("{}", msrv::check(&Metadata::resolved()?)?);
-        Ok(())
-    })?;
+    for manifest in ["Cargo.toml", "arrow/Cargo.toml"] {
+        minimum_rust(&root, manifest)?;
+    }
+    // Tests that take minutes, and pages in a browser; the one that needs nvdisasm has a step below.
+    run("test --workspace --locked -- --ignored --skip nvdisasm")?;
     // Each bench once, without timing.
-    run("test --quiet --workspace --bench * --locked")?;
+    run("test --quiet --workspace --locked --bench *")?;
     examples(&workspace)?;
     fuzz::check(&workspace)?;
-    arrow::check(&workspace)?;
-    python::check(&workspace)?;
-    packages::check(&workspace)?;
-    timed("the conformance suite is what is generated", suite::check)?;
-    optional::check(&root)?;
-    timed("imports between modules", || imports::check(&root))?;
-    timed(&format!("files of at most {MAX_LINES} lines"), || {
-        let members = workspace.packages().filter_map(|package| package["manifest_path"].as_str());
-        let members = members.filter_map(|manifest| Path::new(manifest).parent());
-        for folder in members.map(Path::to_owned).chain(APART.map(|folder| root.join(folder))) {
-            warn_of_long_files(&folder.join("src"), &root)?;
-        }
-        Ok(())
-    })
+    for features in ["", "--features ffi", "--features parquet"] {
+        let clippy = format!("clippy --locked --manifest-path arrow/Cargo.toml --lib {features}");
+        run(&format!("{clippy} -- -D warnings"))?;
+    }
+    let arrow = "--locked --manifest-path arrow/Cargo.toml --all-features";
+    run(&format!("clippy --all-targets {arrow} -- -D warnings"))?;
+    run(&format!("test --quiet {arrow}"))?;
+    python::nightly(&workspace)?;
+    packages::semver(&root)?;
+    // The result is `target/book`.
+    if_installed(&root, "mdbook", "build docs/book")?;
+    // Without arguments, all workflows of the repository.
+    if_installed(&root, "actionlint", "")?;
+    nvidia::at_hand(&workspace)
 }
 
 /// Runs the examples of all packages.
@@ -73,29 +102,28 @@ fn examples(workspace: &Metadata) -> Result<()> {
     let root = workspace.root()?;
     for package in workspace.packages() {
         for target in array(&package["targets"]) {
-            if !array(&target["kind"]).any(|kind| kind == "example") {
-                continue;
-            }
             let (Some(package), Some(name)) = (package["name"].as_str(), target["name"].as_str())
             else {
                 continue;
             };
-            let features: Vec<&str> =
-                array(&target["required-features"]).filter_map(Value::as_str).collect();
-            let mut run = cargo(&format!("run --quiet --locked -p {package} --example {name}"));
-            if !features.is_empty() {
-                run.args(["--features", &features.join(",")]);
+            if !array(&target["kind"]).any(|kind| kind == "example") {
+                continue;
             }
+            // Of the whole workspace, so that nothing is built again with fewer features.
+            let mut build = cargo("build --quiet --locked --workspace --example");
+            build.arg(name);
+            command(&root, build)?;
+            let program = workspace.target()?.join("debug/examples").join(name);
+            let mut run = Command::new(program);
             // Only whether it fails matters here.
-            run.stdout(Stdio::null());
-            command(&root, run)?;
+            run.stdout(Stdio::null()).current_dir(&root);
+            command(&root, run).with_context(|| format!("{package}, example {name}"))?;
         }
     }
     Ok(())
 }
 
 /// Returns the options for no feature and for each one alone; none if the package has no features.
-/// Clippy checks all features together.
 fn feature_sets(package: &Value) -> Vec<String> {
     let features = package["features"].as_object().into_iter().flatten();
     let each = features.map(|(name, _)| format!("--no-default-features --features {name}"));
@@ -106,29 +134,62 @@ fn feature_sets(package: &Value) -> Vec<String> {
     sets
 }
 
-fn warn_of_long_files(directory: &Path, root: &Path) -> Result<()> {
-    let reading = || format!("cannot read {}", directory.display());
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(directory).with_context(reading)? {
-        paths.push(entry.with_context(reading)?.path());
+/// Checks that no dependency declares a newer Rust than the workspace of `manifest`, and builds it with that
+/// version if it is installed, which alone is a proof.
+fn minimum_rust(root: &Path, manifest: &str) -> Result<()> {
+    let graph = Metadata::resolved(&root.join(manifest))?;
+    let members: Vec<&Value> = array(graph.get("workspace_members")).collect();
+    let mut versions = graph.packages().filter(|package| members.contains(&&package["id"]));
+    let ours = versions.next().and_then(|member| member["rust_version"].as_str());
+    let ours = ours.with_context(|| format!("{manifest}: no rust-version"))?;
+    timed(&format!("no dependency of {manifest} needs more than Rust {ours}"), || {
+        let newer = graph.packages().filter(|package| {
+            package["rust_version"].as_str().is_some_and(|theirs| numbers(theirs) > numbers(ours))
+        });
+        let newer: Vec<String> = newer
+            .map(|package| format!("{}: {}", package["name"], package["rust_version"]))
+            .collect();
+        ensure!(newer.is_empty(), "newer: {}", newer.join(", "));
+        Ok(())
+    })?;
+    if !succeeds(Command::new("rustup").args(["run", ours, "cargo", "--version"])) {
+        println!("\nskipped: a build by Rust {ours}, which is not installed");
+        return Ok(());
     }
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            warn_of_long_files(&path, root)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let lines = fs::read_to_string(&path).with_context(reading)?.lines().count();
-            if lines > MAX_LINES {
-                let shown = path.strip_prefix(root).unwrap_or(&path);
-                println!("warning: {} has {lines} lines", shown.display());
-            }
-        }
+    let mut check = Command::new("rustup");
+    check.args(["run", ours, "cargo", "check", "--workspace", "--locked", "--manifest-path"]);
+    command(root, {
+        check.arg(manifest);
+        check
+    })
+}
+
+/// Returns the numbers of a version; those that are missing are 0.
+fn numbers(version: &str) -> [u64; 3] {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    std::array::from_fn(|_| parts.next().unwrap_or(0))
+}
+
+fn if_installed(root: &Path, program: &str, arguments: &str) -> Result<()> {
+    if !succeeds(Command::new(program).arg("--version")) {
+        println!("\nskipped: {program} {arguments}, which is not installed");
+        return Ok(());
     }
-    Ok(())
+    let mut run = Command::new(program);
+    run.args(arguments.split_whitespace());
+    command(root, run)
+}
+
+/// Returns whether a command can be run and succeeds; its output is not shown.
+pub(crate) fn succeeds(command: &mut Command) -> bool {
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::json;
 
     use super::*;
@@ -143,5 +204,48 @@ mod tests {
         ];
         assert_eq!(feature_sets(&package), expected);
         assert!(feature_sets(&json!({"features": {}})).is_empty());
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert!(numbers("1.100") > numbers("1.89.1") && numbers("1.89.1") > numbers("1.89"));
+        assert_eq!(numbers("1.89"), numbers("1.89.0"));
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_no_error() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert!(if_installed(root, "a-program-that-is-not-there", "build").is_ok());
+        assert!(if_installed(root, env!("CARGO"), "no-such-task").is_err());
+    }
+
+    /// Another version of a dependency would be built a second time in the target directory that all share.
+    #[test]
+    fn the_lock_files_agree() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        // Versions by name and by what is compatible, `1` or `0.3`: some packages are there twice.
+        let versions = |folder: &str| {
+            let text = std::fs::read_to_string(root.join(folder).join("Cargo.lock")).unwrap();
+            let packages = text.split("[[package]]").filter(|one| one.contains("\nsource = "));
+            let version = |package: &str| {
+                let mut values = package.split('"').skip(1).step_by(2).map(str::to_owned);
+                let (name, version) = (values.next().unwrap(), values.next().unwrap());
+                let zeros = version.split('.').take_while(|number| *number == "0").count();
+                let compatible: Vec<&str> = version.split('.').take(zeros + 1).collect();
+                ((name, compatible.join(".")), version)
+            };
+            packages.map(version).collect::<BTreeMap<_, _>>()
+        };
+        let ours = versions(".");
+        for folder in APART {
+            for (package, theirs) in versions(folder) {
+                let ours = ours.get(&package).unwrap_or(&theirs);
+                assert_eq!(
+                    theirs, *ours,
+                    "{folder}: {package:?}; `cargo update -p {} --precise {ours}`",
+                    package.0
+                );
+            }
+        }
     }
 }

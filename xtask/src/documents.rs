@@ -2,50 +2,15 @@
 
 use std::path::Path;
 
-use anyhow::{Result, ensure};
-
-/// A link, `[text](path)`, and the identifier in backticks after it, if any.
-#[derive(Debug, PartialEq, Eq)]
-struct Link<'t> {
-    path: &'t str,
-    identifier: Option<&'t str>,
-}
-
-/// Follows the links of a document in `folder`; returns how many name an identifier.
-///
-/// # Errors
-/// Returns an error that names each link without a file, and each file that lacks the identifier.
-pub(crate) fn follow(folder: &Path, document: &str) -> Result<usize> {
-    let mut wrong = Vec::new();
-    let links = links(document);
-    for Link { path, identifier } in &links {
-        let file = folder.join(path.split('#').next().unwrap_or(path));
-        match identifier {
-            None if file.exists() => {}
-            None => wrong.push(format!("\n{path}: no such file")),
-            Some(identifier) => match std::fs::read_to_string(&file) {
-                Ok(text) if has_word(&text, identifier) => {}
-                Ok(_) => wrong.push(format!("\n{path}: no `{identifier}`")),
-                Err(error) => wrong.push(format!("\n{path}: {error}")),
-            },
-        }
-    }
-    ensure!(wrong.is_empty(), "links that lead nowhere:{}", wrong.concat());
-    Ok(links.iter().filter(|link| link.identifier.is_some()).count())
-}
-
-fn links(document: &str) -> Vec<Link<'_>> {
-    let mut links = Vec::new();
-    for (at, _) in document.match_indices("](") {
-        let Some((path, after)) = document[at + 2..].split_once(')') else { continue };
-        if path.contains("://") {
-            continue;
-        }
+/// Returns the links of a document, `[text](path)`, each with the identifier in backticks after it.
+fn links(document: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let link = |(at, _)| {
+        let (path, after): (&str, &str) = document[at + 2..].split_once(')')?;
         let quoted = after.trim_start_matches([' ', '\n']).strip_prefix('`');
         let identifier = quoted.and_then(|text| text.split('`').next());
-        links.push(Link { path, identifier });
-    }
-    links
+        (!path.contains("://")).then_some((path, identifier))
+    };
+    document.match_indices("](").filter_map(link)
 }
 
 /// Returns whether `word` occurs in `text`, but not as part of a longer identifier.
@@ -56,80 +21,74 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Follows the links of a document in `folder`: returns those without a file, or to a file that lacks the
+/// identifier.
+fn wrong(folder: &Path, document: &str) -> Vec<String> {
+    let leads = |(path, identifier): &(&str, Option<&str>)| {
+        let file = folder.join(path.split('#').next().unwrap_or(path));
+        identifier.map_or(file.exists(), |word| {
+            std::fs::read_to_string(&file).is_ok_and(|text| has_word(&text, word))
+        })
+    };
+    links(document).filter(|link| !leads(link)).map(|link| format!("{link:?}")).collect()
+}
 
-    #[test]
-    fn the_links_of_the_architecture_lead_to_what_they_name() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
-        let named = follow(&root, &text).unwrap();
-        assert!(named > 40, "{named} links name an identifier");
-        for answer in [
-            "An SM:",
-            "A load of 128 bits:",
-            "An instruction of 64 bits:",
-            "A trace format:",
-            "A counter:",
-            "A PTX rule:",
-            "A subcommand:",
-        ] {
-            assert!(text.contains(&format!("**{answer}**")), "{answer}");
-        }
-        assert_eq!(
-            text.lines()
-                .filter(|line| line.starts_with("| ")
-                    && line.contains("](src/load/reference/")
-                    && line.matches("](").count() == 2)
-                .count(),
-            10
-        );
+fn root() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+#[test]
+fn the_links_of_the_architecture_lead_to_what_they_name() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    assert_eq!(wrong(&root(), &text), [""; 0]);
+    let named = links(&text).filter(|(_, identifier)| identifier.is_some()).count();
+    assert!(named > 40, "{named} links name an identifier");
+    for answer in [
+        "An SM:",
+        "A load of 128 bits:",
+        "An instruction of 64 bits:",
+        "A trace format:",
+        "A counter:",
+        "A PTX rule:",
+        "A subcommand:",
+    ] {
+        assert!(text.contains(&format!("**{answer}**")), "{answer}");
     }
+    let is_clause = |line: &&str| line.starts_with("| ") && line.contains("](src/load/reference/");
+    let clauses = text.lines().filter(is_clause);
+    assert_eq!(clauses.filter(|line| line.matches("](").count() == 2).count(), 10);
+}
 
-    #[test]
-    fn the_links_of_the_readme_and_the_book_lead_to_files() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        for page in ["README.md", "SECURITY.md", "docs/SUMMARY.md"].map(|page| root.join(page)) {
-            follow(page.parent().unwrap(), &std::fs::read_to_string(&page).unwrap()).unwrap();
-        }
-        let summary = std::fs::read_to_string(root.join("docs/SUMMARY.md")).unwrap();
-        for (folder, up) in [("docs", "../"), ("docs/book", "../../")] {
-            let folder = root.join(folder);
-            for entry in std::fs::read_dir(&folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.extension() != Some("md".as_ref()) || path.ends_with("SUMMARY.md") {
-                    continue;
-                }
-                let text = std::fs::read_to_string(&path).unwrap();
-                follow(&folder, &text).unwrap();
-                // The book has nothing from outside of `docs/`.
-                let outside = links(&text).into_iter().find(|link| link.path.starts_with(up));
-                assert_eq!(outside, None, "{}", path.display());
-                // Each page is in the table of contents.
-                let name = path.strip_prefix(root.join("docs")).unwrap();
-                let link = format!("]({})", name.display()).replace('\\', "/");
-                assert!(summary.contains(&link), "{link}");
+#[test]
+fn the_links_of_the_readme_and_the_book_lead_to_files() {
+    let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    for page in ["README.md", "SECURITY.md"] {
+        assert_eq!(wrong(&root(), &std::fs::read_to_string(root().join(page)).unwrap()), [""; 0]);
+    }
+    for (folder, up) in [("docs", "../"), ("docs/book", "../../")] {
+        let folder = root().join(folder);
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension() != Some("md".as_ref()) {
+                continue;
             }
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert_eq!(wrong(&folder, &text), [""; 0], "{}", path.display());
+            // The book has nothing from outside of `docs/`.
+            let outside = links(&text).find(|(target, _)| target.starts_with(up));
+            assert_eq!(outside, None, "{}", path.display());
+            // Each page is in the table of contents.
+            let name = path.strip_prefix(root().join("docs")).unwrap();
+            let link = format!("]({})", name.display()).replace('\\', "/");
+            assert!(path.ends_with("SUMMARY.md") || summary.contains(&link), "{link}");
         }
     }
+}
 
-    #[test]
-    fn links_and_identifiers_are_read() {
-        let text = "see [a](b.rs) `c` and [d](e.md).\n[f](https://g) `h`, [i](j)\n`k`";
-        let link = |path, identifier| Link { path, identifier };
-        let expected = [link("b.rs", Some("c")), link("e.md", None), link("j", Some("k"))];
-        assert_eq!(links(text), expected);
-        assert!(has_word("fn load_lanes()", "load_lanes") && !has_word("fn load_lanes()", "load"));
-    }
-
-    #[test]
-    fn links_that_lead_nowhere_are_named() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let error =
-            follow(folder, "[a](src/none.rs), [b](src/main.rs) `not_in_there`").unwrap_err();
-        let error = error.to_string();
-        assert!(error.contains("src/none.rs: no such file"), "{error}");
-        assert!(error.contains("src/main.rs: no `not_in_there`"), "{error}");
-    }
+#[test]
+fn links_that_lead_nowhere_are_found() {
+    let text = "see [a](src/main.rs) `Task` and [d](Cargo.toml).\n[f](https://g) `h`, [i](none.rs)\n`k`, \
+                [b](src/main.rs) `Tas`";
+    let found = wrong(Path::new(env!("CARGO_MANIFEST_DIR")), text);
+    assert_eq!(found, [r#"("none.rs", Some("k"))"#, r#"("src/main.rs", Some("Tas"))"#]);
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz`: the targets of `fuzz/` on their seeds and simple mutants, without libFuzzer.
+//! `cargo xtask fuzz` and `cargo xtask campaign`: the programs of `fuzz/`, without libFuzzer.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Result;
@@ -9,48 +9,48 @@ use anyhow::Result;
 use crate::metadata::Metadata;
 use crate::step::{Failed, PassedOn, cargo, command};
 
-/// How many mutants of each seed CI runs: a few seconds.
-const CI_MUTATIONS: [&str; 2] = ["--mutations", "50"];
+/// The package without libFuzzer, which needs another toolchain.
+const PACKAGE: &str = "--locked --no-default-features --manifest-path fuzz/Cargo.toml";
 
+/// Runs targets on their seeds and on simple mutants.
 pub(crate) fn run(arguments: &PassedOn) -> Result<()> {
     targets(&Metadata::workspace()?, &arguments.arguments)
 }
 
-/// Checks the package, which is not in the workspace, and runs each target on its seeds and on a few
-/// mutants of each.
+/// Checks the package, runs its tests, and each target on its seeds and on a few mutants of each.
 ///
 /// # Errors
 /// Returns that of the step that failed.
 pub(crate) fn check(workspace: &Metadata) -> Result<()> {
     let root = workspace.root()?;
-    command(&root, cargo("fmt --check --manifest-path fuzz/Cargo.toml"))?;
-    command(&root, on_stable("test --quiet", workspace)?)?;
-    targets(workspace, &CI_MUTATIONS.map(OsString::from))
+    command(&root, cargo(&format!("clippy {PACKAGE} --all-targets -- -D warnings")))?;
+    command(&root, cargo(&format!("test --quiet {PACKAGE}")))?;
+    // A few seconds.
+    targets(workspace, &["--mutations", "50"].map(OsString::from))
 }
 
-/// Returns a task of cargo on the package without libFuzzer, which needs another toolchain.
-fn on_stable(task: &str, workspace: &Metadata) -> Result<Command> {
-    let package = "--locked --no-default-features --manifest-path fuzz/Cargo.toml";
-    let mut command = cargo(&format!("{task} {package} --target-dir"));
-    command.arg(workspace.target()?);
-    Ok(command)
+/// Runs a campaign, which runs the command as users do, and then the targets.
+pub(crate) fn campaign(arguments: &PassedOn) -> Result<()> {
+    let workspace = Metadata::workspace()?;
+    let root = workspace.root()?;
+    command(&root, cargo("build --release --quiet --locked -p warpload-cli"))?;
+    let mut campaign = Command::new(built(&workspace, "campaign")?);
+    campaign.args(&arguments.arguments);
+    command(&root, campaign)
 }
 
-/// Builds the command that runs targets without libFuzzer; returns its path.
-///
-/// # Errors
-/// Returns an error if it cannot be built.
-pub(crate) fn runner(workspace: &Metadata) -> Result<PathBuf> {
-    command(&workspace.root()?, on_stable("build --quiet", workspace)?)?;
-    Ok(workspace.target()?.join("debug/warpload-fuzz"))
+/// Builds the programs; returns the path of one.
+fn built(workspace: &Metadata, program: &str) -> Result<PathBuf> {
+    command(&workspace.root()?, cargo(&format!("build --quiet {PACKAGE}")))?;
+    Ok(workspace.target()?.join("debug").join(program))
 }
 
 fn targets(workspace: &Metadata, arguments: &[OsString]) -> Result<()> {
-    let program = runner(workspace)?;
+    let (root, program) = (workspace.root()?, built(workspace, "warpload-fuzz")?);
     let run = |more: &[&str]| {
         let mut runner = Command::new(&program);
         runner.args(more).args(arguments);
-        command(Path::new("."), runner)
+        command(&root, runner)
     };
     run(&[]).or_else(|error| {
         if Failed::is_signal(&error) {

@@ -2,54 +2,46 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints to the terminal")]
 
-mod arrow;
-mod campaign;
 mod ci;
 #[cfg(test)]
 mod documents;
 mod fuzz;
-mod goldens;
-mod imports;
 mod metadata;
-mod msrv;
-mod nvdisasm;
-mod optional;
-mod oracle;
+mod nvidia;
 mod packages;
-mod pip;
 mod python;
 mod renewal;
-mod roofline;
 mod samples;
 mod step;
 mod suite;
-mod wheels;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::Parser;
+use metadata::Metadata;
 use renewal::Renewal;
 use step::PassedOn;
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about = "Development tasks of warpload")]
 enum Task {
-    /// Runs all checks of CI besides the tests; stops at the first failure
-    Ci,
+    /// Runs the checks that each change passes; stops at the first failure
+    Ci(ci::Arguments),
+    /// Runs all other checks, which take longer
+    Nightly,
     /// Compares fresh words with NVIDIA's nvdisasm, which is downloaded once
-    Oracle(oracle::Arguments),
+    Oracle(nvidia::Arguments),
     /// Runs the fuzz targets on their seeds, without libFuzzer
     Fuzz(PassedOn),
-    Campaign(campaign::Arguments),
+    /// Fuzzes all targets and the command for hours
+    Campaign(PassedOn),
     /// Renews the recorded outputs of the command's tests
     Goldens,
-    Circles(imports::Arguments),
     /// Inspects the packages that would be published
     Packages,
     /// Builds the Python package in a virtual environment and runs its tests
-    Python,
-    /// Measures each rate beside its limit: one line of JSON a measure
-    Roofline(PassedOn),
+    Python(python::Arguments),
     /// Regenerates the generated samples in `traces/`
     Samples(Renewal),
     /// Regenerates the conformance suite in `vectors/`
@@ -60,21 +52,32 @@ enum Task {
 
 fn main() -> ExitCode {
     let done = match Task::parse() {
-        Task::Ci => ci::run(),
-        Task::Oracle(arguments) => oracle::run(&arguments),
+        Task::Ci(arguments) => ci::run(&arguments),
+        Task::Nightly => ci::nightly(),
+        Task::Oracle(arguments) => nvidia::oracle(&arguments),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
-        Task::Campaign(arguments) => campaign::run(&arguments),
-        Task::Goldens => goldens::run(),
-        Task::Circles(arguments) => imports::run(&arguments),
-        Task::Packages => packages::run(),
-        Task::Python => python::test(),
-        Task::Roofline(arguments) => roofline::run(&arguments),
+        Task::Campaign(arguments) => fuzz::campaign(&arguments),
+        Task::Goldens => goldens(),
+        Task::Packages => Metadata::workspace().and_then(|workspace| packages::check(&workspace)),
+        Task::Python(arguments) => python::run(&arguments),
         Task::Samples(arguments) => samples::run(&arguments),
         Task::Suite(arguments) => suite::run(&arguments),
-        Task::Wheels => wheels::run(),
+        Task::Wheels => nvidia::wheels(),
     };
     step::exit_code(done).unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+/// Runs the tests of the command with the variables that make them record its outputs. The changes are
+/// then in `git diff`, for a person to judge.
+fn goldens() -> Result<()> {
+    let root = Metadata::workspace()?.root()?;
+    let mut test = step::cargo("test --locked -p warpload-cli --test command --test book");
+    test.envs([("SNAPSHOTS", "overwrite"), ("TRYCMD", "overwrite")]);
+    step::command(&root, test)?;
+    let mut draw = step::cargo("test --locked -p warpload-cli --test pictures");
+    draw.env("WARPLOAD_DRAW", "1");
+    step::command(&root, draw)
 }

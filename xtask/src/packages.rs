@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::ci::succeeds;
 use crate::metadata::{Metadata, array};
 use crate::step::{cargo, command, timed};
 
@@ -16,16 +17,10 @@ const MAX_BYTES: u64 = 2_000_000;
 /// The files that each package must have.
 const FILES: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// Runs [`check`] on the workspace.
-pub(crate) fn run() -> Result<()> {
-    check(&Metadata::workspace()?)
-}
-
-/// Packages what would be published, and inspects it; compares the interfaces with those of the last
-/// tag, if there is one and cargo-semver-checks is installed.
+/// Packages what would be published, and inspects it.
 ///
 /// # Errors
-/// Returns an error if a package is incomplete or too large, or breaks its interface.
+/// Returns an error if a package is incomplete or too large.
 pub(crate) fn check(workspace: &Metadata) -> Result<()> {
     let root = workspace.root()?;
     let published: Vec<&Value> =
@@ -40,8 +35,7 @@ pub(crate) fn check(workspace: &Metadata) -> Result<()> {
             inspect(package, &workspace.target()?)?;
         }
         Ok(())
-    })?;
-    semver(&root)
+    })
 }
 
 fn inspect(package: &Value, target: &Path) -> Result<()> {
@@ -65,23 +59,22 @@ fn inspect(package: &Value, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Compares the public interfaces with those of the last tag.
-fn semver(root: &Path) -> Result<()> {
-    let answer = |mut command: Command| {
-        let output = command.current_dir(root).stderr(Stdio::null()).output().ok()?;
-        let text = String::from_utf8(output.stdout).ok()?;
-        output.status.success().then(|| text.trim().to_owned())
-    };
-    if answer(cargo("semver-checks --version")).is_none() {
-        println!("\nskipped: cargo semver-checks, which is not installed");
+/// Compares the public interfaces with those of the last tag, if there is one and cargo-semver-checks is
+/// installed.
+///
+/// # Errors
+/// Returns an error if an interface is broken.
+pub(crate) fn semver(root: &Path) -> Result<()> {
+    let mut describe = Command::new("git");
+    let describe =
+        describe.args(["describe", "--tags", "--abbrev=0"]).current_dir(root).output()?;
+    let tag = String::from_utf8_lossy(&describe.stdout).trim().to_owned();
+    if tag.is_empty() || !succeeds(&mut cargo("semver-checks --version")) {
+        println!(
+            "\nskipped: cargo semver-checks, which is not installed or has no tag to compare with"
+        );
         return Ok(());
     }
-    let mut describe = Command::new("git");
-    describe.args(["describe", "--tags", "--abbrev=0"]);
-    let Some(tag) = answer(describe) else {
-        println!("\nskipped: cargo semver-checks, because there is no tag to compare with");
-        return Ok(());
-    };
     command(root, cargo(&format!("semver-checks --baseline-rev {tag}")))
 }
 

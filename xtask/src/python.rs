@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
 
 use crate::metadata::Metadata;
 use crate::step::{cargo, command, timed};
@@ -14,77 +15,95 @@ const FOLDER: &str = "python";
 const STUBS: &str = "python/warpload/_native.pyi";
 const MATURIN: &str = "maturin==1.16.0";
 
-/// Checks the crate without Python.
-///
-/// # Errors
-/// Returns that of the step that failed.
-pub(crate) fn check(workspace: &Metadata) -> Result<()> {
-    let folder = workspace.root()?.join(FOLDER);
-    command(&folder, cargo("fmt --check"))?;
-    let mut clippy = cargo("clippy --locked");
-    clippy
-        .env("PYO3_NO_PYTHON", "1")
-        .env("PYO3_BUILD_EXTENSION_MODULE", "1")
-        .arg("--target-dir")
-        .arg(target(workspace)?);
-    clippy.args(["--", "-D", "warnings"]);
-    command(&folder, clippy)
+/// The size of a wheel, in bytes.
+const MAX_WHEEL: u64 = 3_000_000;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Compare with the command that the workspace's tests have just built
+    #[arg(long)]
+    tested: bool,
+}
+
+/// A virtual environment, in which the package is built.
+struct Environment {
+    root: PathBuf,
+    folder: PathBuf,
+    programs: PathBuf,
+}
+
+impl Environment {
+    /// Creates the environment if it is not there, with the packages that `requirements` name.
+    fn new(workspace: &Metadata, name: &str, requirements: &str) -> Result<Self> {
+        let (root, folder) = (workspace.root()?, workspace.target()?.join(FOLDER).join(name));
+        let programs = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
+        if !programs.join("pip").exists() && !programs.join("pip.exe").exists() {
+            let mut create = Command::new(if cfg!(windows) { "python" } else { "python3" });
+            create.args(["-m", "venv"]).arg(&folder);
+            command(&root, create)?;
+        }
+        let environment = Self { root, folder, programs };
+        environment.run("python", &format!("-m pip install --quiet {requirements}"))?;
+        Ok(environment)
+    }
+
+    /// Runs one of its programs in the package's folder.
+    fn run(&self, program: &str, arguments: &str) -> Result<()> {
+        let mut run = Command::new(self.programs.join(program));
+        run.args(arguments.split_whitespace()).env("VIRTUAL_ENV", &self.folder);
+        run.env("PIP_QUIET", "1");
+        command(&self.root.join(FOLDER), run)
+    }
 }
 
 /// Builds the package in a virtual environment, compares its stubs, and runs its tests.
 ///
 /// # Errors
 /// Returns that of the step that failed.
-pub(crate) fn test() -> Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let workspace = Metadata::workspace()?;
-    let root = workspace.root()?;
-    let folder = root.join(FOLDER);
-    let environment = target(&workspace)?.join("environment");
-    let programs = environment.join(if cfg!(windows) { "Scripts" } else { "bin" });
-    if !programs.join("pip").exists() && !programs.join("pip.exe").exists() {
-        let mut create = Command::new(if cfg!(windows) { "python" } else { "python3" });
-        create.args(["-m", "venv"]).arg(&environment);
-        command(&root, create)?;
-    }
-    let python = |arguments: &str| {
-        let mut python = Command::new(programs.join("python"));
-        python.args(arguments.split_whitespace());
-        python
-    };
-    let maturin = |arguments: &str| -> Result<Command> {
-        let mut maturin = Command::new(programs.join("maturin"));
-        maturin.args(arguments.split_whitespace()).env("VIRTUAL_ENV", &environment);
-        maturin.env("CARGO_TARGET_DIR", target(&workspace)?).env("PIP_QUIET", "1");
-        Ok(maturin)
-    };
-    command(&root, python(&format!("-m pip install --quiet {MATURIN}")))?;
-    command(&folder, maturin("develop --quiet --locked --features stubs --extras cluster,test")?)?;
-    stubs(
-        &folder,
-        maturin("generate-stubs --quiet --features stubs --out")?,
-        &target(&workspace)?.join("stubs"),
-    )?;
-    // What the package's results are compared with.
-    command(&root, cargo("build --quiet --locked -p warpload-cli"))?;
-    command(&folder, python("-m pytest -q"))
-}
-
-/// Compares the committed stubs with new ones, which `generate` writes to a folder.
-fn stubs(package: &Path, mut generate: Command, folder: &Path) -> Result<()> {
-    generate.arg(folder);
-    command(package, generate)?;
+    let environment = Environment::new(&workspace, "environment", MATURIN)?;
+    environment
+        .run("maturin", "develop --quiet --locked --features stubs --extras cluster,test")?;
+    let stubs = workspace.target()?.join(FOLDER).join("stubs");
+    let generate = format!("generate-stubs --quiet --features stubs --out {}", stubs.display());
+    environment.run("maturin", &generate)?;
     timed("stubs of the native module", || {
-        let read = |path: PathBuf| {
-            fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+        let read = |path: &Path| {
+            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
         };
-        let new = folder.join("warpload/_native.pyi");
-        if read(new.clone())? != read(package.join(STUBS))? {
+        let new = stubs.join("warpload/_native.pyi");
+        if read(&new)? != read(&environment.root.join(FOLDER).join(STUBS))? {
             bail!("{FOLDER}/{STUBS} is not what the crate says; copy {} there", new.display());
         }
         Ok(())
-    })
+    })?;
+    if !arguments.tested {
+        command(&environment.root, cargo("build --quiet --locked -p warpload-cli"))?;
+    }
+    environment.run("python", "-m pytest -q")
 }
 
-fn target(workspace: &Metadata) -> Result<PathBuf> {
-    Ok(workspace.target()?.join("python"))
+/// Checks the crate, runs its tests, and builds the wheel, which another environment imports.
+///
+/// # Errors
+/// Returns that of the step that failed.
+pub(crate) fn nightly(workspace: &Metadata) -> Result<()> {
+    let mut clippy = cargo("clippy --locked --manifest-path python/Cargo.toml -- -D warnings");
+    clippy.envs([("PYO3_NO_PYTHON", "1"), ("PYO3_BUILD_EXTENSION_MODULE", "1")]);
+    command(&workspace.root()?, clippy)?;
+    run(&Arguments { tested: false })?;
+    let wheels = workspace.target()?.join(FOLDER).join("wheels");
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels)?;
+    }
+    let environment = Environment::new(workspace, "wheel", MATURIN)?;
+    let build = "build --quiet --release --locked --compression-level 9 --out";
+    environment.run("maturin", &format!("{build} {}", wheels.display()))?;
+    let wheel = fs::read_dir(&wheels)?.next().context("maturin wrote no wheel")??;
+    let bytes = wheel.metadata()?.len();
+    ensure!(bytes < MAX_WHEEL, "the wheel has {bytes} bytes; at most {MAX_WHEEL}");
+    let install = format!("-m pip install --quiet --force-reinstall {}", wheel.path().display());
+    environment.run("python", &install)?;
+    environment.run("python", "-c __import__('warpload').decode(0x80d0000000070404)")
 }

@@ -19,7 +19,9 @@ const MAX_BYTES: usize = 200 << 20;
 /// Enough of a text to tell whether it is a list of kernels.
 const START: u64 = 2 << 20;
 
-const COMPRESS: [fn(&[u8]) -> std::io::Result<Vec<u8>>; 3] = [xz, gzip, zstd];
+type Compress = fn(&[u8]) -> std::io::Result<Vec<u8>>;
+
+const COMPRESS: [Compress; 3] = [xz, gzip, zstd];
 
 /// Any compressed file is imported in bounded memory, or refused. A compressed text trace, in one part
 /// or two, imports like the text itself, and a truncated part is refused.

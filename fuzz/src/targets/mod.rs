@@ -55,8 +55,6 @@ pub struct Target {
     pub run: fn(&[u8]),
     /// How many inputs a campaign runs, if there is time.
     pub aim: u64,
-    /// Whose words its text consists of.
-    pub language: Language,
     /// Seeds elsewhere in the repository; those in `fuzz/seeds/NAME/` are not listed.
     pub sources: &'static [Source],
 }
@@ -77,17 +75,6 @@ impl Target {
     }
 }
 
-/// A language whose words the library has tables of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// Loads as NVIDIA's disassembler writes them.
-    Sass,
-    /// PTX.
-    Ptx,
-    /// Neither: bytes, numbers, or a text whose words are in its seeds.
-    Other,
-}
-
 /// The aim of a target of words or of a line's text.
 const SHORT: u64 = 10_000_000;
 
@@ -98,12 +85,11 @@ const FILE: u64 = 1_000_000;
 const WHOLE: u64 = 100_000;
 
 macro_rules! targets {
-    ($($name:ident: $aim:ident $language:ident $seeds:expr),+ $(,)?) => {
+    ($($name:ident: $aim:ident $seeds:expr),+ $(,)?) => {
         &[$(Target {
             name: stringify!($name),
             run: $name,
             aim: $aim,
-            language: Language::$language,
             sources: &$seeds,
         }),+]
     };
@@ -113,21 +99,21 @@ use Source::{File, Files, Joined, Lines, Vectors};
 
 /// All targets.
 pub const TARGETS: &[Target] = targets! {
-    decode_then_encode_is_identity: SHORT Other [
+    decode_then_encode_is_identity: SHORT [
         Files("tests/data/listings", "cubin"),
         File("tests/data/cmd/absolute.bin"),
     ],
-    parse_does_not_panic: SHORT Sass [
+    parse_does_not_panic: SHORT [
         Lines("cli/tests/cmd/stdin-encode.stdin", 1),
         Lines("encoding/tests/data/nvdisasm-ld.tsv", 600),
         Lines("encoding/tests/data/nvdisasm-load-family.tsv", 450),
     ],
-    encode_then_decode_is_identity: SHORT Sass [
+    encode_then_decode_is_identity: SHORT [
         File("cli/tests/cmd/stdin-encode.stdin"),
         File("tests/data/cmd/no-words.txt"),
     ],
-    fast_equals_literal: FILE Other [],
-    sass_does_not_panic: FILE Sass [
+    fast_equals_literal: FILE [],
+    sass_does_not_panic: FILE [
         Files("tests/data/listings", "cubin"),
         Files("tests/data/cmd", "txt"),
         Files("tests/data/cmd", "cubin"),
@@ -137,7 +123,7 @@ pub const TARGETS: &[Target] = targets! {
         File("tests/data/listings/relocated.sm_61.nvdisasm.txt"),
         File("traces/rows.sm_50.cubin"),
     ],
-    vector_does_not_panic: FILE Sass [
+    vector_does_not_panic: FILE [
         Lines("tests/data/ld-vectors.jsonl", 90),
         Vectors("LDG", 4),
         Vectors("LDL", 4),
@@ -148,17 +134,17 @@ pub const TARGETS: &[Target] = targets! {
         File("tests/data/cmd/one.json"),
         File("tests/data/cmd/warp-fault.json"),
     ],
-    tensor_case_does_not_panic: FILE Ptx [
+    tensor_case_does_not_panic: FILE [
         Lines("ptx/tests/tensor_memory/cases.jsonl", 12),
         Lines("tests/data/cmd/tmem-cases.jsonl", 1),
     ],
-    image_does_not_panic: FILE Other [
+    image_does_not_panic: FILE [
         File("traces/generic.image.json"),
         File("tests/data/cmd/image-of-example.json"),
         File("tests/data/ptx/image.json"),
         File("tests/data/report/faulty.json"),
     ],
-    ptx_does_not_panic: FILE Ptx [
+    ptx_does_not_panic: FILE [
         Files("tests/data/ptx", "ptx"),
         Files("ptx/tests/ptx/mutations", "ptx"),
         File("tests/data/listings/gather.ptx"),
@@ -167,11 +153,11 @@ pub const TARGETS: &[Target] = targets! {
         File("ptx/tests/ptx/clang/stencil-O2.ptx"),
         File("ptx/tests/ptx/clang/structures-O2.ptx"),
     ],
-    trace_does_not_panic: WHOLE Other [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
-    trace_set_does_not_panic: WHOLE Other [
+    trace_does_not_panic: WHOLE [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
+    trace_set_does_not_panic: WHOLE [
         Joined(&["tests/data/cmd/example.wlt", "tests/data/cmd/example.wlt"]),
     ],
-    accelsim_does_not_panic: FILE Sass [
+    accelsim_does_not_panic: FILE [
         Files("tests/data/cmd", "traceg"),
         Files("tests/data/report", "traceg"),
         Files("tests/independent", "traceg"),
@@ -186,31 +172,31 @@ pub const TARGETS: &[Target] = targets! {
         File("tests/independent/handwritten-export.jsonl"),
         File("traces/nvbit-mem_trace.json"),
     ],
-    kernels_list_does_not_panic: FILE Other [
+    kernels_list_does_not_panic: FILE [
         Files("tests/data/cmd", "g"),
         File("tests/independent/kernelslist.g"),
     ],
-    compressed_is_bounded: WHOLE Other [
+    compressed_is_bounded: WHOLE [
         Files("tests/independent/traces", "xz"),
         File("traces/vecadd-v3-sm61-head.trace.xz"),
         File("tests/data/cmd/kernel-1.traceg"),
         File("tests/independent/handwritten-memtrace.log"),
     ],
-    container_is_bounded: FILE Other [
+    container_is_bounded: FILE [
         Files("tests/data/fatbins", "fatbin"),
         File("tests/data/fatbins/host.obj"),
         File("tests/data/fatbins/lib.a"),
         File("tests/data/fatbins/kernel.cubin"),
     ],
-    page_is_inert: WHOLE Other [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
-    summaries_merge_in_any_order: FILE Other [
+    page_is_inert: WHOLE [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
+    summaries_merge_in_any_order: FILE [
         Joined(&["tests/data/cmd/shard-0.json", "tests/data/cmd/shard-1.json"]),
         Joined(&["tests/data/cmd/shard-1.json", "tests/data/cmd/shard-0.json"]),
         File("tests/data/cmd/shard-0.json"),
     ],
-    wide_decode_then_encode_is_identity: SHORT Other [],
-    wide_parse_does_not_panic: SHORT Sass [],
-    wide_fast_equals_literal: FILE Other [],
+    wide_decode_then_encode_is_identity: SHORT [],
+    wide_parse_does_not_panic: SHORT [],
+    wide_fast_equals_literal: FILE [],
 };
 
 #[cfg(test)]

@@ -55,6 +55,7 @@ fn is_done(child: &mut Child) -> bool {
 }
 
 #[test]
+#[ignore = "opens a browser; `cargo xtask nightly` runs it"]
 fn a_browser_sorts_the_table() {
     let Some(chromium) = chromium() else { return };
     let (_folder, page) = written(BTREE);
@@ -71,6 +72,7 @@ fn a_browser_sorts_the_table() {
 }
 
 #[test]
+#[ignore = "opens a browser; `cargo xtask nightly` runs it"]
 fn a_browser_shows_names_as_names() {
     let Some(chromium) = chromium() else { return };
     let (folder, page) = written(FAULTY);
@@ -91,6 +93,7 @@ fn has_tag(dom: &str, attributes: &[&str]) -> bool {
 }
 
 #[test]
+#[ignore = "opens a browser; `cargo xtask nightly` runs it"]
 fn a_browser_makes_tabs_and_filters() {
     let Some(chromium) = chromium() else { return };
     let folder = tempfile::tempdir().unwrap();

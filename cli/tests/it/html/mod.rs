@@ -1,6 +1,7 @@
 //! The page that `replay --html` writes: its structure, and how a browser shows it.
 //!
-//! The browser is `$CHROMIUM`, or `chromium`; without one, these tests report that they are skipped.
+//! `cargo xtask nightly` runs the tests with a browser, which is `$CHROMIUM`, or `chromium`; without one, they report
+//! that they are skipped.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 

@@ -1,84 +1,23 @@
-//! Importing Accel-Sim text, beside a scan that only splits it into tokens; and on two threads, beside
-//! one, with what an empty loop gains from two.
+//! Importing Accel-Sim text, beside a scan that only splits it into tokens; and on two threads, beside one and
+//! beside what an empty loop gains from two.
+#![allow(clippy::expect_used, clippy::panic, reason = "a bench")]
+#![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tempfile::NamedTempFile;
 use warpload_trace::{TraceWriter, import};
 
-use crate::measure::{Bench, Measure, Target, Unit, wall_time};
-
 /// A real trace (traces/README.md).
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/btree-v5-kernel-1.traceg");
+
 /// The end of its header: what follows can be repeated.
 const FIRST_BLOCK: &str = "#BEGIN_TB";
-
-/// Runs the measures.
-pub(crate) fn run(bench: &Bench) {
-    let names = [
-        "import, Accel-Sim text, one thread",
-        "import, Accel-Sim text, one thread, nothing written",
-        "import, Accel-Sim text, two threads",
-        "import, Accel-Sim text, two threads: an empty loop",
-    ];
-    if !names.iter().any(|name| bench.wants(name)) {
-        return;
-    }
-    let (text, lines) = text(if bench.is_quick { 50 << 20 } else { 200 << 20 });
-    let output = tempfile::tempfile().expect("a temporary file");
-    let measure = |name, target| Measure {
-        name,
-        unit: Unit::LINES,
-        limit_name: "token scan of the same file",
-        target,
-    };
-    let scan = || {
-        black_box(tokens(text.path()));
-        lines
-    };
-    bench.run(
-        measure(names[0], Target::ratio(0.55)),
-        || {
-            (&output).rewind().expect("a file can be rewound");
-            imported(text.path(), BufWriter::new(&output), 1);
-            lines
-        },
-        scan,
-    );
-    bench.run(
-        measure(names[1], Target::NONE),
-        || {
-            imported(text.path(), io::empty(), 1);
-            lines
-        },
-        scan,
-    );
-    let limit_name = "the same on one thread";
-    let import = |threads| {
-        imported(text.path(), io::empty(), threads);
-        lines
-    };
-    bench.run_by(
-        wall_time,
-        Measure { limit_name, ..measure(names[2], Target::ratio(1.7)) },
-        || import(2),
-        || import(1),
-    );
-    bench.run_by(
-        wall_time,
-        Measure { limit_name, unit: Unit::INSTRUCTIONS, ..measure(names[3], Target::NONE) },
-        || {
-            std::thread::scope(|scope| {
-                let other = scope.spawn(empty_loop);
-                empty_loop() + other.join().expect("a loop ends")
-            })
-        },
-        empty_loop,
-    );
-}
 
 /// Writes the sample's thread blocks repeatedly, at least `bytes` of them, each with its own number in
 /// a larger grid; returns the file and the number of its lines.
@@ -86,8 +25,7 @@ fn text(bytes: usize) -> (NamedTempFile, u64) {
     const GRID: &str = "-grid dim = ";
     const PLACE: &str = "thread block = ";
     let sample = std::fs::read_to_string(SAMPLE).expect("the sample is in the repository");
-    let start = sample.find(FIRST_BLOCK).expect("the sample has thread blocks");
-    let (header, blocks) = sample.split_at(start);
+    let (header, blocks) = sample.split_at(sample.find(FIRST_BLOCK).expect("thread blocks"));
     let times = bytes.div_ceil(blocks.len());
     let file = NamedTempFile::new().expect("a temporary file");
     let mut output = BufWriter::new(&file);
@@ -117,16 +55,14 @@ fn text(bytes: usize) -> (NamedTempFile, u64) {
 }
 
 /// Counts as long as an import of some megabytes takes.
-fn empty_loop() -> u64 {
-    const COUNT: u64 = 20_000_000;
-    for i in 0..COUNT {
+fn empty_loop() {
+    for i in 0..20_000_000 {
         black_box(i);
     }
-    COUNT
 }
 
 fn imported(text: &Path, output: impl Write + Seek, threads: usize) {
-    let mut writer = TraceWriter::new(output, "roofline".to_owned()).expect("room for the output");
+    let mut writer = TraceWriter::new(output, "a bench".to_owned()).expect("room for the output");
     import(text, &mut writer, threads, &|_| ()).expect("a valid trace");
     writer.finish().expect("room for the output");
 }
@@ -149,3 +85,42 @@ fn tokens(text: &Path) -> (usize, usize) {
         }
     }
 }
+
+fn imports(criterion: &mut Criterion) {
+    // `cargo test --benches` only asks whether it runs.
+    let is_measured = std::env::args().any(|argument| argument == "--bench");
+    let (text, lines) = text(if is_measured { 200 << 20 } else { 1 << 20 });
+    let output = tempfile::tempfile().expect("a temporary file");
+    let mut group = criterion.benchmark_group("import, Accel-Sim text");
+    group.throughput(Throughput::Elements(lines));
+    group.bench_function("one thread", |b| {
+        b.iter(|| {
+            (&output).rewind().expect("a file can be rewound");
+            imported(text.path(), BufWriter::new(&output), 1);
+        });
+    });
+    for (name, threads) in [("one thread, nothing written", 1), ("two threads, nothing written", 2)]
+    {
+        group.bench_function(name, |b| b.iter(|| imported(text.path(), io::empty(), threads)));
+    }
+    group.bench_function("limit: token scan of the same file", |b| {
+        b.iter(|| tokens(text.path()));
+    });
+    group.finish();
+    let mut group = criterion.benchmark_group("import, an empty loop");
+    group.bench_function("one thread", |b| b.iter(empty_loop));
+    group.throughput(Throughput::Elements(2)).bench_function("two threads", |b| {
+        b.iter(|| std::thread::scope(|scope| drop((scope.spawn(empty_loop), empty_loop()))));
+    });
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(10)
+        .measurement_time(Duration::from_secs(5))
+        .warm_up_time(Duration::from_millis(500));
+    targets = imports
+}
+criterion_main!(benches);

@@ -1,40 +1,41 @@
 //! Running the command under limits, and judging how it ended.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Result};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-
 /// How long one run may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// `ulimit`s of every run: processor seconds, and KiB of address space.
-pub(super) const LIMITS: &str = "ulimit -t 60; ulimit -v 8388608; ulimit -c 0";
+pub(crate) const LIMITS: &str = "ulimit -t 20; ulimit -v 8388608; ulimit -c 0";
 
 /// More of an output is not read.
 const MAX_OUTPUT: u64 = 256 << 20;
 
+/// A message longer than this has something in it that was to be shortened.
+const MAX_MESSAGE: usize = 1 << 14;
+
 /// How a run ended.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(crate) struct Ended {
     /// `None` if it did not end in time.
-    pub(super) status: Option<ExitStatus>,
-    pub(super) stdout: Vec<u8>,
-    pub(super) stderr: String,
+    pub(crate) status: Option<ExitStatus>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
 }
 
 impl Ended {
     /// Returns the exit status; `None` after a signal or a timeout.
-    pub(super) fn code(&self) -> Option<i32> {
+    pub(crate) fn code(&self) -> Option<i32> {
         self.status.and_then(|status| status.code())
     }
 
     /// Returns what no input may cause, if it happened.
-    pub(super) fn broken(&self) -> Option<String> {
+    pub(crate) fn broken(&self) -> Option<String> {
         let Some(status) = self.status else {
             return Some(format!("still running after {} s", TIMEOUT.as_secs()));
         };
@@ -47,29 +48,29 @@ impl Ended {
             let row = || self.stdout.windows(6).any(|part| part == b"error:" || part == b"error\"");
             self.stderr.contains("error") || row()
         };
-        let is_silent = status.code() == Some(2) && !says_why();
-        is_silent.then(|| "exit status 2 without an error".to_owned())
-    }
-
-    /// Returns the first character that no output may have: one that a terminal acts on, or that turns
-    /// the direction of writing.
-    pub(super) fn raw_character(&self) -> Option<char> {
+        if status.code() == Some(2) && !says_why() {
+            return Some("exit status 2 without an error".to_owned());
+        }
+        if self.stderr.len() > MAX_MESSAGE {
+            return Some(format!("messages of {} bytes", self.stderr.len()));
+        }
+        // A terminal acts on these, or they turn the direction of writing.
         let stdout = String::from_utf8_lossy(&self.stdout);
         let turns = |c| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         let is_raw = |c: &char| c.is_control() && !matches!(c, '\n' | '\t') || turns(*c);
         let mut characters = stdout.chars().chain(self.stderr.chars());
-        characters.find(is_raw)
+        characters.find(is_raw).map(|raw| format!("{raw:?} in the output"))
     }
 }
 
 /// Returns the first line of a text, shortened.
-pub(super) fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().chars().take(200).collect()
 }
 
 /// Returns a command that runs `program`, which it can run as `$PROGRAM` itself, in `folder` with these
 /// `ulimit`s, separated by semicolons.
-pub(super) fn limited(program: &Path, folder: &Path, limits: &str, arguments: &[&str]) -> Command {
+pub(crate) fn limited(program: &Path, folder: &Path, limits: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")]).arg(program).args(arguments);
     command
@@ -81,14 +82,14 @@ pub(super) fn limited(program: &Path, folder: &Path, limits: &str, arguments: &[
     command
 }
 
-/// Runs a command to its end. Its outputs go to files in `scratch`.
+/// Runs a command to its end.
 ///
 /// # Errors
 /// Returns an error if it cannot be started, or its outputs cannot be read.
-pub(super) fn run(mut command: Command, scratch: &Path) -> Result<Ended> {
-    let (out, err) = (scratch.join("stdout"), scratch.join("stderr"));
-    command.stdout(File::create(&out)?).stderr(File::create(&err)?);
-    let mut child = command.spawn().context("cannot run sh")?;
+pub(crate) fn run(mut command: Command) -> Result<Ended> {
+    let scratch = tempfile::tempdir()?;
+    let (out, err) = (scratch.path().join("stdout"), scratch.path().join("stderr"));
+    let mut child = command.stdout(File::create(&out)?).stderr(File::create(&err)?).spawn()?;
     let status = wait(&mut child, TIMEOUT)?;
     let stderr = String::from_utf8_lossy(&read(&err)?).into_owned();
     Ok(Ended { status, stdout: read(&out)?, stderr })
@@ -104,7 +105,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// Returns those of the system.
-pub(super) fn wait(child: &mut Child, timeout: Duration) -> Result<Option<ExitStatus>> {
+pub(crate) fn wait(child: &mut Child, timeout: Duration) -> Result<Option<ExitStatus>> {
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
@@ -120,18 +121,6 @@ pub(super) fn wait(child: &mut Child, timeout: Duration) -> Result<Option<ExitSt
     }
 }
 
-/// Returns the sorted names of a folder's files.
-///
-/// # Errors
-/// Returns those of the system.
-pub(super) fn names(folder: &Path) -> Result<Vec<String>> {
-    let entries = fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
-    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-    let mut names: Vec<String> = names.collect::<Result<_>>()?;
-    names.sort();
-    Ok(names)
-}
-
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
@@ -140,7 +129,7 @@ mod tests {
     fn sh(script: &str) -> Ended {
         let folder = tempfile::tempdir().unwrap();
         let command = limited(Path::new("sh"), folder.path(), LIMITS, &["-c", script]);
-        run(command, folder.path()).unwrap()
+        run(command).unwrap()
     }
 
     #[test]
@@ -151,8 +140,9 @@ mod tests {
             assert!(sh(script).broken().is_some(), "{script}");
         }
         let ended = sh("printf 'a\\tb\\n'");
-        assert_eq!((ended.raw_character(), &*ended.stdout), (None, &b"a\tb\n"[..]));
-        assert_eq!(sh("printf '\\033[m' >&2").raw_character(), Some('\x1b'));
-        assert_eq!(sh("printf '\\342\\200\\256'").raw_character(), Some('\u{202e}'));
+        assert_eq!((ended.broken(), &*ended.stdout), (None, &b"a\tb\n"[..]));
+        for raw in ["printf '\\033[m' >&2", "printf '\\342\\200\\256'"] {
+            assert!(sh(raw).broken().is_some_and(|what| what.ends_with("in the output")), "{raw}");
+        }
     }
 }

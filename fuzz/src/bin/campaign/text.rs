@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::mutate::{Random, below, boundary};
+use warpload_fuzz::mutate::{Random, below, boundary};
 
 /// Returns the words of a text: strings of JSON without their quotes, and runs of characters that
 /// separate nothing in any format that is read.
-pub(super) fn words(text: &[u8]) -> Vec<Range<usize>> {
+fn words(text: &[u8]) -> Vec<Range<usize>> {
     let separates = |byte: u8| byte.is_ascii_whitespace() || b"\"{}[]():;,=+<>|".contains(&byte);
     let mut words = Vec::new();
     let mut at = 0;
@@ -36,33 +36,18 @@ pub(super) fn words(text: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// What a value of JSON is replaced by. Some are no JSON.
-const VALUES: [&str; 21] = [
-    "null",
-    "true",
-    "-1",
-    "-0",
-    "0.5",
-    "1e999",
-    "1E-400",
-    "01",
-    "0x10",
-    "\"\"",
-    "\"0x\"",
-    "\"-\"",
-    "\"\\u0000\"",
-    "\"\\ud800\"",
-    "\"\u{feff}\"",
-    "[]",
-    "{}",
-    "[[]]",
-    "{\"\":0}",
-    "\"..\"",
-    "NaN",
+const VALUES: &str = r#"null true -1 -0 0.5 1e999 1E-400 01 0x10 "" "0x" "-" "\u0000" "\ud800" [] {} [[]] {"":0} ".." NaN"#;
+
+/// Characters that a terminal acts on, that forge lines, or that turn the direction of writing.
+const CONTROL_CHARACTERS: [&str; 3] = [
+    "\x1b[31m\x07\x7f\u{9b}31m\u{202e}\u{2066}",
+    "a\r\0b\u{85}\u{2028}",
+    "\\u001b[2J\\u0007\\u202e\\n",
 ];
 
-/// Changes one word of a text: to another of its words, a number at a boundary, or a value of JSON; or
-/// repeats or removes its line, or nests it deeply.
-pub(super) fn change(text: &mut Vec<u8>, random: &mut Random) {
+/// Changes one word of a text: to another of its words, a number at a boundary, a value of JSON, or a very long
+/// word; or repeats or removes its line, nests it deeply, or adds control characters.
+pub(crate) fn change(text: &mut Vec<u8>, random: &mut Random) {
     let words = words(text);
     if words.is_empty() {
         return;
@@ -75,11 +60,11 @@ pub(super) fn change(text: &mut Vec<u8>, random: &mut Random) {
     } else {
         word.clone()
     };
-    let (place, new) = match below(random, 8) {
+    let (place, new) = match below(random, 10) {
         0 => (word, text[words[below(random, words.len())].clone()].to_vec()),
         1 => (word, boundary(random).to_string().into_bytes()),
         2 => (word, format!("0x{:x}", boundary(random)).into_bytes()),
-        3 => (value, VALUES[below(random, VALUES.len())].as_bytes().to_vec()),
+        3 => (value, picked(&VALUES.split(' ').collect::<Vec<_>>(), random)),
         4 => (word, Vec::new()),
         5 => {
             let depth = 1 << below(random, 14);
@@ -87,6 +72,9 @@ pub(super) fn change(text: &mut Vec<u8>, random: &mut Random) {
             (value, nested)
         }
         6 => (line(text, word.start), Vec::new()),
+        // A line has at most a mebibyte.
+        7 => (word, vec![b"A9f"[below(random, 3)]; (1 << (16 + 2 * below(random, 3))) - 1]),
+        8 => (word.end..word.end, picked(&CONTROL_CHARACTERS, random)),
         _ => {
             let line = line(text, word.start);
             (line.start..line.start, text[line].to_vec())
@@ -95,8 +83,12 @@ pub(super) fn change(text: &mut Vec<u8>, random: &mut Random) {
     drop(text.splice(place, new));
 }
 
+fn picked(texts: &[&str], random: &mut Random) -> Vec<u8> {
+    texts[below(random, texts.len())].as_bytes().to_vec()
+}
+
 /// Returns the line around a place, with its end.
-pub(super) fn line(text: &[u8], at: usize) -> Range<usize> {
+fn line(text: &[u8], at: usize) -> Range<usize> {
     let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let end = text[at..].iter().position(|byte| *byte == b'\n');
     start..end.map_or(text.len(), |end| at + end + 1)

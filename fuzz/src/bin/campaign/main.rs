@@ -1,0 +1,255 @@
+//! Hours of the fuzz targets, and faults of the command: damaged files and small limits. `cargo xtask campaign` builds the command and runs this; docs/reliability.md has
+//! results, and says what a finding is.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints to the terminal")]
+
+mod command;
+mod damage;
+mod limits;
+mod samples;
+mod text;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use warpload_fuzz::dictionary;
+use warpload_fuzz::seeds::repository;
+use warpload_fuzz::targets::{TARGETS, Target};
+
+/// Fuzzes all targets and the command for hours; exit status 1 if something was found
+///
+/// Faults of the command run first. The targets share the time that is left; one that reaches its aim leaves
+/// the rest of its share to those after it.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask campaign", max_term_width = 100)]
+struct Arguments {
+    /// How long, in hours; faults that have begun are completed
+    #[arg(long, value_name = "H")]
+    hours: f64,
+    /// Run this target alone, or this kind of fault, damage or limits; repeat it for several
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Make other damage and mutants
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// The command, built for release
+    #[arg(long, value_name = "FILE", default_value = "target/release/warpload")]
+    program: PathBuf,
+    /// Where corpora and findings are
+    #[arg(long, value_name = "FOLDER", default_value = "target/campaign")]
+    folder: PathBuf,
+}
+
+type Kind = (&'static str, fn(&mut Campaign) -> Result<()>);
+
+/// The kinds of faults.
+const KINDS: [Kind; 2] = [("damage", damage::run), ("limits", limits::run)];
+
+/// What all parts of a campaign need, and what they found.
+struct Campaign {
+    program: PathBuf,
+    folder: PathBuf,
+    seed: u64,
+    end: Instant,
+    /// How often a fault ended in which way.
+    counts: BTreeMap<(String, &'static str), u64>,
+    findings: Vec<String>,
+}
+
+impl Campaign {
+    fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
+    fn count(&mut self, fault: &str, outcome: &'static str) {
+        *self.counts.entry((fault.to_owned(), outcome)).or_default() += 1;
+    }
+
+    /// Counts a run by how it ended; what is wrong with it is a finding, which `input` is kept for.
+    fn judge(
+        &mut self,
+        fault: &str,
+        run: &str,
+        outcome: std::result::Result<&'static str, String>,
+        input: Option<&[u8]>,
+    ) -> Result<()> {
+        let what = match outcome {
+            Ok(outcome) => {
+                self.count(fault, outcome);
+                return Ok(());
+            }
+            Err(what) => what,
+        };
+        let mut finding = format!("{fault}: `{}`: {what}", run.escape_debug());
+        if let Some(bytes) = input {
+            let kept = self.folder.join("findings");
+            fs::create_dir_all(&kept)?;
+            let file = kept.join(format!("{}-{}", self.seed, self.findings.len()));
+            fs::write(&file, bytes)?;
+            finding += &format!("; see {}", file.display());
+        }
+        eprintln!("FOUND: {finding}");
+        self.count(fault, "findings");
+        self.findings.push(finding);
+        Ok(())
+    }
+
+    /// Returns how the faults ended as a table of Markdown, and the findings.
+    fn report(&self) -> String {
+        let mut text = String::from("| fault | how runs ended |\n|---|---|\n");
+        let mut faults: Vec<&str> = self.counts.keys().map(|(fault, _)| &**fault).collect();
+        faults.dedup();
+        for fault in faults {
+            let of = self.counts.iter().filter(|((its, _), _)| its == fault);
+            let shown: Vec<String> = of.map(|((_, how), count)| format!("{how} {count}")).collect();
+            text += &format!("| {fault} | {} |\n", shown.join(", "));
+        }
+        text + &self.findings.iter().map(|what| format!("\n- {what}")).collect::<String>()
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs the campaign; returns whether nothing was found.
+fn run(arguments: &Arguments) -> Result<bool> {
+    let names = || KINDS.iter().map(|(name, _)| *name).chain(TARGETS.iter().map(|one| one.name));
+    if let Some(name) = arguments.only.iter().find(|name| names().all(|known| known != *name)) {
+        let known: Vec<&str> = names().collect();
+        return Err(Error::other(format!("--only {name}: expected one of {}", known.join(", "))));
+    }
+    let is_asked =
+        |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|one| one == name);
+    let length = Duration::try_from_secs_f64(arguments.hours * 3600.0).map_err(Error::other)?;
+    fs::create_dir_all(&arguments.folder)?;
+    let mut campaign = Campaign {
+        program: fs::canonicalize(&arguments.program)?,
+        folder: fs::canonicalize(&arguments.folder)?,
+        seed: arguments.seed,
+        end: Instant::now() + length,
+        counts: BTreeMap::new(),
+        findings: Vec::new(),
+    };
+    for (name, kind) in KINDS.iter().filter(|(name, _)| is_asked(name)) {
+        println!("\n# {name}");
+        kind(&mut campaign)?;
+    }
+    let targets: Vec<&Target> = TARGETS.iter().filter(|target| is_asked(target.name)).collect();
+    for (done, target) in targets.iter().enumerate() {
+        println!("\n# {}", target.name);
+        let share = campaign.left() / (targets.len() - done) as u32;
+        let outcome = if fuzz(&campaign, target, share)? {
+            Ok("whole runs")
+        } else {
+            Err("failed; the input is in fuzz/artifacts or in findings/".to_owned())
+        };
+        campaign.judge("fuzz targets", target.name, outcome, None)?;
+    }
+    let report = campaign.report();
+    println!("\n{report}");
+    fs::write(campaign.folder.join("report.md"), report)?;
+    Ok(campaign.findings.is_empty())
+}
+
+/// Targets with this aim are of words and lines, of which long inputs have only more.
+const MANY: u64 = 10_000_000;
+
+/// Runs a target until its aim is reached, or the time is over; returns whether it held. libFuzzer runs it if
+/// `cargo +nightly fuzz` is there, from its seeds and what earlier campaigns found; else mutants of its seeds.
+fn fuzz(campaign: &Campaign, target: &Target, time: Duration) -> Result<bool> {
+    let nightly = |arguments: &[&str]| {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["+nightly", "fuzz"]).args(arguments).current_dir(repository().join("fuzz"));
+        for name in ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN"] {
+            cargo.env_remove(name);
+        }
+        cargo
+    };
+    let there = nightly(&["--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !there.is_ok_and(|status| status.success()) {
+        return mutants(campaign, target, time);
+    }
+    let corpus = campaign.folder.join("corpus").join(target.name);
+    fs::create_dir_all(&corpus)?;
+    let seeds = target.seeds()?;
+    for (i, seed) in seeds.iter().enumerate() {
+        fs::write(corpus.join(format!("seed-{i:04}")), &seed.bytes)?;
+    }
+    // Speed finds more than AddressSanitizer would: there is little unsafe code.
+    let mut fuzzer = nightly(&["run", "--sanitizer", "none", target.name]);
+    fuzzer.arg(&corpus).arg("--").args([
+        format!("-runs={}", target.aim),
+        format!("-max_total_time={}", time.as_secs().max(1)),
+        // libFuzzer replaces a seed of 0 with a random one.
+        format!("-seed={}", campaign.seed as u32 | 1),
+        "-timeout=60".to_owned(),
+        "-rss_limit_mb=4096".to_owned(),
+        "-print_final_stats=1".to_owned(),
+    ]);
+    let words = dictionary::words(&seeds);
+    // An empty file is an error.
+    if !words.is_empty() {
+        let file = corpus.with_extension("dict");
+        fs::write(&file, words)?;
+        fuzzer.arg(format!("-dict={}", file.display()));
+    }
+    if target.aim >= MANY {
+        fuzzer.arg("-max_len=256");
+    }
+    Ok(fuzzer.status()?.success())
+}
+
+/// Runs the stable runner with other mutants again and again, until the time is over.
+fn mutants(campaign: &Campaign, target: &Target, time: Duration) -> Result<bool> {
+    let start = Instant::now();
+    let runner = std::env::current_exe()?.with_file_name("warpload-fuzz");
+    for round in 0.. {
+        let mut runner = Command::new(&runner);
+        runner.args([target.name, "--keep", "--mutations", "200", "--seed"]);
+        runner.arg((campaign.seed << 20 | round).to_string());
+        runner.arg("--failures").arg(campaign.folder.join("findings"));
+        if !runner.status()?.success() {
+            return Ok(false);
+        }
+        if start.elapsed() >= time {
+            break;
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the path of a file of the repository.
+fn file(name: &str) -> PathBuf {
+    repository().join(name)
+}
+
+/// Reads all files of a folder and of those in it, by their paths in it.
+fn files(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+    fn add(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.file_type()?.is_dir() {
+                add(&entry.path(), &format!("{name}/"), files)?;
+            } else {
+                files.insert(name, fs::read(entry.path())?);
+            }
+        }
+        Ok(())
+    }
+    let mut files = BTreeMap::new();
+    add(folder, "", &mut files)?;
+    Ok(files)
+}

@@ -1,0 +1,261 @@
+//! The repository's samples by their forms, with the commands that read them, and the work that takes long
+//! enough to be disturbed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Error, Result};
+use std::path::Path;
+use std::process::Command;
+
+use warpload_fuzz::seeds::{Seed, Source, read_sources};
+
+use crate::command::{LIMITS, limited, run};
+use crate::{Campaign, file, files};
+
+/// A form of input.
+pub(crate) struct Form {
+    pub(crate) name: &'static str,
+    /// `folder/*.extension` are files, and `file%20` is every 20th line of one.
+    from: &'static str,
+    /// What reads an input, which is called `FILE` here.
+    pub(crate) commands: Vec<&'static str>,
+    /// Further files that are put beside an input; those that its commands name.
+    beside: &'static str,
+    /// Whether checksums cover an input, so that a changed one never has another answer.
+    pub(crate) has_checksum: bool,
+    pub(crate) is_text: bool,
+}
+
+/// The forms: each begins with its name and what it is.
+const FORMS: &str = "
+# binary traces, checksum
+from tests/data/cmd/*.wlt traces/generic.wlt
+replay FILE --format json
+export FILE -o -
+info FILE
+# trace sets, checksum, text
+from fuzz/seeds/trace_set_does_not_panic/two.set.json
+beside traces/generic.wlt tests/data/cmd/example.wlt
+replay FILE --format json
+info FILE
+# text traces, text
+from tests/data/cmd/*.traceg tests/data/report/*.traceg tests/independent/*.traceg \
+    tests/data/traces2/*.traceg tests/independent/handwritten.trace traces/bfs-v3-kernel-14.traceg
+replay FILE --format json
+replay FILE
+info FILE
+# logs and lines of JSON, text
+from tests/independent/*.log tests/independent/handwritten-export.jsonl traces/nvbit-mem_trace.json \
+    tests/data/traces2/damaged/values-31.ndjson
+replay FILE --format json
+replay FILE
+info FILE
+# `.xz`, checksum
+from tests/data/traces2/*.xz tests/independent/traces/*.xz traces/vecadd-v3-sm61-head.trace.xz
+replay FILE --format json
+info FILE
+# `.zst` and `.tracez`
+from tests/data/traces2/*.zst tests/data/traces2/*.tracez
+replay FILE --format json
+info FILE
+# lists of kernels, text
+from traces/rows.kernelslist.g
+beside traces/rows-kernel-1.traceg traces/rows-kernel-2.traceg
+replay FILE --format json
+info FILE
+# cubins
+from tests/data/listings/*.cubin tests/data/listings128/*.cubin tests/data/source-lines/*.cubin \
+    traces/rows.sm_50.cubin
+decode FILE --format json
+decode --all --control nvidia FILE
+decode --stats FILE
+# containers
+from tests/data/fatbins/*.fatbin tests/data/fatbins/*.o tests/data/fatbins/*.a \
+    tests/data/fatbins/*.so tests/data/fatbins/*.obj tests/data/fatbins/program
+decode FILE --format json
+decode --list FILE
+ptx check FILE
+# listings, text
+from tests/data/listings/*.txt tests/data/cmd/*.txt
+decode FILE --format json
+decode FILE
+decode --check FILE
+# PTX modules, text
+from tests/data/ptx/*.ptx tests/data/listings/*.ptx ptx/tests/ptx/clang/*.ptx
+ptx check FILE
+ptx check --format json FILE
+ptx lower FILE
+ptx run FILE
+# vectors, text
+from tests/data/cmd/pass.jsonl tests/data/cmd/several.jsonl tests/data/cmd/sm70.jsonl tests/data/cmd/one.json
+test FILE
+run --all FILE
+test --format json FILE
+# suites, text
+from vectors/v1/coalescing/shared.jsonl%20 vectors/v1/decode/ld.jsonl%40 \
+    vectors/v1/execute/ldg-sm90.jsonl%20 vectors/v1/ptx-execute/ld.jsonl%40 \
+    vectors/v1/ptx-legality/ld.jsonl%40 vectors/v1/tensor-memory/tcgen05-ld.jsonl%40
+conform --command ANSWER FILE
+conform --command ANSWER --format junit FILE
+conform --command cat FILE
+# cases of Tensor Memory, text
+from ptx/tests/tensor_memory/cases.jsonl%40 tests/data/cmd/tmem-cases.jsonl
+tmem test FILE
+# images, text
+from traces/generic.image.json
+beside traces/generic.image.bin traces/generic.wlt
+replay generic.wlt --image FILE
+info FILE
+# summaries of shards, checksum, text
+from tests/data/cmd/shard-0.json
+beside tests/data/cmd/shard-1.json
+merge FILE shard-1.json
+";
+
+/// Returns all forms.
+pub(crate) fn forms() -> Vec<Form> {
+    let form = |text: &'static str| {
+        let mut lines = text.lines();
+        let mut title = lines.next().unwrap_or_default().trim().split(", ");
+        let name = title.next().unwrap_or_default();
+        let is: Vec<&str> = title.collect();
+        let (has_checksum, is_text) = (is.contains(&"checksum"), is.contains(&"text"));
+        let (mut from, mut beside, mut commands) = ("", "", Vec::new());
+        for line in lines {
+            match line.split_once(' ') {
+                Some(("from", files)) => from = files,
+                Some(("beside", files)) => beside = files,
+                _ => commands.push(line),
+            }
+        }
+        Form { name, from, commands, beside, has_checksum, is_text }
+    };
+    FORMS.split("# ").skip(1).map(form).collect()
+}
+
+impl Form {
+    /// Reads the samples, each named as the file that it is, or a line of.
+    ///
+    /// # Errors
+    /// Returns those of the system.
+    pub(crate) fn samples(&self) -> Result<Vec<Seed>> {
+        let source = |name: &'static str| match (name.split_once("/*."), name.split_once('%')) {
+            (Some((folder, extension)), _) => Source::Files(folder, extension),
+            (_, Some((file, every))) => Source::Lines(file, every.parse().unwrap_or(1)),
+            _ => Source::File(name),
+        };
+        let mut samples = read_sources(&self.from.split(' ').map(source).collect::<Vec<_>>())?;
+        for seed in &mut samples {
+            seed.name = seed.name.rsplit('/').next().unwrap_or_default().to_owned();
+        }
+        Ok(samples)
+    }
+
+    /// Copies the files that are beside an input into `folder`.
+    ///
+    /// # Errors
+    /// Returns those of the system.
+    pub(crate) fn copy_beside(&self, folder: &Path) -> Result<()> {
+        for name in self.beside.split_whitespace() {
+            fs::copy(file(name), folder.join(name.rsplit('/').next().unwrap_or(name)))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the words of a command, with `value` for the word `name`; replays without an image have a fill.
+pub(crate) fn arguments<'a>(command: &'a str, name: &str, value: &'a str) -> Vec<&'a str> {
+    let word = |word: &'a str| match word {
+        // The command as an emulator that `conform` asks.
+        "ANSWER" => "sh -c 'exec \"$PROGRAM\" answer'",
+        word if word == name => value,
+        word => word,
+    };
+    let needs_fill = command.starts_with("replay FILE") || command.starts_with("replay trace");
+    let fill = if needs_fill { &["--fill", "address"][..] } else { &[] };
+    command.split(' ').map(word).chain(fill.iter().copied()).collect()
+}
+
+/// The files of a folder, by their paths in it.
+pub(crate) type Made = BTreeMap<String, Vec<u8>>;
+
+/// Work that writes files.
+pub(crate) struct Work {
+    /// The output is called `OUT` here.
+    pub(crate) command: &'static str,
+    /// The files that it makes in an empty folder, complete.
+    pub(crate) whole: Made,
+}
+
+/// The work, and the files that it needs in the folder that it runs in.
+const PREPARE: [&str; 4] = [
+    "import list.g -o trace",
+    "replay trace --format json --shard 0/3 -o 0",
+    "replay trace --format json --shard 1/3 -o 1",
+    "replay trace --format json --shard 2/3 -o 2",
+];
+const WORK: [&str; 6] = [
+    "import list.g -o OUT",
+    "import list.g --split -o OUT",
+    "replay trace --format json -o OUT",
+    "replay trace --html OUT",
+    "merge 0 1 2 -o OUT",
+    "export trace -o OUT",
+];
+
+/// How often the kernel of a sample is in the traces to work on.
+const KERNELS: usize = 6;
+
+/// Makes traces and summaries in `folder`, and the work that reads them.
+///
+/// # Errors
+/// Returns an error if the command cannot do it undisturbed.
+pub(crate) fn work(campaign: &Campaign, folder: &Path) -> Result<Vec<Work>> {
+    let kernel = "btree-v5-kernel-1.traceg";
+    fs::copy(file("traces").join(kernel), folder.join(kernel))?;
+    fs::write(folder.join("list.g"), format!("{kernel}\n").repeat(KERNELS))?;
+    let done = |command: Command| -> Result<()> {
+        let ended = run(command)?;
+        let is_done = ended.code() == Some(0);
+        is_done.then_some(()).ok_or_else(|| Error::other(ended.stderr))
+    };
+    for command in PREPARE {
+        done(limited(&campaign.program, folder, LIMITS, &arguments(command, "", "")))?;
+    }
+    let make = |command| {
+        let output = tempfile::tempdir()?;
+        let mut work = Work { command, whole: Made::new() };
+        done(work.command(campaign, folder, output.path(), LIMITS))?;
+        work.whole = files(output.path())?;
+        Ok(work)
+    };
+    WORK.into_iter().map(make).collect()
+}
+
+impl Work {
+    /// Returns the command, which reads files of `inputs` and writes `out` in `folder`.
+    pub(crate) fn command(
+        &self,
+        campaign: &Campaign,
+        inputs: &Path,
+        folder: &Path,
+        limits: &str,
+    ) -> Command {
+        let output = folder.join("out").display().to_string();
+        let arguments = arguments(self.command, "OUT", &output);
+        limited(&campaign.program, inputs, limits, &arguments)
+    }
+
+    /// Returns what is wrong with the files in the folder of the output, which was empty.
+    pub(crate) fn wrong(&self, found: &Made) -> Option<String> {
+        let is_whole = |(name, bytes): &(&String, &Vec<u8>)| self.whole.get(*name) == Some(*bytes);
+        if let Some((name, bytes)) = found.iter().find(|one| !is_whole(one)) {
+            let what = if self.whole.contains_key(name) { "is not whole" } else { "is left" };
+            return Some(format!("{name} {what} ({} bytes)", bytes.len()));
+        }
+        // A set is there only if all of its parts are.
+        let set = found.keys().find(|name| name.ends_with("set.json"));
+        let lacks_part = || self.whole.keys().any(|name| !found.contains_key(name));
+        set.filter(|_| lacks_part()).map(|name| format!("{name} without all of its parts"))
+    }
+}
