@@ -56,9 +56,11 @@ fn compiled() -> (Vec<u64>, Vec<Wide>) {
 
 /// The outputs of SplitMix64 seeded with 0.
 fn numbers() -> impl Iterator<Item = u64> {
-    (0u64..).map(|i| {
-        let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
+    (1u64..).map(|i| {
+        let z = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
     })
 }
 
