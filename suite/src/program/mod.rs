@@ -26,7 +26,7 @@ use self::pipes::Pipes;
 use self::stream::{Received, shown};
 #[cfg(not(unix))]
 use self::threads::Pipes;
-use crate::runner::RunError;
+use crate::runner::AskError;
 
 /// How long a program may take to end once its output has.
 const END: Duration = Duration::from_secs(1);
@@ -68,12 +68,12 @@ impl Program {
     /// Starts the program and ends it at once.
     ///
     /// # Errors
-    /// Returns [`RunError::Start`] if it cannot be started.
-    pub fn check_starts(&self) -> Result<(), RunError> {
+    /// Returns [`AskError::Start`] if it cannot be started.
+    pub fn check_starts(&self) -> Result<(), AskError> {
         self.start().map(drop)
     }
 
-    fn start(&self) -> Result<Running, RunError> {
+    fn start(&self) -> Result<Running, AskError> {
         let mut command = Command::new(&self.name);
         command.args(&self.arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -82,7 +82,7 @@ impl Program {
         started.map_err(|source| {
             let is_assignment = self.name.contains('=');
             let hint = if is_assignment { " (no shell runs it: use `sh -c '…'`)" } else { "" };
-            RunError::Start { program: self.name.clone(), hint, source }
+            AskError::Start { program: self.name.clone(), hint, source }
         })
     }
 }
