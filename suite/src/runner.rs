@@ -11,6 +11,7 @@ use std::thread;
 use warpload::suite::json::JsonError;
 
 use crate::case::{CaseAbout, CaseLine};
+use crate::families::CheckedCase;
 use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
 use crate::text::with_column;
 
@@ -209,15 +210,6 @@ impl<'a, E: Examinee> Runner<'a, E> {
         }
         Ok(found)
     }
-}
-
-/// A case that our own executors have run: how the result differs from the expected one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckedCase {
-    /// Its name; may be empty.
-    pub name: String,
-    /// The differences, one line each; empty if there are none.
-    pub differences: Vec<String>,
 }
 
 /// Our own executors, which check the line of a case instead of answering its question: without an answer in

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use warpload::suite::json::JsonError;
 use warpload_suite::case::{CaseFile, CaseLine, files_in};
+use warpload_suite::families::CheckedCase;
 use warpload_suite::outcome::CaseOutcome;
-use warpload_suite::runner::{CheckedCase, Examinee, InProcess, Runner};
+use warpload_suite::runner::{Examinee, InProcess, Runner};
 
 pub(crate) use self::progress::Asked;
 pub(crate) use self::report::{Format, Kind, Report};

@@ -5,8 +5,7 @@ use warpload::load::{ExecuteError, Executor};
 use warpload::suite::json::JsonError;
 use warpload::suite::vector::{Difference, Final, Vector};
 
-use super::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use crate::runner::CheckedCase;
+use super::{Answerer, CaseAnswer, CaseExpectation, CheckedCase, Uncomparable};
 
 pub(super) fn compare(
     expected: &CaseExpectation<'_>,

@@ -149,6 +149,15 @@ impl CaseAnswer {
     }
 }
 
+/// A case that our own executors have run: how the result differs from the expected one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedCase {
+    /// Its name; may be empty.
+    pub name: String,
+    /// The differences, one line each; empty if there are none.
+    pub differences: Vec<String>,
+}
+
 /// Returns the family of a case or a question: that of `execute` is a vector, which names none.
 pub(crate) fn family_of(object: &JsonObject<'_>) -> Result<&'static CaseFamily, JsonError> {
     let Some(name) = object.read::<Cow<'_, str>>("family")? else {

@@ -11,7 +11,7 @@ use super::{Program, Running, Silence};
 use crate::case::{CaseChoice, CaseFile, CaseLine, SuiteCase};
 use crate::families::{JsonObject, Uncomparable};
 use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
-use crate::runner::{Examinee, NextPlace, AskError};
+use crate::runner::{AskError, Examinee, NextPlace};
 use crate::text::{shortened, with_column};
 
 /// How many cases are asked again, each of a run of its own, if a run has written more lines than it was

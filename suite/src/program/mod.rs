@@ -6,8 +6,9 @@ mod group;
 #[cfg(not(unix))]
 #[path = "no_group.rs"]
 mod group;
-#[cfg(unix)]
 mod pipes;
+#[cfg(unix)]
+mod poll;
 mod stream;
 #[cfg(any(not(unix), test))]
 mod threads;
@@ -21,11 +22,12 @@ use std::time::{Duration, Instant};
 
 pub use self::examinee::ProgramExaminee;
 pub use self::group::end_programs;
-#[cfg(unix)]
 use self::pipes::Pipes;
+#[cfg(unix)]
+use self::poll::PolledStreams as SystemStreams;
 use self::stream::{Received, shown};
 #[cfg(not(unix))]
-use self::threads::Pipes;
+use self::threads::ThreadedStreams as SystemStreams;
 use crate::runner::AskError;
 
 /// How long a program may take to end once its output has.
@@ -90,7 +92,7 @@ impl Program {
 /// A program that runs. Dropping it ends it, and what it started.
 struct Running {
     child: Child,
-    pipes: Pipes,
+    pipes: Pipes<SystemStreams>,
     timeout: Duration,
     is_waited_for: bool,
 }
