@@ -5,7 +5,7 @@ use warpload::load::{ExecuteError, Executor};
 use warpload::suite::json::JsonError;
 use warpload::suite::vector::{Difference, Final, Vector};
 
-use super::{Answerer, CaseAnswer, CaseExpectation, CheckedCase, Uncomparable};
+use super::family::{Answerer, CaseAnswer, CaseExpectation, CheckedCase, Uncomparable};
 
 pub(super) fn compare(
     expected: &CaseExpectation<'_>,

@@ -3,7 +3,7 @@
 
 use warpload::suite::json::JsonError;
 
-use super::{Answerer, CaseAnswer, CaseExpectation, CheckedCase, Uncomparable};
+use super::family::{Answerer, CaseAnswer, CaseExpectation, CheckedCase, Uncomparable};
 use crate::tensor_case::{Confidence, ExpectedTensorLoad, TensorCase};
 
 pub(super) fn compare(

@@ -4,8 +4,8 @@
 use serde_json::Value;
 use warpload::suite::json;
 
+use super::family::{CaseExpectation, Uncomparable};
 use super::value;
-use super::{CaseExpectation, Uncomparable};
 
 const REFUSED: &str = "refused";
 
