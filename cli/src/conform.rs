@@ -10,7 +10,7 @@ use clap::builder::PossibleValuesParser;
 use warpload_suite::case::CaseChoice;
 use warpload_suite::families::FAMILIES;
 use warpload_suite::program::{Program, ProgramExaminee, end_programs};
-use warpload_suite::runner::RunError;
+use warpload_suite::runner::AskError;
 
 use super::destination::Destination;
 use super::io::Output;
@@ -129,28 +129,23 @@ pub(crate) fn execute(
     end_programs_on_signals();
     // A program that cannot be started is not the fault of a case.
     program.check_starts()?;
-    let kind = Kind {
-        one: "case",
-        key: None,
-        shown: SHOWN,
-        most: arguments.failures,
-        program: program.name(),
-    };
-    let asked = Asked::new(progress);
-    let report = Report::new(kind, arguments.format, to, output, &asked);
-    let ran = suite::run(examinees, &arguments.suite, Progress::Never, report);
-    let (mut report, tally, status) = ran.map_err(|error| match error.downcast_ref() {
-        Some(RunError::Thread(_)) => error.context("--jobs"),
-        Some(RunError::Unanswered { .. }) => error.context(program.name().to_owned()),
+    let kind = Kind { one: "case", key: None, shown: SHOWN, most: arguments.failures };
+    let asked = Asked::new(progress, program.name());
+    let mut report = Report::new(kind, arguments.format, to, output, &asked);
+    let ran = suite::run(examinees, &arguments.suite, Progress::Never, &mut report);
+    let status = ran.map_err(|error| match error.downcast_ref() {
+        Some(AskError::Thread(_)) => error.context("--jobs"),
+        Some(AskError::Unanswered { .. }) => error.context(program.name().to_owned()),
         _ => error,
     })?;
-    if tally.counts.all() == 0 {
-        bail!(nothing_chosen(&choice, &tally.unchosen));
+    let counts = report.tally.counts;
+    if counts.all() == 0 {
+        bail!(nothing_chosen(&choice, &report.tally.unchosen));
     }
-    let has_checked = tally.counts.failed == 0 && tally.counts.passed > 0;
+    let has_checked = counts.failed == 0 && counts.passed > 0;
     let status = status.max(if has_checked { Status::Done } else { Status::Failed });
     report.raise(status);
-    report.finish(&tally)?;
+    report.finish()?;
     Ok(status)
 }
 

@@ -7,7 +7,7 @@
 //!   executors, and how an answer is compared with the expectation of a case.
 //! - [`case`](mod@case): the cases in a suite's files, and [`outcome`]: the result of each.
 //! - [`runner`]: the one [`Runner`](runner::Runner) of cases. It asks an [`Examinee`](runner::Examinee), compares, and
-//!   passes the outcomes to a report in the order of the cases.
+//!   returns the outcomes in the order of the cases.
 //! - [`program`]: the examinee that is another program, asked over pipes.
 //! - [`tally`]: the counts by family and flag, and the flags that explain the failures.
 //! - [`tensor_case`]: the cases of the family `tensor-memory`, and their JSON.

@@ -1,19 +1,18 @@
-//! [`Runner`]: the one way in which cases are asked, compared, counted and reported.
+//! [`Runner`]: the one way in which cases are asked and judged.
 //!
 //! An [`Examinee`] answers the cases: [`InProcess`] for our own executors, which look at a line directly, or
 //! [`ProgramExaminee`](crate::program::ProgramExaminee) for another program. Several examinees share the work; the
-//! report has the outcomes in the order of the cases, however many there are.
+//! outcomes are in the order of the cases, however many there are.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use crate::json::JsonError;
 
-use crate::case::{CaseAbout, CaseFile, CaseLine};
+use crate::case::{CaseAbout, CaseLine};
+use crate::families::CheckedCase;
 use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
-use crate::tally::CaseTally;
 use crate::text::with_column;
 
 /// Something that is asked the cases of a suite.
@@ -24,8 +23,8 @@ pub trait Examinee: Send {
     /// Asks the case of a line, and judges the answer.
     ///
     /// # Errors
-    /// Returns [`RunError`] if the examinee cannot be asked at all.
-    fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, RunError>;
+    /// Returns [`AskError`] if the examinee cannot be asked at all.
+    fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, AskError>;
 
     /// Forgets the places of lines: others come.
     fn forget(&mut self) {}
@@ -40,7 +39,7 @@ pub trait Examinee: Send {
         lines: &[CaseLine],
         _is_last: bool,
         next: NextPlace<'_>,
-    ) -> Result<Vec<(usize, CaseOutcome)>, RunError> {
+    ) -> Result<Vec<(usize, CaseOutcome)>, AskError> {
         let mut outcomes = Vec::new();
         while let Some(place) = next(outcomes.last().map(|(_, outcome)| outcome)) {
             outcomes.push((place, self.judge(&lines[place])?));
@@ -52,42 +51,10 @@ pub trait Examinee: Send {
 /// Returns the place of the next line that an examinee judges, and is passed the outcome before.
 pub type NextPlace<'n> = &'n mut dyn FnMut(Option<&CaseOutcome>) -> Option<usize>;
 
-/// Receives the outcomes of a run.
-pub trait SuiteReport {
-    /// Why it cannot be written.
-    type Error: From<RunError>;
-
-    /// Adds the outcome of a line. It is counted already.
-    ///
-    /// # Errors
-    /// Returns the report's own error.
-    fn add(
-        &mut self,
-        line: &CaseLine,
-        outcome: &CaseOutcome,
-        tally: &CaseTally,
-    ) -> Result<(), Self::Error>;
-
-    /// Adds a file that could not be read, a failure.
-    ///
-    /// # Errors
-    /// Returns the report's own error.
-    fn add_unreadable(&mut self, file: &str, error: &str) -> Result<(), Self::Error>;
-
-    /// Is called when outcomes have been added and others may take a while.
-    ///
-    /// # Errors
-    /// Returns the report's own error.
-    fn flush(&mut self, tally: &CaseTally) -> Result<(), Self::Error>;
-
-    /// Tells the user at once about an examinee that may never answer.
-    fn warn(&mut self, message: &str);
-}
-
-/// Why a run cannot go on.
+/// Why no more cases can be asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RunError {
+pub enum AskError {
     /// The program cannot be started.
     #[error("{program}: cannot be started{hint}")]
     Start {
@@ -108,7 +75,7 @@ pub enum RunError {
     #[error("a job has panicked")]
     Panicked,
     /// The examinee does not answer.
-    #[error("has answered none of the first {MAX_UNANSWERED} questions; {EXPECTED}: {last}")]
+    #[error("has answered none of the first {MAX_UNANSWERED} questions; {EXPECTED_LINES}: {last}")]
     Unanswered {
         /// How it failed last.
         last: String,
@@ -119,14 +86,13 @@ pub enum RunError {
 const MAX_BYTES: usize = 8 << 20;
 /// How many cases an examinee may leave unanswered before it answers the first one.
 const MAX_UNANSWERED: usize = 10;
-/// What a program that does not answer is told.
-const EXPECTED: &str = "expected one line for each line of its standard input, flushed at once";
+/// What is expected of a program that does not answer.
+pub const EXPECTED_LINES: &str =
+    "expected one line for each line of its standard input, flushed at once";
 
-/// Asks examinees the cases of lines, in the order of the lines, and reports the outcomes in that order.
-pub struct Runner<'a, E, R> {
+/// Asks examinees the cases of lines, and returns the outcomes in the order of the lines.
+pub struct Runner<'a, E> {
     examinees: Vec<E>,
-    report: R,
-    tally: CaseTally,
     on_outcome: &'a (dyn Fn(&CaseOutcome) + Sync),
     /// Those that are to be judged.
     lines: Vec<CaseLine>,
@@ -135,77 +101,42 @@ pub struct Runner<'a, E, R> {
     unanswered: Option<usize>,
 }
 
-impl<'a, E: Examinee, R: SuiteReport> Runner<'a, E, R> {
-    /// Creates a runner. `on_outcome` is told each outcome as soon as it is known, in no order.
-    pub fn new(
-        examinees: Vec<E>,
-        report: R,
-        on_outcome: &'a (dyn Fn(&CaseOutcome) + Sync),
-    ) -> Self {
-        let (tally, lines, unanswered) = (CaseTally::default(), Vec::new(), Some(0));
-        Self { examinees, report, tally, on_outcome, lines, bytes: 0, unanswered }
+impl<'a, E: Examinee> Runner<'a, E> {
+    /// Creates a runner. `on_outcome` is told each outcome as soon as it is known: in no order, and again if a
+    /// case is asked again.
+    pub fn new(examinees: Vec<E>, on_outcome: &'a (dyn Fn(&CaseOutcome) + Sync)) -> Self {
+        Self { examinees, on_outcome, lines: Vec::new(), bytes: 0, unanswered: Some(0) }
     }
 
-    /// Returns the report, for the caller's own messages.
-    pub fn report(&mut self) -> &mut R {
-        &mut self.report
-    }
-
-    /// Adds a line. An `Err` of `text` says why there is none.
+    /// Adds a line, and returns the outcomes that are known with it. There are none for most lines: many are judged
+    /// together.
     ///
     /// # Errors
-    /// Returns the error of the run or of the report.
-    pub fn line(
-        &mut self,
-        file: &Arc<CaseFile>,
-        number: u64,
-        text: Result<String, String>,
-    ) -> Result<(), R::Error> {
-        self.bytes += text.as_ref().map_or(0, String::len);
-        self.lines.push(CaseLine { file: Arc::clone(file), number, text });
-        if self.lines.len() >= E::MAX_LINES || self.bytes > MAX_BYTES {
-            self.flush(false)?;
-        }
-        Ok(())
+    /// As [`Self::judge`].
+    pub fn line(&mut self, line: CaseLine) -> Result<Vec<(CaseLine, CaseOutcome)>, AskError> {
+        self.bytes += line.text.as_ref().map_or(0, String::len);
+        self.lines.push(line);
+        let is_full = self.lines.len() >= E::MAX_LINES || self.bytes > MAX_BYTES;
+        if is_full { self.judge(false) } else { Ok(Vec::new()) }
     }
 
-    /// Adds a file that could not be read, which counts as a failure.
+    /// Judges the lines that were added, and returns their outcomes in order. No lines follow if `is_last`.
     ///
     /// # Errors
-    /// Returns the error of the run or of the report.
-    pub fn unreadable(&mut self, file: &str, error: &str) -> Result<(), R::Error> {
-        self.flush(false)?;
-        self.tally.counts.failed += 1;
-        self.report.add_unreadable(file, error)
-    }
-
-    /// Judges the last lines, and returns the report with the counts.
-    ///
-    /// # Errors
-    /// Returns the error of the run or of the report.
-    pub fn finish(mut self) -> Result<(R, CaseTally), R::Error> {
-        self.flush(true)?;
-        Ok((self.report, self.tally))
-    }
-
-    fn flush(&mut self, is_last: bool) -> Result<(), R::Error> {
+    /// Returns [`AskError`] if an examinee cannot be asked at all, or has answered none of the first questions.
+    pub fn judge(&mut self, is_last: bool) -> Result<Vec<(CaseLine, CaseOutcome)>, AskError> {
         let lines = std::mem::take(&mut self.lines);
         self.bytes = 0;
-        let outcomes = self.judge(&lines, is_last)?;
-        for (line, outcome) in lines.iter().zip(&outcomes) {
-            if let Some(outcome) = outcome {
-                self.tally.add(outcome);
-                self.report.add(line, outcome, &self.tally)?;
-            }
-        }
-        self.report.flush(&self.tally)
+        let outcomes = self.outcomes(&lines, is_last)?;
+        let judged = lines.into_iter().zip(outcomes);
+        Ok(judged.filter_map(|(line, outcome)| Some((line, outcome?))).collect())
     }
 
-    fn judge(
+    fn outcomes(
         &mut self,
         lines: &[CaseLine],
         is_last: bool,
-    ) -> Result<Vec<Option<CaseOutcome>>, RunError> {
+    ) -> Result<Vec<Option<CaseOutcome>>, AskError> {
         self.examinees.iter_mut().for_each(Examinee::forget);
         let next = AtomicUsize::new(0);
         let take =
@@ -221,7 +152,7 @@ impl<'a, E: Examinee, R: SuiteReport> Runner<'a, E, R> {
             is_stopped.fetch_or(result.is_err(), Ordering::Relaxed);
             result
         };
-        let results: Vec<Result<_, RunError>> = match &mut self.examinees[..] {
+        let results: Vec<Result<_, AskError>> = match &mut self.examinees[..] {
             [only] => vec![work(only)],
             examinees => thread::scope(|scope| {
                 let work = &work;
@@ -229,8 +160,8 @@ impl<'a, E: Examinee, R: SuiteReport> Runner<'a, E, R> {
                     |examinee| thread::Builder::new().spawn_scoped(scope, move || work(examinee));
                 let jobs: Vec<_> = examinees.iter_mut().map(start).collect();
                 let joined = jobs.into_iter().map(|job| match job {
-                    Ok(job) => job.join().unwrap_or(Err(RunError::Panicked)),
-                    Err(error) => Err(RunError::Thread(error)),
+                    Ok(job) => job.join().unwrap_or(Err(AskError::Panicked)),
+                    Err(error) => Err(AskError::Thread(error)),
                 });
                 joined.collect()
             }),
@@ -249,34 +180,23 @@ impl<'a, E: Examinee, R: SuiteReport> Runner<'a, E, R> {
     /// there are.
     ///
     /// # Errors
-    /// Returns [`RunError::Unanswered`] if it has answered none of the first questions.
+    /// Returns [`AskError::Unanswered`] if it has answered none of the first questions.
     fn until_answered(
         &mut self,
         lines: &[CaseLine],
         take: impl Fn() -> Option<usize>,
-    ) -> Result<Vec<(usize, CaseOutcome)>, RunError> {
+    ) -> Result<Vec<(usize, CaseOutcome)>, AskError> {
         let (Some(mut unanswered), [first, ..]) = (self.unanswered, &mut self.examinees[..]) else {
             return Ok(Vec::new());
         };
-        let (report, on_outcome) = (&mut self.report, self.on_outcome);
+        let on_outcome = self.on_outcome;
         let mut is_answered = false;
         let found = first.examine(lines, false, &mut |outcome| {
             outcome.into_iter().for_each(on_outcome);
-            match outcome.map(|outcome| (outcome.answered, &outcome.verdict)) {
-                Some((Some(true), _)) => is_answered = true,
-                Some((Some(false), verdict)) => {
-                    unanswered += 1;
-                    if unanswered == 1
-                        && let CaseVerdict::Failed(failure) = verdict
-                        && let CaseFailureKind::Timeout(timeout) = failure.kind
-                    {
-                        let seconds = timeout.as_secs_f64();
-                        report.warn(&format!(
-                            "no answer to the first question within {seconds} s; {EXPECTED}"
-                        ));
-                    }
-                }
-                _ => {}
+            match outcome.and_then(|outcome| outcome.answered) {
+                Some(true) => is_answered = true,
+                Some(false) => unanswered += 1,
+                None => {}
             }
             if is_answered || unanswered >= MAX_UNANSWERED { None } else { take() }
         })?;
@@ -286,19 +206,10 @@ impl<'a, E: Examinee, R: SuiteReport> Runner<'a, E, R> {
                 CaseVerdict::Failed(failure) => Some(failure.lines().join("\n")),
                 _ => None,
             });
-            return Err(RunError::Unanswered { last: last.unwrap_or_default() });
+            return Err(AskError::Unanswered { last: last.unwrap_or_default() });
         }
         Ok(found)
     }
-}
-
-/// A case that our own executors have run: how the result differs from the expected one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckedCase {
-    /// Its name; may be empty.
-    pub name: String,
-    /// The differences, one line each; empty if there are none.
-    pub differences: Vec<String>,
 }
 
 /// Our own executors, which check the line of a case instead of answering its question: without an answer in
@@ -326,7 +237,7 @@ where
     // All differences of a case are kept, and they can be many.
     const MAX_LINES: usize = 1;
 
-    fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, RunError> {
+    fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, AskError> {
         let text = line.text.as_deref().map_err(Clone::clone);
         let checked = text.and_then(|text| (self.check)(text).map_err(|error| with_column(&error)));
         let (name, verdict) = match checked {

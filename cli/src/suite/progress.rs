@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use warpload_suite::outcome::{CaseOutcome, CaseVerdict};
+use warpload_suite::outcome::{CaseFailureKind, CaseOutcome, CaseVerdict};
+use warpload_suite::runner::EXPECTED_LINES;
 
+use crate::diagnostic;
 use crate::options::Progress;
 
 /// A count of the cases that were asked, on standard error if that is a terminal. How many there are is not
@@ -16,13 +18,15 @@ pub(crate) struct Asked {
     failed: AtomicU64,
     /// After how long it is shown.
     delay: Duration,
+    /// The name of the program that is asked.
+    program: String,
 }
 
 /// What takes less time needs no count.
 const DELAY: Duration = Duration::from_secs(1);
 
 impl Asked {
-    pub(crate) fn new(progress: Progress) -> Self {
+    pub(crate) fn new(progress: Progress, program: &str) -> Self {
         let delay = match progress {
             Progress::Never => Duration::MAX,
             Progress::Auto => DELAY,
@@ -34,10 +38,10 @@ impl Asked {
             bar.set_style(style);
         }
         bar.set_message("0");
-        Self { bar, failed: AtomicU64::new(0), delay }
+        Self { bar, failed: AtomicU64::new(0), delay, program: program.to_owned() }
     }
 
-    /// Counts a case, if it was asked.
+    /// Counts a case, if it was asked. Warns if the first one has no answer in time: there may be no other.
     pub(super) fn add(&self, outcome: &CaseOutcome) {
         if outcome.answered.is_none() {
             return;
@@ -45,7 +49,14 @@ impl Asked {
         if self.bar.is_hidden() && self.bar.elapsed() >= self.delay {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        if matches!(outcome.verdict, CaseVerdict::Failed(_)) {
+        if let CaseVerdict::Failed(failure) = &outcome.verdict {
+            if let (0, CaseFailureKind::Timeout(after)) = (self.bar.position(), failure.kind) {
+                let (program, seconds) = (&self.program, after.as_secs_f64());
+                let message = format!(
+                    "{program}: no answer to the first question within {seconds} s; {EXPECTED_LINES}"
+                );
+                self.hidden(|| diagnostic::warning(message));
+            }
             let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
             self.bar.set_message(failed.to_string());
         }

@@ -5,13 +5,11 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use warpload_suite::case::CaseLine;
 use warpload_suite::outcome::{CaseFailure, CaseOutcome, CaseVerdict};
-use warpload_suite::runner::SuiteReport;
 use warpload_suite::tally::{CaseTally, FamilyCounts, FlagCounts};
 
 use super::junit::Junit;
 use super::progress::Asked;
 use crate::destination::Pieces;
-use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options;
@@ -51,7 +49,7 @@ impl Format {
 
 /// The words for the cases of a command, and how much is shown of them.
 #[derive(Clone, Copy)]
-pub(crate) struct Kind<'k> {
+pub(crate) struct Kind {
     pub(crate) one: &'static str,
     /// The JSON key of the name of a test of our own executors, which has nothing else and is counted without
     /// families and flags. `None` for the cases of a suite.
@@ -60,27 +58,24 @@ pub(crate) struct Kind<'k> {
     pub(crate) shown: usize,
     /// How many failures are shown as text.
     pub(crate) most: usize,
-    /// The name of the program that is asked.
-    pub(crate) program: &'k str,
 }
 
-impl Kind<'static> {
+impl Kind {
     /// The tests of our own executors.
     pub(crate) const fn tests(one: &'static str, key: &'static str, shown: usize) -> Self {
-        Self { one, key: Some(key), shown, most: usize::MAX, program: "" }
+        Self { one, key: Some(key), shown, most: usize::MAX }
     }
 }
 
 /// The results that are written, in the order of the cases.
 pub(crate) struct Report<'o> {
-    pub(super) kind: Kind<'o>,
+    pub(super) kind: Kind,
     format: Format,
     to: Pieces,
-    pub(super) output: &'o mut Output,
+    output: &'o mut Output,
     pub(super) asked: &'o Asked,
-    /// Results that are not yet passed on.
-    text: Vec<u8>,
     junit: Junit,
+    pub(crate) tally: CaseTally,
 }
 
 struct FailureJson<'f> {
@@ -136,65 +131,58 @@ struct SkipJson<'t> {
     cases: u64,
 }
 
-impl SuiteReport for Report<'_> {
-    type Error = anyhow::Error;
-
-    fn add(
-        &mut self,
-        line: &CaseLine,
-        outcome: &CaseOutcome,
-        tally: &CaseTally,
-    ) -> anyhow::Result<()> {
-        match (self.format, &outcome.verdict) {
-            (Format::Junit, _) => self.junit.add(line, outcome)?,
-            (Format::Json, CaseVerdict::Failed(failure)) => {
-                let failure = FailureJson { key: self.kind.key, line, outcome, failure };
-                io::write_json(&mut self.text, &failure)?;
-            }
-            (Format::Text, CaseVerdict::Failed(failure))
-                if tally.counts.failed <= self.kind.most as u64 =>
-            {
-                self.text.extend(drawn(&self.kind, line, outcome, failure).into_bytes());
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn add_unreadable(&mut self, file: &str, error: &str) -> anyhow::Result<()> {
-        self.junit.add_unreadable(file, error)
-    }
-
-    fn flush(&mut self, tally: &CaseTally) -> anyhow::Result<()> {
-        let Self { kind, to, output, asked, text, .. } = self;
-        if tally.counts.failed > 0 {
-            output.raise(Status::Failed);
-        }
-        // Only now are the files of these cases known as inputs.
-        to.check()?;
-        asked.hidden(|| {
-            to.add(text, output)?;
-            text.clear();
-            // Our own executors go on at once.
-            if kind.key.is_none() { Ok(output.flush()?) } else { Ok(()) }
-        })
-    }
-
-    fn warn(&mut self, message: &str) {
-        let program = self.kind.program;
-        self.asked.hidden(|| diagnostic::warning(format_args!("{program}: {message}")));
-    }
-}
-
 impl<'o> Report<'o> {
     pub(crate) fn new(
-        kind: Kind<'o>,
+        kind: Kind,
         format: Format,
         to: Pieces,
         output: &'o mut Output,
         asked: &'o Asked,
     ) -> Self {
-        Self { kind, format, to, output, asked, text: Vec::new(), junit: Junit::new() }
+        let (junit, tally) = (Junit::new(), CaseTally::default());
+        Self { kind, format, to, output, asked, junit, tally }
+    }
+
+    /// Adds outcomes, and writes them: others may take a while.
+    pub(super) fn add(&mut self, judged: &[(CaseLine, CaseOutcome)]) -> anyhow::Result<()> {
+        let mut text = Vec::new();
+        for (line, outcome) in judged {
+            self.tally.add(outcome);
+            match (self.format, &outcome.verdict) {
+                (Format::Junit, _) => self.junit.add(line, outcome)?,
+                (Format::Json, CaseVerdict::Failed(failure)) => {
+                    let failure = FailureJson { key: self.kind.key, line, outcome, failure };
+                    io::write_json(&mut text, &failure)?;
+                }
+                (Format::Text, CaseVerdict::Failed(failure))
+                    if self.tally.counts.failed <= self.kind.most as u64 =>
+                {
+                    text.extend(drawn(&self.kind, line, outcome, failure).into_bytes());
+                }
+                _ => {}
+            }
+        }
+        if self.tally.counts.failed > 0 {
+            self.output.raise(Status::Failed);
+        }
+        // Only now are the files of these cases known as inputs.
+        self.to.check()?;
+        self.asked.hidden(|| {
+            self.to.add(&text, self.output)?;
+            // Our own executors go on at once.
+            if self.kind.key.is_none() { Ok(self.output.flush()?) } else { Ok(()) }
+        })
+    }
+
+    /// Reports a file that cannot be read, which counts as a failure: `0 failed` always means that all is well.
+    pub(super) fn fail_input(
+        &mut self,
+        file: &str,
+        error: anyhow::Error,
+    ) -> anyhow::Result<Status> {
+        self.tally.counts.failed += 1;
+        self.junit.add_unreadable(file, &format!("{error:#}"))?;
+        self.asked.hidden(|| self.output.fail_input(error))
     }
 
     /// Notes how the command ends at best.
@@ -203,17 +191,18 @@ impl<'o> Report<'o> {
     }
 
     /// Writes the rest.
-    pub(crate) fn finish(self, tally: &CaseTally) -> anyhow::Result<()> {
-        let Self { kind, format, mut to, output, asked, mut text, junit } = self;
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        let Self { kind, format, mut to, output, asked, junit, tally } = self;
+        let mut text = Vec::new();
         asked.hidden(|| {
             match format {
                 Format::Junit => junit.finish(|piece| to.add(piece, output))?,
-                Format::Text => text.extend(kind.summary_text(tally).into_bytes()),
+                Format::Text => text.extend(kind.summary_text(&tally).into_bytes()),
                 Format::Json if kind.key.is_some() => {
                     let (passed, failed) = (tally.counts.passed, tally.counts.failed);
                     io::write_json(&mut text, &BriefJson { passed, failed })?;
                 }
-                Format::Json => io::write_json(&mut text, &summary_json(tally))?,
+                Format::Json => io::write_json(&mut text, &summary_json(&tally))?,
             }
             to.add(&text, output)?;
             // The vectors that a test has filled in are kept even if no one reads the counts.
@@ -223,7 +212,7 @@ impl<'o> Report<'o> {
 }
 
 /// Returns a failure as text: its place and title, its flags, and the first differences.
-fn drawn(kind: &Kind<'_>, line: &CaseLine, outcome: &CaseOutcome, failure: &CaseFailure) -> String {
+fn drawn(kind: &Kind, line: &CaseLine, outcome: &CaseOutcome, failure: &CaseFailure) -> String {
     let (file, title) = (&*line.file.name, outcome.title(kind.one));
     let mut text = format!("FAIL {}:{}: {}\n", visible(file), line.number, visible(&title));
     let flags = &outcome.about.flags;
@@ -239,7 +228,7 @@ fn drawn(kind: &Kind<'_>, line: &CaseLine, outcome: &CaseOutcome, failure: &Case
     text
 }
 
-impl Kind<'_> {
+impl Kind {
     fn summary_text(&self, tally: &CaseTally) -> String {
         let counts = &tally.counts;
         if self.key.is_some() {

@@ -6,8 +6,8 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{Addresses, Space, Width};
 use warpload_replay::LoadCosts;
 
+use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
 use super::value::hexadecimal;
-use super::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
 
 /// What an access costs; `None` is what its memory does not have.
 #[derive(Deserialize, Serialize)]

@@ -5,8 +5,7 @@ use crate::vector::{Difference, Final, Vector};
 use serde_json::value::RawValue;
 use warpload::load::{ExecuteError, Executor};
 
-use super::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use crate::runner::CheckedCase;
+use super::family::{Answerer, CaseAnswer, CaseExpectation, CheckedCase, Uncomparable};
 
 pub(super) fn compare(
     expected: &CaseExpectation<'_>,

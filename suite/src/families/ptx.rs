@@ -8,8 +8,8 @@ use warpload::json::{self, JsonError};
 use warpload_ptx::rules::Unit;
 use warpload_ptx::{check_as, read};
 
+use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
 use super::value;
-use super::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

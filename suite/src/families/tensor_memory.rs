@@ -3,8 +3,7 @@
 
 use crate::json::JsonError;
 
-use super::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use crate::runner::CheckedCase;
+use super::family::{Answerer, CaseAnswer, CaseExpectation, CheckedCase, Uncomparable};
 use crate::tensor_case::{Confidence, ExpectedTensorLoad, TensorCase};
 
 pub(super) fn compare(

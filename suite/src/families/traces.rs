@@ -4,8 +4,8 @@
 use crate::json;
 use serde_json::Value;
 
+use super::family::{CaseExpectation, Uncomparable};
 use super::value;
-use super::{CaseExpectation, Uncomparable};
 
 const REFUSED: &str = "refused";
 

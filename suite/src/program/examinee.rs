@@ -11,7 +11,7 @@ use super::{Program, Running, Silence};
 use crate::case::{CaseChoice, CaseFile, CaseLine, SuiteCase};
 use crate::families::{JsonObject, Uncomparable};
 use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
-use crate::runner::{Examinee, NextPlace, RunError};
+use crate::runner::{AskError, Examinee, NextPlace};
 use crate::text::{shortened, with_column};
 
 /// How many cases are asked again, each of a run of its own, if a run has written more lines than it was
@@ -42,7 +42,7 @@ pub struct ProgramExaminee<'p> {
 impl Examinee for ProgramExaminee<'_> {
     const MAX_LINES: usize = 1024;
 
-    fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, RunError> {
+    fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, AskError> {
         let case = match line.text.as_deref().map_err(Clone::clone).and_then(SuiteCase::new) {
             Ok(case) => case,
             Err(message) => return Ok(CaseOutcome::not_a_case(message)),
@@ -77,7 +77,7 @@ impl Examinee for ProgramExaminee<'_> {
         lines: &[CaseLine],
         is_last: bool,
         next: NextPlace<'_>,
-    ) -> Result<Vec<(usize, CaseOutcome)>, RunError> {
+    ) -> Result<Vec<(usize, CaseOutcome)>, AskError> {
         let mut outcomes = Vec::new();
         while let Some(place) = next(outcomes.last().map(|(_, outcome)| outcome)) {
             let outcome = self.judge(&lines[place])?;
@@ -121,7 +121,7 @@ impl<'p> ProgramExaminee<'p> {
         Self { program, choice, on_file, running: None, asked: Vec::new(), waits: 0 }
     }
 
-    fn has_more(&mut self, wait: Option<Duration>) -> Result<bool, RunError> {
+    fn has_more(&mut self, wait: Option<Duration>) -> Result<bool, AskError> {
         self.running.as_mut().map_or(Ok(false), |running| Ok(running.has_more(wait)?))
     }
 
@@ -130,7 +130,7 @@ impl<'p> ProgramExaminee<'p> {
         &mut self,
         lines: &[CaseLine],
         outcomes: &mut Vec<(usize, CaseOutcome)>,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), AskError> {
         self.running = None;
         let asked = std::mem::take(&mut self.asked);
         let last = asked.last().copied();
@@ -167,7 +167,7 @@ impl<'p> ProgramExaminee<'p> {
         &mut self,
         case: &SuiteCase<'_>,
         file: &CaseFile,
-    ) -> Result<Result<Vec<u8>, CaseFailure>, RunError> {
+    ) -> Result<Result<Vec<u8>, CaseFailure>, AskError> {
         let running = match &mut self.running {
             Some(running) => running,
             none => none.insert(self.program.start()?),

@@ -6,8 +6,9 @@ mod group;
 #[cfg(not(unix))]
 #[path = "no_group.rs"]
 mod group;
-#[cfg(unix)]
 mod pipes;
+#[cfg(unix)]
+mod poll;
 mod stream;
 #[cfg(any(not(unix), test))]
 mod threads;
@@ -21,12 +22,13 @@ use std::time::{Duration, Instant};
 
 pub use self::examinee::ProgramExaminee;
 pub use self::group::end_programs;
-#[cfg(unix)]
 use self::pipes::Pipes;
+#[cfg(unix)]
+use self::poll::PolledStreams as SystemStreams;
 use self::stream::{Received, shown};
 #[cfg(not(unix))]
-use self::threads::Pipes;
-use crate::runner::RunError;
+use self::threads::ThreadedStreams as SystemStreams;
+use crate::runner::AskError;
 
 /// How long a program may take to end once its output has.
 const END: Duration = Duration::from_secs(1);
@@ -68,12 +70,12 @@ impl Program {
     /// Starts the program and ends it at once.
     ///
     /// # Errors
-    /// Returns [`RunError::Start`] if it cannot be started.
-    pub fn check_starts(&self) -> Result<(), RunError> {
+    /// Returns [`AskError::Start`] if it cannot be started.
+    pub fn check_starts(&self) -> Result<(), AskError> {
         self.start().map(drop)
     }
 
-    fn start(&self) -> Result<Running, RunError> {
+    fn start(&self) -> Result<Running, AskError> {
         let mut command = Command::new(&self.name);
         command.args(&self.arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -82,7 +84,7 @@ impl Program {
         started.map_err(|source| {
             let is_assignment = self.name.contains('=');
             let hint = if is_assignment { " (no shell runs it: use `sh -c '…'`)" } else { "" };
-            RunError::Start { program: self.name.clone(), hint, source }
+            AskError::Start { program: self.name.clone(), hint, source }
         })
     }
 }
@@ -90,7 +92,7 @@ impl Program {
 /// A program that runs. Dropping it ends it, and what it started.
 struct Running {
     child: Child,
-    pipes: Pipes,
+    pipes: Pipes<SystemStreams>,
     timeout: Duration,
     is_waited_for: bool,
 }

@@ -1,44 +1,54 @@
-//! [`Pipes`] on Unix, with `poll`: the three streams of a program. Neither a program that does not read
-//! nor one that never stops writing keeps the caller waiting beyond its deadline, and memory is bounded.
+//! [`Pipes`]: a program's three streams. Neither a program that does not read nor one that never stops writing keeps
+//! the caller waiting beyond its deadline, and memory is bounded.
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::AsFd;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::io;
+use std::process::Child;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-
-use super::stream::{OutputLines, Received, Tail};
+use super::stream::{OutputLines, Received};
 
 /// How long to wait for output before checking whether the program has ended.
-const LOOK: Duration = Duration::from_millis(20);
+pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// The streams of a program, none of which blocks.
-pub(super) struct Pipes {
-    /// `None` if the program does not read any more.
-    stdin: Option<ChildStdin>,
-    /// `None` at its end.
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
-    lines: OutputLines,
-    tail: Tail,
+/// The streams of a program, none of which blocks. Systems differ in how several are waited for.
+pub(super) trait Streams: Sized {
+    /// Takes the streams of a program that was started with pipes.
+    fn new(child: &mut Child) -> io::Result<Self>;
+
+    /// Returns what is still to be sent; nothing if the program does not read any more.
+    fn send<'q>(&mut self, question: &'q [u8]) -> io::Result<&'q [u8]>;
+
+    /// Ends the program's input.
+    fn end_input(&mut self);
+
+    /// Whether the program's output has ended.
+    fn has_ended(&self) -> bool;
+
+    /// Waits until a stream is ready, its input only if there is something to send, and adds the output that is there
+    /// to `lines`; `false` if none was ready in time.
+    fn wait(
+        &mut self,
+        has_unsent: bool,
+        at_most: Duration,
+        lines: &mut OutputLines,
+    ) -> io::Result<bool>;
+
+    /// Forgets the program's standard error so far.
+    fn clear_errors(&mut self);
+
+    /// Returns the last lines of the program's standard error.
+    fn last_errors(&mut self) -> Vec<String>;
 }
 
-impl Pipes {
-    /// Takes the streams of a program that was started with pipes.
+/// The streams of a program, and the output that was not taken yet.
+pub(super) struct Pipes<S> {
+    streams: S,
+    lines: OutputLines,
+}
+
+impl<S: Streams> Pipes<S> {
     pub(super) fn new(child: &mut Child) -> io::Result<Self> {
-        let (stdin, stdout, stderr) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let streams = [
-            stdin.as_ref().map(AsFd::as_fd),
-            stdout.as_ref().map(AsFd::as_fd),
-            stderr.as_ref().map(AsFd::as_fd),
-        ];
-        for stream in streams.into_iter().flatten() {
-            fcntl_setfl(stream, fcntl_getfl(stream)? | OFlags::NONBLOCK)?;
-        }
-        Ok(Self { stdin, stdout, stderr, lines: OutputLines::default(), tail: Tail::default() })
+        Ok(Self { streams: S::new(child)?, lines: OutputLines::default() })
     }
 
     /// Writes a question, a whole line, and reads until a line comes back. What the program started may
@@ -49,10 +59,10 @@ impl Pipes {
         deadline: Instant,
         mut has_exited: impl FnMut() -> io::Result<bool>,
     ) -> io::Result<Received> {
-        self.tail.clear();
+        self.streams.clear_errors();
         let mut unsent = question;
         loop {
-            unsent = self.send(unsent)?;
+            unsent = self.streams.send(unsent)?;
             // What comes before the whole question is not an answer to it, but may be all that comes.
             if unsent.is_empty()
                 && let Some(line) = self.lines.take()
@@ -62,7 +72,7 @@ impl Pipes {
             if self.lines.is_full() {
                 return Ok(Received::TooLong);
             }
-            if self.stdout.is_none() {
+            if self.streams.has_ended() {
                 return Ok(Received::End);
             }
             let Some(left) = left(deadline) else { return Ok(Received::Late) };
@@ -78,13 +88,14 @@ impl Pipes {
 
     /// Returns whether there is more than was taken, now or until then.
     pub(super) fn has_more(&mut self, until: Option<Instant>) -> io::Result<bool> {
-        loop {
-            self.read_output()?;
-            let left =
-                until.and_then(left).filter(|_| self.lines.is_empty() && self.stdout.is_some());
-            let Some(left) = left else { return Ok(!self.lines.is_empty()) };
+        self.wait(false, Duration::ZERO)?;
+        while self.lines.is_empty()
+            && !self.streams.has_ended()
+            && let Some(left) = until.and_then(left)
+        {
             self.wait(false, left)?;
         }
+        Ok(!self.lines.is_empty())
     }
 
     /// Ends the program's input and reads its output until there is another line, or to the end, until then
@@ -94,8 +105,8 @@ impl Pipes {
         until: Instant,
         mut has_exited: impl FnMut() -> io::Result<bool>,
     ) -> io::Result<Option<&[u8]>> {
-        self.stdin = None;
-        while self.stdout.is_some()
+        self.streams.end_input();
+        while !self.streams.has_ended()
             && !self.lines.has_line()
             && let Some(left) = left(until)
         {
@@ -113,81 +124,12 @@ impl Pipes {
 
     /// Returns the last lines of the program's standard error since the last question.
     pub(super) fn last_errors(&mut self) -> Vec<String> {
-        let _ = self.read_errors();
-        self.tail.lines()
+        self.streams.last_errors()
     }
 
-    /// Returns what is still to be sent; nothing if the program does not read any more.
-    fn send<'q>(&mut self, mut question: &'q [u8]) -> io::Result<&'q [u8]> {
-        while let (Some(stdin), false) = (&mut self.stdin, question.is_empty()) {
-            match stdin.write(question) {
-                Ok(sent) => question = &question[sent..],
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(question),
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => self.stdin = None,
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(&[])
-    }
-
-    /// Waits until a stream is ready, and reads what there is; `false` if none was.
     fn wait(&mut self, has_unsent: bool, at_most: Duration) -> io::Result<bool> {
-        let mut ready = Vec::with_capacity(3);
-        ready.extend(self.stdout.as_ref().map(|stream| PollFd::new(stream, PollFlags::IN)));
-        ready.extend(self.stderr.as_ref().map(|stream| PollFd::new(stream, PollFlags::IN)));
-        let stdin = self.stdin.as_ref().filter(|_| has_unsent);
-        ready.extend(stdin.map(|stream| PollFd::new(stream, PollFlags::OUT)));
-        let timeout = Timespec::try_from(at_most).ok();
-        match poll(&mut ready, timeout.as_ref()) {
-            Err(rustix::io::Errno::INTR) => return Ok(true),
-            Ok(0) => return Ok(false),
-            polled => polled?,
-        };
-        let mut is_ready = ready.iter().map(|stream| !stream.revents().is_empty());
-        let has_output = self.stdout.is_some() && is_ready.next() == Some(true);
-        let has_errors = self.stderr.is_some() && is_ready.next() == Some(true);
-        drop(ready);
-        if has_output {
-            self.read_output()?;
-        }
-        if has_errors {
-            self.read_errors()?;
-        }
-        Ok(true)
+        self.streams.wait(has_unsent, at_most, &mut self.lines)
     }
-
-    /// Reads what there is of the output, as much as fits in a buffer.
-    fn read_output(&mut self) -> io::Result<()> {
-        let mut buffer = [0; 1 << 14];
-        if let Some(read) = read_from(&mut self.stdout, &mut buffer)? {
-            self.lines.extend(read);
-        }
-        Ok(())
-    }
-
-    fn read_errors(&mut self) -> io::Result<()> {
-        let mut buffer = [0; 1 << 14];
-        if let Some(read) = read_from(&mut self.stderr, &mut buffer)? {
-            self.tail.extend(read);
-        }
-        Ok(())
-    }
-}
-
-/// Reads what there is. At its end the stream becomes `None`.
-fn read_from<'b>(
-    stream: &mut Option<impl Read>,
-    buffer: &'b mut [u8],
-) -> io::Result<Option<&'b [u8]>> {
-    let Some(open) = stream else { return Ok(None) };
-    match open.read(buffer) {
-        Ok(0) => *stream = None,
-        Ok(read) => return Ok(buffer.get(..read)),
-        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-        Err(error) => return Err(error),
-    }
-    Ok(None)
 }
 
 /// Returns the time until then; `None` if it has come.

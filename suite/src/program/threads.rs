@@ -1,4 +1,4 @@
-//! [`Pipes`] for systems that cannot wait for several pipes: a thread for each. A thread that a program
+//! [`Streams`] for systems that cannot wait for several pipes: a thread for each. A thread that a program
 //! keeps waiting is abandoned.
 
 use std::io::{self, Read, Write};
@@ -6,26 +6,22 @@ use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::stream::{OutputLines, Received, Tail};
+use super::pipes::{LOOK, Streams};
+use super::stream::{OutputLines, Tail};
 
-/// How long to wait for output before checking whether the program has ended.
-const LOOK: Duration = Duration::from_millis(20);
-
-pub(super) struct Pipes {
+pub(super) struct ThreadedStreams {
     questions: Option<Sender<Vec<u8>>>,
     answers: Receiver<Vec<u8>>,
     has_ended: bool,
-    lines: OutputLines,
     tail: Arc<Mutex<Tail>>,
     /// Disconnected after the end of standard error.
     errors: Receiver<()>,
 }
 
-impl Pipes {
-    /// Takes the streams of a program that was started with pipes.
-    pub(super) fn new(child: &mut Child) -> io::Result<Self> {
+impl Streams for ThreadedStreams {
+    fn new(child: &mut Child) -> io::Result<Self> {
         let (questions, asked) = channel();
         // Few, so that a program that never stops waits for its reader.
         let (answer, answers) = sync_channel(4);
@@ -44,93 +40,44 @@ impl Pipes {
                 drop(open);
             })?;
         }
-        let lines = OutputLines::default();
-        Ok(Self { questions: Some(questions), answers, has_ended: false, lines, tail, errors })
+        Ok(Self { questions: Some(questions), answers, has_ended: false, tail, errors })
     }
 
-    /// Writes a question, a whole line, and reads until a line comes back. What the program started may
-    /// keep its output open: that it `has_exited` ends it too.
-    pub(super) fn ask(
-        &mut self,
-        question: &[u8],
-        deadline: Instant,
-        mut has_exited: impl FnMut() -> io::Result<bool>,
-    ) -> io::Result<Received> {
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        if let Some(questions) = &self.questions {
+    fn send<'q>(&mut self, question: &'q [u8]) -> io::Result<&'q [u8]> {
+        if let Some(questions) = self.questions.as_ref().filter(|_| !question.is_empty()) {
             // The thread that would take it ends if the program does not read any more.
             let _ = questions.send(question.to_owned());
         }
-        loop {
-            if let Some(line) = self.lines.take() {
-                return Ok(line);
-            }
-            if self.lines.is_full() {
-                return Ok(Received::TooLong);
-            }
-            if self.has_ended {
-                return Ok(Received::End);
-            }
-            // What it wrote before is there.
-            if !self.wait(deadline.min(Instant::now() + LOOK))
-                && has_exited()?
-                && !self.wait(Instant::now() + LOOK)
-            {
-                return Ok(Received::End);
-            }
-            if Instant::now() >= deadline {
-                return Ok(Received::Late);
-            }
-        }
+        Ok(&[])
     }
 
-    /// Returns whether there is more than was taken, now or until then.
-    pub(super) fn has_more(&mut self, until: Option<Instant>) -> io::Result<bool> {
-        while self.lines.is_empty()
-            && !self.has_ended
-            && self.wait(until.unwrap_or_else(Instant::now))
-        {}
-        Ok(!self.lines.is_empty())
-    }
-
-    /// Ends the program's input and reads its output until there is another line, or to the end, until then
-    /// at most. Returns what there is of that line.
-    pub(super) fn finish(
-        &mut self,
-        until: Instant,
-        mut has_exited: impl FnMut() -> io::Result<bool>,
-    ) -> io::Result<Option<&[u8]>> {
+    fn end_input(&mut self) {
         self.questions = None;
-        while !self.has_ended && !self.lines.has_line() && Instant::now() < until {
-            if !self.wait(until.min(Instant::now() + LOOK)) && has_exited()? {
-                break;
-            }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    fn wait(&mut self, _: bool, at_most: Duration, lines: &mut OutputLines) -> io::Result<bool> {
+        match self.answers.recv_timeout(at_most) {
+            Ok(read) => lines.extend(&read),
+            Err(RecvTimeoutError::Timeout) => return Ok(false),
+            Err(RecvTimeoutError::Disconnected) => self.has_ended = true,
         }
-        Ok(self.lines.rest())
+        Ok(true)
     }
 
-    /// Returns what there is of a line that has not ended.
-    pub(super) fn unfinished(&mut self) -> Option<&[u8]> {
-        self.lines.rest()
+    fn clear_errors(&mut self) {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Returns the last lines of the program's standard error since the last question.
-    pub(super) fn last_errors(&mut self) -> Vec<String> {
+    fn last_errors(&mut self) -> Vec<String> {
         if self.has_ended {
             // Another thread reads the reason for the end.
             let _ = self.errors.recv_timeout(LOOK);
         }
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).lines()
-    }
-
-    /// Takes what was read, or the end; `false` if it did not come in time.
-    fn wait(&mut self, until: Instant) -> bool {
-        match self.answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(read) => self.lines.extend(&read),
-            Err(RecvTimeoutError::Timeout) => return false,
-            Err(RecvTimeoutError::Disconnected) => self.has_ended = true,
-        }
-        true
     }
 }
 
@@ -161,10 +108,13 @@ fn keep_end(mut stderr: impl Read, tail: &Mutex<Tail>) {
 #[cfg(all(test, unix))]
 mod tests {
     use std::process::{Command, Stdio};
+    use std::time::Instant;
 
     use super::*;
+    use crate::program::pipes::Pipes;
+    use crate::program::stream::Received;
 
-    fn started(script: &str) -> io::Result<(Child, Pipes)> {
+    fn started(script: &str) -> io::Result<(Child, Pipes<ThreadedStreams>)> {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
