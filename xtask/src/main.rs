@@ -3,8 +3,6 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints to the terminal")]
 
 mod ci;
-#[cfg(test)]
-mod documents;
 mod fuzz;
 mod metadata;
 mod nvidia;
