@@ -11,17 +11,12 @@ use std::time::Instant;
 
 use arguments::Arguments;
 use clap::Parser;
-use warpload_fuzz::dictionary;
 use warpload_fuzz::mutate::{Random, mutant};
 use warpload_fuzz::seeds::{Seed, read};
 use warpload_fuzz::targets::{TARGETS, Target};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if arguments.list {
-        TARGETS.iter().for_each(|target| println!("{} {}", target.name, target.aim));
-        return ExitCode::SUCCESS;
-    }
     match run(&arguments) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -46,8 +41,6 @@ fn run(arguments: &Arguments) -> Result<bool> {
         }
         if let Some(folder) = &arguments.write_seeds {
             write(&folder.join(target.name), &inputs)?;
-            let dictionary = folder.join(target.name).with_extension("dict");
-            fs::write(dictionary, dictionary::words(&inputs))?;
             continue;
         }
         let runner = Runner::new(target, &arguments.failures)?;
